@@ -1,0 +1,30 @@
+"""Errors whose message is meant for the user: what is wrong, where, and what to do.
+
+Every one is a `ValueError`, so that library users may catch what they expect; the command
+line prints the message as one line and leaves with exit code 2.
+"""
+
+import difflib
+from collections.abc import Iterable
+
+
+class UserError(ValueError):
+    """Something in the user's input or options is wrong; the message names the cure."""
+
+
+class DataError(UserError):
+    """A file, an array or a column does not hold what it should."""
+
+
+class PoolTooSmallError(UserError):
+    """A draw asks for more items than its pool has."""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> UserError:
+    """An error for a name outside a closed vocabulary, with the nearest known one."""
+    choices = sorted(known)
+    near = difflib.get_close_matches(name, choices, n=1, cutoff=0.5)
+    if not near:
+        near = [choice for choice in choices if choice.lower() == name.lower()]
+    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(choices)}"
+    return UserError(f"unknown {kind} {name!r}; {hint}")
