@@ -1,0 +1,307 @@
+"""Pools, seeds and uniform draws: what all protocols share."""
+
+import hashlib
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.stats import chisquare
+
+from quantshift import shifts
+from quantshift.errors import DataError, PoolTooSmallError, UserError
+from quantshift.seeding import generator
+from quantshift.shifts import (
+    AbstractShift,
+    ConceptShift,
+    CovariateShift,
+    LocalCovariateShift,
+    NaturalPrevalence,
+    PriorShift,
+    UniformPrevalence,
+    split_pools,
+)
+from quantshift.shifts.sampling import _positions, half_up, rounded
+
+Y = np.arange(400) % 2
+CATEGORIES = np.where(np.arange(400) % 4 < 2, "A", "B")
+SMALL = (
+    PriorShift(
+        test_prevalences=[0.2, 0.5],
+        train_prevalences=[0.1, 0.5],
+        test_size=20,
+        train_size=40,
+        test_repeats=2,
+        train_repeats=2,
+    ),
+    CovariateShift(
+        test_alphas=[0.3],
+        train_alphas=[0.0, 1.0],
+        test_size=20,
+        train_size=40,
+        test_repeats=2,
+        train_repeats=2,
+    ),
+    LocalCovariateShift(
+        test_size=18, train_size=40, test_repeats=2, train_repeats=2, with_control=True
+    ),
+    ConceptShift(test_cuts=[0.5], train_cuts=[0.5], test_size=20, train_size=40, test_repeats=2),
+    NaturalPrevalence(test_size=20, test_repeats=2, train_size=40, train_repeats=2),
+    UniformPrevalence(test_size=20, test_repeats=2, train_size=40, train_repeats=2),
+)
+IDS = [shift.name for shift in SMALL]
+
+
+def test_every_exported_protocol_is_tried_here():
+    exported = {getattr(shifts, name) for name in shifts.__all__}
+    protocols = {
+        item for item in exported if isinstance(item, type) and issubclass(item, AbstractShift)
+    }
+    assert protocols - {AbstractShift} == {type(shift) for shift in SMALL}
+
+
+@pytest.mark.parametrize("shift", SMALL, ids=IDS)
+def test_a_protocol_names_itself_and_what_changes(shift):
+    assert shift.changes
+    assert "\n" not in shift.changes
+    assert shift.__doc__.splitlines()[0].endswith(".")
+
+
+def test_names_are_distinct_because_they_enter_the_seeds():
+    assert len(set(IDS)) == len(IDS)
+
+
+@pytest.mark.parametrize("shift", SMALL, ids=IDS)
+def test_train_test_draws_from_disjoint_pools_and_carries_the_coordinates(shift):
+    cells = list(shift.train_test(Y, CATEGORIES))
+    trained = set().union(*(cell.train.indices.tolist() for cell in cells))
+    tested = set().union(*(d.indices.tolist() for cell in cells for d in cell.tests))
+    assert not trained & tested
+    for cell in cells:
+        assert np.isnan(cell.train.degree)
+        assert cell.train.indices.size == 40
+        for draw in cell.tests:
+            assert cell.train.coordinates.items() <= draw.coordinates.items()
+            assert {"repeat", "train_repeat"} <= draw.coordinates.keys()
+            assert np.isfinite(draw.degree)
+
+
+@pytest.mark.parametrize("shift", SMALL, ids=IDS)
+def test_train_test_equals_its_parts(shift):
+    train_pool, test_pool = split_pools(CATEGORIES, Y, seed=shift.seed)
+    cells = list(shift.train_test(Y, CATEGORIES))
+    alone = list(shift.training_sets(Y, CATEGORIES, pool=train_pool))
+    assert len(cells) == len(alone)
+    for cell, train in zip(cells, alone, strict=True):
+        assert cell.train.indices.tolist() == train.indices.tolist()
+        assert cell.train.coordinates == train.coordinates
+        tests = shift.samples(Y, CATEGORIES, pool=test_pool, train=train.coordinates)
+        for ours, theirs in zip(cell.tests, tests, strict=True):
+            assert ours.indices.tolist() == theirs.indices.tolist()
+            assert ours.coordinates == theirs.coordinates
+            assert ours.degree == theirs.degree
+
+
+@pytest.mark.parametrize("shift", SMALL, ids=IDS)
+def test_without_training_coordinates_the_degree_is_unknown(shift):
+    assert all(np.isnan(draw.degree) for draw in shift.samples(Y, CATEGORIES))
+
+
+@pytest.mark.parametrize("shift", SMALL, ids=IDS)
+def test_coordinates_are_plain_numbers(shift):
+    for cell in shift.train_test(Y, CATEGORIES):
+        for draw in (cell.train, *cell.tests):
+            assert {type(value) for value in draw.coordinates.values()} <= {float, int, bool}
+            assert type(draw.degree) is float
+
+
+@pytest.mark.parametrize("shift", SMALL, ids=IDS)
+def test_draws_differ_between_repeats_sides_and_training_sets(shift):
+    drawn = [
+        tuple(draw.indices)
+        for cell in shift.train_test(Y, CATEGORIES)
+        for draw in (cell.train, *cell.tests)
+    ]
+    assert len(set(drawn)) == len(drawn)
+
+
+@pytest.mark.parametrize("shift", SMALL, ids=IDS)
+def test_a_missing_value_is_refused_before_the_first_draw(shift):
+    with pytest.raises(DataError, match="missing value at position 1"):
+        shift.samples([1, None], ["A", "B"])
+
+
+@pytest.mark.parametrize("shift", SMALL, ids=IDS)
+def test_columns_of_different_length_are_refused(shift):
+    with pytest.raises(DataError, match=r"differ in length \(400 and 399 items\)"):
+        shift.training_sets(Y, CATEGORIES[:-1])
+
+
+@pytest.mark.parametrize("shift", SMALL, ids=IDS)
+def test_too_small_a_pool_is_refused_before_the_first_draw(shift):
+    with pytest.raises(PoolTooSmallError, match=r"asks for \d+ .*, the pool has \d"):
+        shift.samples(Y, CATEGORIES, pool=np.arange(8))
+
+
+def test_the_shortage_named_is_the_worst_of_the_grid():
+    shift = PriorShift(test_prevalences=[0.5, 0.9, 0.7], test_size=300)
+    with pytest.raises(PoolTooSmallError) as caught:
+        shift.samples(["neg", "pos"] * 200)
+    assert str(caught.value) == (
+        "prior shift: a test sample (p_test=0.9) asks for 270 items of class 'pos', the pool has "
+        "200; ask for a smaller size, give a larger pool or set replace=True"
+    )
+
+
+def test_with_replacement_a_small_pool_will_do_and_it_is_recorded():
+    shift = PriorShift(test_prevalences=[0.9], test_size=300, test_repeats=1, replace=True)
+    (draw,) = shift.samples(Y, pool=np.arange(10))
+    assert draw.coordinates["replace"] is True
+    assert draw.indices.size == 300
+    assert np.unique(draw.indices).size == 10
+    assert draw.labels.sum() == 270
+
+
+def test_with_replacement_an_empty_group_is_still_refused():
+    shift = PriorShift(test_prevalences=[0.9], test_size=300, replace=True)
+    with pytest.raises(PoolTooSmallError, match="the pool has 0; ask for a smaller size, give a"):
+        shift.samples(Y, pool=np.arange(0, 10, 2))
+
+
+def test_without_replacement_nothing_is_recorded():
+    assert all("replace" not in draw.coordinates for draw in SMALL[0].samples(Y))
+
+
+@pytest.mark.parametrize(
+    ("pool", "message"),
+    [
+        (np.ones(400, dtype=bool), "flatnonzero"),
+        ([], "at least one position"),
+        ([[1, 2]], "at least one position"),
+        ([0.5, 2], "must hold positions"),
+        ([0, 400], r"position 400 is outside 0\.\.399"),
+        ([-1, 3], "position -1 is outside"),
+        ([3, 3, 4], "twice"),
+    ],
+)
+def test_wrong_pools_are_refused(pool, message):
+    with pytest.raises(DataError, match=message):
+        SMALL[0].samples(Y, pool=pool)
+
+
+@pytest.mark.parametrize(
+    "pool", [list(range(200)), pd.Series(range(200)), pl.Series(range(200)), np.arange(199, -1, -1)]
+)
+def test_a_pool_is_a_set_of_any_sequence_type(pool):
+    expected = [draw.indices.tolist() for draw in SMALL[0].samples(Y, pool=np.arange(200))]
+    assert [draw.indices.tolist() for draw in SMALL[0].samples(Y, pool=pool)] == expected
+
+
+def test_pools_come_in_pairs_and_share_nothing():
+    with pytest.raises(UserError, match="give both or neither"):
+        SMALL[0].train_test(Y, train_pool=[1, 2])
+    with pytest.raises(UserError, match=r"share 2 items, e\.g\. 4"):
+        SMALL[0].train_test(Y, train_pool=[1, 4, 5], test_pool=[5, 4, 6])
+
+
+def test_given_pools_are_used():
+    cells = SMALL[0].train_test(Y, train_pool=np.arange(200), test_pool=np.arange(200, 400))
+    for cell in cells:
+        assert cell.train.indices.max() < 200
+        assert all(draw.indices.min() >= 200 for draw in cell.tests)
+
+
+def test_unknown_training_coordinates_are_refused_with_the_nearest_name():
+    with pytest.raises(UserError, match="did you mean 'p_train'"):
+        SMALL[0].samples(Y, train={"ptrain": 0.5})
+
+
+def test_an_unknown_class_in_a_training_coordinate_is_refused():
+    shift = PriorShift(test_prevalences=[[0.2, 0.3, 0.5]], test_size=10)
+    with pytest.raises(UserError, match="unknown training coordinate 'p_train:d'"):
+        shift.samples(["a", "b", "c"] * 20, train={"p_train:d": 0.5})
+
+
+def test_training_coordinates_are_seed_axes_free_of_noise():
+    one, noisy, other = (
+        next(SMALL[0].samples(Y, train={"p_train": p})) for p in (0.3, np.float64(0.1 + 0.2), 0.4)
+    )
+    assert one.indices.tolist() == noisy.indices.tolist()
+    assert one.coordinates == noisy.coordinates
+    assert one.indices.tolist() != other.indices.tolist()
+
+
+def test_the_draws_of_a_seed_never_change():
+    # Stored results are compared across versions and machines: a new value here is a break.
+    digest = hashlib.sha256()
+    for shift in SMALL:
+        for cell in shift.train_test(Y, CATEGORIES):
+            for draw in (cell.train, *cell.tests):
+                digest.update(draw.indices.astype("<i8").tobytes())
+    assert digest.hexdigest()[:16] == "27d704f84a75b1cf"
+
+
+@pytest.mark.parametrize("count", [5, 6], ids=["sparse", "dense"])
+def test_all_sets_of_a_size_are_equally_likely(count):
+    sets = dict.fromkeys(combinations(range(10), count), 0)
+    draw = _positions([count], [10], replace=False)
+    rng = generator(0, test="sets")
+    for _ in range(100 * len(sets)):
+        sets[tuple(draw(rng).tolist())] += 1
+    assert chisquare(list(sets.values())).pvalue > 0.001
+
+
+def test_groups_are_drawn_independently_of_each_other():
+    pairs = np.zeros((4, 6))
+    draw = _positions([1, 0, 1], [4, 3, 6], replace=False)
+    rng = generator(0, test="pairs")
+    for _ in range(4000):
+        first, second = draw(rng)
+        pairs[first, second - 7] += 1
+    assert chisquare(pairs.ravel()).pvalue > 0.001
+
+
+@pytest.mark.parametrize("sizes", [[7], [7, 3], [1, 1, 5]])
+def test_a_whole_group_can_be_drawn(sizes):
+    positions = _positions(sizes, sizes, replace=False)(generator(0, test="whole"))
+    assert positions.tolist() == list(range(sum(sizes)))
+
+
+def test_split_pools_takes_the_share_of_every_stratum():
+    train, test = split_pools(CATEGORIES, Y, seed=3)
+    assert np.array_equal(np.sort(np.concatenate([train, test])), np.arange(400))
+    for category in "AB":
+        for label in (0, 1):
+            inside = (CATEGORIES[train] == category) & (Y[train] == label)
+            assert inside.sum() == 60
+
+
+def test_split_pools_depends_on_the_seed_not_on_the_kind_of_label():
+    train, _ = split_pools(Y, seed=3)
+    assert train.tolist() == split_pools(Y.astype(bool), seed=3)[0].tolist()
+    assert train.tolist() == split_pools(np.where(Y, "pos", "neg"), seed=3)[0].tolist()
+    assert train.tolist() != split_pools(Y, seed=4)[0].tolist()
+
+
+def test_split_pools_refuses_what_it_cannot_do():
+    with pytest.raises(UserError, match="needs a column"):
+        split_pools(seed=0)
+    with pytest.raises(UserError, match="train_share=1"):
+        split_pools(Y, train_share=1)
+    with pytest.raises(DataError, match="differ in length"):
+        split_pools(Y, Y[:-1])
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "expected"),
+    [(0.35 - 0.2, 1, 0.2), (0.45 - 0.3, 1, 0.2), (-0.15, 1, -0.2), (-0.02, 1, 0.0), (0.049, 1, 0)],
+)
+def test_degrees_round_halves_away_from_zero(value, decimals, expected):
+    result = rounded(value, decimals)
+    assert result == expected
+    assert str(result) == str(float(expected))
+
+
+def test_halves_round_up():
+    assert [half_up(x) for x in (0.5, 1.5, 2.4999999999999, 250 / 3)] == [1, 2, 3, 83]
