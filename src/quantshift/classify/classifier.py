@@ -1,0 +1,91 @@
+"""Any scikit-learn classifier -> posteriors: of new items, and out of fold on the training set.
+
+Columns are always in the order of the caller's sorted classes, whatever the classifier's own order.
+The classifier sees the user's own labels, so that options such as `class_weight={"spam": 2}` keep
+their meaning.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import _safe_indexing
+
+from quantshift.classify.posteriors import check_posteriors
+from quantshift.errors import DataError, UserError
+from quantshift.types import Codes, Indices, Posteriors
+
+
+def fit_classifier(classifier: BaseEstimator | None, X: Any, y: NDArray[Any]) -> Any:
+    """A fitted clone of the classifier (logistic regression if None); a frozen one as it is."""
+    if isinstance(classifier, FrozenEstimator):
+        return classifier
+    model = LogisticRegression(max_iter=1000) if classifier is None else clone(classifier)
+    return model.fit(X, y)
+
+
+def predict_posteriors(
+    fitted: Any, X: Any, classes: NDArray[Any], *, crisp: bool = False
+) -> Posteriors:
+    """Posteriors of the items of X, shape (n_items, n_classes).
+
+    With `crisp` they are the indicators of the classifier's own hard predictions (0 or 1), so that
+    a tuned decision threshold counts and classifiers without `predict_proba` serve too.
+    """
+    if crisp:
+        _class_order(fitted, classes)
+        position = {_key(c): i for i, c in enumerate(classes)}
+        labels, which = np.unique(np.asarray(fitted.predict(X)), return_inverse=True)
+        return np.eye(len(classes))[[position[_key(c)] for c in labels]][which]
+    if not hasattr(fitted, "predict_proba"):
+        raise UserError(
+            f"{type(fitted).__name__} has no predict_proba: wrap it in scikit-learn's "
+            "CalibratedClassifierCV, or use CC or ACC, which need hard predictions only"
+        )
+    posteriors = np.asarray(fitted.predict_proba(X))
+    return check_posteriors(posteriors[:, _class_order(fitted, classes)], len(classes))
+
+
+def out_of_fold_posteriors(
+    classifier: BaseEstimator | None,
+    X: Any,
+    codes: Codes,
+    classes: NDArray[Any],
+    folds: Indices,
+    *,
+    crisp: bool = False,
+) -> Posteriors:
+    """Posteriors of every training item by a model that has not seen it."""
+    posteriors = np.empty((len(codes), len(classes)))
+    for fold in range(int(folds.max()) + 1):
+        held_out = np.flatnonzero(folds == fold)
+        rest = np.flatnonzero(folds != fold)
+        model = fit_classifier(classifier, _safe_indexing(X, rest), classes[codes[rest]])
+        posteriors[held_out] = predict_posteriors(
+            model, _safe_indexing(X, held_out), classes, crisp=crisp
+        )
+    return posteriors
+
+
+def n_rows(X: Any) -> int:
+    """Number of items of a matrix, a data frame or a list."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def _class_order(fitted: Any, classes: NDArray[Any]) -> list[int]:
+    own = [_key(c) for c in fitted.classes_]
+    wanted = [_key(c) for c in classes]
+    if set(own) != set(wanted):
+        raise DataError(
+            f"the classifier knows the classes {np.asarray(fitted.classes_).tolist()} but the "
+            f"training labels are {classes.tolist()}: fit both on the same classes"
+        )
+    return [own.index(c) for c in wanted]
+
+
+def _key(label: Any) -> float | str:
+    # 1, 1.0, True and np.int64(1) are one class; "1" is another.
+    return float(label) if isinstance(label, int | float | np.number | np.bool_) else str(label)

@@ -1,0 +1,55 @@
+"""Posteriors at the border: one check for every array that comes from outside."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from quantshift.errors import DataError
+from quantshift.types import Posteriors
+
+SUM_TOLERANCE = 1e-3
+"""Rows this near to summing to one are taken as rounded and normalised; others are refused."""
+
+
+def check_posteriors(posteriors: ArrayLike, n_classes: int | None = None) -> Posteriors:
+    """Posteriors as floats with rows that sum to one, shape (..., n_items, n_classes).
+
+    Refuses NaN and infinities, negative values, rows that do not sum to one (scores are not
+    posteriors) and a wrong number of columns, naming the first offending row.
+    """
+    p = np.asarray(posteriors, dtype=np.float64)
+    if p.ndim < 2:
+        raise DataError(
+            f"posteriors need a row per item and a column per class, got shape {p.shape}; "
+            "for binary posteriors p of the second class give np.column_stack([1 - p, p])"
+        )
+    if n_classes is not None and p.shape[-1] != n_classes:
+        raise DataError(
+            f"posteriors have {p.shape[-1]} columns but there are {n_classes} classes: "
+            "give one column per class, in the order of classes_"
+        )
+    if p.shape[-1] < 2:
+        raise DataError("posteriors have a single column: give one column per class, at least 2")
+    if 0 in p.shape:
+        raise DataError("the sample is empty: a prevalence needs at least one item")
+    # One pass finds every fault: NaN and infinities poison the sum, a negative value the minimum.
+    sums = p.sum(axis=-1)
+    if not (np.all(np.abs(sums - 1) <= SUM_TOLERANCE) and p.min() >= 0):
+        raise _fault(p, sums)
+    return np.asarray(p / sums[..., np.newaxis])
+
+
+def _fault(p: Posteriors, sums: Posteriors) -> DataError:
+    flat, flat_sums = p.reshape(-1, p.shape[-1]), sums.ravel()
+    finite = np.isfinite(flat).all(axis=1)
+    if not finite.all():
+        row = int(np.argmin(finite))
+        return DataError(
+            f"posteriors of item {row} are not finite ({flat[row].tolist()}): "
+            "drop the item or mend the classifier that made them"
+        )
+    negative = (flat < 0).any(axis=1)
+    row = int(np.argmax(negative)) if negative.any() else int(np.argmax(np.abs(flat_sums - 1)))
+    return DataError(
+        f"posteriors of item {row} are {flat[row].tolist()}: they must be non-negative and sum "
+        "to 1; if these are scores, turn them into probabilities first (e.g. by calibration)"
+    )

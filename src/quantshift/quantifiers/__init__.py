@@ -1,0 +1,1 @@
+"""Room 5: posteriors -> prevalences. One method, one file; arrays in, arrays out."""

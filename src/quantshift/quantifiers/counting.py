@@ -1,0 +1,61 @@
+"""Counting: the classifier's own answers, averaged over the sample.
+
+Reference: G. Forman, "Counting positives accurately despite inaccurate classification", ECML 2005
+(CC); A. Bella et al., "Quantification via probability estimators", ICDM 2010 (PCC).
+"""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from quantshift.quantifiers.estimator import AbstractQuantifier, Diagnostics, sample_means
+from quantshift.types import Codes, Indices, Posteriors, Prevalences
+
+
+class CC(AbstractQuantifier):
+    """Classify and Count: the share of items predicted to be of each class."""
+
+    assumption: ClassVar[str] = "the classifier's errors cancel out in the sample"
+    crisp: ClassVar[bool] = True
+
+    def __init__(self, classifier: BaseEstimator | None = None) -> None:
+        self.classifier = classifier
+
+    def _fit_aggregation(self, posteriors: Posteriors, codes: Codes) -> None:
+        pass
+
+    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
+        return hard_predictions(posteriors)
+
+    def _solve(
+        self, representation: NDArray[Any], index: Indices
+    ) -> tuple[Prevalences, Diagnostics]:
+        return sample_means(representation, index), {}
+
+
+class PCC(AbstractQuantifier):
+    """Probabilistic Classify and Count: the mean posterior."""
+
+    assumption: ClassVar[str] = "P(Y|X) is the same in the sample (pure covariate shift)"
+
+    def __init__(self, classifier: BaseEstimator | None = None) -> None:
+        self.classifier = classifier
+
+    def _fit_aggregation(self, posteriors: Posteriors, codes: Codes) -> None:
+        pass
+
+    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
+        return np.ascontiguousarray(posteriors.T)
+
+    def _solve(
+        self, representation: NDArray[Any], index: Indices
+    ) -> tuple[Prevalences, Diagnostics]:
+        return sample_means(representation, index), {}
+
+
+def hard_predictions(posteriors: Posteriors) -> NDArray[np.float64]:
+    """Indicators of the most probable class (the first of equals), shape (n_classes, n_items)."""
+    winners = posteriors.argmax(axis=1)
+    return np.asarray(winners == np.arange(posteriors.shape[1])[:, np.newaxis], dtype=np.float64)

@@ -1,0 +1,27 @@
+"""The estimate that looks at nothing: the yardstick every quantifier must beat."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quantshift.quantifiers.estimator import AbstractQuantifier, Diagnostics
+from quantshift.types import Codes, Indices, Posteriors, Prevalences
+
+
+class MLPE(AbstractQuantifier):
+    """Maximum Likelihood Prevalence Estimation: the training prevalence, always."""
+
+    assumption: ClassVar[str] = "no shift at all: the sample has the training prevalence"
+    uses_classifier: ClassVar[bool] = False
+
+    def _fit_aggregation(self, posteriors: Posteriors, codes: Codes) -> None:
+        pass
+
+    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
+        return np.empty((0, len(posteriors)))
+
+    def _solve(
+        self, representation: NDArray[Any], index: Indices
+    ) -> tuple[Prevalences, Diagnostics]:
+        return np.tile(self.prior_, (len(index), 1)), {}

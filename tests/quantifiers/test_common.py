@@ -1,0 +1,246 @@
+"""Every exported quantifier meets the common checks; ids are Class:check."""
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from quantshift import ACC, CC, PACC, PCC, SLD, catalogue, metrics, prevalence
+from quantshift.checks import check_quantifier, yield_checks
+from quantshift.errors import DataError, UserError
+from quantshift.quantifiers.estimator import AbstractQuantifier
+
+QUANTIFIERS = catalogue.quantifiers()
+ALL_CHECKS = [
+    pytest.param(check, id=f"{name}:{check_name}")
+    for name, cls in QUANTIFIERS.items()
+    for check_name, check in yield_checks(cls())
+]
+
+
+@pytest.fixture(scope="module")
+def data() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    X, y = make_classification(600, 8, n_informative=5, flip_y=0.1, random_state=0)
+    return X[:400], y[:400], X[400:]
+
+
+@pytest.mark.parametrize("check", ALL_CHECKS)
+def test_common(check: Callable[[], None]) -> None:
+    check()
+
+
+def test_the_paper_s_nine_are_exported() -> None:
+    assert set(QUANTIFIERS) >= {"CC", "ACC", "PCC", "PACC", "HDy", "DyS", "SMM", "SLD", "MLPE"}
+
+
+class Wrong(CC):
+    """A quantifier that forgets the last item."""
+
+    def _solve(self, representation, index):  # type: ignore[no-untyped-def]
+        return super()._solve(representation, index[:, :-1] if index.shape[1] > 1 else index)
+
+
+def test_the_checks_can_fail() -> None:
+    with pytest.raises(AssertionError):
+        check_quantifier(Wrong())
+    failing = {name for name, check in yield_checks(Wrong()) if not _passes(check)}
+    assert {"item_permutation", "duplicated_sample"} <= failing
+    with pytest.raises(AssertionError):
+        check_quantifier(Wrong(), skip=["simplex_output"])
+
+
+def _passes(check: Callable[[], None]) -> bool:
+    try:
+        check()
+    except AssertionError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", QUANTIFIERS)
+def test_data_frames_and_categoricals(name: str, data: tuple[np.ndarray, ...]) -> None:
+    X, y, X_new = data
+    expected = QUANTIFIERS[name]().fit(X, y).predict(X_new)
+    names = np.array(["bad", "good"])[y]
+    columns = [f"x{i}" for i in range(X.shape[1])]
+    pandas = QUANTIFIERS[name]().fit(
+        pd.DataFrame(X, columns=columns), pd.Series(pd.Categorical(names))
+    )
+    assert_allclose(pandas.predict(pd.DataFrame(X_new, columns=columns)), expected, atol=1e-9)
+    polars = QUANTIFIERS[name]().fit(
+        pl.DataFrame(X, schema=columns), pl.Series(names, dtype=pl.Categorical)
+    )
+    assert_allclose(polars.predict(pl.DataFrame(X_new, schema=columns)), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", QUANTIFIERS)
+def test_texts_in_a_pipeline(name: str) -> None:
+    rng = np.random.default_rng(0)
+    words = {0: ["dull", "weak", "poor"], 1: ["fine", "good", "bright"]}
+    y = np.repeat([0, 1], 40)
+    texts = [" ".join(rng.choice([*words[c], "the", "a", "book"], 8)) for c in y]
+    sample = [t for t, c in zip(texts, y, strict=True) if c == 1][:20] + texts[:5]
+    inside = QUANTIFIERS[name]()
+    if inside.uses_classifier:
+        inside.set_params(classifier=make_pipeline(TfidfVectorizer(), LogisticRegression()))
+        p_hat = inside.fit(texts, y).predict(sample)
+        assert p_hat[1] == pytest.approx(0.8, abs=0.2)
+    around = make_pipeline(TfidfVectorizer(), QUANTIFIERS[name]()).fit(texts, y)
+    assert around.predict(sample).sum() == pytest.approx(1)
+
+
+def test_class_weights_by_label_keep_their_meaning(data: tuple[np.ndarray, ...]) -> None:
+    X, y, X_new = data
+    names = np.array(["bad", "good"])[y]
+    by_name = PACC(LogisticRegression(class_weight={"bad": 1, "good": 5})).fit(X, names)
+    by_code = PACC(LogisticRegression(class_weight={0: 1, 1: 5})).fit(X, y)
+    assert_allclose(by_name.rates_, by_code.rates_, atol=1e-12)
+    assert_allclose(by_name.predict(X_new), by_code.predict(X_new), atol=1e-12)
+
+
+def test_grid_search(data: tuple[np.ndarray, ...]) -> None:
+    X, y, X_new = data
+
+    def negative_error(quantifier: AbstractQuantifier, X: np.ndarray, y: np.ndarray) -> float:
+        return -float(metrics.ae(prevalence.from_codes(y, 2), quantifier.predict(X)))
+
+    search = GridSearchCV(
+        PACC(LogisticRegression()), {"classifier__C": [0.01, 1.0]}, scoring=negative_error, cv=3
+    ).fit(X, y)
+    assert search.best_params_["classifier__C"] in (0.01, 1.0)
+    chosen = clone(search.best_estimator_).fit(X, y)
+    assert_allclose(search.predict(X_new), chosen.predict(X_new))
+
+
+@pytest.mark.parametrize("name", [n for n, c in QUANTIFIERS.items() if c.uses_classifier])
+def test_frozen_classifier_is_used_as_it_is(name: str, data: tuple[np.ndarray, ...]) -> None:
+    X, y, X_new = data
+    labels = np.array(["bad", "good"])[y]
+    classifier = LogisticRegression().fit(X[:200], labels[:200])
+    coefficients = classifier.coef_.copy()
+    quantifier = QUANTIFIERS[name](FrozenEstimator(classifier)).fit(X[200:], labels[200:])
+    assert_allclose(classifier.coef_, coefficients)
+    from_posteriors = QUANTIFIERS[name]().fit_posteriors(
+        classifier.predict_proba(X[200:]), labels[200:]
+    )
+    expected = from_posteriors.aggregate(classifier.predict_proba(X_new))
+    assert_allclose(quantifier.predict(X_new), expected, atol=1e-12)
+
+
+def test_frozen_classifier_of_other_classes_is_refused(data: tuple[np.ndarray, ...]) -> None:
+    X, y, _ = data
+    frozen = FrozenEstimator(LogisticRegression().fit(X, y))
+    with pytest.raises(DataError, match=r"knows the classes \[0, 1\] but .* \['a', 'b'\]"):
+        PACC(frozen).fit(X, np.array(["a", "b"])[y])
+    # 0/1 and booleans are the same classes.
+    assert PACC(frozen).fit(X, y == 1).classes_.tolist() == [False, True]
+
+
+def test_hard_predictions_are_the_classifier_s_own(data: tuple[np.ndarray, ...]) -> None:
+    X, y, X_new = data
+    tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring="recall", cv=3).fit(X, y)
+    assert (tuned.predict(X_new) != (tuned.predict_proba(X_new)[:, 1] > 0.5)).any()
+    cc = CC(FrozenEstimator(tuned)).fit(X, y)
+    assert cc.predict(X_new)[1] == pytest.approx(tuned.predict(X_new).mean())
+
+
+def test_classifiers_without_posteriors(data: tuple[np.ndarray, ...]) -> None:
+    X, y, X_new = data
+    for quantifier in (CC(LinearSVC()), ACC(LinearSVC())):
+        assert quantifier.fit(X, y).predict(X_new).sum() == pytest.approx(1)
+    with pytest.raises(UserError, match="LinearSVC has no predict_proba: wrap it in"):
+        PCC(LinearSVC()).fit(X, y).predict(X_new)
+
+
+def test_any_classifier_serves(data: tuple[np.ndarray, ...]) -> None:
+    X, y, X_new = data
+    for name, cls in QUANTIFIERS.items():
+        if cls.uses_classifier:
+            fitted = cls(DecisionTreeClassifier(max_depth=3, random_state=0)).fit(X, y)
+            assert fitted.predict(X_new).sum() == pytest.approx(1), name
+
+
+def test_samples_of_features(data: tuple[np.ndarray, ...]) -> None:
+    X, y, X_new = data
+    quantifier = SLD().fit(X, y)
+    samples = np.arange(200).reshape(4, 50)
+    together = quantifier.estimate(X_new, samples)
+    assert together.prevalence.shape == (4, 2)
+    assert together.diagnostics["converged"].shape == (4,)
+    for i, sample in enumerate(samples):
+        assert_allclose(together.prevalence[i], quantifier.predict(X_new[sample]), atol=1e-9)
+
+
+def test_columns_in_the_order_the_user_names() -> None:
+    rng = np.random.default_rng(0)
+    y = np.array(["pos", "neg"] * 50)
+    p = np.clip((y == "pos") * 0.4 + 0.3 + rng.normal(0, 0.1, 100), 0.01, 0.99)
+    sample = np.column_stack([p, 1 - p])[:30]
+    named = PACC().fit_posteriors(np.column_stack([p, 1 - p]), y, classes=["pos", "neg"])
+    plain = PACC().fit_posteriors(np.column_stack([1 - p, p]), y)
+    assert named.classes_.tolist() == ["pos", "neg"]
+    assert plain.classes_.tolist() == ["neg", "pos"]
+    assert_allclose(named.aggregate(sample), plain.aggregate(sample[:, ::-1])[::-1])
+
+
+def test_class_without_training_items() -> None:
+    posteriors = np.full((4, 3), 1 / 3)
+    with pytest.raises(DataError, match="class 'c' has no training item: add some"):
+        PACC().fit_posteriors(posteriors, ["a", "b", "a", "b"], classes=["a", "b", "c"])
+    with pytest.raises(DataError, match="posteriors have 3 columns but there are 2 classes"):
+        PACC().fit_posteriors(posteriors, ["a", "b", "a", "b"])
+
+
+def test_error_messages_name_the_item() -> None:
+    good = np.array([[0.4, 0.6], [0.5, 0.5]] * 10)
+    quantifier = PCC().fit_posteriors(good, [0, 1] * 10)
+    bad = good.copy()
+    bad[7] = [np.nan, 0.2]
+    with pytest.raises(DataError, match=r"posteriors of item 7 are not finite"):
+        quantifier.aggregate(bad)
+    bad[7] = [0.1, 0.2]
+    with pytest.raises(DataError, match=r"item 7 are \[0\.1, 0\.2\].*sum to 1"):
+        quantifier.aggregate(bad)
+    bad[7] = [-0.1, 1.1]
+    with pytest.raises(DataError, match=r"item 7 are \[-0\.1, 1\.1\].*non-negative"):
+        quantifier.aggregate(bad)
+    with pytest.raises(DataError, match=r"sample 1 names items 3 to 99"):
+        quantifier.aggregate(good, [[0, 1], [3, 99]])
+    with pytest.raises(UserError, match="fitted from posteriors and has no classifier"):
+        quantifier.predict(np.zeros((3, 2)))
+
+
+def test_too_few_items_of_a_class_for_the_folds() -> None:
+    X, y = np.arange(20.0)[:, None], [0] * 17 + [1] * 3
+    with pytest.raises(UserError, match="only 3 training items, fewer than cv=5 folds"):
+        PACC().fit(X, y)
+    assert PACC(cv=3).fit(X, y).predict(X).sum() == pytest.approx(1)
+
+
+def test_rounded_posteriors_are_normalised() -> None:
+    thirds = np.full((6, 3), 0.333)
+    quantifier = PCC().fit_posteriors(thirds, [0, 1, 2] * 2)
+    assert quantifier.aggregate(thirds).sum() == pytest.approx(1, abs=1e-15)
+
+
+def test_global_random_state_is_left_alone(data: tuple[np.ndarray, ...]) -> None:
+    X, y, X_new = data
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        before = np.random.get_state()[1].copy()  # noqa: NPY002
+        for cls in QUANTIFIERS.values():
+            cls().fit(X, y).predict(X_new)
+        assert (np.random.get_state()[1] == before).all()  # noqa: NPY002
