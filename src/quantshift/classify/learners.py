@@ -1,0 +1,221 @@
+"""Learners: one model per setting of the classifier, with held-out posteriors as a by-product.
+
+A setting is a point of the classifier's grid, e.g. {"C": 10, "class_weight": "balanced"}. All
+settings are learnt on the same training items, which is what lets logistic regression solve them
+as one batch; any other scikit-learn classifier is cloned and fitted setting by setting, with the
+same results layout.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.linear_model import LogisticRegression
+
+from quantshift.classify.classifier import out_of_fold_posteriors, predict_posteriors
+from quantshift.classify.logistic import balanced_weights, fit_logistic, posteriors_of
+from quantshift.errors import UserError, unknown_name
+from quantshift.features.view import View
+from quantshift.types import Codes, Indices, Posteriors
+
+Setting = Mapping[str, Any]
+
+
+class AbstractModels(ABC):
+    """Fitted models, one per setting.
+
+    out_of_fold: posteriors of the training items by models that have not seen them, shape
+        (n_settings, n_items, 2).
+    converged: whether all optimisations of a setting have, shape (n_settings,).
+    """
+
+    out_of_fold: Posteriors
+    converged: NDArray[np.bool_]
+
+    @abstractmethod
+    def posteriors(self, view: View, rows: Indices) -> Posteriors:
+        """Posteriors of any rows under every setting, shape (n_settings, n_rows, 2)."""
+
+
+class AbstractLearner(ABC):
+    """Learns all settings on the same items."""
+
+    @abstractmethod
+    def learn(
+        self,
+        view: View,
+        rows: Indices,
+        codes: Codes,
+        settings: Sequence[Setting],
+        folds: Indices,
+    ) -> AbstractModels:
+        """Fit every setting on all rows, and on all but each fold."""
+
+    @abstractmethod
+    def estimator(self, setting: Setting) -> BaseEstimator:
+        """The unfitted classifier of a setting, for methods that fit it themselves."""
+
+
+@dataclass(frozen=True)
+class LogisticLearner(AbstractLearner):
+    """The batched logistic regression; settings are `C` and `class_weight` (balanced or None).
+
+    defaults: what a setting leaves open; tol, max_iter: of the solver.
+    """
+
+    defaults: Setting = field(default_factory=dict)
+    tol: float = 1e-6
+    max_iter: int = 1000
+
+    def learn(
+        self,
+        view: View,
+        rows: Indices,
+        codes: Codes,
+        settings: Sequence[Setting],
+        folds: Indices,
+    ) -> AbstractModels:
+        """Solve all settings and folds as one batch."""
+        everyone = np.ones(len(rows), dtype=bool)
+        parts = [everyone, *(folds != fold for fold in range(int(folds.max()) + 1))]
+        problems = [
+            (_logistic_setting({**self.defaults, **setting}), part)
+            for setting in settings
+            for part in parts
+        ]
+        fitted = fit_logistic(
+            view.transform(rows),
+            codes,
+            [c for (c, _), _ in problems],
+            np.stack([_weights(codes, part, balanced) for (_, balanced), part in problems]),
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
+        shape = (len(settings), len(parts))
+        first = np.arange(len(settings)) * len(parts)
+        scores = fitted.training_scores.reshape(*shape, -1)
+        return _LogisticModels(
+            out_of_fold=posteriors_of(scores[:, folds + 1, np.arange(len(rows))]),
+            converged=np.asarray(fitted.converged.reshape(shape).all(axis=1)),
+            coef=np.ascontiguousarray(fitted.coef[:, first]),
+            intercept=fitted.intercept[first],
+        )
+
+    def estimator(self, setting: Setting) -> BaseEstimator:
+        """Scikit-learn's logistic regression with the same objective."""
+        chosen = {**self.defaults, **setting}
+        _logistic_setting(chosen)
+        return LogisticRegression(**chosen, tol=self.tol, max_iter=self.max_iter)
+
+
+@dataclass(frozen=True)
+class _LogisticModels(AbstractModels):
+    out_of_fold: Posteriors
+    converged: NDArray[np.bool_]
+    coef: NDArray[np.float64]
+    intercept: NDArray[np.float64]
+
+    def posteriors(self, view: View, rows: Indices) -> Posteriors:
+        return posteriors_of(np.ascontiguousarray(view.scores(rows, self.coef, self.intercept).T))
+
+
+@dataclass(frozen=True)
+class SklearnLearner(AbstractLearner):
+    """Any scikit-learn classifier; a setting is a set of its parameters."""
+
+    classifier: BaseEstimator
+
+    def learn(
+        self,
+        view: View,
+        rows: Indices,
+        codes: Codes,
+        settings: Sequence[Setting],
+        folds: Indices,
+    ) -> AbstractModels:
+        """Clone and fit the classifier for every setting and fold."""
+        X, classes = view.transform(rows), np.array([0, 1])
+        models = [self.estimator(setting) for setting in settings]
+        return _SklearnModels(
+            out_of_fold=np.stack(
+                [out_of_fold_posteriors(model, X, codes, classes, folds) for model in models]
+            ),
+            converged=np.ones(len(settings), dtype=bool),
+            models=tuple(model.fit(X, codes) for model in models),
+        )
+
+    def estimator(self, setting: Setting) -> BaseEstimator:
+        """A clone with the setting's parameters."""
+        return clone(self.classifier).set_params(**setting)
+
+
+@dataclass(frozen=True)
+class _SklearnModels(AbstractModels):
+    out_of_fold: Posteriors
+    converged: NDArray[np.bool_]
+    models: tuple[Any, ...]
+
+    def posteriors(self, view: View, rows: Indices) -> Posteriors:
+        X, classes = view.transform(rows), np.array([0, 1])
+        return np.stack([predict_posteriors(model, X, classes) for model in self.models])
+
+
+@dataclass(frozen=True)
+class GivenPosteriors(AbstractLearner):
+    """No learning: posteriors of all rows are given, held out from whatever model made them."""
+
+    given: Posteriors
+
+    def learn(
+        self,
+        view: View,
+        rows: Indices,
+        codes: Codes,
+        settings: Sequence[Setting],
+        folds: Indices,
+    ) -> AbstractModels:
+        """The given posteriors of the rows stand for out-of-fold ones."""
+        return _GivenModels(
+            out_of_fold=np.tile(self.given[rows], (len(settings), 1, 1)),
+            converged=np.ones(len(settings), dtype=bool),
+            given=self.given,
+        )
+
+    def estimator(self, setting: Setting) -> BaseEstimator:
+        """There is none."""
+        raise UserError(
+            "posteriors are given instead of features: only quantifiers that aggregate posteriors "
+            "(derived from quantshift.AbstractQuantifier) can take part"
+        )
+
+
+@dataclass(frozen=True)
+class _GivenModels(AbstractModels):
+    out_of_fold: Posteriors
+    converged: NDArray[np.bool_]
+    given: Posteriors
+
+    def posteriors(self, view: View, rows: Indices) -> Posteriors:
+        return np.tile(self.given[rows], (len(self.converged), 1, 1))
+
+
+def _logistic_setting(setting: Setting) -> tuple[float, bool]:
+    known = {"C": 1.0, "class_weight": None}
+    for name in setting:
+        if name not in known:
+            raise unknown_name("parameter of the logistic regression", name, known)
+    chosen = {**known, **setting}
+    if chosen["class_weight"] not in (None, "balanced"):
+        raise UserError(
+            f"class_weight of the logistic regression must be 'balanced' or none, "
+            f"got {chosen['class_weight']!r}"
+        )
+    return float(chosen["C"]), chosen["class_weight"] == "balanced"
+
+
+def _weights(codes: Codes, members: NDArray[np.bool_], balanced: bool) -> NDArray[np.float64]:
+    return balanced_weights(codes, members) if balanced else members.astype(np.float64)

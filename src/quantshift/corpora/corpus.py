@@ -1,0 +1,458 @@
+"""The corpus on disk: a folder with one Parquet file and a manifest that vouches for it.
+
+    DIR/manifest.json     format and version, counts, where the rows came from, hashes
+    DIR/reviews.parquet   zstd; columns category (dictionary of strings), stars (int8), text
+
+Rows keep the order in which they were written. The corpus hash is taken over the content (names of
+the categories, codes, stars, texts), not over the bytes of the Parquet file, so that the same
+reviews have the same hash whatever version of Parquet library wrote them. The folder may hold more
+(the term counts made from it, say); whatever derives from a corpus records its hash.
+
+A corpus exists when its folder has its final name: everything is written into a sibling folder,
+flushed to disk and renamed at the end.
+"""
+
+import hashlib
+import importlib.metadata
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import ArrayLike, NDArray
+
+from quantshift.errors import DataError, UserError
+
+FORMAT = "quantshift-corpus"
+VERSION = 1
+MANIFEST = "manifest.json"
+REVIEWS = "reviews.parquet"
+STARS = (1, 2, 3, 4, 5)
+BLOCK_BYTES = 1 << 24
+ROW_GROUP_BYTES = 1 << 25
+
+Texts: TypeAlias = Any
+"""A pyarrow string array (pyarrow has no type annotations)."""
+
+
+@dataclass(frozen=True)
+class Category:
+    """One category of a corpus and how many documents it has, in all and per star."""
+
+    name: str
+    n_documents: int
+    star_counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Reviews on disk: categories, stars and texts, read when asked for."""
+
+    path: Path
+    manifest: Mapping[str, Any]
+
+    @classmethod
+    def open(cls, path: str | Path) -> Self:
+        """The corpus in the folder `path`; refused unless its format is one we read."""
+        folder = Path(path)
+        manifest = _read_manifest(folder)
+        reviews, recorded = folder / REVIEWS, manifest["files"][REVIEWS]["bytes"]
+        found = reviews.stat().st_size if reviews.is_file() else None
+        if found != recorded:
+            state = "is missing" if found is None else f"has {found} bytes instead of {recorded}"
+            raise DataError(f"damaged corpus: {reviews} {state}; make the corpus again")
+        return cls(path=folder, manifest=manifest)
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the content, in hexadecimal."""
+        return str(self.manifest["hash"])
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents (rows)."""
+        return int(self.manifest["documents"])
+
+    @property
+    def origin(self) -> Mapping[str, Any]:
+        """Where the rows came from: sources, options and counts, as their maker recorded them."""
+        origin: Mapping[str, Any] = self.manifest["origin"]
+        return origin
+
+    @cached_property
+    def category_table(self) -> tuple[Category, ...]:
+        """The categories with their counts, in the order of their codes."""
+        return tuple(
+            Category(c["name"], c["documents"], tuple(c["stars"]))
+            for c in self.manifest["categories"]
+        )
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """Names of the categories; `category_codes` are positions in it."""
+        return tuple(category.name for category in self.category_table)
+
+    @cached_property
+    def stars(self) -> NDArray[np.int8]:
+        """Stars of each document, 1 to 5, shape (n_documents,)."""
+        column = self._table("stars").column("stars")
+        stars = np.asarray(column.to_numpy(), dtype=np.int8)
+        stars.flags.writeable = False
+        return stars
+
+    @cached_property
+    def category_codes(self) -> NDArray[np.int16]:
+        """Category of each document as a position in `categories`, shape (n_documents,)."""
+        column = self._table("category").column("category")
+        codes = np.concatenate(
+            [_codes_of(chunk, self.categories) for chunk in column.chunks]
+            or [np.empty(0, dtype=np.int16)]
+        )
+        codes.flags.writeable = False
+        return codes
+
+    def text_blocks(self, max_bytes: int = BLOCK_BYTES) -> Iterator[tuple[int, Texts]]:
+        """All texts in row order, as (first row, pyarrow string array) pairs.
+
+        A block holds at most `max_bytes` of UTF-8, or a single longer text. At most one row group
+        (32 MB of text) is in memory beside the block.
+        """
+        if max_bytes < 1:
+            raise UserError(f"a block needs at least 1 byte, got max_bytes={max_bytes}")
+        start = 0
+        with self._parquet() as file:
+            for group in range(file.num_row_groups):
+                texts = _text_array(file.read_row_group(group, columns=["text"]).column("text"))
+                for block in split_by_bytes(texts, max_bytes):
+                    yield start, block
+                    start += len(block)
+
+    def texts(self, indices: ArrayLike) -> list[str]:
+        """The texts of the documents at `indices`, in that order."""
+        rows = np.asarray(indices)
+        if rows.size == 0:
+            return []
+        if rows.ndim != 1 or not np.issubdtype(rows.dtype, np.integer):
+            raise DataError(f"row indices must be a vector of integers, got {indices!r}")
+        if rows.min() < 0 or rows.max() >= self.n_documents:
+            wrong = int(rows.min() if rows.min() < 0 else rows.max())
+            raise DataError(f"row {wrong} is outside the corpus of {self.n_documents} documents")
+        found = np.empty(len(rows), dtype=object)
+        with self._parquet() as file:
+            sizes = [file.metadata.row_group(g).num_rows for g in range(file.num_row_groups)]
+            starts = np.concatenate([[0], np.cumsum(sizes)])
+            groups = np.searchsorted(starts, rows, side="right") - 1
+            for group in np.unique(groups):
+                wanted = np.flatnonzero(groups == group)
+                column = file.read_row_group(int(group), columns=["text"]).column("text")
+                found[wanted] = column.take(pa.array(rows[wanted] - starts[group])).to_pylist()
+        return list(found)
+
+    def verify(self) -> None:
+        """Read everything and compare it with the hashes of the manifest."""
+        recorded = self.manifest["files"][REVIEWS]["sha256"]
+        if file_sha256(self.path / REVIEWS) != recorded:
+            raise DataError(
+                f"damaged corpus: the content of {self.path / REVIEWS} does not match its "
+                "manifest; make the corpus again"
+            )
+        content = _ContentHash(self.categories)
+        for start, texts in self.text_blocks():
+            rows = slice(start, start + len(texts))
+            content.update(self.category_codes[rows], self.stars[rows], texts)
+        if content.hexdigest() != self.hash:
+            raise DataError(
+                f"damaged corpus: the manifest in {self.path} was altered (the corpus hash does "
+                "not match the reviews); make the corpus again"
+            )
+
+    def _parquet(self) -> Any:
+        try:
+            return pq.ParquetFile(self.path / REVIEWS)
+        except (OSError, pa.ArrowException) as error:
+            raise DataError(
+                f"damaged corpus: {self.path / REVIEWS} cannot be read; make the corpus again"
+            ) from error
+
+    def _table(self, column: str) -> Any:
+        with self._parquet() as file:
+            return file.read(columns=[column])
+
+
+class CorpusWriter:
+    """A corpus in the making: `write` blocks of rows, then `commit`.
+
+    A context manager; unless `commit` was reached, leaving it removes all that was written.
+
+        with CorpusWriter(out, categories=("Books", "Electronics")) as writer:
+            writer.write(category_codes, stars, texts)
+            corpus = writer.commit(origin={"kind": "mine"})
+
+    Memory is bounded by the blocks given. With `overwrite`, an older corpus at `out` stays in
+    place until the new one is complete; a folder that is no corpus is never replaced.
+    """
+
+    def __init__(
+        self, out: str | Path, *, categories: Sequence[str], overwrite: bool = False
+    ) -> None:
+        self.out = Path(out).absolute()
+        self.categories = tuple(categories)
+        self.overwrite = overwrite
+
+    def __enter__(self) -> Self:
+        if not self.categories or len(set(self.categories)) < len(self.categories):
+            raise UserError(f"categories must be distinct and at least one: {self.categories}")
+        check_free(self.out, overwrite=self.overwrite)
+        self._star_counts = np.zeros((len(self.categories), len(STARS)), dtype=np.int64)
+        self._hash = _ContentHash(self.categories)
+        self._pending: list[Any] = []
+        self._pending_bytes = 0
+        self._schema = pa.schema(
+            [
+                ("category", pa.dictionary(pa.int16(), pa.string())),
+                ("stars", pa.int8()),
+                ("text", pa.string()),
+            ]
+        )
+        self.out.parent.mkdir(parents=True, exist_ok=True)
+        self._folder = _sibling(self.out, "partial")
+        self._folder.mkdir()
+        try:
+            self._file = pq.ParquetWriter(
+                self._folder / REVIEWS,
+                self._schema,
+                compression="zstd",
+                compression_level=1,
+                use_dictionary=["category", "stars"],
+                write_statistics=["stars"],
+            )
+        except BaseException:
+            shutil.rmtree(self._folder)
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            self._file.close()
+        finally:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def write(self, category_codes: ArrayLike, stars: ArrayLike, texts: Texts) -> None:
+        """Append rows; `texts` is a pyarrow string array or a sequence of str."""
+        codes = np.asarray(category_codes, dtype=np.int16)
+        levels = np.asarray(stars, dtype=np.int8)
+        column = texts if isinstance(texts, pa.Array) else pa.array(texts, type=pa.string())
+        if not len(codes) == len(levels) == len(column):
+            raise DataError(
+                f"{len(codes)} category codes, {len(levels)} stars and {len(column)} texts; "
+                "each row needs one of each"
+            )
+        if len(codes) == 0:
+            return
+        if codes.min() < 0 or codes.max() >= len(self.categories):
+            raise DataError(f"category codes must be from 0 to {len(self.categories) - 1}")
+        if levels.min() < STARS[0] or levels.max() > STARS[-1] or np.any(levels != stars):
+            raise DataError("stars must be whole numbers from 1 to 5")
+        if column.null_count:
+            raise DataError("a text is missing; every row needs one")
+        np.add.at(self._star_counts, (codes, levels - STARS[0]), 1)
+        self._hash.update(codes, levels, column)
+        start = 0
+        for part in split_by_bytes(column, ROW_GROUP_BYTES):
+            rows = slice(start, start + len(part))
+            names = pa.DictionaryArray.from_arrays(
+                pa.array(codes[rows]), pa.array(self.categories, pa.string())
+            )
+            batch = pa.record_batch([names, pa.array(levels[rows]), part], schema=self._schema)
+            start += len(part)
+            self._pending.append(batch)
+            self._pending_bytes += text_bytes(part)
+            if self._pending_bytes >= ROW_GROUP_BYTES:
+                self._flush()
+
+    def commit(self, *, origin: Mapping[str, Any]) -> Corpus:
+        """Finish the files, put the folder in its place and open it.
+
+        `origin` goes into the manifest: anything JSON can hold that says how the rows were made.
+        """
+        self._flush()
+        self._file.close()
+        reviews = self._folder / REVIEWS
+        manifest = {
+            "format": FORMAT,
+            "version": VERSION,
+            "quantshift": importlib.metadata.version("quantshift"),
+            "hash": self._hash.hexdigest(),
+            "documents": int(self._star_counts.sum()),
+            "categories": [
+                {"name": name, "documents": int(counts.sum()), "stars": counts.tolist()}
+                for name, counts in zip(self.categories, self._star_counts, strict=True)
+            ],
+            "files": {REVIEWS: {"bytes": reviews.stat().st_size, "sha256": file_sha256(reviews)}},
+            "origin": origin,
+        }
+        text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
+        (self._folder / MANIFEST).write_text(text, encoding="utf-8")
+        for path in (reviews, self._folder / MANIFEST, self._folder):
+            _flush_to_disk(path)
+        _put_in_place(self._folder, self.out, overwrite=self.overwrite)
+        return Corpus.open(self.out)
+
+    def _flush(self) -> None:
+        if self._pending:
+            table = pa.Table.from_batches(self._pending)
+            self._file.write_table(table, row_group_size=len(table))
+        self._pending, self._pending_bytes = [], 0
+
+
+def check_free(out: Path, *, overwrite: bool) -> None:
+    """Refuse an output folder that is taken, unless it is a corpus and may be overwritten."""
+    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
+        return
+    if not _is_corpus(out):
+        raise UserError(f"{out} exists and is no corpus; choose another folder")
+    if not overwrite:
+        raise UserError(f"{out} already holds a corpus; choose another folder or use --overwrite")
+
+
+def split_by_bytes(texts: Texts, max_bytes: int) -> Iterator[Texts]:
+    """Consecutive slices of at most `max_bytes` of UTF-8, or of a single longer text."""
+    ends = np.cumsum(pc.binary_length(texts).to_numpy(zero_copy_only=False), dtype=np.int64)
+    start, done = 0, 0
+    while start < len(texts):
+        stop = max(start + 1, int(np.searchsorted(ends, done + max_bytes, side="right")))
+        yield texts.slice(start, stop - start)
+        start, done = stop, int(ends[stop - 1])
+
+
+def text_bytes(texts: Texts) -> int:
+    """Bytes of UTF-8 in all the texts together."""
+    return int(pc.sum(pc.binary_length(texts), min_count=0).as_py())
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+class _ContentHash:
+    """Hash of the rows, whatever the blocks they come in: one running hash per column."""
+
+    def __init__(self, categories: Sequence[str]) -> None:
+        self.names = json.dumps(list(categories)).encode()
+        self.columns = [hashlib.sha256() for _ in range(4)]
+
+    def update(self, codes: NDArray[np.int16], stars: NDArray[np.int8], texts: Texts) -> None:
+        lengths = pc.binary_length(texts).to_numpy(zero_copy_only=False).astype("<i8")
+        content = (codes.astype("<i2").tobytes(), stars.tobytes(), lengths.tobytes())
+        for column, data in zip(self.columns, (*content, _utf8(texts)), strict=True):
+            column.update(data)
+
+    def hexdigest(self) -> str:
+        digests = b"".join(column.digest() for column in self.columns)
+        return hashlib.sha256(self.names + digests).hexdigest()
+
+
+def _utf8(texts: Texts) -> memoryview | bytes:
+    """The bytes of all texts, one after another, without a copy."""
+    _, offsets, data = texts.buffers()
+    if data is None or len(texts) == 0:
+        return b""
+    bounds = np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    return memoryview(data)[int(bounds[0]) : int(bounds[-1])]
+
+
+def _text_array(column: Any) -> Texts:
+    """A chunked column as one string array."""
+    combined = column.combine_chunks()
+    return combined if isinstance(combined, pa.Array) else combined.chunk(0)
+
+
+def _codes_of(names: Any, categories: Sequence[str]) -> NDArray[np.int16]:
+    known = {name: code for code, name in enumerate(categories)}
+    try:
+        codes = np.array([known[name] for name in names.dictionary.to_pylist()], dtype=np.int16)
+    except KeyError as error:
+        raise DataError(
+            f"damaged corpus: category {error.args[0]!r} is not in the manifest; "
+            "make the corpus again"
+        ) from error
+    return np.asarray(codes[names.indices.to_numpy(zero_copy_only=False)])
+
+
+def _read_manifest(folder: Path) -> Mapping[str, Any]:
+    path = folder / MANIFEST
+    if not path.is_file():
+        reason = "has no manifest.json" if folder.is_dir() else "does not exist"
+        raise DataError(
+            f"{folder} is no corpus: it {reason}; make one with `quantshift corpus import`"
+        )
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise DataError(f"damaged corpus: {path} is not JSON; make the corpus again") from error
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise DataError(f"{path} does not describe a corpus; was the right folder given?")
+    version = manifest.get("version")
+    if version != VERSION:
+        newer = isinstance(version, int) and version > VERSION
+        cure = "upgrade quantshift" if newer else "make the corpus again"
+        raise DataError(f"{folder} has corpus format {version}, this is {VERSION}; {cure}")
+    missing = {"hash", "documents", "categories", "files", "origin"} - manifest.keys()
+    if missing:
+        raise DataError(
+            f"damaged corpus: {path} lacks {', '.join(sorted(missing))}; make the corpus again"
+        )
+    return manifest
+
+
+def _is_corpus(folder: Path) -> bool:
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and manifest.get("format") == FORMAT
+
+
+def _sibling(path: Path, suffix: str) -> Path:
+    return path.parent / f".{path.name}.{secrets.token_hex(4)}.{suffix}"
+
+
+def _flush_to_disk(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _put_in_place(folder: Path, out: Path, *, overwrite: bool) -> None:
+    # Asked again: the folder may have come into being while the corpus was written.
+    check_free(out, overwrite=overwrite)
+    old = _sibling(out, "old")
+    if out.exists():
+        out.rename(old)
+    try:
+        folder.rename(out)
+    except BaseException:
+        if old.exists():
+            old.rename(out)
+        raise
+    _flush_to_disk(out.parent)
+    shutil.rmtree(old, ignore_errors=True)

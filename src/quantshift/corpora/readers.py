@@ -1,0 +1,299 @@
+"""Files to blocks of rows: decompression, lines and tables, with bounded memory.
+
+A file has one part, a zip archive one per member. The parts' blocks are read lazily, a few
+megabytes at a time; every way in which a file may be broken ends in a `DataError` that names the
+file and, where there is one, the line.
+"""
+
+import zipfile
+import zlib
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from quantshift.corpora.layouts import Layout, layout_of
+from quantshift.errors import DataError, unknown_name
+
+BLOCK_BYTES = 1 << 22
+LONGEST_LINE = 1 << 26
+PARQUET_ROWS = 4096
+PARQUET_BUFFER = 1 << 20
+GZIP_MAGIC = b"\x1f\x8b"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+Stream: TypeAlias = Any
+"""A binary file object; pyarrow's streams have no type annotations."""
+
+TableRow: TypeAlias = tuple[Any, bytes | None] | None
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The names of the two columns that are read from a table."""
+
+    text: str = "text"
+    stars: str = "stars"
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive rows of a part: raw lines, or (star, text) pairs of a table.
+
+    `first` is the number of the first row, from 1 (a header is not counted); a table's row with
+    the wrong number of columns is None. `position` says how far into the source file this is.
+    """
+
+    first: int
+    rows: bytes | Sequence[TableRow]
+    position: int
+
+
+@dataclass(frozen=True)
+class Part:
+    """A stretch of one layout: a whole file, or a member of an archive."""
+
+    name: str
+    layout: Layout
+    blocks: Iterator[Block]
+
+
+def read_parts(path: Path, columns: Columns) -> Generator[Part, None, None]:
+    """The parts of a file; each part's blocks must be used up before the next is asked for."""
+    name = str(path)
+    with explained(name), path.open("rb") as raw:
+        if path.suffix.lower() == ".zip":
+            yield from _zip_parts(name, raw, columns)
+            return
+        compressed = path.suffix.lower() == ".gz"
+        layout = layout_of(path.stem if compressed else path.name)
+        if layout.name == "parquet":
+            if compressed:
+                raise DataError(f"{name}: a Parquet file must not be gzipped; unpack it first")
+            blocks = _parquet_blocks(name, raw, columns)
+        else:
+            _check_magic(name, raw, compressed=compressed)
+            blocks = _blocks(name, layout, lambda: _rewound(raw, compressed), raw.tell, columns)
+        yield Part(name, layout, _explain_blocks(name, blocks))
+
+
+def _zip_parts(archive_name: str, raw: Stream, columns: Columns) -> Iterator[Part]:
+    with zipfile.ZipFile(raw) as archive:
+        members = [m for m in archive.infolist() if not m.is_dir() and not _is_litter(m.filename)]
+        if not members:
+            raise DataError(f"{archive_name}: the archive is empty")
+        for member in members:
+            name = f"{archive_name}:{member.filename}"
+            layout = layout_of(member.filename)
+            if layout.name == "parquet":
+                raise DataError(f"{name}: Parquet in an archive is not read; unpack it first")
+            blocks = _blocks(name, layout, _opener(archive, member), raw.tell, columns)
+            yield Part(name, layout, _explain_blocks(name, blocks))
+
+
+def _opener(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Callable[[], Stream]:
+    return lambda: archive.open(member)
+
+
+def _is_litter(name: str) -> bool:
+    """Whether a member of an archive is the droppings of an operating system."""
+    return name.startswith("__MACOSX/") or Path(name).name.startswith(".")
+
+
+def _rewound(raw: Stream, compressed: bool) -> Stream:
+    raw.seek(0)
+    return pa.CompressedInputStream(pa.PythonFile(raw, "r"), "gzip") if compressed else raw
+
+
+def _check_magic(name: str, raw: Stream, *, compressed: bool) -> None:
+    magic = raw.read(len(GZIP_MAGIC))
+    if compressed and magic and magic != GZIP_MAGIC:
+        raise DataError(f"{name}: not a gzip file, though its name ends in .gz; rename it")
+    if not compressed and magic == GZIP_MAGIC:
+        raise DataError(f"{name}: a gzip file, though its name does not end in .gz; rename it")
+
+
+def _blocks(
+    name: str,
+    layout: Layout,
+    reopen: Callable[[], Stream],
+    position: Callable[[], int],
+    columns: Columns,
+) -> Iterator[Block]:
+    if layout.unit == "line":
+        return _line_blocks(name, reopen(), position)
+    delimiter = "," if layout.name == "csv" else "\t"
+    return _csv_blocks(name, reopen, position, columns, delimiter)
+
+
+def _line_blocks(name: str, stream: Stream, position: Callable[[], int]) -> Iterator[Block]:
+    """Whole lines, cut at line feeds only: a text may hold any other separator of Unicode."""
+    first, rest = 1, b""
+    while chunk := stream.read(BLOCK_BYTES):
+        cut = chunk.rfind(b"\n") + 1
+        if not cut:
+            rest += chunk
+            if len(rest) > LONGEST_LINE:
+                raise DataError(
+                    f"{name}: line {first} is longer than {LONGEST_LINE >> 20} MB; "
+                    "is this one review per line?"
+                )
+            continue
+        lines, rest = rest + chunk[:cut], chunk[cut:]
+        yield Block(first, _without_mark(lines, first), position())
+        first += lines.count(b"\n")
+    if rest:
+        yield Block(first, _without_mark(rest, first), position())
+
+
+def _without_mark(lines: bytes, first: int) -> bytes:
+    return lines.removeprefix(BYTE_ORDER_MARK) if first == 1 else lines
+
+
+def _csv_blocks(
+    name: str,
+    reopen: Callable[[], Stream],
+    position: Callable[[], int],
+    columns: Columns,
+    delimiter: str,
+) -> Iterator[Block]:
+    ragged: deque[int] = deque()
+
+    def skip(row: Any) -> str:
+        # Rows are numbered from 1 with the header.
+        ragged.append(row.number - 1)
+        return "skip"
+
+    parse = pa.csv.ParseOptions(
+        delimiter=delimiter, newlines_in_values=True, invalid_row_handler=skip
+    )
+    read = pa.csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=False)
+    header = pa.csv.open_csv(reopen(), read_options=read, parse_options=parse)
+    _check_columns(name, header.schema.names, columns)
+    ragged.clear()
+    # Bytes, not strings: one undecodable text must cost one row, not the file.
+    convert = pa.csv.ConvertOptions(
+        include_columns=[columns.stars, columns.text],
+        column_types={columns.stars: pa.binary(), columns.text: pa.binary()},
+    )
+    reader = pa.csv.open_csv(
+        reopen(), read_options=read, parse_options=parse, convert_options=convert
+    )
+    first = 1
+    for batch in reader:
+        rows = _pairs(batch.column(0), batch.column(1))
+        # The parser is ahead of the batches: a ragged row may belong to a later one.
+        while ragged and ragged[0] - first <= len(rows):
+            rows.insert(ragged.popleft() - first, None)
+        yield Block(first, rows, position())
+        first += len(rows)
+    if ragged:
+        yield Block(first, [None] * len(ragged), position())
+
+
+def _parquet_blocks(name: str, raw: Stream, columns: Columns) -> Iterator[Block]:
+    first, size = 1, raw.seek(0, 2)
+    raw.seek(0)
+    with pa.parquet.ParquetFile(raw, buffer_size=PARQUET_BUFFER) as file:
+        schema = file.schema_arrow
+        _check_columns(name, schema.names, columns)
+        kind = schema.field(columns.text).type
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if not _holds_text(kind):
+            raise DataError(f"{name}: column {columns.text!r} holds {kind}, not text")
+        total = max(1, file.metadata.num_rows)
+        # Few rows at a time and no read-ahead: a row may be long.
+        for batch in file.iter_batches(
+            PARQUET_ROWS, columns=[columns.stars, columns.text], use_threads=False
+        ):
+            stars, texts = batch.column(columns.stars), batch.column(columns.text)
+            rows = _pairs(_plain(stars), _plain(texts).cast(pa.large_binary()))
+            yield Block(first, rows, size * (first - 1 + len(rows)) // total)
+            first += len(rows)
+
+
+def _pairs(stars: Any, texts: Any) -> list[TableRow]:
+    values = stars.to_pylist()
+    encoded = (value.encode() if isinstance(value, str) else value for value in values)
+    return list(zip(encoded, texts.to_pylist(), strict=True))
+
+
+def _plain(column: Any) -> Any:
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
+def _holds_text(kind: Any) -> bool:
+    return any(
+        is_kind(kind)
+        for is_kind in (
+            pa.types.is_string,
+            pa.types.is_large_string,
+            pa.types.is_string_view,
+            pa.types.is_binary,
+            pa.types.is_large_binary,
+        )
+    )
+
+
+def _check_columns(name: str, found: Sequence[str], columns: Columns) -> None:
+    for option, column in (("--text-column", columns.text), ("--stars-column", columns.stars)):
+        if column not in found:
+            # Without a header, the first row stands in its place, and may be long.
+            error = unknown_name("column", column, [shown[:20] for shown in found[:20]])
+            raise DataError(
+                f"{name}: {error}; name it with {option} (a file star<TAB>text without header must "
+                "end in .txt)"
+            )
+        if list(found).count(column) > 1:
+            raise DataError(f"{name}: there are two columns {column!r}; rename one")
+
+
+def _explain_blocks(name: str, blocks: Iterator[Block]) -> Iterator[Block]:
+    with explained(name):
+        yield from blocks
+
+
+@contextmanager
+def explained(name: str) -> Iterator[None]:
+    """Turn what the libraries raise for a broken file into one line for the user."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise DataError(f"{name}: no such file") from error
+    except IsADirectoryError as error:
+        raise DataError(f"{name}: a folder, not a file; name its files") from error
+    except PermissionError as error:
+        raise DataError(f"{name}: not readable (permission denied)") from error
+    except zipfile.BadZipFile as error:
+        raise DataError(f"{name}: not a readable zip archive ({error})") from error
+    except (EOFError, zlib.error) as error:
+        raise DataError(f"{name}: truncated or damaged archive; get the file again") from error
+    except (RuntimeError, NotImplementedError) as error:
+        # What zipfile raises for a password and for an unknown method of compression.
+        raise DataError(f"{name}: cannot unpack ({error})") from error
+    except (pa.ArrowException, UnicodeDecodeError) as error:
+        raise DataError(f"{name}: {_reason(error)}") from error
+    except OSError as error:
+        reason = str(error)
+        if "ompressed stream" in reason or "zlib" in reason:
+            raise DataError(
+                f"{name}: truncated or damaged gzip file ({reason}); get the file again"
+            ) from error
+        raise DataError(f"{name}: cannot be read ({reason})") from error
+
+
+def _reason(error: Exception) -> str:
+    reason = str(error).splitlines()[0]
+    if "Empty CSV" in reason:
+        return "the file is empty"
+    if "straddling" in reason:
+        return f"a row is longer than {BLOCK_BYTES >> 20} MB; is a quote left open?"
+    if "Parquet" in reason or "parquet" in reason:
+        return f"not a readable Parquet file ({reason})"
+    return f"not in the format its name says ({reason})"

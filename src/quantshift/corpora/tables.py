@@ -1,0 +1,81 @@
+"""Small tables of strings as plain text, Markdown or LaTeX; the first column is the row's name."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True)
+class Table:
+    """A title, the names of the columns and the cells, all of them strings."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def text_table(table: Table) -> str:
+    """Aligned columns under the title.
+
+    >>> print(text_table(Table("Data", ("", "n"), (("Books", "7"), ("Music", "12")))))
+    Data
+            n
+    Books   7
+    Music  12
+    """
+    lines = (table.header, *table.rows)
+    widths = [max(len(line[column]) for line in lines) for column in range(len(table.header))]
+    aligned = (
+        "  ".join(
+            cell.ljust(width) if column == 0 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+    return "\n".join([table.title, *aligned])
+
+
+def markdown_table(table: Table) -> str:
+    """A Markdown table under its title in bold."""
+    rule = ["---", *("---:" for _ in table.header[1:])]
+    lines = [
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |"
+        for line in (table.header, rule, *table.rows)
+    ]
+    return "\n".join([f"**{table.title}**", "", *lines])
+
+
+def latex_table(table: Table) -> str:
+    """A `tabular` with the rules of the booktabs package; the title as a comment."""
+
+    def line(cells: Sequence[str]) -> str:
+        return " & ".join(latex_escape(cell) for cell in cells) + r" \\"
+
+    return "\n".join(
+        [
+            f"% {table.title}",
+            r"\begin{tabular}{l" + "r" * (len(table.header) - 1) + "}",
+            r"\toprule",
+            line(table.header),
+            r"\midrule",
+            *map(line, table.rows),
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+    )
+
+
+RENDERERS: Mapping[str, Callable[[Table], str]] = MappingProxyType(
+    {"text": text_table, "markdown": markdown_table, "latex": latex_table}
+)
+
+
+def latex_escape(text: str) -> str:
+    """The text with LaTeX's special characters spelt out."""
+    special = {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        **{character: "\\" + character for character in "&%$#_{}"},
+    }
+    return "".join(special.get(character, character) for character in text)

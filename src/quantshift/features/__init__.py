@@ -1,0 +1,1 @@
+"""Room 2: a corpus -> term counts, made once -> a tf-idf view for each training set."""

@@ -1,0 +1,407 @@
+"""Term counts of a corpus, made once: a CSR matrix over one sorted vocabulary, mapped from disk.
+
+    DIR/counts/manifest.json        format and version, shape, hash of the corpus, hashes of files
+    DIR/counts/indptr.npy           int64, where each document's entries begin
+    DIR/counts/indices.npy          int32, columns, ascending within a document
+    DIR/counts/data.npy             how often; uint16, or int32 if a word occurs 65,536 times
+    DIR/counts/vocabulary.parquet   zstd; columns word (sorted as Python sorts str), documents
+
+Every training set's tf-idf is a view of these counts (see `quantshift.features.tfidf`). The words
+are those of scikit-learn's CountVectorizer at its defaults, column by column. The counts exist when
+their folder has its final name: all is written into another folder beside it, flushed to disk and
+renamed. Processes that open the same counts share one copy in memory.
+
+Two passes: the first writes blocks of documents with words numbered as they come, the second gives
+the words their final columns. Memory is bounded by the blocks and the vocabulary.
+"""
+
+import json
+import os
+import secrets
+import shutil
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+from scipy.sparse import csr_array
+
+from quantshift.corpora.corpus import file_sha256
+from quantshift.errors import DataError
+from quantshift.features import kernels
+from quantshift.features.kernels import Counts, Ints, Longs
+from quantshift.features.tokens import BlockCounts, Dictionary, Texts, count_blocks, ordered_map
+from quantshift.types import Indices
+
+FORMAT = "quantshift-counts"
+VERSION = 1
+FOLDER = "counts"
+MANIFEST = "manifest.json"
+VOCABULARY = "vocabulary.parquet"
+ARRAYS = ("indptr", "indices", "data")
+BLOCK_BYTES = 1 << 22
+CURE = "tokenise the corpus again"
+
+
+class TextCorpus(Protocol):
+    """What tokenising asks of a corpus."""
+
+    @property
+    def path(self) -> Path:
+        """Its folder; the counts go into a folder inside it."""
+
+    @property
+    def hash(self) -> str:
+        """A hash of its content."""
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents."""
+
+    def text_blocks(self, max_bytes: int) -> Iterator[tuple[int, Texts]]:
+        """All texts in row order, as (first row, pyarrow string array)."""
+
+
+@dataclass(frozen=True, eq=False)
+class CountMatrix:
+    """How often each word of one vocabulary occurs in each document."""
+
+    indptr: Longs
+    indices: Ints
+    data: Counts
+    n_words: int
+    source: Any
+    """The words as a pyarrow string array, or the path of the Parquet file that holds them."""
+
+    @classmethod
+    def open(cls, path: str | Path, *, corpus_hash: str | None = None) -> "CountMatrix":
+        """The counts in the folder `path`, mapped into memory; refused if they are not whole.
+
+        With `corpus_hash`, also refused if they were made from other texts.
+        """
+        folder = Path(path)
+        manifest = _read_manifest(folder)
+        if corpus_hash is not None and manifest["corpus"] != corpus_hash:
+            raise DataError(f"the counts in {folder} were made from another corpus; {CURE}")
+        for name, entry in manifest["files"].items():
+            _check_size(folder / name, entry["bytes"])
+        n_documents, n_words = manifest["shape"]
+        types = ("int64", "int32", manifest["count_type"])
+        sizes = (n_documents + 1, manifest["entries"], manifest["entries"])
+        indptr, indices, data = (
+            _mapped(folder / f"{name}.npy", dtype, size)
+            for name, dtype, size in zip(ARRAYS, types, sizes, strict=True)
+        )
+        if indptr[0] != 0 or indptr[-1] != len(indices) or np.any(np.diff(indptr) < 0):
+            raise DataError(f"damaged counts: {folder / 'indptr.npy'} is not ascending; {CURE}")
+        return cls(indptr, indices, data, n_words, folder / VOCABULARY)
+
+    @classmethod
+    def from_texts(cls, texts: Sequence[str]) -> "CountMatrix":
+        """The counts of a few texts, in memory."""
+        return tokenise(_text_blocks(texts))
+
+    @classmethod
+    def from_csr(cls, counts: Any, vocabulary: Sequence[str]) -> "CountMatrix":
+        """The counts of a sparse matrix of whole numbers; column j counts vocabulary[j]."""
+        matrix = csr_array(counts, copy=True)
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+        if matrix.shape[1] != len(vocabulary):
+            raise DataError(
+                f"{matrix.shape[1]} columns of counts and {len(vocabulary)} words; "
+                "each column needs one word"
+            )
+        data = matrix.data
+        if not np.all((data >= 0) & (data <= np.iinfo(np.int32).max) & (data == np.floor(data))):
+            raise DataError("counts must be whole numbers from 0 to 2147483647")
+        return cls(
+            _frozen(matrix.indptr.astype(np.int64)),
+            _frozen(matrix.indices.astype(np.int32)),
+            _narrowed(data.astype(np.int32)),
+            len(vocabulary),
+            pa.array(vocabulary, pa.large_string()),
+        )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of documents and of words."""
+        return len(self.indptr) - 1, self.n_words
+
+    @cached_property
+    def vocabulary(self) -> Any:
+        """The words in column order, a pyarrow string array."""
+        if not isinstance(self.source, Path):
+            return self.source
+        try:
+            words = pq.read_table(self.source, columns=["word"]).column("word").combine_chunks()
+        except (OSError, pa.ArrowException) as error:
+            raise DataError(f"damaged counts: {self.source} cannot be read; {CURE}") from error
+        if len(words) != self.n_words:
+            raise DataError(
+                f"damaged counts: {self.source} has {len(words)} words instead of "
+                f"{self.n_words}; {CURE}"
+            )
+        return words
+
+    def rows(self, rows: ArrayLike) -> csr_array:
+        """The counts of the documents at `rows`, in that order, (n_rows, n_words), int32."""
+        chosen = self.check_rows(rows)
+        indptr, indices, data = kernels.gather_rows(self.indptr, self.indices, self.data, chosen)
+        return csr_array((data, indices, indptr), shape=(len(chosen), self.n_words))
+
+    def check_rows(self, rows: ArrayLike) -> Indices:
+        """The row indices as int64, refused unless they are whole numbers within the matrix."""
+        chosen = np.asarray(rows)
+        if chosen.size == 0:
+            return np.empty(0, np.int64)
+        if chosen.ndim != 1 or not np.issubdtype(chosen.dtype, np.integer):
+            raise DataError(
+                f"row indices must be a vector of integers, got {chosen.dtype} of shape "
+                f"{chosen.shape}"
+            )
+        n_documents = self.shape[0]
+        for row in (int(chosen.min()), int(chosen.max())):
+            if not 0 <= row < n_documents:
+                raise DataError(f"row {row} is outside the counts of {n_documents} documents")
+        return chosen.astype(np.int64)
+
+
+def tokenise(blocks: Iterable[tuple[int, Texts]], *, workers: int = 2) -> CountMatrix:
+    """The counts of blocks of texts (first row, pyarrow string array), in memory."""
+    dictionary = Dictionary()
+    counted = list(count_blocks(blocks, dictionary, workers=workers))
+    columns, words, _ = dictionary.sort()
+    placed = [block.placed(columns) for block in counted]
+    return CountMatrix(
+        _bounds(_joined((block.lengths for block in counted), np.int64)),
+        _frozen(_joined((indices for indices, _ in placed), np.int32)),
+        _narrowed(_joined((data for _, data in placed), np.int32)),
+        dictionary.n_words,
+        words,
+    )
+
+
+def tokenise_corpus(
+    corpus: TextCorpus,
+    *,
+    workers: int = 2,
+    progress: Callable[[int, int], None] | None = None,
+) -> CountMatrix:
+    """Count the words of a corpus into its folder `counts`, replacing older counts.
+
+    The result does not depend on `workers`, the number of threads. `progress` is called with the
+    number of documents done and of all documents.
+    """
+    final = corpus.path / FOLDER
+    aside = corpus.path / f".{FOLDER}.{secrets.token_hex(4)}.partial"
+    aside.mkdir()
+    try:
+        _write_counts(corpus, aside, workers=workers, progress=progress)
+        _put_in_place(aside, final)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+    return open_counts(corpus)
+
+
+def open_counts(corpus: TextCorpus) -> CountMatrix:
+    """The counts in the corpus's folder, refused if they were made from other texts."""
+    return CountMatrix.open(corpus.path / FOLDER, corpus_hash=corpus.hash)
+
+
+def verify_counts(path: str | Path) -> None:
+    """Read all files of the counts in the folder `path` and compare them with their hashes."""
+    folder = Path(path)
+    CountMatrix.open(folder)
+    for name, entry in _read_manifest(folder)["files"].items():
+        if file_sha256(folder / name) != entry["sha256"]:
+            raise DataError(f"damaged counts: {folder / name} does not match its manifest; {CURE}")
+
+
+def _write_counts(
+    corpus: TextCorpus,
+    folder: Path,
+    *,
+    workers: int,
+    progress: Callable[[int, int], None] | None,
+) -> None:
+    dictionary = Dictionary()
+    rows: list[Longs] = []
+    vocabulary_sizes: list[int] = []
+    n_rows, most = 0, 0
+    spool = folder / "blocks.spool"
+    with spool.open("wb") as file:
+        blocks = corpus.text_blocks(BLOCK_BYTES)
+        for block in count_blocks(blocks, dictionary, workers=workers):
+            for array in (block.numbers, block.words, block.counts):
+                array.tofile(file)
+            vocabulary_sizes.append(len(block.numbers))
+            rows.append(block.lengths)
+            n_rows += len(block.lengths)
+            most = max(most, int(block.counts.max(initial=0)))
+            if progress is not None:
+                progress(n_rows, corpus.n_documents)
+    if n_rows != corpus.n_documents:
+        raise DataError(
+            f"{corpus.path} gave {n_rows} texts for {corpus.n_documents} documents; "
+            "make the corpus again"
+        )
+
+    columns, words, frequency = dictionary.sort()
+    indptr = _bounds(_joined(iter(rows), np.int64))
+    n_entries = int(indptr[-1])
+    count_type = _count_type(most)
+
+    def spooled() -> Iterator[BlockCounts]:
+        with spool.open("rb") as file:
+            for lengths, n_words in zip(rows, vocabulary_sizes, strict=True):
+                numbers, words, counts = (
+                    np.fromfile(file, np.int32, size)
+                    for size in (n_words, int(lengths.sum()), int(lengths.sum()))
+                )
+                yield BlockCounts(numbers, lengths, words, counts)
+
+    def placed(block: BlockCounts) -> tuple[Ints, Counts]:
+        block_indices, block_counts = block.placed(columns)
+        return block_indices, block_counts.astype(count_type)
+
+    np.save(folder / "indptr.npy", indptr)
+    with (folder / "indices.npy").open("wb") as indices, (folder / "data.npy").open("wb") as data:
+        _write_header(indices, np.int32, n_entries)
+        _write_header(data, count_type, n_entries)
+        for block_indices, block_data in ordered_map(placed, spooled(), workers=workers):
+            block_indices.tofile(indices)
+            block_data.tofile(data)
+    spool.unlink()
+    table = pa.table({"word": words, "documents": pa.array(frequency)})
+    pq.write_table(table, folder / VOCABULARY, compression="zstd", use_dictionary=False)
+
+    files = [folder / name for name in (*(f"{name}.npy" for name in ARRAYS), VOCABULARY)]
+    manifest = {
+        "format": FORMAT,
+        "version": VERSION,
+        "corpus": corpus.hash,
+        "unicode": unicodedata.unidata_version,
+        "shape": [n_rows, dictionary.n_words],
+        "entries": n_entries,
+        "count_type": count_type.name,
+        "files": {
+            file.name: {"bytes": file.stat().st_size, "sha256": file_sha256(file)} for file in files
+        },
+    }
+    (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+    for path in (*files, folder / MANIFEST, folder):
+        _flush_to_disk(path)
+
+
+def _text_blocks(texts: Sequence[str]) -> Iterator[tuple[int, Texts]]:
+    start, size = 0, 0
+    for row, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise DataError(f"document {row} is {type(text).__name__}, not str")
+        size += len(text)
+        if size >= BLOCK_BYTES or row == len(texts) - 1:
+            # Lone surrogates have no UTF-8; like the mark put in their place they part words.
+            block = [part.encode("utf-8", "replace") for part in texts[start : row + 1]]
+            yield start, pa.array(block, pa.large_binary())
+            start, size = row + 1, 0
+
+
+def _joined(parts: Iterable[NDArray[Any]], dtype: DTypeLike) -> NDArray[Any]:
+    return np.concatenate([np.empty(0, dtype), *parts])
+
+
+def _bounds(lengths: Longs) -> Longs:
+    return _frozen(np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]))
+
+
+def _count_type(most: int) -> np.dtype[Any]:
+    return np.dtype(np.uint16 if most <= np.iinfo(np.uint16).max else np.int32)
+
+
+def _narrowed(counts: Ints) -> Counts:
+    return _frozen(counts.astype(_count_type(int(counts.max(initial=0)))))
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    # As arrays mapped from disk are: nothing can change under a view, and the compiled loops are
+    # made for one kind of array.
+    array.flags.writeable = False
+    return array
+
+
+def _mapped(path: Path, dtype: str, size: int) -> NDArray[Any]:
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, EOFError, ValueError) as error:
+        raise DataError(f"damaged counts: {path} is not an array; {CURE}") from error
+    if array.dtype != np.dtype(dtype) or array.shape != (size,):
+        raise DataError(
+            f"damaged counts: {path} holds {array.dtype} of shape {array.shape} instead of "
+            f"{dtype} of shape ({size},); {CURE}"
+        )
+    return np.asarray(array)
+
+
+def _write_header(file: BinaryIO, dtype: DTypeLike, size: int) -> None:
+    descr = np.lib.format.dtype_to_descr(np.dtype(dtype))
+    header = {"descr": descr, "fortran_order": False, "shape": (size,)}
+    np.lib.format.write_array_header_1_0(file, header)
+    # The arrays go to the same file below Python's buffer.
+    file.flush()
+
+
+def _check_size(path: Path, recorded: int) -> None:
+    found = path.stat().st_size if path.is_file() else None
+    if found != recorded:
+        state = "is missing" if found is None else f"has {found} bytes instead of {recorded}"
+        raise DataError(f"damaged counts: {path} {state}; {CURE}")
+
+
+def _read_manifest(folder: Path) -> Mapping[str, Any]:
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise DataError(f"no term counts in {folder}; tokenise the corpus first")
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise DataError(f"damaged counts: {path} is not JSON; {CURE}") from error
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise DataError(f"{path} does not describe term counts; was the right folder given?")
+    version = manifest.get("version")
+    if version != VERSION:
+        newer = isinstance(version, int) and version > VERSION
+        cure = "upgrade quantshift" if newer else CURE
+        raise DataError(f"{folder} has counts format {version}, this is {VERSION}; {cure}")
+    missing = {"corpus", "shape", "entries", "count_type", "files"} - manifest.keys()
+    if missing:
+        raise DataError(f"damaged counts: {path} lacks {', '.join(sorted(missing))}; {CURE}")
+    return manifest
+
+
+def _flush_to_disk(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _put_in_place(aside: Path, final: Path) -> None:
+    old = final.with_name(f".{final.name}.{secrets.token_hex(4)}.old")
+    if final.exists():
+        final.rename(old)
+    try:
+        aside.rename(final)
+    except BaseException:
+        if old.exists():
+            old.rename(final)
+        raise
+    _flush_to_disk(final.parent)
+    shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,32 @@
+"""Features of documents as one training set defines them: what classifiers are fitted on."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+class View(Protocol):
+    """Features of any rows of a data set: `TfidfView` for text, `MatrixView` for matrices."""
+
+    def transform(self, rows: ArrayLike) -> Any:
+        """The feature matrix of the rows, (n_rows, n_features), sparse or dense."""
+
+    def scores(self, rows: ArrayLike, coef: ArrayLike, intercept: ArrayLike) -> NDArray[np.float64]:
+        """Scores of the rows under k linear models (n_features, k), shape (n_rows, k)."""
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixView:
+    """Features that are already a matrix: the same whatever the training set."""
+
+    matrix: Any
+
+    def transform(self, rows: ArrayLike) -> Any:
+        """The rows of the matrix."""
+        return self.matrix[rows]
+
+    def scores(self, rows: ArrayLike, coef: ArrayLike, intercept: ArrayLike) -> NDArray[np.float64]:
+        """Scores of the rows under k linear models, shape (n_rows, k)."""
+        return np.asarray(self.matrix[rows] @ np.asarray(coef) + np.asarray(intercept))

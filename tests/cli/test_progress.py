@@ -1,0 +1,45 @@
+import io
+
+import pytest
+from rich.console import Console
+
+from quantshift.cli import progress
+
+
+@pytest.fixture
+def clock(monkeypatch) -> list[float]:
+    now = [100.0]
+    monkeypatch.setattr("quantshift.cli.progress.time.monotonic", lambda: now[0])
+    return now
+
+
+def test_lines_now_and_then_where_there_is_no_terminal(clock):
+    out = io.StringIO()
+    with progress.byte_progress(Console(file=out)) as advance:
+        for second in range(13):
+            clock[0] = 100.0 + second
+            advance("[a].txt", second * 1_000_000, 25_000_000)
+    assert out.getvalue() == (
+        "[a].txt: 20 %, 1.0 MB/s, 0:20 left\n[a].txt: 40 %, 1.0 MB/s, 0:15 left\n"
+    )
+
+
+def test_the_rate_of_a_continued_download_counts_from_where_it_began(clock):
+    out = io.StringIO()
+    with progress.byte_progress(Console(file=out)) as advance:
+        advance("a", 50_000_000, 100_000_000)
+        clock[0] += 10
+        advance("a", 60_000_000, 100_000_000)
+    assert out.getvalue() == "a: 60 %, 1.0 MB/s, 0:40 left\n"
+
+
+def test_a_bar_on_a_terminal():
+    out = io.StringIO()
+    with progress.byte_progress(Console(file=out, force_terminal=True, width=100)) as advance:
+        advance("[books].txt", 10_000_000, 20_000_000)
+    assert "[books].txt" in out.getvalue()
+    assert "10.0/20.0 MB" in out.getvalue()
+
+
+def test_an_empty_total_is_done():
+    assert progress.progress_line("a", 0, 0, 0.0) == "a: 100 %, 0.0 MB/s, 0:00 left"
