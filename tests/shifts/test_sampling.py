@@ -305,3 +305,58 @@ def test_degrees_round_halves_away_from_zero(value, decimals, expected):
 
 def test_halves_round_up():
     assert [half_up(x) for x in (0.5, 1.5, 2.4999999999999, 250 / 3)] == [1, 2, 3, 83]
+
+
+@pytest.mark.parametrize("shift", SMALL, ids=IDS)
+def test_points_name_the_draws_without_the_data(shift):
+    trains = list(shift.training_sets(Y, CATEGORIES))
+    tests = list(shift.samples(Y, CATEGORIES))
+    for points, draws in ((shift.training_points(), trains), (shift.test_points(), tests)):
+        assert len(points) == len(draws)
+        for point, draw in zip(points, draws, strict=True):
+            assert point.items() <= draw.coordinates.items()
+        # The prevalences of random samples are known from their pool alone.
+        told = shift.name not in ("natural", "uniform")
+        assert not told or points == [draw.coordinates for draw in draws]
+
+
+@pytest.mark.parametrize("shift", SMALL, ids=IDS)
+def test_one_training_set_is_the_same_as_in_the_whole_grid(shift):
+    pool = np.arange(100, 400)
+    for point, draw in zip(
+        shift.training_points(), shift.training_sets(Y, CATEGORIES, pool=pool), strict=True
+    ):
+        alone = shift.training_set(point, Y, CATEGORIES, pool=pool)
+        assert alone.indices.tolist() == draw.indices.tolist()
+        assert alone.labels.tolist() == draw.labels.tolist()
+        assert alone.coordinates == draw.coordinates
+
+
+def test_one_training_set_may_be_asked_for_by_the_coordinates_of_its_draw():
+    shift = PriorShift(train_prevalences=[0.5], train_size=40, train_repeats=2, replace=True)
+    draw = list(shift.training_sets(Y))[1]
+    assert draw.coordinates["replace"] is True
+    alone = shift.training_set(draw.coordinates, Y)
+    assert alone.indices.tolist() == draw.indices.tolist()
+
+
+@pytest.mark.parametrize(
+    ("coordinates", "message"),
+    [
+        ({"p_train": 0.55, "train_repeat": 0}, r"no training sets at \(p_train=0.55, train_rep"),
+        ({"p_train": 0.5, "train_repeat": 2}, "no training sets"),
+        ({"p_train": 0.5}, "no training sets"),
+        ({"train_repeat": 0}, "2 training sets"),
+        ({"p_trian": 0.5, "train_repeat": 0}, "did you mean 'p_train'"),
+    ],
+)
+def test_a_training_set_outside_the_grid_is_refused(coordinates, message):
+    with pytest.raises(UserError, match=message):
+        SMALL[0].training_set(coordinates, Y)
+
+
+def test_points_of_prevalence_vectors_need_the_classes():
+    shift = PriorShift(train_prevalences=[[0.2, 0.8]], test_prevalences=[[0.2, 0.8]])
+    for points in (shift.training_points, shift.test_points):
+        with pytest.raises(UserError, match="list prevalences of the positive class"):
+            points()

@@ -11,7 +11,9 @@ Y = np.repeat(["neg", "pos"], 600)
 
 
 def test_samples_have_the_counts_of_their_nominal_prevalence():
-    draws = list(UniformPrevalence(test_size=100, test_repeats=50).samples(Y, train={"p_train": 0.5}))
+    draws = list(
+        UniformPrevalence(test_size=100, test_repeats=50).samples(Y, train={"p_train": 0.5})
+    )
     assert len({draw.coordinates["p_test"] for draw in draws}) == 50
     for draw in draws:
         p = draw.coordinates["p_test"]

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from quantshift.corpora.corpus import Category, Corpus
 from quantshift.corpora.importing import ImportSummary, SourceSummary, Tally
-from quantshift.corpora.tables import RENDERERS, Table
 from quantshift.errors import UserError, unknown_name
+from quantshift.tables import RENDERERS, Table
 
 FORMATS = (*RENDERERS, "json")
 MIDDLE_STAR = 3

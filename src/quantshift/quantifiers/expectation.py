@@ -58,6 +58,7 @@ class SLD(AbstractQuantifier):
         self.seed = seed
 
     def needs_held_out_posteriors(self) -> bool:
+        """Only calibration does."""
         return self.calibration != "none"
 
     def _fit_aggregation(self, posteriors: Posteriors, codes: Codes) -> None:

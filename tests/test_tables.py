@@ -1,4 +1,4 @@
-from quantshift.corpora.tables import Table, latex_escape, latex_table, markdown_table, text_table
+from quantshift.tables import Table, latex_escape, latex_table, markdown_table, text_table
 
 TABLE = Table("Sizes", ("", "n"), (("a|b", "1"), ("c_d", "20")))
 

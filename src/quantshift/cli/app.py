@@ -1,0 +1,68 @@
+"""The `quantshift` command: the verbs in the order of the work, and one way to fail."""
+
+import sys
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from quantshift import __version__
+from quantshift.cli import corpus, demo, doctor, listing, run, status
+from quantshift.errors import UserError
+
+app = typer.Typer(
+    name="quantshift",
+    help="Quantification under dataset shift: how common is each class, and can it be believed?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode="rich",
+)
+app.add_typer(corpus.app, name="corpus")
+app.command("run")(run.run)
+app.command("status")(status.status)
+app.command("verify")(status.verify)
+app.command("demo")(demo.demo)
+app.command("list")(listing.list_)
+app.command("doctor")(doctor.doctor)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        Console().print(f"quantshift {__version__}", highlight=False)
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the traceback of an error instead of one line.")
+    ] = False,
+) -> None:
+    """Options that come before the verb; `main` itself looks for --debug."""
+
+
+def main() -> None:
+    """Entry point: user errors are one line on stderr and exit code 2."""
+    debug = "--debug" in sys.argv[1:]
+    # --debug is welcome behind the verb too, where one types it after an error.
+    arguments = [a for a in sys.argv[1:] if a != "--debug"]
+    try:
+        app(args=arguments, prog_name="quantshift")
+    except UserError as error:
+        if debug:
+            raise
+        console = Console(stderr=True, soft_wrap=True)
+        console.print(f"[bold red]error:[/] {_escape(error)}", highlight=False)
+        sys.exit(2)
+
+
+def _escape(error: UserError) -> str:
+    from rich.markup import escape
+
+    return escape(" ".join(str(error).split()))

@@ -1,0 +1,63 @@
+"""`quantshift list`: what there is, one line each, read off the exports."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from quantshift import catalogue
+from quantshift.experiments.spec import library
+
+
+class Kind(StrEnum):
+    """What can be listed."""
+
+    QUANTIFIERS = "quantifiers"
+    SHIFTS = "shifts"
+    EXPERIMENTS = "experiments"
+
+
+def list_(
+    kind: Annotated[
+        Kind | None, typer.Argument(help="Only these (default: all).", show_default=False)
+    ] = None,
+) -> None:
+    """List the quantifiers and shifts, with what each assumes, and the experiments.
+
+    Example: quantshift list quantifiers
+    """
+    console = Console()
+    if kind in (None, Kind.QUANTIFIERS):
+        rows = [
+            (name, catalogue.full_name(cls), cls.assumption)
+            for name, cls in catalogue.quantifiers().items()
+        ]
+        console.print(_table("Quantifiers", "assumes", rows))
+    if kind in (None, Kind.SHIFTS):
+        rows = [
+            (name, catalogue.full_name(cls), cls.changes)
+            for name, cls in catalogue.shifts().items()
+        ]
+        console.print(_table("Shifts", "what changes", rows))
+    if kind in (None, Kind.EXPERIMENTS):
+        rows = [
+            (
+                name,
+                experiment.title,
+                f"{experiment.n_training_sets} training sets x {experiment.n_test_samples} samples",
+            )
+            for name, experiment in library().items()
+        ]
+        console.print(_table("Experiments", "full size", rows))
+
+
+def _table(title: str, note: str, rows: list[tuple[str, str, str]]) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    table.add_column("name", style="bold cyan", no_wrap=True)
+    table.add_column("full name")
+    table.add_column(note)
+    for row in rows:
+        table.add_row(*row)
+    return table

@@ -1,0 +1,152 @@
+"""`quantshift run`: experiments, from a name or a TOML file to a store of raw outcomes."""
+
+import os
+import shlex
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from quantshift.cli.cells import cell_progress
+from quantshift.cli.progress import byte_progress
+from quantshift.corpora.corpus import Corpus
+from quantshift.corpora.tables import text_table
+from quantshift.experiments.dataset import source_of
+from quantshift.experiments.document import parse_overrides
+from quantshift.experiments.executors import executor
+from quantshift.experiments.plan import plan_table
+from quantshift.experiments.runner import Run, RunSummary, run_experiments
+from quantshift.experiments.spec import load_experiment
+from quantshift.features.counts import FOLDER, tokenise_corpus
+from quantshift.results.store import ResultStore
+
+
+class Profile(StrEnum):
+    """How large an experiment is."""
+
+    PAPER = "paper"
+    QUICK = "quick"
+
+
+def run(
+    experiments: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="EXPERIMENT...",
+            help="Names (see `quantshift list experiments`) or TOML files.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="The folder of the results.")
+    ],
+    corpus: Annotated[
+        Path | None,
+        typer.Option(
+            "--corpus",
+            metavar="DIR",
+            help="A corpus made with `quantshift corpus import` (default: synthetic reviews).",
+        ),
+    ] = None,
+    profile: Annotated[
+        Profile | None,
+        typer.Option(
+            help="paper: full sizes (default with --corpus); quick: the same grids, smaller sizes "
+            "(default on the synthetic reviews).",
+            show_default=False,
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", help="Worker processes (default: all cores).", min=1),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Run on this dask.distributed scheduler instead."),
+    ] = None,
+    redo: Annotated[
+        str | None,
+        typer.Option(metavar="failed|all|METHOD", help="Compute this again (default: nothing)."),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Override one value of the experiments, e.g. --set shift.train_size=1000.",
+        ),
+    ] = None,
+    documents: Annotated[
+        int, typer.Option(help="Size of the synthetic corpus, if no --corpus is given.", min=1)
+    ] = 20_000,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the plan with its counts and stop.")
+    ] = False,
+) -> None:
+    """Run experiments; what is already in the results is not computed again.
+
+    Killed or stopped with Ctrl-C, the same command resumes. Exit code 0: all is there; 1: some
+    cells have failed (see `quantshift status`); 2: wrong input; 130: stopped by Ctrl-C.
+
+    Examples:
+
+        quantshift run prior local --out runs/first
+
+        quantshift run prior covariate --corpus reviews --out runs/paper --jobs 2
+
+        quantshift run my.toml --corpus reviews --out runs/mine --set shift.test_repeats=10
+    """
+    console = Console()
+    size = profile or (Profile.QUICK if corpus is None else Profile.PAPER)
+    overrides = parse_overrides(settings or [])
+    loaded = tuple(load_experiment(e, profile=size, overrides=overrides) for e in experiments)
+    sources = {e.name: source_of(e, corpus, n_documents=documents, seed=0) for e in loaded}
+    prepared = Run(loaded, sources, out)
+    if dry_run:
+        store = ResultStore.open(out) if (out / "store.json").exists() else None
+        console.print(text_table(plan_table(prepared.plan(store))), markup=False, highlight=False)
+        return
+    if corpus is not None:
+        _tokenise_if_needed(corpus, console)
+    chosen = executor(jobs or _cores(), cluster)
+    try:
+        with cell_progress(console) as progress:
+            summary = run_experiments(prepared, chosen, redo=redo, progress=progress)
+    except KeyboardInterrupt:
+        command = shlex.join(["quantshift", *sys.argv[1:]])
+        console.print(f"\nstopped; nothing is lost. To go on: {command}", highlight=False)
+        raise typer.Exit(130) from None
+    _tell(summary, out, console)
+    if summary.failures:
+        raise typer.Exit(1)
+
+
+def _tokenise_if_needed(path: Path, console: Console) -> None:
+    corpus = Corpus.open(path)
+    if (corpus.path / FOLDER).exists():
+        return
+    console.print(f"counting the words of {path} (once)", highlight=False)
+    with byte_progress(console) as advance:
+        tokenise_corpus(corpus, progress=lambda done, total: advance("documents", done, total))
+
+
+def _tell(summary: RunSummary, out: Path, console: Console) -> None:
+    for problem in summary.repaired:
+        console.print(f"damaged and computed again: {problem}", markup=False, highlight=False)
+    minutes, seconds = divmod(round(summary.seconds), 60)
+    console.print(
+        f"{summary.done} cells in {minutes}:{seconds:02d}; results in {out}", highlight=False
+    )
+    for line in summary.failures[:10]:
+        console.print(f"failed: {line}", markup=False, highlight=False, style="red")
+    if len(summary.failures) > 10:
+        console.print(f"... and {len(summary.failures) - 10} more failures", style="red")
+    if summary.failures:
+        console.print("to try them again: the same command with --redo failed")
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

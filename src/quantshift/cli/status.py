@@ -1,0 +1,94 @@
+"""`quantshift status` and `verify`: how far a run is, and whether its files are sound."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from quantshift.corpora.tables import Table, text_table
+from quantshift.errors import UserError
+from quantshift.experiments.plan import planned
+from quantshift.results.status import status as status_frame
+from quantshift.results.store import ResultStore
+from quantshift.results.verify import repair
+from quantshift.results.verify import verify as verify_store
+
+Results = Annotated[
+    Path, typer.Argument(metavar="DIR", help="A folder of results.", show_default=False)
+]
+
+
+def status(results: Results) -> None:
+    """Show what is done, failed and to do in each experiment, and how fast it went."""
+    console = Console()
+    store = ResultStore.open(results)
+    frame = status_frame(store, planned(store.description))
+    header = ("experiment", "cells", "done", "failed", "to do", "results", "missing")
+    rows = tuple(
+        (
+            row["experiment"],
+            *(f"{row[name]:,}" for name in ("cells", "cells_done", "cells_failed", "cells_to_do")),
+            f"{row['done']:,}",
+            f"{row['failed'] + row['to_do']:,}",
+        )
+        for row in frame.iter_rows(named=True)
+    )
+    console.print(text_table(Table(f"Results in {results}", header, rows)), markup=False)
+    runs = [record for record in store.log.records() if record.get("cells")]
+    if runs:
+        last = runs[-1]
+        rate = last["cells"] / last["seconds"] if last["seconds"] else 0.0
+        left = sum(frame["cells_to_do"])
+        ahead = f"; about {left / rate / 60:.1f} minutes left at that rate" if left and rate else ""
+        console.print(
+            f"last run: {last['cells']} cells in {last['seconds']:.0f} s with "
+            f"{last['workers']} workers ({rate:.2f} cells/s){ahead}",
+            highlight=False,
+        )
+    for line in _failures(store)[:10]:
+        console.print(f"failed: {line}", markup=False, highlight=False, style="red")
+
+
+def verify(
+    results: Results,
+    remove: Annotated[
+        bool,
+        typer.Option("--repair", help="Remove damaged files, so that the next run redoes them."),
+    ] = False,
+) -> None:
+    """Check every result file against its checksum, and that nothing planned is missing.
+
+    Exit code 0: sound and complete; 1: damaged or incomplete.
+    """
+    console = Console()
+    store = ResultStore.open(results)
+    problems = verify_store(store)
+    for problem in problems:
+        console.print(str(problem), markup=False, highlight=False, soft_wrap=True)
+    if remove:
+        removed = sum(repair(store, problem) for problem in problems if problem.repairable)
+        console.print(f"{removed} damaged files removed; run the same command again")
+    frame = status_frame(store, planned(store.description))
+    missing = sum(frame["to_do"]) + sum(frame["failed"])
+    done = sum(frame["done"])
+    console.print(
+        f"{done:,} results, {len(problems)} damaged, {missing:,} missing or failed", highlight=False
+    )
+    if problems or missing:
+        raise typer.Exit(1)
+
+
+def _failures(store: ResultStore) -> list[str]:
+    lines = []
+    for experiment in store.experiments:
+        for cell in store.cells(experiment):
+            try:
+                failures = store.failures(experiment, cell)
+            except UserError as error:
+                lines.append(str(error))
+                continue
+            for failure in failures:
+                methods = ", ".join(failure.methods)
+                lines.append(f"{experiment} {cell} {methods}: {failure.error}: {failure.message}")
+    return lines

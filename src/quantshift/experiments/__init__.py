@@ -1,0 +1,1 @@
+"""What to run: experiments as data, their cells, and what is left to do of them."""

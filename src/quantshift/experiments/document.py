@@ -1,0 +1,146 @@
+"""An experiment's TOML as plain values that know where they came from.
+
+A value is said in the file, in a profile of the file, or in an override; later ones win. Every
+complaint about a value names the place that said it: one line, file, dotted key, what is wrong.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from quantshift.errors import UserError, unknown_name
+
+PAPER = "paper"
+"""The profile that is the file as it stands."""
+
+OVERRIDE = "override"
+"""What error messages call the place of a value that was set from outside the file."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """The values of one experiment, a profile and overrides applied.
+
+    values   nested mappings, lists as tuples
+    source   what error messages call the file
+    folder   where relative paths begin
+    origins  dotted key -> the place that said it last, where that is not the file proper
+    """
+
+    values: Mapping[str, Any]
+    source: str
+    folder: Path
+    origins: Mapping[str, str]
+
+    def error(self, key: str, problem: str) -> UserError:
+        """The problem with the value at the dotted key, on one line."""
+        return _complaint(self._origin(key), key, problem)
+
+    @contextmanager
+    def at(self, key: str) -> Iterator[None]:
+        """Whatever is wrong inside is wrong with the value at the dotted key."""
+        try:
+            yield
+        except UserError as error:
+            raise self.error(key, str(error)) from error.__cause__
+
+    def _origin(self, key: str) -> str:
+        # A complaint about an item of a list belongs to the key of the list.
+        for said in reversed(list(self.origins)):
+            if key == said or key.startswith((f"{said}.", f"{said}[")):
+                return self.origins[said]
+        return self.source
+
+
+def read_document(
+    text: str, *, source: str, folder: Path, profile: str, overrides: Mapping[str, Any]
+) -> Document:
+    """The file's text as a document, with the profile and then the overrides applied."""
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{source}: not valid TOML: {error}") from None
+    profiles = _profiles(values.pop("profiles", {}), source)
+    if profile != PAPER and profile not in profiles:
+        raise _complaint(source, str(unknown_name("profile", profile, [PAPER, *profiles])))
+    origins: dict[str, str] = {}
+    layers = ((f"{source} [profiles.{profile}]", profiles.get(profile, {})), (OVERRIDE, overrides))
+    for origin, layer in layers:
+        for key, value in _flat(layer):
+            _assign(values, key, value, origin)
+            origins.pop(key, None)  # the latest goes to the end
+            origins[key] = origin
+    return Document(_tuples(values), source, folder, origins)
+
+
+def parse_overrides(assignments: Iterable[str]) -> dict[str, Any]:
+    """Overrides from texts such as `shift.train_size=1000`; the values are TOML.
+
+    A bare word counts as a string, for a shell eats the quotes.
+
+    >>> parse_overrides(["shift.train_size=1000", "selection.measure=rae"])
+    {'shift.train_size': 1000, 'selection.measure': 'rae'}
+    """
+    overrides: dict[str, Any] = {}
+    for assignment in assignments:
+        key, equals, text = assignment.partition("=")
+        key, text = key.strip(), text.strip()
+        if not equals or not key or not text:
+            raise UserError(f"{OVERRIDE}: {assignment!r} is not of the form key=value")
+        overrides[key] = _toml_value(key, text)
+    return overrides
+
+
+def _complaint(*parts: str) -> UserError:
+    # Keys and values may hold line breaks; the message is one line.
+    return UserError(": ".join(" ".join(part.split()) for part in parts))
+
+
+def _toml_value(key: str, text: str) -> Any:
+    try:
+        parsed = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        parsed = {"value": text} if re.fullmatch(r"[A-Za-z_][\w.:/-]*", text) else {}
+    if set(parsed) != {"value"}:
+        raise UserError(f'{OVERRIDE}: {key}: {text!r} is no TOML value; e.g. 3, [0.1, 0.5], "text"')
+    return parsed["value"]
+
+
+def _profiles(values: Any, source: str) -> dict[str, Mapping[str, Any]]:
+    if not isinstance(values, dict) or not all(isinstance(v, dict) for v in values.values()):
+        raise UserError(f"{source}: profiles: must be tables, e.g. [profiles.quick]")
+    if PAPER in values:
+        raise UserError(
+            f"{source}: profiles.{PAPER}: is the file as it stands; write the values in the file"
+        )
+    return values
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _assign(values: dict[str, Any], key: str, value: Any, origin: str) -> None:
+    *tables, last = key.split(".")
+    table = values
+    for depth, name in enumerate(tables, start=1):
+        table = table.setdefault(name, {})
+        if not isinstance(table, dict):
+            raise _complaint(origin, key, f"{'.'.join(tables[:depth])} is not a table")
+    table[last] = value
+
+
+def _tuples(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _tuples(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return tuple(_tuples(item) for item in value)
+    return value

@@ -1,0 +1,206 @@
+"""Where jobs are performed: in this process, in local worker processes, or on a Dask cluster.
+
+Every executor yields a report per job, in the order they end. A worker that dies takes no result
+with it: its job is given to another, and a job that has seen several workers die is reported as
+failed rather than tried for ever.
+"""
+
+import multiprocessing
+import signal
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from quantshift import __version__
+from quantshift.errors import UserError
+from quantshift.experiments.dataset import AbstractSource, open_source
+from quantshift.experiments.work import Job, JobReport, perform
+from quantshift.results.store import ResultStore
+
+MAX_DEATHS = 3
+"""Workers a job may see die before it is given up."""
+
+
+class WorkerDiedError(RuntimeError):
+    """The process that computed a cell was killed, each time it was tried."""
+
+
+class AbstractExecutor(ABC):
+    """Performs jobs."""
+
+    @property
+    @abstractmethod
+    def n_workers(self) -> int:
+        """How many jobs are performed at once."""
+
+    @abstractmethod
+    def run(self, jobs: Sequence[Job]) -> Iterator[JobReport]:
+        """Yields the report of each job as it ends."""
+
+
+@dataclass(frozen=True)
+class SerialExecutor(AbstractExecutor):
+    """One job after the other, in this process."""
+
+    @property
+    def n_workers(self) -> int:
+        """One."""
+        return 1
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[JobReport]:
+        """Perform the jobs in their order."""
+        return map(perform, jobs)
+
+
+@dataclass(frozen=True)
+class ProcessExecutor(AbstractExecutor):
+    """Worker processes on this machine."""
+
+    workers: int
+
+    @property
+    def n_workers(self) -> int:
+        """The number of processes."""
+        return self.workers
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[JobReport]:
+        """Keep the workers busy; start new ones when one has died."""
+        queue = list(reversed(jobs))
+        deaths = {job.name: 0 for job in jobs}
+        while queue:
+            pool = self._pool()
+            flying: dict[Future[JobReport], Job] = {}
+            try:
+                while queue or flying:
+                    while queue and len(flying) < self.workers + 1:
+                        job = queue.pop()
+                        flying[pool.submit(perform, job)] = job
+                    for future in wait(flying, return_when=FIRST_COMPLETED).done:
+                        yield future.result()
+                        del flying[future]
+            except BrokenProcessPool:
+                for job in flying.values():
+                    deaths[job.name] += 1
+                    if deaths[job.name] < MAX_DEATHS:
+                        queue.append(job)
+                    else:
+                        yield _give_up(job)
+            finally:
+                _stop(pool)
+
+    def _pool(self) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(
+            self.workers,
+            # Spawned, not forked: threads of polars and numba do not survive a fork.
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=_ignore_interrupts,
+        )
+
+
+@dataclass(frozen=True)
+class DaskExecutor(AbstractExecutor):
+    """The workers of a dask.distributed cluster that sees the same files."""
+
+    address: str
+
+    @property
+    def n_workers(self) -> int:
+        """Threads of the cluster's workers."""
+        with _dask_client(self.address) as client:
+            return sum(client.nthreads().values())
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[JobReport]:
+        """Submit all jobs; Dask gives those of a dead worker to another."""
+        from distributed import KilledWorker
+        from distributed.client import as_completed
+
+        with _dask_client(self.address) as client:
+            _check_workers(client, jobs)
+            futures = {
+                client.submit(perform, job, key=f"quantshift {job.name}", pure=False): job
+                for job in jobs
+            }
+            for future in as_completed(futures):
+                try:
+                    yield future.result()
+                except KilledWorker:
+                    yield _give_up(futures[future])
+                future.release()
+
+
+def executor(n_workers: int, cluster: str | None = None) -> AbstractExecutor:
+    """The executor for that many local workers, or for the cluster at an address."""
+    if cluster is not None:
+        return DaskExecutor(cluster)
+    if n_workers < 1:
+        raise UserError(f"--jobs must be at least 1, got {n_workers}")
+    return SerialExecutor() if n_workers == 1 else ProcessExecutor(n_workers)
+
+
+def _give_up(job: Job) -> JobReport:
+    error = WorkerDiedError(
+        f"the worker died {MAX_DEATHS} times while computing this cell (out of memory?)"
+    )
+    store, signatures = ResultStore.open(job.store), job.experiment.signatures()
+    methods = {method.name: signatures[method.name] for method in job.task.methods}
+    store.write_failure(job.experiment.name, job.task.cell.key, methods, error)
+    return JobReport(job.name, 0.0, (f"{', '.join(methods)}: {error}",))
+
+
+def _ignore_interrupts() -> None:
+    # Ctrl-C reaches the whole process group; the parent decides what is to be done.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _stop(pool: ProcessPoolExecutor) -> None:
+    # Results are written whole or not at all, so workers may be ended at any moment.
+    processes = list((pool._processes or {}).values())
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in processes:
+        process.terminate()
+
+
+def _dask_client(address: str) -> Any:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise UserError(
+            "--cluster needs dask.distributed: install it with pip install 'quantshift[dask]'"
+        ) from None
+    try:
+        return Client(address, timeout=10)
+    except (OSError, ValueError) as error:
+        raise UserError(
+            f"no Dask scheduler answers at {address} ({type(error).__name__}): start one with "
+            "`dask scheduler` and give the address it prints"
+        ) from None
+
+
+def _check_workers(client: Any, jobs: Sequence[Job]) -> None:
+    sources = list(dict.fromkeys(job.source for job in jobs))
+    found = client.run(_problem_of_worker, jobs[0].store, sources, __version__)
+    if not found:
+        raise UserError("the cluster has no workers: start some with `dask worker ADDRESS`")
+    for worker, problem in found.items():
+        if problem:
+            raise UserError(f"worker {worker} {problem}")
+
+
+def _problem_of_worker(store: Path, sources: Sequence[AbstractSource], version: str) -> str:
+    """Runs on the worker: why it cannot take part, or an empty string."""
+    if version != __version__:
+        return f"has quantshift {__version__}, this is {version}: install the same version"
+    try:
+        ResultStore.open(store)
+    except UserError:
+        return f"does not see {store}: put --out on a path that all workers share"
+    try:
+        for source in sources:
+            open_source(source)
+    except UserError as error:
+        return f"cannot read the data ({error}): put them on a path that all workers share"
+    return ""

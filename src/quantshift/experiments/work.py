@@ -1,0 +1,132 @@
+"""What a worker does: one cell, from its description to rows in the store.
+
+Jobs are small and picklable. Whoever performs one (this process, a local worker, a machine of a
+cluster) opens the data itself, once, and writes the outcome itself, so that finished work never
+travels and is never lost.
+"""
+
+import json
+import time
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from pathlib import Path
+
+import polars as pl
+from threadpoolctl import ThreadpoolController
+
+from quantshift.experiments.cell import run_cell
+from quantshift.experiments.dataset import AbstractSource, open_source
+from quantshift.experiments.plan import Task
+from quantshift.experiments.population import Population, population_of
+from quantshift.experiments.spec import Experiment, MethodSpec
+from quantshift.results.store import ResultStore
+
+
+@dataclass(frozen=True)
+class Job:
+    """A cell to compute, with everything a worker needs to know."""
+
+    experiment: Experiment
+    task: Task
+    source: AbstractSource
+    store: Path
+
+    @property
+    def name(self) -> str:
+        """Experiment and cell, for people."""
+        return f"{self.experiment.name} {self.task.cell.key}"
+
+
+@dataclass(frozen=True)
+class JobReport:
+    """What came of a job: seconds of work, and one line per method that failed."""
+
+    name: str
+    seconds: float
+    failures: tuple[str, ...] = ()
+
+
+def perform(job: Job) -> JobReport:
+    """Compute the cell and store it; failures of methods are stored too, and do not raise.
+
+    What raises is what stops a run: a store that cannot be written to, data that cannot be read.
+    """
+    begun = time.perf_counter()
+    store = ResultStore.open(job.store)
+    experiment, cell = job.experiment, job.task.cell
+    # Another run on the same store may have been quicker.
+    there = store.finished(experiment.name, cell.key)
+    signatures = experiment.signatures()
+    methods = [m for m in job.task.methods if there.get(m.name) != signatures[m.name]]
+    failures: dict[str, Exception] = {}
+    if methods:
+        # One thread per worker: sums of several threads would depend on their number.
+        with _thread_pools().limit(limits=1):
+            frame, failures = _compute(job, methods)
+        done = {m.name: signatures[m.name] for m in methods if m.name not in failures}
+        if done:
+            store.write_part(experiment.name, cell.key, done, frame)
+        for name, error in failures.items():
+            store.write_failure(experiment.name, cell.key, {name: signatures[name]}, error)
+    return JobReport(
+        name=job.name,
+        seconds=time.perf_counter() - begun,
+        failures=tuple(
+            f"{name}: {type(error).__name__}: {' '.join(str(error).split())}"
+            for name, error in failures.items()
+        ),
+    )
+
+
+def _compute(job: Job, methods: list[MethodSpec]) -> tuple[pl.DataFrame, dict[str, Exception]]:
+    """Rows of the methods that went well, and the errors of those that did not."""
+    dataset = open_source(job.source)
+    population = _population(_Keyed(_draws_key(job.experiment), job.source, job.experiment))
+
+    def run(chosen: list[MethodSpec]) -> pl.DataFrame:
+        return run_cell(
+            job.experiment,
+            job.task.cell.coordinates,
+            chosen,
+            dataset,
+            population,
+            key=job.task.cell.key,
+        )
+
+    try:
+        return run(methods), {}
+    except Exception as error:  # a user's method may raise anything
+        if len(methods) == 1:
+            return pl.DataFrame(), {methods[0].name: error}
+    # One of them fails: find out which, so that the others are not lost.
+    frames, failures = [], {}
+    for method in methods:
+        try:
+            frames.append(run([method]))
+        except Exception as error:
+            failures[method.name] = error
+    return (pl.concat(frames) if frames else pl.DataFrame()), failures
+
+
+@dataclass(frozen=True)
+class _Keyed:
+    """An experiment as the key of a cache: equal when it draws from the same items."""
+
+    key: str
+    source: AbstractSource
+    experiment: Experiment = field(compare=False)
+
+
+@lru_cache(maxsize=8)
+def _population(keyed: _Keyed) -> Population:
+    return population_of(keyed.experiment, open_source(keyed.source))
+
+
+def _draws_key(experiment: Experiment) -> str:
+    plain = experiment.resolved()
+    return json.dumps({name: plain[name] for name in ("seed", "data", "shift")}, sort_keys=True)
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    return ThreadpoolController()

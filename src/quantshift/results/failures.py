@@ -1,0 +1,78 @@
+"""What went wrong in a cell, as a record: which methods, the error, where it came from.
+
+A cell has at most one file of failures. It names no times, so that the same failure gives the same
+bytes.
+"""
+
+import json
+import traceback
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from quantshift.errors import DataError
+from quantshift.results.files import flush_folder, write_whole
+from quantshift.results.parts import Problem
+from quantshift.results.schema import SCHEMA_VERSION
+
+FAILURE = "failure.json"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An error that left some methods (name -> signature) of a cell without results."""
+
+    methods: Mapping[str, str]
+    error: str
+    message: str
+    traceback: str
+
+    @classmethod
+    def of(cls, methods: Mapping[str, str], error: BaseException) -> "Failure":
+        """The record of an exception, with what it was raised from."""
+        return cls(
+            methods=dict(sorted(methods.items())),
+            error=type(error).__name__,
+            message=str(error),
+            traceback="".join(traceback.format_exception(error)),
+        )
+
+
+def load_failures(folder: Path) -> tuple[Failure, ...]:
+    """The failures of the cell in `folder`; none if it has no such file."""
+    path = folder / FAILURE
+    try:
+        record = json.loads(path.read_bytes())
+        return tuple(Failure(**failure) for failure in record["failures"])
+    except FileNotFoundError:
+        return ()
+    except (ValueError, TypeError, KeyError) as error:
+        raise DataError(f"damaged results: {unreadable(path)}") from error
+
+
+def unreadable(path: Path) -> Problem:
+    """The problem of a failure record that is none."""
+    return Problem("failure", path, "is no readable failure record")
+
+
+def save_failures(folder: Path, failures: Sequence[Failure]) -> None:
+    """Replace the failures of the cell in `folder`; without any, the file goes. It is locked."""
+    path = folder / FAILURE
+    if failures:
+        ordered = sorted(failures, key=lambda failure: sorted(failure.methods))
+        record = {"schema": SCHEMA_VERSION, "failures": [asdict(f) for f in ordered]}
+        write_whole(path, (json.dumps(record, indent=2) + "\n").encode())
+    elif path.exists():
+        path.unlink()
+    else:
+        return
+    flush_folder(folder)
+
+
+def without(failures: Sequence[Failure], methods: Collection[str]) -> list[Failure]:
+    """The failures that are left when these methods are no longer among them."""
+    kept = (
+        replace(f, methods={k: v for k, v in f.methods.items() if k not in methods})
+        for f in failures
+    )
+    return [failure for failure in kept if failure.methods]

@@ -1,0 +1,48 @@
+"""A diary of runs: JSON lines of when, how long and by whom; no part of the results."""
+
+import json
+import os
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from quantshift.results.files import disk_errors, make_folder
+
+
+@dataclass(frozen=True)
+class RunLog:
+    """A file of JSON lines to which any number of processes may append."""
+
+    path: Path
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Add a record, with the time (UTC), the host and the process that wrote it."""
+        stamp = {
+            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "host": socket.gethostname(),
+            "process": os.getpid(),
+        }
+        line = (json.dumps(stamp | dict(record), ensure_ascii=False) + "\n").encode()
+        make_folder(self.path.parent)
+        with disk_errors(self.path.parent):
+            descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+            try:
+                # One write per line: appends of several processes do not mix.
+                os.write(descriptor, line)
+            finally:
+                os.close(descriptor)
+
+    def records(self) -> list[dict[str, Any]]:
+        """All records in the order of the file, without lines torn by a kill or a full disk."""
+        if not self.path.exists():
+            return []
+        records = []
+        for line in self.path.read_bytes().splitlines():
+            try:
+                records.append(json.loads(line))
+            except ValueError:
+                continue
+        return records
