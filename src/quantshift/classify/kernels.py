@@ -23,15 +23,12 @@ variables separate", SIAM Journal on Numerical Analysis 10 (1973).
 """
 
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
+from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
+from quantshift.compiled import compiled
 
 Reals = NDArray[np.float64]
 
@@ -58,12 +55,6 @@ _ROUNDER = 1.5 * 2.0**52
 _TAYLOR = tuple(1.0 / math.factorial(j) for j in range(13))
 
 _EMPTY, _GRADIENT, _CURVATURE = 0, 1, 2
-
-
-def compiled(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """`numba.njit` with the options of this module, keeping the function's type for mypy."""
-    decorate = numba.njit(cache=True, nogil=True, error_model="numpy")
-    return cast(Callable[_P, _R], decorate(function))
 
 
 class Sparse(NamedTuple):

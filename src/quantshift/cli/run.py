@@ -3,6 +3,7 @@
 import os
 import shlex
 import sys
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -13,15 +14,15 @@ from rich.console import Console
 from quantshift.cli.cells import cell_progress
 from quantshift.cli.progress import byte_progress
 from quantshift.corpora.corpus import Corpus
-from quantshift.corpora.tables import text_table
 from quantshift.experiments.dataset import source_of
 from quantshift.experiments.document import parse_overrides
 from quantshift.experiments.executors import executor
 from quantshift.experiments.plan import plan_table
-from quantshift.experiments.runner import Run, RunSummary, run_experiments
+from quantshift.experiments.runner import REDO_FAILED, Run, RunSummary, run_experiments
 from quantshift.experiments.spec import load_experiment
 from quantshift.features.counts import FOLDER, tokenise_corpus
 from quantshift.results.store import ResultStore
+from quantshift.tables import text_table
 
 
 class Profile(StrEnum):
@@ -116,36 +117,56 @@ def run(
         with cell_progress(console) as progress:
             summary = run_experiments(prepared, chosen, redo=redo, progress=progress)
     except KeyboardInterrupt:
-        command = shlex.join(["quantshift", *sys.argv[1:]])
-        console.print(f"\nstopped; nothing is lost. To go on: {command}", highlight=False)
+        command = resume_command(sys.argv[1:], redo)
+        _say(console, f"\nstopped; nothing is lost. To go on: {command}")
         raise typer.Exit(130) from None
     _tell(summary, out, console)
-    if summary.failures:
+    if summary.failures or summary.failed_before:
         raise typer.Exit(1)
+
+
+def resume_command(arguments: Sequence[str], redo: str | None) -> str:
+    """The command that goes on: without --redo all or METHOD, which would begin anew.
+
+    >>> resume_command(["run", "prior", "--redo", "all", "--out", "runs/a b"], "all")
+    "quantshift run prior --out 'runs/a b'"
+    """
+    kept = list(arguments)
+    if redo not in (None, REDO_FAILED) and f"--redo={redo}" in kept:
+        kept.remove(f"--redo={redo}")
+    elif redo not in (None, REDO_FAILED) and "--redo" in kept:
+        place = kept.index("--redo")
+        del kept[place : place + 2]
+    return shlex.join(["quantshift", *kept])
 
 
 def _tokenise_if_needed(path: Path, console: Console) -> None:
     corpus = Corpus.open(path)
     if (corpus.path / FOLDER).exists():
         return
-    console.print(f"counting the words of {path} (once)", highlight=False)
+    _say(console, f"counting the words of {path} (once)")
     with byte_progress(console) as advance:
         tokenise_corpus(corpus, progress=lambda done, total: advance("documents", done, total))
 
 
 def _tell(summary: RunSummary, out: Path, console: Console) -> None:
     for problem in summary.repaired:
-        console.print(f"damaged and computed again: {problem}", markup=False, highlight=False)
+        _say(console, f"damaged and computed again: {problem}")
     minutes, seconds = divmod(round(summary.seconds), 60)
-    console.print(
-        f"{summary.done} cells in {minutes}:{seconds:02d}; results in {out}", highlight=False
-    )
+    _say(console, f"{summary.done} cells in {minutes}:{seconds:02d}; results in {out}")
     for line in summary.failures[:10]:
-        console.print(f"failed: {line}", markup=False, highlight=False, style="red")
+        _say(console, f"failed: {line}", style="red")
     if len(summary.failures) > 10:
-        console.print(f"... and {len(summary.failures) - 10} more failures", style="red")
-    if summary.failures:
-        console.print("to try them again: the same command with --redo failed")
+        _say(console, f"... and {len(summary.failures) - 10} more failures", style="red")
+    if summary.failed_before:
+        _say(console, f"{summary.failed_before} results failed in an earlier run", style="red")
+    if summary.failures or summary.failed_before:
+        _say(console, "to try them again: the same command with --redo failed")
+
+
+def _say(console: Console, text: str, style: str | None = None) -> None:
+    # One line stays one line, whatever the width: commands are copied, outputs are searched.
+    console.print(text, markup=False, highlight=False, soft_wrap=True, style=style)
 
 
 def _cores() -> int:

@@ -6,13 +6,13 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from quantshift.corpora.tables import Table, text_table
 from quantshift.errors import UserError
 from quantshift.experiments.plan import planned
 from quantshift.results.status import status as status_frame
 from quantshift.results.store import ResultStore
 from quantshift.results.verify import repair
 from quantshift.results.verify import verify as verify_store
+from quantshift.tables import Table, text_table
 
 Results = Annotated[
     Path, typer.Argument(metavar="DIR", help="A folder of results.", show_default=False)
@@ -47,7 +47,7 @@ def status(results: Results) -> None:
             highlight=False,
         )
     for line in _failures(store)[:10]:
-        console.print(f"failed: {line}", markup=False, highlight=False, style="red")
+        console.print(f"failed: {line}", markup=False, highlight=False, soft_wrap=True, style="red")
 
 
 def verify(

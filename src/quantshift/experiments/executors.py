@@ -6,9 +6,11 @@ failed rather than tried for ever.
 """
 
 import multiprocessing
+import os
 import signal
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -76,9 +78,10 @@ class ProcessExecutor(AbstractExecutor):
             flying: dict[Future[JobReport], Job] = {}
             try:
                 while queue or flying:
-                    while queue and len(flying) < self.workers + 1:
-                        job = queue.pop()
-                        flying[pool.submit(perform, job)] = job
+                    while queue and self._has_room(queue[-1], flying.values(), deaths):
+                        # Off the queue only when it flies: to submit to a broken pool raises.
+                        flying[pool.submit(perform, queue[-1])] = queue[-1]
+                        queue.pop()
                     for future in wait(flying, return_when=FIRST_COMPLETED).done:
                         yield future.result()
                         del flying[future]
@@ -92,12 +95,19 @@ class ProcessExecutor(AbstractExecutor):
             finally:
                 _stop(pool)
 
+    def _has_room(self, job: Job, flying: Collection[Job], deaths: Mapping[str, int]) -> bool:
+        # Jobs that were under way when a worker died are tried one at a time, so that the one
+        # that kills its workers is told from those that happened to run beside it.
+        if any(deaths[suspect.name] for suspect in (job, *flying)):
+            return not flying
+        return len(flying) < self.workers + 1
+
     def _pool(self) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(
             self.workers,
             # Spawned, not forked: threads of polars and numba do not survive a fork.
             mp_context=multiprocessing.get_context("spawn"),
-            initializer=_ignore_interrupts,
+            initializer=_prepare_worker,
         )
 
 
@@ -109,9 +119,9 @@ class DaskExecutor(AbstractExecutor):
 
     @property
     def n_workers(self) -> int:
-        """Threads of the cluster's workers."""
+        """Worker processes of the cluster."""
         with _dask_client(self.address) as client:
-            return sum(client.nthreads().values())
+            return len(client.nthreads())
 
     def run(self, jobs: Sequence[Job]) -> Iterator[JobReport]:
         """Submit all jobs; Dask gives those of a dead worker to another."""
@@ -119,9 +129,10 @@ class DaskExecutor(AbstractExecutor):
         from distributed.client import as_completed
 
         with _dask_client(self.address) as client:
-            _check_workers(client, jobs)
+            _check_workers(client, self.address, jobs)
             futures = {
-                client.submit(perform, job, key=f"quantshift {job.name}", pure=False): job
+                # A key of its own for every job: runs into other stores share the scheduler.
+                client.submit(perform, job, pure=False): job
                 for job in jobs
             }
             for future in as_completed(futures):
@@ -151,9 +162,18 @@ def _give_up(job: Job) -> JobReport:
     return JobReport(job.name, 0.0, (f"{', '.join(methods)}: {error}",))
 
 
-def _ignore_interrupts() -> None:
+def _prepare_worker() -> None:
     # Ctrl-C reaches the whole process group; the parent decides what is to be done.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    # A worker whose parent was killed would wait for its next job for ever.
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _stop(pool: ProcessPoolExecutor) -> None:
@@ -180,18 +200,35 @@ def _dask_client(address: str) -> Any:
         ) from None
 
 
-def _check_workers(client: Any, jobs: Sequence[Job]) -> None:
-    sources = list(dict.fromkeys(job.source for job in jobs))
-    found = client.run(_problem_of_worker, jobs[0].store, sources, __version__)
+def _check_workers(client: Any, address: str, jobs: Sequence[Job]) -> None:
+    for worker, n_threads in client.nthreads().items():
+        if n_threads > 1:
+            # Threads of one process would lift each other's limits on the threads of BLAS.
+            raise UserError(
+                f"worker {worker} has {n_threads} threads: start it with "
+                f"`dask worker {address} --nthreads 1` (--nworkers for several processes)"
+            )
+    hashes = {job.source: open_source(job.source).hash for job in jobs}
+    found = client.run(problem_of_worker, jobs[0].store, hashes, __version__, on_error="return")
     if not found:
-        raise UserError("the cluster has no workers: start some with `dask worker ADDRESS`")
+        raise UserError(
+            f"the cluster has no workers: start some with `dask worker {address} --nthreads 1`"
+        )
     for worker, problem in found.items():
+        if isinstance(problem, Exception):
+            raise UserError(
+                f"worker {worker} cannot run quantshift ({type(problem).__name__}: {problem}): "
+                f"install quantshift {__version__} there"
+            )
         if problem:
             raise UserError(f"worker {worker} {problem}")
 
 
-def _problem_of_worker(store: Path, sources: Sequence[AbstractSource], version: str) -> str:
-    """Runs on the worker: why it cannot take part, or an empty string."""
+def problem_of_worker(store: Path, hashes: Mapping[AbstractSource, str], version: str) -> str:
+    """Runs on a worker of a cluster: why it cannot take part, or an empty string.
+
+    hashes: the content of the data that the jobs need, as whoever submits them sees it.
+    """
     if version != __version__:
         return f"has quantshift {__version__}, this is {version}: install the same version"
     try:
@@ -199,8 +236,9 @@ def _problem_of_worker(store: Path, sources: Sequence[AbstractSource], version: 
     except UserError:
         return f"does not see {store}: put --out on a path that all workers share"
     try:
-        for source in sources:
-            open_source(source)
+        for source, expected in hashes.items():
+            if open_source(source).hash != expected:
+                return f"sees other data at {source.title}: copy them anew and restart the worker"
     except UserError as error:
         return f"cannot read the data ({error}): put them on a path that all workers share"
     return ""

@@ -26,7 +26,7 @@ class Cell:
     """One training set of an experiment, with all its test samples.
 
     >>> Cell("prior", {"p_train": 0.5, "train_repeat": 3}).key
-    'p_train=0.5,train_repeat=3'
+    'p_train-0.5,train_repeat-3'
     """
 
     experiment: str
@@ -36,7 +36,8 @@ class Cell:
     def key(self) -> str:
         """A stable name of the cell inside its experiment, fit for a file name."""
         named = [name for name in _ORDER if name in self.coordinates]
-        return ",".join(f"{name}={_shortest(self.coordinates[name])}" for name in named)
+        # No equals sign: tools would take the folders for Hive partitions.
+        return ",".join(f"{name}-{_shortest(self.coordinates[name])}" for name in named)
 
     @classmethod
     def from_key(cls, experiment: str, key: str) -> Self:
@@ -44,14 +45,14 @@ class Cell:
         coordinates: dict[str, float | int] = {}
         try:
             for part in key.split(","):
-                name, value = part.split("=")
+                name, _, value = part.partition("-")
                 coordinates[name] = int(value) if name == "train_repeat" else float(value)
         except ValueError:
             coordinates = {}
         cell = cls(experiment, coordinates)
         if not coordinates or cell.key != key:
             raise UserError(
-                f"{key!r} is not the key of a cell; keys look like 'p_train=0.5,train_repeat=3'"
+                f"{key!r} is not the key of a cell; keys look like 'p_train-0.5,train_repeat-3'"
             )
         return cell
 

@@ -67,12 +67,16 @@ class Run:
 
 @dataclass(frozen=True)
 class RunSummary:
-    """What a run did: cells computed, failures, seconds, and damaged files it redid."""
+    """What a run did: cells computed, failures, seconds, and damaged files it redid.
+
+    failed_before: results (a method on a cell) that failed in earlier runs and were left alone.
+    """
 
     done: int
     failures: tuple[str, ...]
     seconds: float
     repaired: tuple[str, ...] = field(default=())
+    failed_before: int = 0
 
 
 def run_experiments(
@@ -87,12 +91,12 @@ def run_experiments(
     redo: "failed" retries what has failed, "all" begins the experiments afresh, the name of a
         method computes that method again.
     """
+    if redo not in (None, REDO_ALL, REDO_FAILED):
+        _check_method(run, redo)
     for experiment in run.experiments:
         _check_pools(experiment, run.sources[experiment.name])
     store = ResultStore.create(run.out, describe(run), redo=redo == REDO_ALL)
-    repaired = tuple(
-        str(problem) for problem in verify(store, sizes_only=True) if repair(store, problem)
-    )
+    repaired = tuple(str(problem) for problem in verify(store) if repair(store, problem))
     if redo not in (None, REDO_ALL, REDO_FAILED):
         _drop_method(run, store, redo)
     todo = run.plan(store, retry_failed=redo == REDO_FAILED)
@@ -101,6 +105,9 @@ def run_experiments(
         for part in todo.experiments
         for task in part.tasks
     ]
+    failed_before = 0 if redo == REDO_FAILED else _count_failed(todo, store)
+    # Asked once: a cluster is called up for it.
+    n_workers = executor.n_workers if jobs else 0
     begun = time.perf_counter()
     failures: tuple[str, ...] = ()
     done = 0
@@ -109,12 +116,22 @@ def run_experiments(
             failures += tuple(f"{report.name}: {line}" for line in report.failures)
             if progress is not None:
                 seconds = time.perf_counter() - begun
-                progress(Progress(done, len(jobs), failures, seconds, executor.n_workers))
+                progress(Progress(done, len(jobs), failures, seconds, n_workers))
     finally:
         seconds = time.perf_counter() - begun
         if jobs:
-            _log(store, run, executor, done, len(jobs), len(failures), seconds)
-    return RunSummary(done, failures, seconds, repaired)
+            record = {
+                "experiments": [experiment.name for experiment in run.experiments],
+                "cells": done,
+                "cells_planned": len(jobs),
+                "failures": len(failures),
+                "seconds": round(seconds, 3),
+                "workers": n_workers,
+                "executor": type(executor).__name__,
+                "quantshift": __version__,
+            }
+            store.log.append(record)
+    return RunSummary(done, failures, seconds, repaired, failed_before)
 
 
 def describe(run: Run) -> dict[str, object]:
@@ -143,37 +160,26 @@ def _check_pools(experiment: Experiment, source: AbstractSource) -> None:
     population.protocol.samples(*columns, pool=population.test_pool)
 
 
-def _drop_method(run: Run, store: ResultStore, method: str) -> None:
-    holders = [e for e in run.experiments if method in {m.name for m in e.methods}]
-    if not holders:
-        known = sorted({m.name for e in run.experiments for m in e.methods})
+def _check_method(run: Run, method: str) -> None:
+    known = sorted({m.name for e in run.experiments for m in e.methods})
+    if method not in known:
         raise UserError(
             f"--redo {method}: neither 'failed' nor 'all' nor a method of these experiments "
             f"({', '.join(known)})"
         )
-    for experiment in holders:
-        for cell in store.cells(experiment.name):
-            store.drop(experiment.name, cell, method)
 
 
-def _log(
-    store: ResultStore,
-    run: Run,
-    executor: AbstractExecutor,
-    done: int,
-    total: int,
-    failures: int,
-    seconds: float,
-) -> None:
-    store.log.append(
-        {
-            "experiments": [experiment.name for experiment in run.experiments],
-            "cells": done,
-            "cells_planned": total,
-            "failures": failures,
-            "seconds": round(seconds, 3),
-            "workers": executor.n_workers,
-            "executor": type(executor).__name__,
-            "quantshift": __version__,
-        }
-    )
+def _drop_method(run: Run, store: ResultStore, method: str) -> None:
+    for experiment in run.experiments:
+        if method in {m.name for m in experiment.methods}:
+            for cell in store.cells(experiment.name):
+                store.drop(experiment.name, cell, method)
+
+
+def _count_failed(todo: Plan, store: ResultStore) -> int:
+    count = 0
+    for part in todo.experiments:
+        wanted = part.experiment.signatures().items()
+        for cell in part.cells:
+            count += len(store.failed(part.experiment.name, cell.key).items() & wanted)
+    return count

@@ -7,12 +7,14 @@ travels and is never lost.
 
 import json
 import time
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 
 import polars as pl
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import threadpool_limits
 
 from quantshift.experiments.cell import run_cell
 from quantshift.experiments.dataset import AbstractSource, open_source
@@ -39,7 +41,7 @@ class Job:
 
 @dataclass(frozen=True)
 class JobReport:
-    """What came of a job: seconds of work, and one line per method that failed."""
+    """What came of a job: seconds of work, and one line per error, with the methods it hit."""
 
     name: str
     seconds: float
@@ -61,7 +63,7 @@ def perform(job: Job) -> JobReport:
     failures: dict[str, Exception] = {}
     if methods:
         # One thread per worker: sums of several threads would depend on their number.
-        with _thread_pools().limit(limits=1):
+        with threadpool_limits(limits=1):
             frame, failures = _compute(job, methods)
         done = {m.name: signatures[m.name] for m in methods if m.name not in failures}
         if done:
@@ -71,11 +73,16 @@ def perform(job: Job) -> JobReport:
     return JobReport(
         name=job.name,
         seconds=time.perf_counter() - begun,
-        failures=tuple(
-            f"{name}: {type(error).__name__}: {' '.join(str(error).split())}"
-            for name, error in failures.items()
-        ),
+        failures=_error_lines(failures),
     )
+
+
+def _error_lines(failures: Mapping[str, Exception]) -> tuple[str, ...]:
+    methods: dict[str, list[str]] = {}
+    for name, error in failures.items():
+        line = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        methods.setdefault(line, []).append(name)
+    return tuple(f"{', '.join(names)}: {line}" for line, names in methods.items())
 
 
 def _compute(job: Job, methods: list[MethodSpec]) -> tuple[pl.DataFrame, dict[str, Exception]]:
@@ -93,11 +100,9 @@ def _compute(job: Job, methods: list[MethodSpec]) -> tuple[pl.DataFrame, dict[st
             key=job.task.cell.key,
         )
 
-    try:
-        return run(methods), {}
-    except Exception as error:  # a user's method may raise anything
-        if len(methods) == 1:
-            return pl.DataFrame(), {methods[0].name: error}
+    if len(methods) > 1:
+        with suppress(Exception):  # a user's method may raise anything
+            return run(methods), {}
     # One of them fails: find out which, so that the others are not lost.
     frames, failures = [], {}
     for method in methods:
@@ -125,8 +130,3 @@ def _population(keyed: _Keyed) -> Population:
 def _draws_key(experiment: Experiment) -> str:
     plain = experiment.resolved()
     return json.dumps({name: plain[name] for name in ("seed", "data", "shift")}, sort_keys=True)
-
-
-@cache
-def _thread_pools() -> ThreadpoolController:
-    return ThreadpoolController()

@@ -4,18 +4,13 @@ The kernels hold no lock while they run, so that threads can share the work, and
 themselves: each row's sums are made in one fixed order, whatever else runs beside them.
 """
 
-from collections.abc import Callable
 from math import log, sqrt
-from typing import ParamSpec, TypeVar, cast
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from quantshift.compiled import compiled
 from quantshift.errors import DataError
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 Bytes = NDArray[np.uint8]
 Codes = NDArray[np.uint64]
@@ -27,11 +22,6 @@ Counts = NDArray[np.uint16] | NDArray[np.int32]
 DAMAGED = "damaged counts: a word number is outside the vocabulary; tokenise the corpus again"
 
 
-def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """The function compiled at its first call, kept on disk, and with its types for mypy."""
-    return cast(Callable[P, R], numba.njit(cache=True, nogil=True)(function))
-
-
 # --- words -------------------------------------------------------------------------------------
 #
 # The code of a word of at most eight bytes is these bytes, so equal codes are equal words. Longer
@@ -40,7 +30,7 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 HASHED = np.uint64(0xFF << 56)
 
 
-@kernel
+@compiled
 def _hash(text: Bytes, start: int, stop: int) -> np.uint64:
     # FNV-1a.
     code = np.uint64(0xCBF29CE484222325)
@@ -49,7 +39,7 @@ def _hash(text: Bytes, start: int, stop: int) -> np.uint64:
     return code | HASHED
 
 
-@kernel
+@compiled
 def _first_slot(code: np.uint64, n_slots: int) -> np.int64:
     # Multiplied by 2**64 over the golden ratio: every bit of the code reaches the uppermost bits,
     # and these, as a fraction of 2**32, choose the slot.
@@ -57,7 +47,7 @@ def _first_slot(code: np.uint64, n_slots: int) -> np.int64:
     return np.int64(upper * np.uint64(n_slots) >> np.uint64(32))
 
 
-@kernel
+@compiled
 def lower_ascii(text: Bytes, bounds: Longs) -> tuple[Bytes, NDArray[np.bool_]]:
     """The text with ASCII letters lowered, and which text[bounds[i]:bounds[i + 1]] are ASCII."""
     lowered = np.empty(len(text), np.uint8)
@@ -72,7 +62,7 @@ def lower_ascii(text: Bytes, bounds: Longs) -> tuple[Bytes, NDArray[np.bool_]]:
     return lowered, is_ascii
 
 
-@kernel
+@compiled
 def find_words(
     text: Bytes, starts: Longs, stops: Longs, is_word: NDArray[np.bool_]
 ) -> tuple[Longs, Codes, Longs]:
@@ -125,7 +115,7 @@ def find_words(
     return lengths, codes[:found], spans[:found]
 
 
-@kernel
+@compiled
 def fill_slots(slots: Ints, codes: Codes) -> None:
     """Enter the words 0, 1, ... with these codes into an empty table of 2**k slots."""
     mask = len(slots) - 1
@@ -136,7 +126,7 @@ def fill_slots(slots: Ints, codes: Codes) -> None:
         slots[slot] = word
 
 
-@kernel
+@compiled
 def number_words(
     slots: Ints,
     known_codes: Codes,
@@ -189,7 +179,7 @@ def number_words(
     return len(codes), n_words
 
 
-@kernel
+@compiled
 def count_rows(lengths: Longs, words: Ints, n_words: int) -> tuple[Longs, Ints, Ints, Longs]:
     """Rows of `lengths` words each -> CSR: row lengths, distinct words, their counts.
 
@@ -219,7 +209,7 @@ def count_rows(lengths: Longs, words: Ints, n_words: int) -> tuple[Longs, Ints, 
     return entries, distinct[:n_entries].copy(), counts[:n_entries].copy(), frequency
 
 
-@kernel
+@compiled
 def sort_rows(lengths: Longs, words: Ints, counts: Ints, order: Longs) -> tuple[Ints, Ints]:
     """The entries of each row in the order of their words, as (positions in `order`, counts).
 
@@ -259,7 +249,7 @@ def sort_rows(lengths: Longs, words: Ints, counts: Ints, order: Longs) -> tuple[
 # --- rows --------------------------------------------------------------------------------------
 
 
-@kernel
+@compiled
 def gather_rows(
     indptr: Longs, indices: Ints, data: Counts, rows: Longs
 ) -> tuple[Longs, Ints, Ints]:
@@ -277,7 +267,7 @@ def gather_rows(
     return bounds, columns, counts
 
 
-@kernel
+@compiled
 def document_frequency(indptr: Longs, indices: Ints, rows: Longs, n_words: int) -> Ints:
     """In how many of the rows each word occurs, shape (n_words,)."""
     frequency = np.zeros(n_words, np.int32)
@@ -290,12 +280,12 @@ def document_frequency(indptr: Longs, indices: Ints, rows: Longs, n_words: int) 
     return frequency
 
 
-@kernel
+@compiled
 def _sublinear(count: int, table: Floats) -> float:
     return table[count] if count < len(table) else 1.0 + log(count)
 
 
-@kernel
+@compiled
 def tfidf_rows(
     indptr: Longs,
     indices: Ints,
@@ -338,7 +328,7 @@ def tfidf_rows(
     return bounds, columns, values
 
 
-@kernel
+@compiled
 def linear_scores(
     indptr: Longs,
     indices: Ints,
