@@ -140,3 +140,12 @@ def test_synthetic(tmp_path):
     assert result.exit_code == 0, result.output
     assert Corpus.open(out).n_documents == 50
     assert "of 50 documents" in result.stdout
+
+
+def test_tokenise_counts_the_words(tmp_path):
+    (tmp_path / "b.txt").write_text(f"5\t{LONG}\n1\t{LONG}another\n")
+    out = tmp_path / "corpus"
+    assert run("import", f"Books={tmp_path}/b.txt", "--out", out).exit_code == 0
+    result = run("tokenise", out)
+    assert result.exit_code == 0, result.output
+    assert result.stdout == f"2 documents, 2 distinct words, counts in {out}\n"

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from quantshift.cli.progress import byte_progress
+from quantshift.cli.progress import byte_progress, item_progress
 from quantshift.corpora.corpus import Corpus
 from quantshift.corpora.describe import describe, render, render_summary
 from quantshift.corpora.download import REVIEWS_URL, fetch_reviews
@@ -166,6 +166,22 @@ def fetch(
         )
     typer.echo(render_summary(summary))
     typer.echo(f"corpus {summary.corpus.hash[:12]} in {out}")
+
+
+@app.command("tokenise")
+def tokenise(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A corpus folder.")],
+) -> None:
+    """Count the words of a corpus, once; `quantshift run` does it when it is missing.
+
+    Example: quantshift corpus tokenise reviews
+    """
+    from quantshift.features.counts import tokenise_corpus
+
+    with item_progress(Console(stderr=True), "documents") as progress:
+        counts = tokenise_corpus(Corpus.open(folder), progress=progress)
+    n_documents, n_words = counts.shape
+    typer.echo(f"{n_documents:,} documents, {n_words:,} distinct words, counts in {folder}")
 
 
 @app.command("synthetic")

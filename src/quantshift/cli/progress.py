@@ -1,4 +1,4 @@
-"""Progress of long work in bytes: a bar on a terminal, a line now and then elsewhere."""
+"""Progress of long work: a bar on a terminal, a line now and then elsewhere."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.progress import (
     BarColumn,
     DownloadColumn,
+    MofNCompleteColumn,
     Progress,
     TextColumn,
     TimeRemainingColumn,
@@ -41,6 +42,15 @@ def byte_progress(console: Console) -> Iterator[Advance]:
             bar.update(task, description=what, completed=done, total=total)
 
         yield advance
+
+
+@contextmanager
+def item_progress(console: Console, what: str) -> Iterator[Callable[[int, int], None]]:
+    """A function that takes the items done and the items in all; silent off a terminal."""
+    columns = (TextColumn(what, markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def _line_reporter(console: Console) -> Advance:

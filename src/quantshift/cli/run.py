@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from quantshift.cli.cells import cell_progress
-from quantshift.cli.progress import byte_progress
+from quantshift.cli.progress import item_progress
 from quantshift.corpora.corpus import Corpus
 from quantshift.experiments.dataset import source_of
 from quantshift.experiments.document import parse_overrides

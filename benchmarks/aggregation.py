@@ -1,0 +1,105 @@
+"""Aggregation beside QuaPy 0.2.3: 1,050 samples of 500 posteriors, binary, one core.
+
+    python benchmarks/aggregation.py
+
+Both sides get the same posteriors and the same samples; QuaPy aggregates them in a loop, as its users do.
+Prints milliseconds per sample, the ratio, the largest difference of the estimates, and the peak of the
+memory allocated by our call beside the posteriors gathered for one block of samples.
+"""
+
+import time
+import tracemalloc
+import warnings
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from quantshift import ACC, CC, PACC, PCC, SLD, SMM, DyS, HDy
+from quantshift.quantifiers.samples import BLOCK_ITEMS
+
+N_SAMPLES, SIZE, POOL, KNOWN = 1050, 500, 50_000, 5_000
+
+
+def main() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from quapy.method import aggregative as quapy
+        from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(0)
+    known, y = posteriors(rng, KNOWN)
+    pool, labels = posteriors(rng, POOL)
+    index = samples(rng, labels)
+    classifier = LogisticRegression().fit([[0.0], [1.0]], [0, 1])
+    frozen = (classifier, False)
+    emq = quapy.EMQ(*frozen)
+    emq.train_prevalence = np.bincount(y) / len(y)
+    pairs: list[tuple[Any, Any, bool]] = [
+        (CC(), quapy.CC(*frozen), True),
+        (PCC(), quapy.PCC(*frozen), False),
+        (ACC(), quapy.ACC(*frozen, val_split=None), True),
+        (PACC(), quapy.PACC(*frozen, val_split=None), False),
+        (SMM(), quapy.SMM(*frozen, val_split=None), False),
+        (DyS(), quapy.DyS(*frozen, val_split=None, n_bins=10, divergence="topsoe"), False),
+        (HDy(), quapy.HDy(*frozen, val_split=None), False),
+        (SLD(calibration="none"), emq, False),
+    ]
+    block = BLOCK_ITEMS * 2 * 8
+    print(f"{N_SAMPLES} samples of {SIZE} from a pool of {POOL}; ms per sample, one core")
+    print(f"{'':5} {'QuaPy':>8} {'ours':>8} {'ratio':>7} {'difference':>11} {'memory':>9}")
+    with threadpool_limits(1):
+        for ours, theirs, crisp in pairs:
+            theirs.aggregation_fit(known.argmax(axis=1) if crisp else known, y)
+            given = pool.argmax(axis=1) if crisp else pool
+            begun = time.perf_counter()
+            reference = np.array([theirs.aggregate(given[row])[1] for row in index])
+            slow = time.perf_counter() - begun
+            ours.fit_posteriors(known, y)
+            fast = min(timed(ours, pool, index) for _ in range(5))
+            p_hat = ours.aggregate(pool, index)[:, 1]
+            tracemalloc.start()
+            ours.aggregate(pool, index)
+            peak = tracemalloc.get_traced_memory()[1] - fixed_cost(ours, pool)
+            tracemalloc.stop()
+            print(
+                f"{type(ours).__name__:5} {1e3 * slow / N_SAMPLES:8.3f} {1e3 * fast / N_SAMPLES:8.4f} "
+                f"{slow / fast:6.0f}x {np.abs(p_hat - reference).max():11.1e} "
+                f"{peak / block:7.2f} x"
+            )
+    print(f"memory: peak per block, in units of the posteriors gathered for it ({block / 2**20:.1f} MB)")
+
+
+def timed(quantifier: Any, pool: np.ndarray, index: np.ndarray) -> float:
+    begun = time.perf_counter()
+    quantifier.aggregate(pool, index)
+    return time.perf_counter() - begun
+
+
+def fixed_cost(quantifier: Any, pool: np.ndarray) -> int:
+    """Memory that the pool itself needs, whatever the samples: its check and representation."""
+    tracemalloc.reset_peak()
+    before = tracemalloc.get_traced_memory()[0]
+    quantifier.aggregate(pool, np.zeros((1, 1), dtype=np.int64))
+    return tracemalloc.get_traced_memory()[1] - before
+
+
+def posteriors(rng: np.random.Generator, n_items: int) -> tuple[np.ndarray, np.ndarray]:
+    y = rng.integers(0, 2, n_items)
+    p = 1 / (1 + np.exp(-1.2 * rng.normal(1.2 * (2 * y - 1), 1.3)))
+    return np.column_stack([1 - p, p]), y
+
+
+def samples(rng: np.random.Generator, labels: np.ndarray) -> np.ndarray:
+    members = [np.flatnonzero(labels == code) for code in (0, 1)]
+    rows = []
+    for p in np.linspace(0, 1, 21):
+        for _ in range(N_SAMPLES // 21):
+            counts = SIZE - round(p * SIZE), round(p * SIZE)
+            parts = [rng.choice(m, c, replace=False) for m, c in zip(members, counts, strict=True)]
+            rows.append(np.concatenate(parts))
+    return np.stack(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""The command as users meet it: a process, its output, its exit code."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from quantshift import __version__, catalogue
+
+COMMAND = [sys.executable, "-c", "from quantshift.cli.app import main; main()"]
+
+
+def quantshift(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=cwd,
+        check=False,
+    )
+
+
+def test_version() -> None:
+    done = quantshift("--version")
+    assert (done.returncode, done.stdout) == (0, f"quantshift {__version__}\n")
+
+
+def test_help_names_every_verb() -> None:
+    done = quantshift("--help")
+    assert done.returncode == 0
+    for verb in ("corpus", "run", "status", "verify", "demo", "list", "doctor"):
+        assert verb in done.stdout
+
+
+def test_list_has_a_line_for_everything() -> None:
+    done = quantshift("list")
+    assert done.returncode == 0
+    for name in (*catalogue.quantifiers(), *catalogue.shifts(), "concept-forced"):
+        assert any(line.split()[:1] == [name] for line in done.stdout.splitlines()), name
+    assert "Saerens-Latinne-Decaestecker" in done.stdout
+    assert "PriorShift" not in quantshift("list", "quantifiers").stdout
+
+
+def test_doctor_tells_versions_and_missing_parts() -> None:
+    done = quantshift("doctor")
+    assert done.returncode == 0
+    for part in ("quantshift", "python", "cores", "memory", "numpy", "chromium"):
+        assert any(line.startswith(part) for line in done.stdout.splitlines()), part
+
+
+def test_a_user_s_error_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
+    done = quantshift("corpus", "describe", str(tmp_path / "nowhere"))
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("error: ")
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("place", ["before", "behind"])
+def test_debug_shows_the_traceback(tmp_path: Path, place: str) -> None:
+    verb = ["corpus", "describe", str(tmp_path / "nowhere")]
+    done = quantshift(*(["--debug", *verb] if place == "before" else [*verb, "--debug"]))
+    assert done.returncode != 0
+    assert "Traceback" in done.stderr
+
+
+def test_an_unknown_verb_is_exit_code_2() -> None:
+    done = quantshift("lst")
+    assert done.returncode == 2
+    assert "list" in done.stderr
