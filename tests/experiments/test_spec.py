@@ -121,7 +121,7 @@ def test_quantifier_tables_add_methods_with_options(load):
     text = MINE + '[[quantifier]]\nname = "DyS-20"\nmethod = "DyS"\noptions = { n_bins = 20 }\n'
     method = load(text).methods[-1]
     assert method == MethodSpec("DyS-20", "DyS", {"n_bins": 20})
-    made = method.make()
+    made = method.cls(**method.options)
     assert isinstance(made, DyS)
     assert made.n_bins == 20
     assert load(text).method("DyS-20") == method
@@ -138,7 +138,7 @@ def test_a_quantifier_of_the_users_own_is_imported(load, tmp_path, monkeypatch):
     text = replaced('"MLPE"]', '"my_lab_own:Mine"]')
     experiment = load(text)
     assert experiment.methods[-1] == MethodSpec("Mine", "my_lab_own:Mine")
-    assert experiment.methods[-1].make().power == 2
+    assert experiment.methods[-1].cls().power == 2
     message = complaint(load, replaced('"MLPE"]', '"my_lab_own:Mime"]'))
     assert message == (
         "mine.toml: quantifiers[2]: unknown class in 'my_lab_own': 'Mime'; did you mean 'Mine'?"
@@ -345,7 +345,7 @@ BROKEN = {
     "class that is no quantifier": (
         replaced('"SLD"', '"fractions:Fraction"'),
         "mine.toml: quantifiers[1]: 'fractions:Fraction' is no quantifier; derive it from "
-        "quantshift.AbstractQuantifier",
+        "quantshift.AbstractQuantifier, or give it fit(X, y) and predict(X)",
     ),
     "unknown option of a quantifier": (
         MINE + '[[quantifier]]\nname = "x"\nmethod = "DyS"\noptions = { bins = 20 }\n',
