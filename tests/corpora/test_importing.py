@@ -167,7 +167,7 @@ def test_a_full_disk_is_named(tmp_path, monkeypatch):
     def full(*args: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("quantshift.corpora.corpus._flush_to_disk", full)
+    monkeypatch.setattr("quantshift.corpora.corpus.flush", full)
     with pytest.raises(UserError, match="no space left"):
         import_reviews([Source("A", tmp_path / "a.txt")], tmp_path / "c")
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]

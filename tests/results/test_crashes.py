@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from quantshift.results import ResultStore, verify
-from quantshift.results.files import locked
+from quantshift.files import locked
 
 WRITER = """
 import runpy, sys

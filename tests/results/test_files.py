@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from quantshift import files
 from quantshift.errors import UserError
-from quantshift.results import ResultStore, files, verify
+from quantshift.results import ResultStore, verify
 
 
 def test_write_whole_replaces_and_leaves_nothing_else(tmp_path):

@@ -47,8 +47,15 @@ def byte_progress(console: Console) -> Iterator[Advance]:
 @contextmanager
 def item_progress(console: Console, what: str) -> Iterator[Callable[[int, int], None]]:
     """A function that takes the items done and the items in all; silent off a terminal."""
-    columns = (TextColumn(what, markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    columns = (
+        TextColumn(what, markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
         task = bar.add_task("", total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 

@@ -108,7 +108,7 @@ def run(
     prepared = Run(loaded, sources, out)
     if dry_run:
         store = ResultStore.open(out) if (out / "store.json").exists() else None
-        console.print(text_table(plan_table(prepared.plan(store))), markup=False, highlight=False)
+        _say(console, text_table(plan_table(prepared.plan(store))))
         return
     if corpus is not None:
         _tokenise_if_needed(corpus, console)
@@ -145,8 +145,8 @@ def _tokenise_if_needed(path: Path, console: Console) -> None:
     if (corpus.path / FOLDER).exists():
         return
     _say(console, f"counting the words of {path} (once)")
-    with byte_progress(console) as advance:
-        tokenise_corpus(corpus, progress=lambda done, total: advance("documents", done, total))
+    with item_progress(console, "documents") as progress:
+        tokenise_corpus(corpus, progress=progress)
 
 
 def _tell(summary: RunSummary, out: Path, console: Console) -> None:

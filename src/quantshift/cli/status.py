@@ -14,6 +14,8 @@ from quantshift.results.verify import repair
 from quantshift.results.verify import verify as verify_store
 from quantshift.tables import Table, text_table
 
+SHOWN_FAILURES = 10
+
 Results = Annotated[
     Path, typer.Argument(metavar="DIR", help="A folder of results.", show_default=False)
 ]
@@ -34,7 +36,8 @@ def status(results: Results) -> None:
         )
         for row in frame.iter_rows(named=True)
     )
-    console.print(text_table(Table(f"Results in {results}", header, rows)), markup=False)
+    table = text_table(Table(f"Results in {results}", header, rows))
+    console.print(table, markup=False, highlight=False, soft_wrap=True)
     runs = [record for record in store.log.records() if record.get("cells")]
     if runs:
         last = runs[-1]
@@ -45,9 +48,13 @@ def status(results: Results) -> None:
             f"last run: {last['cells']} cells in {last['seconds']:.0f} s with "
             f"{last['workers']} workers ({rate:.2f} cells/s){ahead}",
             highlight=False,
+            soft_wrap=True,
         )
-    for line in _failures(store)[:10]:
+    failures = _failures(store)
+    for line in failures[:SHOWN_FAILURES]:
         console.print(f"failed: {line}", markup=False, highlight=False, soft_wrap=True, style="red")
+    if len(failures) > SHOWN_FAILURES:
+        console.print(f"... and {len(failures) - SHOWN_FAILURES} more failures", style="red")
 
 
 def verify(
@@ -90,5 +97,6 @@ def _failures(store: ResultStore) -> list[str]:
                 continue
             for failure in failures:
                 methods = ", ".join(failure.methods)
-                lines.append(f"{experiment} {cell} {methods}: {failure.error}: {failure.message}")
+                message = " ".join(failure.message.split())
+                lines.append(f"{experiment} {cell} {methods}: {failure.error}: {message}")
     return lines

@@ -15,8 +15,6 @@ flushed to disk and renamed at the end.
 import hashlib
 import importlib.metadata
 import json
-import os
-import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +30,7 @@ import pyarrow.parquet as pq
 from numpy.typing import ArrayLike, NDArray
 
 from quantshift.errors import DataError, UserError
+from quantshift.files import file_sha256, flush, put_in_place, sibling
 
 FORMAT = "quantshift-corpus"
 VERSION = 1
@@ -225,7 +224,7 @@ class CorpusWriter:
             ]
         )
         self.out.parent.mkdir(parents=True, exist_ok=True)
-        self._folder = _sibling(self.out, "partial")
+        self._folder = sibling(self.out, "partial")
         self._folder.mkdir()
         try:
             self._file = pq.ParquetWriter(
@@ -309,8 +308,10 @@ class CorpusWriter:
         text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
         (self._folder / MANIFEST).write_text(text, encoding="utf-8")
         for path in (reviews, self._folder / MANIFEST, self._folder):
-            _flush_to_disk(path)
-        _put_in_place(self._folder, self.out, overwrite=self.overwrite)
+            flush(path)
+        # Asked again: the folder may have come into being while the corpus was written.
+        check_free(self.out, overwrite=self.overwrite)
+        put_in_place(self._folder, self.out)
         return Corpus.open(self.out)
 
     def _flush(self) -> None:
@@ -343,12 +344,6 @@ def split_by_bytes(texts: Texts, max_bytes: int) -> Iterator[Texts]:
 def text_bytes(texts: Texts) -> int:
     """Bytes of UTF-8 in all the texts together."""
     return int(pc.sum(pc.binary_length(texts), min_count=0).as_py())
-
-
-def file_sha256(path: Path) -> str:
-    """SHA-256 of a file's bytes, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class _ContentHash:
@@ -428,31 +423,3 @@ def _is_corpus(folder: Path) -> bool:
     except (OSError, ValueError):
         return False
     return isinstance(manifest, dict) and manifest.get("format") == FORMAT
-
-
-def _sibling(path: Path, suffix: str) -> Path:
-    return path.parent / f".{path.name}.{secrets.token_hex(4)}.{suffix}"
-
-
-def _flush_to_disk(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _put_in_place(folder: Path, out: Path, *, overwrite: bool) -> None:
-    # Asked again: the folder may have come into being while the corpus was written.
-    check_free(out, overwrite=overwrite)
-    old = _sibling(out, "old")
-    if out.exists():
-        out.rename(old)
-    try:
-        folder.rename(out)
-    except BaseException:
-        if old.exists():
-            old.rename(out)
-        raise
-    _flush_to_disk(out.parent)
-    shutil.rmtree(old, ignore_errors=True)

@@ -16,8 +16,6 @@ the words their final columns. Memory is bounded by the blocks and the vocabular
 """
 
 import json
-import os
-import secrets
 import shutil
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -32,11 +30,11 @@ import pyarrow.parquet as pq
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy.sparse import csr_array
 
-from quantshift.corpora.corpus import file_sha256
 from quantshift.errors import DataError
 from quantshift.features import kernels
 from quantshift.features.kernels import Counts, Ints, Longs
 from quantshift.features.tokens import BlockCounts, Dictionary, Texts, count_blocks, ordered_map
+from quantshift.files import file_sha256, flush, put_in_place, sibling
 from quantshift.types import Indices
 
 FORMAT = "quantshift-counts"
@@ -200,11 +198,11 @@ def tokenise_corpus(
     number of documents done and of all documents.
     """
     final = corpus.path / FOLDER
-    aside = corpus.path / f".{FOLDER}.{secrets.token_hex(4)}.partial"
+    aside = sibling(final, "partial")
     aside.mkdir()
     try:
         _write_counts(corpus, aside, workers=workers, progress=progress)
-        _put_in_place(aside, final)
+        put_in_place(aside, final)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
     return open_counts(corpus)
@@ -297,7 +295,7 @@ def _write_counts(
     }
     (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
     for path in (*files, folder / MANIFEST, folder):
-        _flush_to_disk(path)
+        flush(path)
 
 
 def _text_blocks(texts: Sequence[str]) -> Iterator[tuple[int, Texts]]:
@@ -383,25 +381,3 @@ def _read_manifest(folder: Path) -> Mapping[str, Any]:
     if missing:
         raise DataError(f"damaged counts: {path} lacks {', '.join(sorted(missing))}; {CURE}")
     return manifest
-
-
-def _flush_to_disk(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _put_in_place(aside: Path, final: Path) -> None:
-    old = final.with_name(f".{final.name}.{secrets.token_hex(4)}.old")
-    if final.exists():
-        final.rename(old)
-    try:
-        aside.rename(final)
-    except BaseException:
-        if old.exists():
-            old.rename(final)
-        raise
-    _flush_to_disk(final.parent)
-    shutil.rmtree(old, ignore_errors=True)

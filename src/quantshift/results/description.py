@@ -8,8 +8,8 @@
 The runner gives all but the first line. Keys beside `experiments` hold for the whole store. A run
 may add experiments, and methods to an experiment; whatever else differs from what the store was
 made for is refused, because rows of two kinds would be averaged into one figure. What may differ
-without harm: the version of quantshift (the store keeps that of its maker), titles, and how a
-method is written as long as its signature is the same.
+without harm: the version of quantshift (the store keeps that of its maker), titles, the path of the
+data (their hash must be the same), and how a method is written as long as its signature is.
 """
 
 import importlib.metadata
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from quantshift.errors import DataError, UserError
-from quantshift.results.files import flush_folder, write_whole
+from quantshift.files import flush, write_whole
 
 FORMAT = "quantshift-results"
 VERSION = 1
@@ -29,7 +29,7 @@ LOG = "log"
 
 _SAFE_NAME = re.compile(r"\w[\w.,=+-]*")
 _HEAD = ("format", "version", "quantshift")
-_HARMLESS = ("name", "title", "profile")
+_HARMLESS = ("name", "title", "profile", "source")
 _SHOWN_DIFFERENCES = 3
 _SHOWN_CHARACTERS = 40
 
@@ -103,7 +103,7 @@ def save(folder: Path, description: Mapping[str, Any]) -> None:
     """Replace `store.json`."""
     text = json.dumps(description, indent=2, ensure_ascii=False) + "\n"
     write_whole(folder / STORE, text.encode())
-    flush_folder(folder)
+    flush(folder)
 
 
 def merge(old: Mapping[str, Any], new: Mapping[str, Any], folder: Path) -> dict[str, Any]:

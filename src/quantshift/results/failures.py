@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from quantshift.errors import DataError
-from quantshift.results.files import flush_folder, write_whole
+from quantshift.files import flush, write_whole
 from quantshift.results.parts import Problem
 from quantshift.results.schema import SCHEMA_VERSION
 
@@ -66,7 +66,7 @@ def save_failures(folder: Path, failures: Sequence[Failure]) -> None:
         path.unlink()
     else:
         return
-    flush_folder(folder)
+    flush(folder)
 
 
 def without(failures: Sequence[Failure], methods: Collection[str]) -> list[Failure]:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from quantshift.results.files import disk_errors, make_folder
+from quantshift.files import disk_errors, make_folder
 
 
 @dataclass(frozen=True)

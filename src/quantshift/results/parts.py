@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from quantshift.errors import DataError
-from quantshift.results.files import flush_folder, write_whole
+from quantshift.files import flush, write_whole
 from quantshift.results.schema import ARROW_SCHEMA, CONTINUOUS, SCHEMA, SCHEMA_VERSION
 
 REDO = "run the same command again; it will be redone"
@@ -145,17 +145,17 @@ def write_part(folder: Path, methods: Mapping[str, str], rows: pl.DataFrame) -> 
     # An older marker must not vouch for other bytes, not even between two renames.
     if part.marker.exists() and part.marker.read_bytes() != marker:
         part.marker.unlink()
-        flush_folder(folder)
+        flush(folder)
     write_whole(part.data, content)
     write_whole(part.marker, marker)
-    flush_folder(folder)
+    flush(folder)
     return part
 
 
 def remove_part(marker: Path) -> None:
     """Remove a part, its marker first. The folder is locked."""
     marker.unlink(missing_ok=True)
-    flush_folder(marker.parent)
+    flush(marker.parent)
     marker.with_suffix(".parquet").unlink(missing_ok=True)
 
 

@@ -21,9 +21,9 @@ from typing import Any, Self
 import polars as pl
 
 from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.files import is_temporary, locked, make_folder, remove_leftovers
 from quantshift.results import description as described
 from quantshift.results.failures import Failure, load_failures, save_failures, without
-from quantshift.results.files import is_temporary, locked, make_folder, remove_leftovers
 from quantshift.results.log import RunLog
 from quantshift.results.parts import (
     DamagedPartError,

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from quantshift.errors import DataError, UserError
+from quantshift.files import flush, is_temporary, locked
 from quantshift.results import description as described
 from quantshift.results.failures import FAILURE, load_failures, unreadable
-from quantshift.results.files import flush_folder, is_temporary, locked
 from quantshift.results.parts import (
     DamagedPartError,
     Problem,
@@ -54,7 +54,7 @@ def repair(store: ResultStore, problem: Problem) -> bool:
             problem.path.unlink()
         else:
             remove_part(marker)
-        flush_folder(folder)
+        flush(folder)
     return True
 
 

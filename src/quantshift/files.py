@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and survive a kill or a power cut once they are there.
+"""Files and folders that appear whole or not at all, and survive a kill or a power cut.
 
 Content goes to a temporary name in the same folder, is flushed to disk and renamed. The temporary
 name carries process and host, so that what a dead process left behind can be told from what a live
@@ -8,9 +8,11 @@ one is writing.
 import contextlib
 import errno
 import fcntl
+import hashlib
 import os
 import re
 import secrets
+import shutil
 import socket
 import time
 from collections.abc import Iterator
@@ -33,7 +35,7 @@ _LOCKLESS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EBADF}
 def write_whole(path: Path, content: bytes) -> None:
     """Put `content` under the name `path`; on any error the old file, if any, stays as it was.
 
-    The new name is on disk after `flush_folder(path.parent)`.
+    The new name is on disk after `flush(path.parent)`.
     """
     token = secrets.token_hex(4)
     temporary = path.with_name(f".tmp-{os.getpid()}-{token}-{socket.gethostname()}")
@@ -49,14 +51,40 @@ def write_whole(path: Path, content: bytes) -> None:
             raise
 
 
-def flush_folder(folder: Path) -> None:
-    """Make the names in the folder (new, renamed, removed) last through a power cut."""
-    with disk_errors(folder):
-        descriptor = os.open(folder, os.O_RDONLY)
+def flush(path: Path) -> None:
+    """Make a file's content, or the names in a folder, last through a power cut."""
+    with disk_errors(path):
+        descriptor = os.open(path, os.O_RDONLY)
         try:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def sibling(path: Path, suffix: str) -> Path:
+    """A free hidden name beside `path`, for what is to take its place or has lost it."""
+    return path.parent / f".{path.name}.{secrets.token_hex(4)}.{suffix}"
+
+
+def put_in_place(folder: Path, final: Path) -> None:
+    """Give the finished folder its final name; an older one there goes once it has it."""
+    old = sibling(final, "old")
+    if final.exists():
+        final.rename(old)
+    try:
+        folder.rename(final)
+    except BaseException:
+        if old.exists():
+            old.rename(final)
+        raise
+    flush(final.parent)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def file_sha256(path: Path) -> str:
+    """Hex digest of the file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def make_folder(folder: Path) -> None:
@@ -68,7 +96,7 @@ def make_folder(folder: Path) -> None:
     make_folder(folder.parent)
     with disk_errors(folder.parent):
         folder.mkdir(exist_ok=True)
-    flush_folder(folder.parent)
+    flush(folder.parent)
 
 
 @contextlib.contextmanager
