@@ -1,20 +1,46 @@
+"""The demo: on a tiny run, the table, the page, and that a second call is quick."""
+
+from functools import partial
+
 import polars as pl
+import pytest
 
 from quantshift import catalogue, demo
+from quantshift.experiments.dataset import SyntheticSource
+from quantshift.experiments.spec import load_experiment
+
+TINY = {
+    "shift.train_size": 300,
+    "shift.train_repeats": 1,
+    "shift.test_size": 60,
+    "shift.test_repeats": 1,
+    "selection.repeats": 1,
+    "selection.size": 60,
+}
 
 
-def test_the_demo_shows_what_the_paper_found(monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    """On smaller draws than the command's: the orderings, not the figures."""
-    monkeypatch.setattr(demo, "N_DOCUMENTS", 8_000)
-    sizes = {"train_size": 600, "test_size": 150, "train_repeats": 1, "test_repeats": 3}
-    monkeypatch.setattr(demo, "SIZES", sizes)
-    steps: list[tuple[int, int]] = []
-    table = demo.run_demo(lambda done, total: steps.append((done, total)))
-    assert table["method"].to_list() == list(catalogue.quantifiers())
-    assert table.columns == ["method", *demo.KINDS]
-    assert steps[-1][0] == steps[-1][1] == len(steps)
-    error = {row["method"]: row for row in table.iter_rows(named=True)}
-    assert error["SLD"]["prior"] < error["PACC"]["prior"] < error["PCC"]["prior"]
-    assert error["PCC"]["covariate (pure)"] < error["SLD"]["covariate (pure)"]
-    assert error["SLD"]["local"] > error["SLD"]["local's control"]
-    assert table.select(pl.col("concept").min()).item() > 0.1
+@pytest.fixture
+def tiny(monkeypatch):  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(demo, "EXPERIMENTS", ("prior", "local"))
+    monkeypatch.setattr(
+        demo,
+        "load_experiment",
+        lambda name, profile: load_experiment(name, profile=profile, overrides=TINY),
+    )
+    monkeypatch.setattr(demo, "SyntheticSource", lambda: SyntheticSource(6_000))
+
+
+@pytest.mark.usefixtures("tiny")
+def test_a_table_with_every_method_and_kind_of_shift(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    seen: list[int] = []
+    store = demo.run_demo(tmp_path / "demo", n_workers=1, progress=lambda p: seen.append(p.done))
+    table = demo.error_table(store.read().collect())
+    assert table.columns == ["method", "prior", "local", "local-control"]
+    assert sorted(table["method"]) == sorted(catalogue.quantifiers())
+    assert seen == list(range(1, 13))
+    errors = dict(table.select("method", "prior").iter_rows())
+    assert errors["SLD"] < errors["PCC"] < errors["MLPE"]
+    assert table.select(pl.exclude("method")).null_count().sum_horizontal().item() == 0
+    again: list[int] = []
+    demo.run_demo(tmp_path / "demo", n_workers=1, progress=lambda p: again.append(p.done))
+    assert again == []

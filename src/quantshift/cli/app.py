@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 from quantshift import __version__
-from quantshift.cli import corpus, demo, doctor, listing, run, status
+from quantshift.cli import corpus, demo, doctor, listing, report, run, status
 from quantshift.errors import UserError
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ app.add_typer(corpus.app, name="corpus")
 app.command("run")(run.run)
 app.command("status")(status.status)
 app.command("verify")(status.verify)
+app.command("report")(report.report)
 app.command("demo")(demo.demo)
 app.command("list")(listing.list_)
 app.command("doctor")(doctor.doctor)

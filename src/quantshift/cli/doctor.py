@@ -2,13 +2,14 @@
 
 import importlib.metadata
 import importlib.util
-import os
 import platform
 import shutil
 
 import psutil
 from rich.console import Console
 from rich.table import Table
+
+from quantshift.cli.machine import n_cores
 
 REQUIRED = ("numpy", "scipy", "scikit-learn", "polars", "pyarrow", "numba", "pydantic", "typer")
 OPTIONAL_PACKAGES = {
@@ -41,7 +42,7 @@ def findings() -> list[tuple[str, str, str]]:
     rows = [
         ("quantshift", importlib.metadata.version("quantshift"), ""),
         ("python", platform.python_version(), platform.platform()),
-        ("cores", str(len(os.sched_getaffinity(0))) if _affine() else str(os.cpu_count()), ""),
+        ("cores", str(n_cores()), ""),
         ("memory", f"{memory.total / 2**30:.1f} GB", f"{memory.available / 2**30:.1f} GB free"),
     ]
     rows += [(name, importlib.metadata.version(name), "") for name in REQUIRED]
@@ -52,7 +53,3 @@ def findings() -> list[tuple[str, str, str]]:
     for name, purpose in OPTIONAL_PROGRAMS.items():
         rows.append((name, "found" if shutil.which(name) else "missing (optional)", purpose))
     return rows
-
-
-def _affine() -> bool:
-    return hasattr(os, "sched_getaffinity")

@@ -1,6 +1,5 @@
 """`quantshift run`: experiments, from a name or a TOML file to a store of raw outcomes."""
 
-import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ import typer
 from rich.console import Console
 
 from quantshift.cli.cells import cell_progress
+from quantshift.cli.machine import n_cores
 from quantshift.cli.progress import item_progress
 from quantshift.corpora.corpus import Corpus
 from quantshift.experiments.dataset import source_of
@@ -19,7 +19,7 @@ from quantshift.experiments.document import parse_overrides
 from quantshift.experiments.executors import executor
 from quantshift.experiments.plan import plan_table
 from quantshift.experiments.runner import REDO_FAILED, Run, RunSummary, run_experiments
-from quantshift.experiments.spec import load_experiment
+from quantshift.experiments.spec import library_names, load_experiment
 from quantshift.features.counts import FOLDER, tokenise_corpus
 from quantshift.results.store import ResultStore
 from quantshift.tables import text_table
@@ -101,9 +101,11 @@ def run(
         quantshift run my.toml --corpus reviews --out runs/mine --set shift.test_repeats=10
     """
     console = Console()
-    size = profile or (Profile.QUICK if corpus is None else Profile.PAPER)
     overrides = parse_overrides(settings or [])
-    loaded = tuple(load_experiment(e, profile=size, overrides=overrides) for e in experiments)
+    loaded = tuple(
+        load_experiment(e, profile=_profile(e, profile, corpus), overrides=overrides)
+        for e in experiments
+    )
     sources = {e.name: source_of(e, corpus, n_documents=documents, seed=0) for e in loaded}
     prepared = Run(loaded, sources, out)
     if dry_run:
@@ -112,7 +114,7 @@ def run(
         return
     if corpus is not None:
         _tokenise_if_needed(corpus, console)
-    chosen = executor(jobs or _cores(), cluster)
+    chosen = executor(jobs or n_cores(), cluster)
     try:
         with cell_progress(console) as progress:
             summary = run_experiments(prepared, chosen, redo=redo, progress=progress)
@@ -138,6 +140,12 @@ def resume_command(arguments: Sequence[str], redo: str | None) -> str:
         place = kept.index("--redo")
         del kept[place : place + 2]
     return shlex.join(["quantshift", *kept])
+
+
+def _profile(experiment: str, wanted: Profile | None, corpus: Path | None) -> str:
+    # A file of one's own is run as it is written; it need not have a quick profile.
+    quick = corpus is None and experiment in library_names()
+    return (wanted or (Profile.QUICK if quick else Profile.PAPER)).value
 
 
 def _tokenise_if_needed(path: Path, console: Console) -> None:
@@ -167,7 +175,3 @@ def _tell(summary: RunSummary, out: Path, console: Console) -> None:
 def _say(console: Console, text: str, style: str | None = None) -> None:
     # One line stays one line, whatever the width: commands are copied, outputs are searched.
     console.print(text, markup=False, highlight=False, soft_wrap=True, style=style)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -20,6 +20,7 @@ from pathlib import Path
 import polars as pl
 
 from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.files import disk_errors, make_folder
 from quantshift.report.formats import TABLE_FORMATS, save_tables
 from quantshift.report.page import Contents, Provenance, contents_of, provenance_of, render_page
 from quantshift.report.page.summary import summary_text
@@ -115,29 +116,39 @@ def _figures(
     # matplotlib takes a second to import, which reports without figures need not wait for.
     from quantshift.report.figures.canvas import save_figure
     from quantshift.report.figures.gallery import gallery
-    from quantshift.report.illustrations import illustrations
+    from quantshift.report.illustrations import (
+        concept_illustration,
+        covariate_illustration,
+        local_illustration,
+        overlap_illustration,
+        prior_illustration,
+    )
 
     written = []
-    for name, figure in chain(gallery(rows), illustrations()):
+    for name, figure in gallery(rows):
         tell(f"figure {name}")
         written += save_figure(figure, folder, name, formats=formats)
+    for kind, draw in (
+        ("prior", prior_illustration),
+        ("covariate", covariate_illustration),
+        ("local", local_illustration),
+        ("concept", concept_illustration),
+        ("overlap", overlap_illustration),
+    ):
+        tell(f"illustration of {kind}")
+        written += save_figure(draw(), folder, f"illustration-{kind}", formats=formats)
     return written
 
 
 @contextmanager
 def _aside(target: Path) -> Iterator[Path]:
     """A folder to write to; at the end its files take their places in `target`, others stay."""
-    if target.exists() and not target.is_dir():
-        raise UserError(f"{target} is a file; choose another --out")
-    try:
-        target.mkdir(parents=True, exist_ok=True)
+    make_folder(target)
+    with disk_errors(target):
         folder = Path(tempfile.mkdtemp(prefix=".report-", dir=target))
-    except OSError as error:
-        raise UserError(
-            f"cannot write to {target}: {error.strerror}; choose another --out"
-        ) from error
     try:
-        yield folder
+        with disk_errors(target):
+            yield folder
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             place = target / path.relative_to(folder)
             place.parent.mkdir(exist_ok=True)

@@ -1,0 +1,123 @@
+"""`quantshift report`: from a store of results to what people read."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from quantshift.experiments.plan import planned
+from quantshift.results.store import ResultStore
+
+LINE_EVERY_SECONDS = 5.0
+
+
+class Reference(StrEnum):
+    """What the results can be compared with."""
+
+    PAPER = "paper"
+
+
+class Format(StrEnum):
+    """Formats of what is written."""
+
+    HTML = "html"
+    PDF = "pdf"
+    SVG = "svg"
+    PNG = "png"
+    TEX = "tex"
+    MD = "md"
+    CSV = "csv"
+
+
+def report(
+    results: Annotated[
+        Path, typer.Argument(metavar="RUNS", help="A folder of results.", show_default=False)
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="Where to write the report (default: RUNS/report).",
+            show_default=False,
+        ),
+    ] = None,
+    formats: Annotated[
+        list[Format] | None,
+        typer.Option(
+            "--formats",
+            "-f",
+            help="Write only these; may be given several times (default: all). "
+            "html: the page and tables; pdf, svg, png: figures; tex, md, csv: tables.",
+            show_default=False,
+        ),
+    ] = None,
+    against: Annotated[
+        Reference | None,
+        typer.Option(help="Compare with the published numbers.", show_default=False),
+    ] = None,
+) -> None:
+    """Turn results into a web page, tables, figures and a summary; nothing is run again.
+
+    Unfinished results give a report with gaps, which the page names.
+
+    Examples:
+
+        quantshift report runs/first
+
+        quantshift report runs/paper --against paper
+
+        quantshift report runs/paper --out paper/tables --formats tex --formats pdf
+    """
+    # Reports need packages that no other verb does, and these take a second to import.
+    from quantshift.report.build import FORMATS, build_report
+
+    console = Console()
+    store = ResultStore.open(results)
+    with _report_progress(console) as progress:
+        written = build_report(
+            store,
+            out,
+            formats=[str(name) for name in formats] if formats else FORMATS,
+            against_paper=against is Reference.PAPER,
+            planned=planned(store.description),
+            progress=progress,
+        )
+    folder = (out or results / "report").resolve()
+    page = folder / "report.html"
+    console.print(
+        f"{len(written)} files in {folder}", highlight=False, markup=False, soft_wrap=True
+    )
+    if folder / page.name in [path.resolve() for path in written]:
+        size = page.stat().st_size / 1e6
+        line = f"open {page.as_uri()} in a browser ({size:.1f} MB, needs no network)"
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+@contextmanager
+def _report_progress(console: Console) -> Iterator[Callable[[str], None]]:
+    """A function to tell what is being worked on: a live line on a terminal, else lines."""
+    if not console.is_terminal:
+        yield _line_reporter(console)
+        return
+    with console.status("reading") as status:
+        yield lambda what: status.update(f"working on {escape(what)}")
+
+
+def _line_reporter(console: Console) -> Callable[[str], None]:
+    last = time.monotonic()
+
+    def tell(what: str) -> None:
+        nonlocal last
+        if time.monotonic() - last >= LINE_EVERY_SECONDS:
+            last = time.monotonic()
+            console.print(f"working on {what}", markup=False, highlight=False, soft_wrap=True)
+
+    return tell

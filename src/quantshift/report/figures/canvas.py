@@ -1,0 +1,111 @@
+"""The sheet all figures are drawn on: one look, and files with the same bytes every time.
+
+Figures are made without pyplot, so none stays open, and inside `house_style`, which puts every
+setting back: other plots are not affected by it, nor do other settings affect these figures. Files
+carry no date, program version or random identifier.
+"""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import matplotlib.style
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from quantshift.errors import unknown_name
+
+TEXT_WIDTH = 7.0
+"""Width in inches of a figure that fills a printed page from margin to margin."""
+
+INK = "#222222"
+"""Nearly black, for outlines and text."""
+
+MUTED = "#767676"
+"""The grey of guide lines and notes, dark enough to be read."""
+
+PALE = "#e9e9e9"
+"""The grey behind marked panels."""
+
+GRID = "#d4d4d4"
+"""The grey of grid lines."""
+
+_DPI = 200
+_LUMA = (0.299, 0.587, 0.114)
+_DARKEST = 0.67
+
+_HOUSE: dict[str, Any] = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.labelsize": 8,
+    "axes.linewidth": 0.6,
+    "axes.titlesize": 8.5,
+    "figure.titlesize": 9.5,
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "grid.color": GRID,
+    "grid.linewidth": 0.5,
+    "hatch.linewidth": 0.5,
+    "legend.fontsize": 8,
+    "legend.frameon": False,
+    "pdf.fonttype": 42,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "quantshift",
+    "text.color": INK,
+    "xtick.color": INK,
+    "xtick.labelsize": 7,
+    "xtick.major.width": 0.6,
+    "ytick.color": INK,
+    "ytick.labelsize": 7,
+    "ytick.major.width": 0.6,
+}
+
+_UNDATED: dict[str, dict[str, str | None]] = {
+    "pdf": {"Creator": "quantshift", "Producer": None, "CreationDate": None},
+    "png": {"Software": None},
+    "svg": {"Creator": "quantshift", "Date": None},
+}
+
+
+def house_style() -> AbstractContextManager[None]:
+    """A context with the settings of all figures; what was set before comes back after it."""
+    return matplotlib.style.context(["default", _HOUSE])
+
+
+def blank(width: float, height: float) -> Figure:
+    """An empty sheet, size in inches, that keeps labels from being cut."""
+    layout = ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.04, wspace=0.02, hspace=0.03)
+    return Figure(figsize=(width, height), layout=layout)
+
+
+def tint(colour: str, share: float = 0.6) -> tuple[float, float, float]:
+    """This share of the colour, the rest white; less of a colour dark enough to hide ink."""
+    parts = to_rgb(colour)
+    darkness = 1 - sum(weight * part for weight, part in zip(_LUMA, parts, strict=True))
+    kept = share * min(1.0, _DARKEST / max(darkness, _DARKEST))
+    red, green, blue = (1 - kept * (1 - part) for part in parts)
+    return red, green, blue
+
+
+def save_figure(
+    figure: Figure, folder: Path, name: str, *, formats: Sequence[str] = ("pdf", "svg", "png")
+) -> list[Path]:
+    """Writes the figure once per format and returns the paths, in the order of the formats.
+
+    The first call settles the layout of the figure: later ones write the same bytes.
+    """
+    for kind in formats:
+        if kind not in _UNDATED:
+            raise unknown_name("figure format", kind, _UNDATED)
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"{name}.{kind}" for kind in formats]
+    with house_style():
+        # Laid out once for good: a second layout would start from the first and move by a hair.
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
+        for kind, path in zip(formats, paths, strict=True):
+            figure.savefig(path, format=kind, dpi=_DPI, metadata=_UNDATED[kind])
+    return paths

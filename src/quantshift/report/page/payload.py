@@ -1,0 +1,147 @@
+"""The page's data: slices packed column by column into plain JSON.
+
+Figures are whole numbers of `UNIT`, coordinates the positions of their values: a third of the size
+of rows of floats, and exact to what a reader can see.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from quantshift.report.page.sections import COORDINATE_LABELS, Section
+from quantshift.report.page.slices import DIAGONAL_FIGURES, ERROR_FIGURES, Slices
+from quantshift.report.style import ON_DARK, MethodStyle
+
+UNIT = 1e-4
+
+OPEN = -1
+"""In place of the position of a coordinate's value: the slice leaves it open."""
+
+_SHAPES = {
+    "o": "M-.9,0A.9,.9,0,1,0,.9,0A.9,.9,0,1,0,-.9,0Z",
+    "s": "M-.8,-.8H.8V.8H-.8Z",
+    "D": "M0,-1.1L1.1,0L0,1.1L-1.1,0Z",
+    "^": "M0,-1L1,.8H-1Z",
+    "v": "M0,1L1,-.8H-1Z",
+    "<": "M-1,0L.8,1V-1Z",
+    ">": "M1,0L-.8,1V-1Z",
+    "P": "M-.4,-1H.4V-.4H1V.4H.4V1H-.4V.4H-1V-.4H-.4Z",
+    "X": "M-.6,-1L0,-.4L.6,-1L1,-.6L.4,0L1,.6L.6,1L0,.4L-.6,1L-1,.6L-.4,0L-1,-.6Z",
+    "*": "M0,-1L.29,-.4L.95,-.31L.48,.15L.59,.81L0,.5L-.59,.81L-.48,.15L-.95,-.31L-.29,-.4Z",
+    "h": "M0,-1L.87,-.5L.87,.5L0,1L-.87,.5L-.87,-.5Z",
+    "p": "M0,-1L.95,-.31L.59,.81L-.59,.81L-.95,-.31Z",
+}
+"""matplotlib's markers as SVG paths, which the charts and the page draw alike."""
+
+
+def method_entries(styles: Mapping[str, MethodStyle]) -> list[dict[str, Any]]:
+    """Name and look of each method, for the charts and the keys beside their names."""
+    return [
+        {
+            "name": name,
+            "light": style.colour,
+            "dark": ON_DARK.get(style.colour, style.colour),
+            "shape": _SHAPES.get(style.marker, _SHAPES["o"]),
+            "dash": [] if isinstance(style.dash, str) else [2 * step for step in style.dash[1]],
+        }
+        for name, style in styles.items()
+    ]
+
+
+def section_entry(
+    section: Section, errors: Slices, diagonal: Slices, methods: Sequence[str]
+) -> dict[str, Any]:
+    """All that the charts of a section need."""
+    degrees = errors.frame["x"].drop_nulls().unique().sort().to_list()
+    names = [*errors.coordinates, *(c for c in diagonal.coordinates if c not in errors.coordinates)]
+    values = {name: _values(name, errors, diagonal) for name in names}
+    if len(degrees) > 1:
+        values["degree"] = degrees
+    return {
+        "id": section.identifier,
+        "title": section.title,
+        "degree": section.degree,
+        "panels": [panel.label for panel in section.panels],
+        "coordinates": [
+            {"name": name, "label": COORDINATE_LABELS.get(name, name), "values": values[name]}
+            for name in values
+        ],
+        "errors": _packed(errors, values, methods, ERROR_FIGURES),
+        "diagonal": _packed(diagonal, values, methods, DIAGONAL_FIGURES),
+    }
+
+
+def published_entry(compared: pl.DataFrame, methods: Sequence[str]) -> dict[str, Any]:
+    """The published errors and ours, for the rows of `against_published` where we have both."""
+    rows = compared.filter(pl.col("ours").is_not_null() & pl.col("method").is_in(methods))
+    labels = [_row_label(row) for row in rows.iter_rows(named=True)]
+    distinct = list(dict.fromkeys(labels))
+    errors = (rows.select("theirs", "ours") / UNIT).with_columns(pl.all().round().cast(pl.Int32))
+    return {
+        "id": "published",
+        "title": "Published and own mean absolute errors",
+        "degree": "",
+        "panels": [""],
+        "coordinates": [],
+        "published": {
+            "rows": distinct,
+            "columns": {
+                "method": _positions(rows["method"], methods),
+                "row": _positions(pl.Series(labels, dtype=pl.String), distinct),
+                **errors.to_dict(as_series=False),
+            },
+        },
+    }
+
+
+def _row_label(row: Mapping[str, Any]) -> str:
+    fixed = [f"{name} {row[name]:g}" for name in ("p_train", "p_test") if row[name] is not None]
+    return ", ".join([row["part"], *fixed, f"degree {row['degree']:g}"])
+
+
+def embedded_json(data: object) -> str:
+    """JSON that cannot leave the <script> element it stands in, whatever names it holds.
+
+    >>> embedded_json("</script>")
+    '"\\\\u003c/script\\\\u003e"'
+    """
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _values(name: str, *slices: Slices) -> list[float]:
+    found = [s.frame[name] for s in slices if name in s.coordinates]
+    return pl.concat(found).drop_nulls().unique().sort().to_list()
+
+
+def _packed(
+    slices: Slices,
+    values: Mapping[str, list[float]],
+    methods: Sequence[str],
+    figures: Sequence[str],
+) -> dict[str, Any]:
+    frame = slices.frame
+    x = frame["x"].drop_nulls().unique().sort().to_list()
+    columns: dict[str, list[Any]] = {
+        "x": _positions(frame["x"], x),
+        "method": _positions(frame["method"], methods),
+        "n": frame["n"].to_list(),
+    }
+    # Columns that would tell nothing are left out: of one panel, of groups without gaps.
+    if frame["panel"].n_unique() > 1:
+        columns["panel"] = frame["panel"].to_list()
+    if (frame["n"] != frame["expected"]).any():
+        columns["expected"] = frame["expected"].to_list()
+    columns |= {name: _positions(frame[name], values[name]) for name in slices.coordinates}
+    whole = (frame.select(figures) / UNIT).with_columns(pl.all().round().cast(pl.Int32))
+    columns |= whole.to_dict(as_series=False)
+    return {"coordinates": list(slices.coordinates), "x": x, "columns": columns}
+
+
+def _positions(column: pl.Series, values: Sequence[Any]) -> list[int]:
+    places = {value: place for place, value in enumerate(values)}
+    return [places.get(value, OPEN) for value in column]
