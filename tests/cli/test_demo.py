@@ -1,7 +1,5 @@
 """The demo: on a tiny run, the table, the page, and that a second call is quick."""
 
-from functools import partial
-
 import polars as pl
 import pytest
 
