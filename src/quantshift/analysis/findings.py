@@ -1,7 +1,8 @@
 """The paper's six findings, judged from the data by stated criteria.
 
 Each finding is a few claims; a finding holds if all its claims do. The criteria put numbers on the
-words of the paper, and the published tables meet them wherever they tell:
+words of the paper, and the published tables meet them wherever they tell. The limits are ours, set
+with the published tables and first results at hand: they summarise, they are no independent test.
 
 1.  Prior shift. Over all samples SLD has the least MAE and DyS and PACC the next two; CC and PCC
     have the two greatest; the MAE of CC and PCC by |degree| has a rank correlation with |degree|

@@ -250,7 +250,7 @@ def _tally(found: Sequence[Verdict]) -> str:
         )
         if state in states
     ]
-    return f"Of {len(states)}: {', '.join(told)}. Each is judged by criteria fixed beforehand."
+    return f"Of {len(states)}: {', '.join(told)}. The criteria and their limits are ours."
 
 
 def _lead(sections: Sequence[Section], methods: Sequence[str], provenance: Provenance) -> str:
