@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from quantshift import metrics
+from quantshift.classify.subclass import Clusters
 from quantshift.prevalence import of_positive, whole_counts
 from quantshift.quantifiers.estimator import AbstractQuantifier
 from quantshift.seeding import generator
@@ -61,18 +62,22 @@ def validation_errors(
     samples: ValidationSamples,
     *,
     measure: str = "ae",
+    clusters: tuple[Clusters, Clusters] | None = None,
 ) -> NDArray[np.float64]:
     """Mean error of the quantifier under each setting's posteriors, shape (n_settings,).
 
     out_of_fold: posteriors of the training part, (n_settings, n_items, 2), with `codes`.
     held_out: posteriors of the held-out part that the samples index, (n_settings, n_held_out, 2).
+    clusters: of the items of either part, for quantifiers over subclasses.
     """
+    of_known, of_new = ({}, {}) if clusters is None else ({"clusters": c} for c in clusters)
     return np.array(
         [
             samples.errors(
                 clone(quantifier)
-                .fit_posteriors(known, codes, classes=[0, 1])
-                .aggregate(new, samples.index),
+                .fit_posteriors(known, codes, classes=[0, 1], **of_known)
+                .estimate_posteriors(new, samples.index, **of_new)
+                .prevalence,
                 measure,
             ).mean()
             for known, new in zip(out_of_fold, held_out, strict=True)

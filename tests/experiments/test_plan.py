@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from quantshift.corpora.tables import text_table
 from quantshift.errors import UserError
 from quantshift.experiments.plan import Cell, cells, describe_plan, plan, plan_table
 from quantshift.experiments.spec import load_experiment
+from quantshift.tables import text_table
 
 
 def small(name="prior", **overrides):
@@ -19,15 +19,15 @@ def test_keys_are_readable():
     keys = [cell.key for cell in cells(small("covariate"))]
     assert len(keys) == 66
     assert keys[:3] == [
-        "p_train=0.25,alpha_train=0,train_repeat=0",
-        "p_train=0.25,alpha_train=0,train_repeat=1",
-        "p_train=0.5,alpha_train=0,train_repeat=0",
+        "p_train-0.25,alpha_train-0,train_repeat-0",
+        "p_train-0.25,alpha_train-0,train_repeat-1",
+        "p_train-0.5,alpha_train-0,train_repeat-0",
     ]
-    assert cells(small("concept"))[0].key == "cut_train=1.5,train_repeat=0"
-    assert cells(small("concept-forced"))[0].key == "p_train=0.5,cut_train=1.5,train_repeat=0"
+    assert cells(small("concept"))[0].key == "cut_train-1.5,train_repeat-0"
+    assert cells(small("concept-forced"))[0].key == "p_train-0.5,cut_train-1.5,train_repeat-0"
     assert [cell.key for cell in cells(small("local"))] == [
-        "p_train=0.5,train_repeat=0",
-        "p_train=0.5,train_repeat=1",
+        "p_train-0.5,train_repeat-0",
+        "p_train-0.5,train_repeat-1",
     ]
 
 
@@ -54,7 +54,7 @@ def test_the_key_does_not_depend_on_the_order_of_the_coordinates():
 
 @pytest.mark.parametrize(
     "key",
-    ["", "p_train", "p_train=x", "q=1", "train_repeat=1,p_train=0.5", "p_train=0.50", "a=b=c"],
+    ["", "p_train", "p_train=x", "q=1", "train_repeat-1,p_train-0.5", "p_train-0.50", "a=b=c"],
 )
 def test_what_is_no_key_is_refused(key):
     with pytest.raises(UserError, match="is not the key of a cell"):

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 
@@ -138,7 +139,7 @@ class SklearnLearner(AbstractLearner):
         folds: Indices,
     ) -> AbstractModels:
         """Clone and fit the classifier for every setting and fold."""
-        X, classes = view.transform(rows), np.array([0, 1])
+        X, classes = _short_indices(view.transform(rows)), np.array([0, 1])
         models = [self.estimator(setting) for setting in settings]
         return _SklearnModels(
             out_of_fold=np.stack(
@@ -160,7 +161,7 @@ class _SklearnModels(AbstractModels):
     models: tuple[Any, ...]
 
     def posteriors(self, view: View, rows: Indices) -> Posteriors:
-        X, classes = view.transform(rows), np.array([0, 1])
+        X, classes = _short_indices(view.transform(rows)), np.array([0, 1])
         return np.stack([predict_posteriors(model, X, classes) for model in self.models])
 
 
@@ -201,6 +202,14 @@ class _GivenModels(AbstractModels):
 
     def posteriors(self, view: View, rows: Indices) -> Posteriors:
         return np.tile(self.given[rows], (len(self.converged), 1, 1))
+
+
+def _short_indices(X: Any) -> Any:
+    # Trees of scikit-learn refuse sparse matrices with 64-bit indices.
+    if not issparse(X) or X.nnz > np.iinfo(np.int32).max:
+        return X
+    parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
+    return csr_array(parts, shape=X.shape)
 
 
 def _logistic_setting(setting: Setting) -> tuple[float, bool]:

@@ -8,7 +8,7 @@ items are classified once, and all samples are aggregated in one call.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -23,6 +23,7 @@ from quantshift.classify.learners import (
     Setting,
     SklearnLearner,
 )
+from quantshift.classify.subclass import Clusters, Partition
 from quantshift.experiments.dataset import Dataset
 from quantshift.experiments.importing import LOGISTIC, import_class
 from quantshift.experiments.population import Population
@@ -30,7 +31,8 @@ from quantshift.experiments.spec import Experiment, MethodSpec
 from quantshift.features.view import View
 from quantshift.quantifiers.estimator import AbstractQuantifier, Diagnostics
 from quantshift.quantifiers.foreign import fit_foreign
-from quantshift.results.schema import conform
+from quantshift.quantifiers.subclass import SubclassSLD
+from quantshift.results.schema import SCHEMA, conform
 from quantshift.seeding import seed_of
 from quantshift.selection import ValidationSamples, draw_validation, validation_errors
 from quantshift.shifts.sampling import Draw
@@ -38,6 +40,9 @@ from quantshift.types import Codes, Indices
 
 N_FOLDS = 5
 """Folds of the out-of-fold posteriors, as in the paper."""
+
+Division: TypeAlias = tuple[Partition, Clusters]
+"""A division of the feature space, and where the training items are in it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +143,8 @@ def _shared_outcomes(
 ) -> list[Outcome]:
     """Outcomes of the methods that aggregate posteriors, which are made once for all."""
     quantifiers = [method.cls(**method.options) for method in methods]
-    winners = _choose(experiment, quantifiers, learner, training)
+    divisions = [_divide(quantifier, learner, training) for quantifier in quantifiers]
+    winners = _choose(experiment, quantifiers, divisions, learner, training)
     distinct = sorted({winner for winner in winners if winner is not None})
     learnt = {}
     if distinct:
@@ -155,7 +161,7 @@ def _shared_outcomes(
             for place, winner in enumerate(distinct)
         }
     outcomes = []
-    for quantifier, winner in zip(quantifiers, winners, strict=True):
+    for quantifier, winner, division in zip(quantifiers, winners, divisions, strict=True):
         if winner is None:
             prior = prevalence.from_codes(training.codes, 2)
             known, new = (np.tile(prior, (len(rows), 1)) for rows in (training.rows, test_rows))
@@ -163,8 +169,9 @@ def _shared_outcomes(
         else:
             known, new, converged = learnt[winner]
             setting = _render(experiment.settings[winner])
-        fitted = quantifier.fit_posteriors(known, training.codes, classes=[0, 1])
-        estimate = fitted.estimate_posteriors(new, samples)
+        of_known, of_new = _clusters(division, training, test_rows)
+        fitted = quantifier.fit_posteriors(known, training.codes, classes=[0, 1], **of_known)
+        estimate = fitted.estimate_posteriors(new, samples, **of_new)
         outcomes.append(
             Outcome(estimate.prevalence[:, 1], estimate.diagnostics, setting, converged)
         )
@@ -174,6 +181,7 @@ def _shared_outcomes(
 def _choose(
     experiment: Experiment,
     quantifiers: Sequence[AbstractQuantifier],
+    divisions: Sequence[Division | None],
     learner: AbstractLearner,
     training: TrainingSet,
 ) -> list[int | None]:
@@ -201,10 +209,34 @@ def _choose(
                 held_out,
                 split.samples,
                 measure=experiment.selection.measure,
+                clusters=division and (division[1][split.part], division[1][split.rest]),
             ).argmin()
         )
-        for quantifier, candidate in zip(quantifiers, candidates, strict=True)
+        for quantifier, candidate, division in zip(quantifiers, candidates, divisions, strict=True)
     ]
+
+
+def _divide(
+    quantifier: AbstractQuantifier, learner: AbstractLearner, training: TrainingSet
+) -> Division | None:
+    """Clusters of the training items, for a quantifier over subclasses.
+
+    They come from features alone, as the view itself does, so the choice of a setting shares them.
+    """
+    if not isinstance(quantifier, SubclassSLD) or isinstance(learner, GivenPosteriors):
+        return None
+    return quantifier.divide(training.view.transform(training.rows))
+
+
+def _clusters(
+    division: Division | None, training: TrainingSet, test_rows: Indices
+) -> tuple[dict[str, Clusters], dict[str, Clusters]]:
+    """What a quantifier over subclasses is told about the training and about the test items."""
+    if division is None:
+        return {}, {}
+    partition, known = division
+    new = partition.locate(training.view.transform(test_rows))
+    return {"clusters": known}, {"clusters": new}
 
 
 def _foreign_outcome(
@@ -300,7 +332,9 @@ def _sample_columns(draws: Sequence[Draw], p_true: NDArray[np.float64]) -> pl.Da
 def _method_frame(
     experiment: str, key: str, method: str, shared: pl.DataFrame, outcome: Outcome
 ) -> pl.DataFrame:
-    diagnostics = {name: pl.Series(values) for name, values in outcome.diagnostics.items()}
+    diagnostics = {
+        name: pl.Series(values) for name, values in outcome.diagnostics.items() if name in SCHEMA
+    }
     return shared.with_columns(
         pl.lit(experiment).alias("experiment"),
         pl.lit(key).alias("cell"),

@@ -7,7 +7,8 @@ of features, and posteriors of the user's own model.
 
 import hashlib
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -72,8 +73,8 @@ class CorpusSource(AbstractSource):
 
     @property
     def title(self) -> str:
-        """The folder."""
-        return str(self.path)
+        """The folder's own name: results tell what they are of, not where it lay."""
+        return self.path.name
 
     def open(self) -> Dataset:
         """Stars, category names and memory-mapped term counts."""
@@ -125,7 +126,7 @@ class FileSource(AbstractSource):
     def title(self) -> str:
         """The main file."""
         main = self.features or self.posteriors or self.labels
-        return str(main.path)
+        return main.path.name
 
     def open(self) -> Dataset:
         """Read the files and check that they fit together."""
@@ -135,10 +136,10 @@ class FileSource(AbstractSource):
             categories = column(
                 _read_column(self.categories), name=f"categories in {self.categories.path.name}"
             )
-        matrix = read_matrix(self.features.path) if self.features else None
+        matrix = self._read_matrix(self.features) if self.features else None
         posteriors = None
         if self.posteriors:
-            posteriors = check_posteriors(read_matrix(self.posteriors.path), 2)
+            posteriors = check_posteriors(self._read_matrix(self.posteriors), 2)
         for what, found in (
             ("features", matrix),
             ("posteriors", posteriors),
@@ -157,6 +158,11 @@ class FileSource(AbstractSource):
             hash=_digest(*_arrays(matrix, posteriors, labels, categories)),
         )
 
+    def _read_matrix(self, file: DataFile) -> Any:
+        # One table may hold everything; its label must not become a feature.
+        others = [other for other in (self.labels, self.categories) if other is not None]
+        return read_matrix(file.path, without=[o.column for o in others if o.path == file.path])
+
 
 def source_of(
     experiment: Experiment, corpus: Path | None, *, n_documents: int, seed: int
@@ -165,13 +171,13 @@ def source_of(
     labels = experiment.data_file("labels")
     if labels is not None:
         return FileSource(
-            features=experiment.data_file("features"),
-            posteriors=experiment.data_file("posteriors"),
-            labels=labels,
-            categories=experiment.data_file("categories"),
+            features=_absolute(experiment.data_file("features")),
+            posteriors=_absolute(experiment.data_file("posteriors")),
+            labels=replace(labels, path=labels.path.absolute()),
+            categories=_absolute(experiment.data_file("categories")),
         )
     if corpus is not None:
-        return CorpusSource(corpus)
+        return CorpusSource(corpus.absolute())
     return SyntheticSource(n_documents, seed)
 
 
@@ -181,18 +187,24 @@ def open_source(source: AbstractSource) -> Dataset:
     return source.open()
 
 
-def read_matrix(path: Path) -> Any:
-    """A matrix of numbers from .npz (SciPy sparse), .npy, .parquet or .csv."""
+def read_matrix(path: Path, *, without: Sequence[str | None] = ()) -> Any:
+    """A matrix of numbers from .npz (SciPy sparse), .npy, .parquet, .csv or .tsv.
+
+    without: columns of the table that are not part of it.
+    """
     try:
         if path.suffix == ".npz":
-            return csr_array(load_npz(path))
+            matrix = csr_array(load_npz(path)).astype(np.float64)
+            matrix.sum_duplicates()
+            return _finite(matrix, path)
         if path.suffix == ".npy":
             matrix = np.load(path, allow_pickle=False)
-        elif path.suffix in (".parquet", ".csv"):
-            matrix = _read_table(path).to_numpy()
+        elif path.suffix in (".parquet", ".csv", ".tsv"):
+            table = _read_table(path)
+            matrix = table.drop([name for name in without if name in table.columns]).to_numpy()
         else:
             raise DataError(
-                f"{path}: features are read from .npz (SciPy sparse), .npy, .parquet or .csv"
+                f"{path}: a matrix is read from .npz (SciPy sparse), .npy, .parquet, .csv or .tsv"
             )
         matrix = np.asarray(matrix, dtype=np.float64)
     except DataError:
@@ -201,10 +213,22 @@ def read_matrix(path: Path) -> Any:
         raise DataError(f"{path}: not a matrix of numbers ({error})") from error
     if matrix.ndim != 2:
         raise DataError(f"{path}: a matrix has two axes, this array has shape {matrix.shape}")
-    if not np.isfinite(matrix).all():
-        row = int(np.argmin(np.isfinite(matrix).all(axis=1)))
+    return _finite(matrix, path)
+
+
+def _finite(matrix: Any, path: Path) -> Any:
+    values = matrix.data if issparse(matrix) else matrix
+    wrong = np.argwhere(~np.isfinite(values))
+    if len(wrong):
+        first = int(wrong[0, 0])
+        row = int(np.searchsorted(matrix.indptr, first, "right")) - 1 if issparse(matrix) else first
         raise DataError(f"{path}: row {row} holds NaN or infinity; drop or fill it")
     return matrix
+
+
+def _absolute(file: DataFile | None) -> DataFile | None:
+    # Workers of a cluster have working directories of their own.
+    return None if file is None else replace(file, path=file.path.absolute())
 
 
 def _read_column(file: DataFile) -> Any:

@@ -11,7 +11,13 @@ import signal
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    CancelledError,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +31,9 @@ from quantshift.results.store import ResultStore
 
 MAX_DEATHS = 3
 """Workers a job may see die before it is given up."""
+
+CONNECT_SECONDS = 10
+"""How long a scheduler may take to answer."""
 
 
 class WorkerDiedError(RuntimeError):
@@ -127,6 +136,7 @@ class DaskExecutor(AbstractExecutor):
         """Submit all jobs; Dask gives those of a dead worker to another."""
         from distributed import KilledWorker
         from distributed.client import as_completed
+        from distributed.comm import CommClosedError
 
         with _dask_client(self.address) as client:
             _check_workers(client, self.address, jobs)
@@ -140,6 +150,11 @@ class DaskExecutor(AbstractExecutor):
                     yield future.result()
                 except KilledWorker:
                     yield _give_up(futures[future])
+                except (CommClosedError, CancelledError):
+                    raise UserError(
+                        f"the Dask scheduler at {self.address} went away; nothing is lost: start "
+                        "one and run the same command again"
+                    ) from None
                 future.release()
 
 
@@ -192,7 +207,7 @@ def _dask_client(address: str) -> Any:
             "--cluster needs dask.distributed: install it with pip install 'quantshift[dask]'"
         ) from None
     try:
-        return Client(address, timeout=10)
+        return Client(address, timeout=CONNECT_SECONDS)
     except (OSError, ValueError) as error:
         raise UserError(
             f"no Dask scheduler answers at {address} ({type(error).__name__}): start one with "

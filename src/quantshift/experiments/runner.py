@@ -91,6 +91,7 @@ def run_experiments(
     redo: "failed" retries what has failed, "all" begins the experiments afresh, the name of a
         method computes that method again.
     """
+    run.plan()  # Refuses experiments that cannot be run together, before anything is written.
     if redo not in (None, REDO_ALL, REDO_FAILED):
         _check_method(run, redo)
     for experiment in run.experiments:
@@ -131,6 +132,7 @@ def run_experiments(
                 "quantshift": __version__,
             }
             store.log.append(record)
+    store.clean()  # What workers that died left behind.
     return RunSummary(done, failures, seconds, repaired, failed_before)
 
 

@@ -1,0 +1,109 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+
+from quantshift.classify.folds import stratified_folds
+from quantshift.classify.learners import GivenPosteriors, LogisticLearner, SklearnLearner
+from quantshift.errors import UserError
+from quantshift.features.view import MatrixView
+from quantshift.seeding import generator
+
+SETTINGS = [
+    {"C": 0.5, "class_weight": None},
+    {"C": 20.0, "class_weight": "balanced"},
+    {"C": 0.5, "class_weight": "balanced"},
+]
+ROWS = np.arange(20, 140)
+OTHERS = np.arange(20)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = generator(0, purpose="learners")
+    codes = (rng.random(140) < 0.3).astype(np.int64)
+    X = rng.normal(size=(140, 6)) + 0.8 * codes[:, np.newaxis]
+    return MatrixView(X), codes[ROWS], stratified_folds(codes[ROWS], 5, seed=0)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_batch_and_scikit_learn_agree(data, sparse):
+    view, codes, folds = data
+    if sparse:
+        view = MatrixView(csr_array(view.matrix))
+    ours = LogisticLearner(tol=1e-9).learn(view, ROWS, codes, SETTINGS, folds)
+    learner = SklearnLearner(LogisticRegression(tol=1e-10, max_iter=5000))
+    theirs = learner.learn(view, ROWS, codes, SETTINGS, folds)
+    assert ours.out_of_fold.shape == (3, 120, 2)
+    assert_allclose(ours.out_of_fold, theirs.out_of_fold, atol=1e-5)
+    assert_allclose(ours.posteriors(view, OTHERS), theirs.posteriors(view, OTHERS), atol=1e-5)
+    assert_allclose(ours.out_of_fold.sum(axis=-1), 1)
+    assert ours.converged.all()
+
+
+def test_held_out_items_do_not_teach_their_own_posteriors(data):
+    view, codes, folds = data
+    learner = LogisticLearner(tol=1e-9)
+    before = learner.learn(view, ROWS, codes, SETTINGS, folds).out_of_fold
+    changed = codes.copy()
+    changed[0] = 1 - changed[0]
+    after = learner.learn(view, ROWS, changed, SETTINGS, folds).out_of_fold
+    assert_allclose(before[:, folds == folds[0]], after[:, folds == folds[0]], atol=1e-7)
+    assert np.abs(before - after)[:, folds != folds[0]].max() > 1e-4
+
+
+def test_settings_win_over_defaults_and_are_independent(data):
+    view, codes, folds = data
+    learner = LogisticLearner(defaults={"C": 7.0, "class_weight": "balanced"})
+    together = learner.learn(view, ROWS, codes, [{}, {"C": 0.5}], folds)
+    alone = LogisticLearner().learn(
+        view, ROWS, codes, [{"C": 7.0, "class_weight": "balanced"}], folds
+    )
+    assert_allclose(
+        together.posteriors(view, OTHERS)[0], alone.posteriors(view, OTHERS)[0], atol=1e-5
+    )
+    assert np.abs(np.diff(together.posteriors(view, OTHERS), axis=0)).max() > 1e-3
+
+
+def test_no_convergence_is_said(data):
+    view, codes, folds = data
+    models = LogisticLearner(max_iter=1, tol=1e-12).learn(view, ROWS, codes, SETTINGS, folds)
+    assert not models.converged.any()
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"c": 1}, "unknown parameter of the logistic regression 'c'; did you mean 'C'?"),
+        ({"class_weight": "heavy"}, "must be 'balanced' or none, got 'heavy'"),
+    ],
+)
+def test_wrong_settings_are_refused(data, setting, message):
+    view, codes, folds = data
+    with pytest.raises(UserError) as error:
+        LogisticLearner().learn(view, ROWS, codes, [setting], folds)
+    assert message in str(error.value)
+
+
+def test_trees_take_sparse_features_with_long_indices(data):
+    view, codes, folds = data
+    matrix = csr_array(view.matrix)
+    matrix.indices, matrix.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
+    forest = SklearnLearner(RandomForestClassifier(n_estimators=3, random_state=0))
+    settings = [{"max_depth": 2}, {"max_depth": 3}]
+    sparse = forest.learn(MatrixView(matrix), ROWS, codes, settings, folds)
+    dense = forest.learn(view, ROWS, codes, settings, folds)
+    assert_allclose(sparse.out_of_fold, dense.out_of_fold)
+    assert_allclose(sparse.posteriors(MatrixView(matrix), OTHERS), dense.posteriors(view, OTHERS))
+
+
+def test_given_posteriors_stand_for_a_model(data):
+    view, codes, folds = data
+    positive = np.linspace(0, 1, 140)
+    given = np.stack([1 - positive, positive], axis=1)
+    models = GivenPosteriors(given).learn(view, ROWS, codes, [{}], folds)
+    assert_allclose(models.out_of_fold, given[np.newaxis, ROWS])
+    assert_allclose(models.posteriors(view, OTHERS), given[np.newaxis, OTHERS])
+    assert models.converged.tolist() == [True]

@@ -1,0 +1,136 @@
+import subprocess
+import sys
+
+import psutil
+import pytest
+
+from quantshift import __version__
+from quantshift.errors import UserError
+from quantshift.experiments.dataset import DataFile, FileSource, open_source
+from quantshift.experiments.executors import (
+    MAX_DEATHS,
+    DaskExecutor,
+    ProcessExecutor,
+    SerialExecutor,
+    executor,
+    problem_of_worker,
+)
+from quantshift.experiments.plan import Task, cells
+from quantshift.experiments.runner import Run, describe
+from quantshift.experiments.work import Job
+from quantshift.results import ResultStore, verify
+
+
+@pytest.fixture
+def prepare(small_source, tmp_path):
+    """A store for an experiment, and the jobs of all its cells."""
+
+    def make(experiment, name="out"):
+        path = tmp_path / name
+        run = Run((experiment,), {experiment.name: small_source}, path)
+        store = ResultStore.create(path, describe(run))
+        tasks = [Task(cell, experiment.methods) for cell in cells(experiment)]
+        return store, [Job(experiment, task, small_source, path) for task in tasks]
+
+    return make
+
+
+def tree(store):
+    files = [path for path in store.path.rglob("*") if path.is_file()]
+    return {str(path.relative_to(store.path)): path.read_bytes() for path in files}
+
+
+def test_serial_and_processes_do_the_same(small, prepare):
+    experiment = small({"shift.train_prevalences": [0.3, 0.4, 0.5, 0.6]})
+    one, jobs = prepare(experiment, "one")
+    assert [report.name for report in SerialExecutor().run(jobs)] == [job.name for job in jobs]
+    two, jobs = prepare(experiment, "two")
+    reports = list(ProcessExecutor(2).run(jobs))
+    assert sorted(report.name for report in reports) == sorted(job.name for job in jobs)
+    assert tree(one) == tree(two)
+
+
+def test_a_worker_that_dies_is_replaced(written, lab, prepare):
+    experiment = written(methods=f'["CC", "{lab.module}:DeadlyOnce"]')
+    store, jobs = prepare(experiment)
+    reports = list(ProcessExecutor(2).run(jobs))
+    assert lab.deaths() == 1
+    assert sorted(report.name for report in reports) == sorted(job.name for job in jobs)
+    assert all(report.failures == () for report in reports)
+    assert all(len(store.finished("prior", job.task.cell.key)) == 2 for job in jobs)
+
+
+@pytest.mark.slow
+def test_a_job_that_kills_its_workers_is_given_up_and_no_other(written, lab, prepare):
+    experiment = written(methods=f'["CC", "{lab.module}:Deadly"]', train="[0.3, 0.35, 0.4, 0.5]")
+    store, jobs = prepare(experiment)
+    reports = {report.name: report for report in ProcessExecutor(2).run(jobs)}
+    assert len(reports) == len(jobs) == 4
+    assert [name for name, report in reports.items() if report.failures] == [jobs[0].name]
+    # The first death may have been beside others; then it was tried alone.
+    assert lab.deaths() == MAX_DEATHS
+    (failure,) = store.failures("prior", jobs[0].task.cell.key)
+    assert failure.error == "WorkerDiedError"
+    assert set(failure.methods) == {"CC", "Deadly"}
+    for job in jobs[1:]:
+        assert set(store.finished("prior", job.task.cell.key)) == {"CC", "Deadly"}
+    assert verify(store) == []
+
+
+@pytest.mark.slow
+def test_an_error_of_the_store_stops_the_run(small, prepare):
+    store, jobs = prepare(small())
+    (store.path / "store.json").unlink()
+    with pytest.raises(UserError, match="holds no results"):
+        list(ProcessExecutor(2).run(jobs))
+
+
+def test_workers_end_with_their_parent(tmp_path):
+    script = tmp_path / "parent.py"
+    script.write_text(
+        "import os, signal, sys, time\n"
+        "from quantshift.experiments.executors import ProcessExecutor\n"
+        "if __name__ == '__main__':\n"
+        "    pool = ProcessExecutor(1)._pool()\n"
+        "    print(pool.submit(os.getpid).result(), flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    # Reading to the end waits for the worker, too, which has inherited the pipe.
+    done = subprocess.run([sys.executable, script], capture_output=True, timeout=60, check=False)
+    assert done.returncode == -9
+    _, alive = psutil.wait_procs(_existing(int(done.stdout)), timeout=10)
+    assert not [process for process in alive if process.status() != psutil.STATUS_ZOMBIE]
+
+
+def _existing(pid):
+    return [psutil.Process(pid)] if psutil.pid_exists(pid) else []
+
+
+def test_which_executor():
+    assert executor(1) == SerialExecutor()
+    assert executor(3) == ProcessExecutor(3)
+    assert executor(3, "tcp://10.0.0.1:8786") == DaskExecutor("tcp://10.0.0.1:8786")
+    assert (executor(1).n_workers, executor(3).n_workers) == (1, 3)
+    with pytest.raises(UserError, match="at least 1"):
+        executor(0)
+
+
+def test_a_fit_worker_takes_part(small, small_source, prepare):
+    store, _ = prepare(small())
+    hashes = {small_source: open_source(small_source).hash}
+    assert problem_of_worker(store.path, hashes, __version__) == ""
+
+
+def test_an_unfit_worker_says_why(small, small_source, prepare, tmp_path):
+    store, _ = prepare(small())
+    known = open_source(small_source).hash
+    other_version = problem_of_worker(store.path, {}, "99.0")
+    assert f"has quantshift {__version__}, this is 99.0" in other_version
+    blind = problem_of_worker(tmp_path / "nowhere", {small_source: known}, __version__)
+    assert f"does not see {tmp_path / 'nowhere'}" in blind
+    assert "--out on a path that all workers share" in blind
+    stale = problem_of_worker(store.path, {small_source: "another hash"}, __version__)
+    assert "sees other data" in stale
+    nothing = FileSource(None, None, DataFile(tmp_path / "y.npy"), None)
+    lost = problem_of_worker(store.path, {nothing: known}, __version__)
+    assert "cannot read the data" in lost
