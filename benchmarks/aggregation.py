@@ -2,9 +2,10 @@
 
     python benchmarks/aggregation.py
 
-Both sides get the same posteriors and the same samples; QuaPy aggregates them in a loop, as its users do.
-Prints milliseconds per sample, the ratio, the largest difference of the estimates, and the peak of the
-memory allocated by our call beside the posteriors gathered for one block of samples.
+Both sides get the same posteriors and the same samples; QuaPy aggregates them in a loop, as its
+users do. Prints milliseconds per sample, the ratio, the largest difference of the estimates, and
+the peak of the memory that our call adds to what the pool itself needs, in units of the posteriors
+gathered for one block of samples.
 """
 
 import time
@@ -63,11 +64,12 @@ def main() -> None:
             peak = tracemalloc.get_traced_memory()[1] - fixed_cost(ours, pool)
             tracemalloc.stop()
             print(
-                f"{type(ours).__name__:5} {1e3 * slow / N_SAMPLES:8.3f} {1e3 * fast / N_SAMPLES:8.4f} "
+                f"{type(ours).__name__:5} {1e3 * slow / N_SAMPLES:8.3f} "
+                f"{1e3 * fast / N_SAMPLES:8.4f} "
                 f"{slow / fast:6.0f}x {np.abs(p_hat - reference).max():11.1e} "
                 f"{peak / block:7.2f} x"
             )
-    print(f"memory: peak per block, in units of the posteriors gathered for it ({block / 2**20:.1f} MB)")
+    print(f"memory: peak, in units of the posteriors gathered for a block ({block / 2**20:.1f} MB)")
 
 
 def timed(quantifier: Any, pool: np.ndarray, index: np.ndarray) -> float:

@@ -12,8 +12,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from quantshift.results import ResultStore, verify
 from quantshift.files import locked
+from quantshift.results import ResultStore, verify
 
 WRITER = """
 import runpy, sys
