@@ -9,6 +9,7 @@ out-of-fold posteriors, checks, batches, blocks, diagnostics.
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -56,7 +57,9 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
     """What all quantifiers share: fit on labelled items, estimate the prevalence of samples.
 
     Fitted state: `classes_` (sorted labels), `prior_` (training prevalence), `classifier_` (None if
-    fitted from posteriors), and what the method itself learns.
+    fitted from posteriors), `held_out_posteriors_` (no rows if the method learns from none) and
+    `held_out_codes_`, from which the aggregation can be fitted again, and what the method itself
+    learns.
     """
 
     assumption: ClassVar[str]
@@ -67,9 +70,14 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
 
     uses_classifier: ClassVar[bool] = True
 
+    uses_features: ClassVar[bool] = False
+    """Sees more of the items than posteriors: `items(X)` has further columns."""
+
     classes_: NDArray[Any]
     prior_: Prevalences
     classifier_: Any
+    held_out_posteriors_: Posteriors
+    held_out_codes_: Codes
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the classifier and the aggregation on labelled items.
@@ -116,10 +124,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
 
     def estimate(self, X: Any, samples: Samples | None = None) -> Estimate:
         """Like `predict`, with the diagnostics."""
-        check_is_fitted(self, "classes_")
-        if n_rows(X) == 0:
-            raise DataError("the sample is empty: a prevalence needs at least one item")
-        return self._estimate(self._posteriors(X), samples)
+        return self._estimate(self.items(X), samples)
 
     def aggregate(self, posteriors: ArrayLike, samples: Samples | None = None) -> Prevalences:
         """Prevalences of samples given by their posteriors.
@@ -137,6 +142,35 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         """Like `aggregate`, with the diagnostics."""
         check_is_fitted(self, "classes_")
         return self._estimate(check_posteriors(posteriors, len(self.classes_)), samples)
+
+    def items(self, X: Any) -> NDArray[np.float64]:
+        """What the aggregation sees of each item of X: its posteriors, (n_items, n_classes).
+
+        A method that wants more than posteriors has further columns.
+        """
+        check_is_fitted(self, "classes_")
+        if n_rows(X) == 0:
+            raise DataError("the sample is empty: a prevalence needs at least one item")
+        return self._posteriors(X)
+
+    def estimate_items(
+        self, items: NDArray[np.float64], samples: Samples | None = None
+    ) -> Estimate:
+        """Like `estimate`, for what `items(X)` returned: classify once, estimate many times."""
+        return self._estimate(items, samples)
+
+    def refit(self, rows: Indices) -> Self:
+        """A copy with the aggregation fitted again on some of the held-out items.
+
+        rows: positions among the items of the fit, in any number, repeated or not; every class
+            must be among them. The classifier stays what it is. This is one replicate of a
+            bootstrap over the training side.
+        """
+        check_is_fitted(self, "classes_")
+        again, held_out = copy(self), self.held_out_posteriors_
+        return again._set_fitted(
+            held_out[rows] if len(held_out) else held_out, self.held_out_codes_[rows], self.classes_
+        )
 
     def needs_held_out_posteriors(self) -> bool:
         """Whether the aggregation learns from posteriors of items the classifier has not seen."""
@@ -169,6 +203,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
     def _set_fitted(self, posteriors: Posteriors, codes: Codes, classes: NDArray[Any]) -> Self:
         self.prior_ = prevalence.from_codes(codes, len(classes))
         self.classes_ = classes
+        self.held_out_posteriors_, self.held_out_codes_ = posteriors, codes
         self._fit_aggregation(posteriors, codes)
         return self
 
@@ -201,12 +236,16 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         for members, index in index_blocks(samples, len(posteriors)):
             p_hat[members], found = self._solve(representation, index)
             for name, values in found.items():
-                column = diagnostics.setdefault(name, np.empty(len(p_hat), values.dtype))
+                empty = np.empty((len(p_hat), *values.shape[1:]), values.dtype)
+                column = diagnostics.setdefault(name, empty)
                 column[members] = values
         return Estimate(
             prevalence=p_hat.reshape(*shape, -1),
             classes=self.classes_,
-            diagnostics={name: column.reshape(shape) for name, column in diagnostics.items()},
+            diagnostics={
+                name: column.reshape((*shape, *column.shape[1:]))
+                for name, column in diagnostics.items()
+            },
         )
 
 

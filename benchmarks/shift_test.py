@@ -1,0 +1,231 @@
+"""The shift test on a corpus of reviews: false alarms, power, and time.
+
+    python benchmarks/shift_test.py CORPUS [--repeats 5 6 7 8 9] [--n-bootstrap 1000] [--draws 50]
+
+CORPUS is an imported and tokenised corpus with two categories. Training sets of 5,000, samples of
+500, logistic regression with C = 10; every sample gets a test of its own, with `n-bootstrap`
+replicates. Repetitions 0 to 4 served to develop the test, so the default reports on the others.
+
+* False alarms: prior shift with random category shares (drawn from both categories by class alone),
+  p_train in .2, .3, .5, .7, p_test in 0, .1, ..., 1. The rate of each training set is given too.
+* Power: category share .5 -> .4 and .6 at unchanged prevalence; local shift |p_test - .5| = .05,
+  .10, .15 with samples of 500 at each point; and how often the right kind is named.
+* Time: one sample of 500 with 1,000 replicates, everything included, best of five.
+"""
+
+import argparse
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from quantshift.classify.folds import stratified_folds
+from quantshift.classify.learners import LogisticLearner
+from quantshift.classify.subclass import Clusters
+from quantshift.diagnosis.shift_test import (
+    NullModel,
+    min_p_values,
+    shift_test_posteriors,
+    statistics,
+)
+from quantshift.experiments.dataset import CorpusSource, Dataset, open_source
+from quantshift.experiments.population import Population, population_of
+from quantshift.experiments.spec import Experiment, load_experiment
+from quantshift.quantifiers.subclass import SubclassSLD
+from quantshift.seeding import seed_of
+from quantshift.shifts.sampling import AbstractShift, Draw
+
+LEVEL = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A quantifier fitted on one training set, and how to classify other items."""
+
+    quantifier: SubclassSLD
+    models: Any
+    view: Any
+    partition: Any
+
+    def items(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.float64], Clusters]:
+        clusters = self.partition.locate(self.view.transform(rows))
+        return self.models.posteriors(self.view, rows)[0], clusters
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--repeats", type=int, nargs="+", default=[5, 6, 7, 8, 9])
+    parser.add_argument("--n-bootstrap", type=int, default=1000)
+    parser.add_argument("--draws", type=int, default=50)
+    parser.add_argument("--p-train", type=float, nargs="+", default=[0.2, 0.3, 0.5, 0.7])
+    parser.add_argument("--parts", nargs="+", default=["null", "covariate", "local", "time"])
+    options = parser.parse_args()
+    dataset = open_source(CorpusSource(options.corpus))
+    with threadpool_limits(limits=1):
+        if "null" in options.parts:
+            false_alarms(dataset, options)
+        if "covariate" in options.parts:
+            covariate_power(dataset, options)
+        if "local" in options.parts:
+            local_power(dataset, options)
+        if "time" in options.parts:
+            timing(dataset)
+
+
+def false_alarms(dataset: Dataset, options: argparse.Namespace) -> None:
+    experiment = load_experiment("prior")
+    population = population_of(experiment, dataset)
+    rates = []
+    for point in chosen_points(experiment, options.repeats, p_train=options.p_train):
+        trained, train = learn(experiment, dataset, population, point)
+        protocol = replace(population.protocol, test_repeats=options.draws)
+        draws = samples(protocol, population, train)
+        kinds = test_all(trained, population, draws, options.n_bootstrap)
+        rates.append(float(np.mean([kind != "prior" for kind in kinds])))
+        print(f"  {point}: false alarms {rates[-1]:.3f} of {len(kinds)}", flush=True)
+    print(
+        f"false alarms: mean {np.mean(rates):.4f} over {len(rates)} training sets, "
+        f"largest {max(rates):.3f}, smallest {min(rates):.3f}"
+    )
+
+
+def covariate_power(dataset: Dataset, options: argparse.Namespace) -> None:
+    experiment = load_experiment("covariate")
+    population = population_of(experiment, dataset)
+    kinds: dict[float, list[str]] = {}
+    for point in chosen_points(experiment, options.repeats, p_train=[0.5], alpha_train=[0.5]):
+        trained, train = learn(experiment, dataset, population, point)
+        for alpha in (0.4, 0.45, 0.55, 0.6):
+            protocol = replace(
+                population.protocol,
+                test_alphas=(alpha,),
+                test_prevalences=(0.5,),
+                test_repeats=options.draws,
+            )
+            draws = samples(protocol, population, train)
+            found = test_all(trained, population, draws, options.n_bootstrap)
+            kinds.setdefault(alpha, []).extend(found)
+    for alpha, found in sorted(kinds.items()):
+        print(f"category share .5 -> {alpha}: {describe(found)}", flush=True)
+
+
+def local_power(dataset: Dataset, options: argparse.Namespace) -> None:
+    experiment = load_experiment("local")
+    population = population_of(experiment, dataset)
+    kinds: dict[float, list[str]] = {}
+    for point in chosen_points(experiment, options.repeats):
+        trained, train = learn(experiment, dataset, population, point)
+        for p in (0.35, 0.4, 0.45, 0.55, 0.6, 0.65):
+            # The protocol's size is that at p = .5: ask for what gives 500 items at p.
+            protocol = replace(
+                population.protocol,
+                test_prevalences=(p,),
+                test_size=round(500 * 2 * (1 - p)),
+                test_repeats=options.draws,
+                with_control=False,
+            )
+            draws = samples(protocol, population, train)
+            found = test_all(trained, population, draws, options.n_bootstrap)
+            kinds.setdefault(p, []).extend(found)
+    for p, found in sorted(kinds.items()):
+        print(f"local shift, p .5 -> {p}: {describe(found)}", flush=True)
+
+
+def timing(dataset: Dataset) -> None:
+    experiment = load_experiment("local")
+    population = population_of(experiment, dataset)
+    point = next(chosen_points(experiment, [0]))
+    trained, train = learn(experiment, dataset, population, point)
+    protocol = replace(population.protocol, test_prevalences=(0.5,), with_control=False)
+    draws = samples(protocol, population, train)
+    seconds = []
+    for draw in draws[:6]:
+        posteriors, clusters = trained.items(population.rows[draw.indices])
+        start = time.perf_counter()
+        shift_test_posteriors(trained.quantifier, posteriors, clusters, n_bootstrap=1000)
+        seconds.append(time.perf_counter() - start)
+    print(f"one sample of {len(draws[0].indices)}, 1,000 replicates: {min(seconds[1:]):.2f} s")
+
+
+def chosen_points(
+    experiment: Experiment, repeats: list[int], **axes: list[float]
+) -> Iterator[dict[str, Any]]:
+    for point in experiment.protocol().training_points():
+        near = all(np.isclose(point[name], values).any() for name, values in axes.items())
+        if near and point["train_repeat"] in repeats:
+            yield dict(point)
+
+
+def learn(
+    experiment: Experiment, dataset: Dataset, population: Population, point: dict[str, Any]
+) -> tuple[Trained, Draw]:
+    train = population.protocol.training_set(
+        point, population.labels, population.categories, pool=population.train_pool
+    )
+    rows, codes = population.rows[train.indices], train.labels.astype(np.int64)
+    view = dataset.view(rows)
+    folds = stratified_folds(codes, 5, seed=seed_of(0, benchmark="shift test"))
+    models = LogisticLearner().learn(view, rows, codes, [{"C": 10.0}], folds)
+    quantifier = SubclassSLD()
+    partition, clusters = quantifier.divide(view.transform(rows))
+    quantifier.fit_posteriors(models.out_of_fold[0], codes, clusters=clusters, partition=partition)
+    return Trained(quantifier, models, view, partition), train
+
+
+def samples(protocol: AbstractShift, population: Population, train: Draw) -> list[Draw]:
+    return list(
+        protocol.samples(
+            population.labels,
+            population.categories,
+            pool=population.test_pool,
+            train=train.coordinates,
+        )
+    )
+
+
+def test_all(
+    trained: Trained, population: Population, draws: list[Draw], n_bootstrap: int
+) -> list[str]:
+    """The kind of shift of each sample: what `shift_test` says, with the training side shared."""
+    used, place = np.unique(np.concatenate([d.indices for d in draws]), return_inverse=True)
+    posteriors, clusters = trained.items(population.rows[used])
+    index = np.split(place, np.cumsum([len(d.indices) for d in draws])[:-1])
+    quantifier = trained.quantifier
+    model = quantifier.model_
+    null = NullModel.of(quantifier, n_bootstrap=n_bootstrap, seed=0)
+    calibrated = model.calibration(posteriors, clusters.codes)
+    found = quantifier.estimate_posteriors(posteriors, index, clusters=clusters).diagnostics
+    kinds = []
+    for rows, shares in zip(index, found["subclass_prevalence"], strict=True):
+        observed = statistics(
+            null,
+            calibrated,
+            clusters.codes,
+            rows[np.newaxis],
+            model.within[np.newaxis],
+            model.shares[np.newaxis],
+        )
+        under_prior = null.draw(shares[0], len(rows)).against_prior
+        kind = "prior"
+        if min_p_values(observed.against_prior, under_prior)[0] < LEVEL:
+            under_mixed = null.draw(shares[2], len(rows)).against_mixed
+            p_global = min_p_values(observed.against_mixed, under_mixed)[0]
+            kind = "local" if p_global < LEVEL else "covariate"
+        kinds.append(kind)
+    return kinds
+
+
+def describe(kinds: list[str]) -> str:
+    share = {name: kinds.count(name) / len(kinds) for name in ("prior", "covariate", "local")}
+    named = ", ".join(f"{name} {value:.3f}" for name, value in share.items())
+    return f"power {1 - share['prior']:.3f} of {len(kinds)} samples (named: {named})"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""`quantshift audit-plan`: how many items to label for a precision, and which."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quantshift.cli.quantify import (
+    Classifier,
+    Features,
+    Label,
+    Level,
+    Model,
+    Posteriors,
+    Seed,
+    Text,
+    Train,
+    names,
+    status,
+)
+from quantshift.quantify import plan, write_audit_sheet
+from quantshift.quantify.words import percent
+
+
+def audit_plan(
+    sample: Annotated[Path, typer.Option("--sample", metavar="FILE", help="The unlabelled table.")],
+    precision: Annotated[
+        float,
+        typer.Option("--precision", metavar="0.03", help="Half the width the interval may have."),
+    ] = 0.05,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE.csv", help="Write the items to label here."),
+    ] = None,
+    train: Train = None,
+    model: Model = None,
+    label: Label = None,
+    text: Text = None,
+    features: Features = None,
+    posteriors: Posteriors = None,
+    classifier: Classifier = "logistic",
+    level: Level = 0.95,
+    seed: Seed = 0,
+) -> None:
+    """Draw random items of a sample for people to label, as many as a precision needs.
+
+    The file has the items in random order, with their number and an empty column for the label.
+    Fill it in from the top (stopping early is fine) and give it to `quantify --audit`.
+
+    Example:
+
+        quantshift audit-plan --model model/ --sample new.csv --precision 0.03 --out audit.csv
+    """
+    with status() as progress:
+        sheet = plan(
+            sample,
+            precision=precision,
+            train_on=train,
+            model=model,
+            label=label,
+            text=text,
+            features=names(features),
+            posteriors=names(posteriors),
+            classifier=classifier,
+            level=level,
+            seed=seed,
+            progress=progress,
+        )
+        if out is not None:
+            write_audit_sheet(sheet, out)
+    found = sheet.plan
+    typer.echo(
+        f"Label {found.n_labels:,} of the {found.n_items:,} items for an interval of plus or minus "
+        f"{percent(found.precision)}; counting labels alone would take {found.n_counting:,}."
+    )
+    if found.n_labels == found.n_items and found.attainable > found.precision:
+        typer.echo(
+            f"More cannot be had from {found.n_items:,} items: with all of them labelled it is "
+            f"plus or minus {percent(found.attainable)}."
+        )
+    typer.echo(f"items to label in {out}" if out else "Add --out FILE.csv to draw them.")

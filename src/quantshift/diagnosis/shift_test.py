@@ -1,0 +1,332 @@
+"""Which shift is it? A test of prior shift from the unlabelled sample, and what explains it better.
+
+The subclass models of `quantshift.SubclassSLD` are nested: prior shift within global covariate
+shift (mixed) within local shift. The statistic against prior shift is the likelihood ratio
+2 (l_local - l_prior), over all clusters and over their coarse division in two, which has fewer free
+shares and more power against a shift between two large groups; the smaller of the two p-values
+counts, and its own distribution is known from the same replicates (P. Westfall and S. Young,
+"Resampling-based multiple testing", 1993).
+
+Its null distribution is not chi-squared: the training set is finite too. A replicate has
+
+* a training side of its own: the training items are resampled, which moves the clusters' shares,
+  the class shares within them and the calibration (to first order: a Newton step from the fit with
+  the resampled weights, i.e. the influence function of the penalised likelihood);
+* a sample of its own: training items drawn with the class shares that the prior model found, with
+  their held-out posteriors.
+
+Leaving the first out, as if the training frequencies were the truth, raises false alarms from 5 %
+to about 8 % for 5,000 training items and samples of 500. The clusters themselves need no replicate:
+they are a fixed function of the features, whatever training set has made it.
+
+If prior shift is rejected, 2 (l_local - l_mixed) is held against replicates of the mixed model:
+rejected, the shift is local; otherwise a global covariate shift explains the sample.
+
+What no test can see: a change of P(Y|X) that leaves P(X) as it is. The result says so.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from quantshift.classify.posteriors import check_posteriors
+from quantshift.classify.subclass import (
+    Clusters,
+    calibration_design,
+    class_scores,
+    normalise_columns,
+    platt_targets,
+)
+from quantshift.errors import DataError, UserError
+from quantshift.quantifiers.subclass import (
+    MODELS,
+    NOVELTY_LIMIT,
+    SubclassModel,
+    SubclassSLD,
+    join_items,
+    split_items,
+)
+from quantshift.quantifiers.subclass_kernels import maximise_subclasses
+from quantshift.seeding import generator
+from quantshift.types import Codes, Indices, Prevalences
+
+Reals = NDArray[np.float64]
+
+N_TRAINING = 200
+"""Replicates of the training side; each serves n_bootstrap / N_TRAINING replicates of a sample."""
+
+INVISIBLE = (
+    "Unlabelled items cannot show a concept shift that leaves P(X) unchanged: label some items "
+    "of the sample to rule it out."
+)
+
+_WORDS = {
+    "prior": "no evidence against prior shift: SLD's assumption may hold",
+    "covariate": "the shares of clusters have changed as a whole: global covariate shift",
+    "local": "clusters have changed in one class and not in the other: local covariate shift",
+}
+
+
+@dataclass(frozen=True)
+class ShiftTest:
+    """The outcome of `shift_test`.
+
+    p_value: of the sample under prior shift (or none).
+    p_global: of the sample under global covariate shift; None unless prior shift is rejected.
+    kind: the simplest of "prior", "covariate" (global, pure or mixed) and "local" not rejected.
+    out_of_support: whether the items are unlike those of training; no model holds then.
+    novelty: how unlike, in standard errors.
+    prevalence: estimates under the models "prior", "covariate", "mixed" and "local", by name.
+    weight: of these in the estimate of SubclassSLD.
+    statistic: likelihood ratios against prior shift: over all clusters, and over their halves.
+    level: of the tests.
+    """
+
+    p_value: float
+    p_global: float | None
+    kind: str
+    out_of_support: bool
+    novelty: float
+    prevalence: dict[str, Prevalences]
+    weight: dict[str, float]
+    statistic: tuple[float, float]
+    level: float
+
+    def __str__(self) -> str:
+        lines = [f"{self.kind}: {_WORDS[self.kind]} (p = {self.p_value:.3f} under prior shift)"]
+        if self.p_global is not None:
+            lines[0] = f"{lines[0][:-1]}, {self.p_global:.3f} under global covariate shift)"
+        if self.out_of_support:
+            lines.append(
+                f"Out of support: the items are unlike the training items ({self.novelty:.1f} "
+                "standard errors); no estimate is to be trusted before some are labelled."
+            )
+        return "\n".join([*lines, INVISIBLE])
+
+
+def shift_test(
+    quantifier: SubclassSLD,
+    X: Any,
+    *,
+    level: float = 0.05,
+    n_bootstrap: int = 1000,
+    seed: int = 0,
+) -> ShiftTest:
+    """Test the sample X (unlabelled items) with a fitted SubclassSLD."""
+    return _test(quantifier, quantifier.items(X), level, n_bootstrap, seed)
+
+
+def shift_test_posteriors(
+    quantifier: SubclassSLD,
+    posteriors: ArrayLike,
+    clusters: Clusters | ArrayLike,
+    *,
+    level: float = 0.05,
+    n_bootstrap: int = 1000,
+    seed: int = 0,
+) -> ShiftTest:
+    """Test a sample given by the posteriors and the clusters of its items."""
+    check_is_fitted(quantifier, "classes_")
+    pure = check_posteriors(posteriors, len(quantifier.classes_))
+    known = clusters if isinstance(clusters, Clusters) else Clusters.known(clusters)
+    return _test(quantifier, join_items(pure, known), level, n_bootstrap, seed)
+
+
+def _test(
+    quantifier: SubclassSLD, items: Reals, level: float, n_bootstrap: int, seed: int
+) -> ShiftTest:
+    if not 0 < level < 1 or n_bootstrap < 1:
+        raise UserError(
+            f"level must be between 0 and 1 and n_bootstrap positive, got {level}, {n_bootstrap}"
+        )
+    pure, clusters = split_items(items, len(quantifier.classes_))
+    if clusters is None or len(quantifier.model_.shares) < 2:
+        raise DataError(
+            "the quantifier has a single cluster: fit it on features, or give fit_posteriors the "
+            "clusters of the training items"
+        )
+    found = quantifier.estimate_items(items).diagnostics
+    null = NullModel.of(quantifier, n_bootstrap=n_bootstrap, seed=seed)
+    q = quantifier.model_.calibration(pure, clusters.codes)
+    everyone = np.arange(len(items))[np.newaxis]
+    observed = statistics(
+        null, q, clusters.codes, everyone, null.model.within[None], null.model.shares[None]
+    )
+    shares = found["subclass_prevalence"]
+    p_value = float(
+        min_p_values(observed.against_prior, null.draw(shares[0], len(items)).against_prior)[0]
+    )
+    kind, p_global = "prior", None
+    if p_value < level:
+        replicates = null.draw(shares[2], len(items))
+        p_global = float(min_p_values(observed.against_mixed, replicates.against_mixed)[0])
+        kind = "local" if p_global < level else "covariate"
+    return ShiftTest(
+        p_value=p_value,
+        p_global=p_global,
+        kind=kind,
+        out_of_support=bool(found["novelty"] > NOVELTY_LIMIT),
+        novelty=float(found["novelty"]),
+        prevalence=dict(zip(MODELS, found["model_prevalence"], strict=True)),
+        weight=dict(zip(MODELS, found["model_weight"].tolist(), strict=True)),
+        statistic=(float(observed.against_prior[0, 0]), float(observed.against_prior[0, 1])),
+        level=level,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Statistics:
+    """Likelihood ratios of samples, (n_samples, 2): over all clusters, and over their halves."""
+
+    against_prior: Reals
+    against_mixed: Reals
+
+
+@dataclass(frozen=True, eq=False)
+class NullModel:
+    """Replicates of the training side, from which samples under a null hypothesis are drawn.
+
+    posteriors: calibrated by each replicate, (n_replicates, n_training, n_classes);
+    within, shares: of its clusters; halves: the coarse division of the clusters.
+    """
+
+    model: SubclassModel
+    codes: Codes
+    clusters: Codes
+    halves: Codes
+    posteriors: Reals
+    within: Reals
+    shares: Reals
+    n_bootstrap: int
+    seed: int
+
+    @classmethod
+    def of(cls, quantifier: SubclassSLD, *, n_bootstrap: int, seed: int) -> "NullModel":
+        """Resample the training items of a fitted quantifier."""
+        model, codes = quantifier.model_, quantifier.held_out_codes_
+        pure, clusters = split_items(quantifier.held_out_posteriors_, len(quantifier.classes_))
+        assert clusters is not None
+        n, n_clusters = len(codes), len(model.shares)
+        rng = generator(seed, purpose="shift test: training side")
+        weights = rng.multinomial(n, np.full(n, 1 / n), size=min(N_TRAINING, n_bootstrap))
+        posteriors = _recalibrated(model, pure, codes, clusters.codes, weights)
+        member = np.eye(n_clusters)[clusters.codes]
+        mass = weights @ member
+        within = np.einsum("rn,nc,rnk->rck", weights, member, posteriors, optimize=True)
+        within = np.where(
+            mass[..., None] > 0, within / np.maximum(mass, 1)[..., None], model.within
+        )
+        partition = quantifier.partition_
+        return cls(
+            model=model,
+            codes=codes,
+            clusters=clusters.codes,
+            halves=np.arange(n_clusters) if partition is None else partition.halves,
+            posteriors=posteriors,
+            within=within,
+            shares=(mass + 0.5) / (n + 0.5 * n_clusters),
+            n_bootstrap=n_bootstrap,
+            seed=seed,
+        )
+
+    def draw(self, subclass_shares: Reals, size: int) -> Statistics:
+        """Statistics of samples with the given shares of subclasses, (n_clusters, n_classes)."""
+        n = len(self.codes)
+        rng = generator(self.seed, purpose="shift test: samples")
+        rows = self._items(subclass_shares, (self.n_bootstrap, size), rng)
+        replicate = np.arange(self.n_bootstrap) % len(self.posteriors)
+        return statistics(
+            self,
+            self.posteriors.reshape(-1, self.posteriors.shape[2]),
+            np.tile(self.clusters, len(self.posteriors)),
+            rows + (replicate * n)[:, np.newaxis],
+            self.within[replicate],
+            self.shares[replicate],
+        )
+
+    def _items(
+        self, subclass_shares: Reals, shape: tuple[int, int], rng: np.random.Generator
+    ) -> Indices:
+        """Training items, drawn so that subclasses have the given shares."""
+        n_clusters, n_classes = subclass_shares.shape
+        cell = self.clusters * n_classes + self.codes
+        sizes = np.bincount(cell, minlength=n_clusters * n_classes)
+        wanted = np.where(sizes > 0, subclass_shares.ravel(), 0.0)
+        order, first = np.argsort(cell, kind="stable"), np.cumsum(sizes) - sizes
+        edges = np.cumsum(wanted / wanted.sum())
+        drawn = np.minimum(np.searchsorted(edges, rng.random(shape), side="right"), len(sizes) - 1)
+        within = (rng.random(shape) * sizes[drawn]).astype(np.int64)
+        return np.asarray(order[first[drawn] + within])
+
+
+def statistics(
+    null: NullModel,
+    posteriors: Reals,
+    clusters: Codes,
+    index: Indices,
+    within: Reals,
+    shares: Reals,
+) -> Statistics:
+    """Likelihood ratios of the samples in the index matrix, each with its own training side."""
+    fine = _fits(posteriors, clusters, index, within, shares)
+    joint = np.stack(
+        [
+            np.einsum("rc,rck->rk", shares[:, null.halves == half], within[:, null.halves == half])
+            for half in range(int(null.halves.max()) + 1)
+        ],
+        axis=1,
+    )
+    mass = joint.sum(axis=2)
+    coarse = _fits(posteriors, null.halves[clusters], index, joint / mass[..., None], mass)
+    fits = np.stack([fine, coarse], axis=2)
+    return Statistics(
+        against_prior=2 * (fits[:, 3] - fits[:, 0]), against_mixed=2 * (fits[:, 3] - fits[:, 2])
+    )
+
+
+def min_p_values(observed: Reals, null: Reals) -> Reals:
+    """P-values of samples by the smallest p-value over several statistics, adjusted for the choice.
+
+    observed: (n_samples, n_statistics); null: (n_replicates, n_statistics).
+    """
+    ranked = np.sort(null, axis=0)
+    smallest = [_exceedance(ranked, values).min(axis=1) for values in (observed, null)]
+    # A replicate is among those it is held against; the sample is counted with them.
+    as_small = (smallest[1] <= smallest[0][:, np.newaxis] + 1e-12).sum(axis=1)
+    return np.asarray((1 + as_small) / (1 + len(null)))
+
+
+def _exceedance(ranked: Reals, values: Reals) -> Reals:
+    """Share of the null at or above each value, column by column."""
+    n = len(ranked)
+    below = [np.searchsorted(r, v, side="left") for r, v in zip(ranked.T, values.T, strict=True)]
+    return (n - np.stack(below, axis=1)) / n
+
+
+def _fits(
+    posteriors: Reals, clusters: Codes, index: Indices, within: Reals, shares: Reals
+) -> Reals:
+    return maximise_subclasses(posteriors, clusters, index, within, shares, 1e-5, 200)[1]
+
+
+def _recalibrated(
+    model: SubclassModel, posteriors: Reals, codes: Codes, clusters: Codes, weights: NDArray[Any]
+) -> Reals:
+    """Posteriors of the training items, calibrated anew with the resampled weights.
+
+    One Newton step from the fitted calibration: minus inverse Hessian times the change of gradient.
+    """
+    calibration, n_clusters = model.calibration, len(model.shares)
+    scores, targets = class_scores(posteriors), platt_targets(codes, posteriors.shape[1])
+    columns = np.empty((len(weights), *scores.shape))
+    for j, scale in enumerate(calibration.scale):
+        design = calibration_design(scores[:, j] / scale, clusters, n_clusters)
+        linear = calibration.offsets[j, clusters] + calibration.slopes[j, clusters] * scores[:, j]
+        surprise = (1 / (1 + np.exp(-linear)) - targets[:, j])[:, np.newaxis] * design
+        change = -((weights - 1) @ surprise) @ calibration.bread[j]
+        columns[:, :, j] = 1 / (1 + np.exp(-(linear + change @ design.T)))
+    flat = columns.reshape(-1, scores.shape[1])
+    return normalise_columns(flat).reshape(len(weights), len(codes), -1)

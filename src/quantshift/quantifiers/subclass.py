@@ -1,0 +1,362 @@
+"""Maximum likelihood over subclasses: one quantifier for prior, covariate and local shift.
+
+Covariate shift between hidden groups, and its local form, are prior shifts over subclasses (class
+y, cluster c). With q the calibrated posterior P(y | x, c(x)), pi the training shares of subclasses
+and s_c, pi_(y|c) their margins, a sample in which subclass (y, c) has share f_yc has the
+log-likelihood
+
+    l(f) = sum_i log sum_y f_(y, c_i) q_iy / pi_(y, c_i)
+
+relative to the training distribution. Four nested models, one per kind of shift:
+
+    prior      f_yc = p_y pi_(c|y)                 1 free share (two classes)
+    covariate  f_yc = s'_c pi_(y|c)                K - 1
+    mixed      f_yc proportional to a_y b_c pi_yc  K
+    local      any                                 2K - 1
+
+Clusters are observed, so the maxima need no EM over clusters: s'_c is the share of the cluster in
+the sample; "prior" is SLD; "local" is an SLD within every cluster; "mixed" has a common factor of
+the odds. The estimate is the average of prior, mixed and local, weighted by exp(evidence * l -
+d / 2 log n), d being the free shares. `evidence` < 1 is how much of a deviation can be the
+training set's own: n_y training items of a class know its clusters only as well as n_y items can.
+Pure covariate shift stays out of the average, for it explains small changes of prevalence away.
+
+If the items are unlike those of training (mean novelty above what the subclasses' own explains), no
+subclass describes them and the estimate is that of the prior model: `fallback`.
+
+References: M. Saerens et al., Neural Computation 14 (2002); G. Schwarz, "Estimating the dimension
+of a model", Annals of Statistics 6 (1978), for the weights.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from quantshift.classify.posteriors import check_posteriors
+from quantshift.classify.subclass import (
+    Clusters,
+    Partition,
+    SubclassCalibration,
+    fit_clusters,
+    fit_groups,
+    fit_subclass_calibration,
+)
+from quantshift.errors import DataError
+from quantshift.quantifiers.estimator import AbstractQuantifier, Diagnostics, Estimate, Samples
+from quantshift.quantifiers.subclass_kernels import maximise_subclasses
+from quantshift.types import Codes, Indices, Posteriors, Prevalences
+
+Reals = NDArray[np.float64]
+
+MODELS = ("prior", "covariate", "mixed", "local")
+"""The order of the models in the diagnostics."""
+
+AVERAGED = np.array([True, False, True, True])
+"""Which of them enter the estimate."""
+
+NOVELTY_LIMIT = 4.0
+"""Standard errors of the mean novelty beyond which a sample is out of the training support."""
+
+
+@dataclass(frozen=True, eq=False)
+class SubclassModel:
+    """What the training items say of subclasses.
+
+    shares: of the clusters, (n_clusters,); within: of the classes in each, (n_clusters, n_classes);
+    novelty, novelty_variance: of each subclass, (n_clusters, n_classes); NaN if unknown.
+    counts: training items per class.
+    """
+
+    calibration: SubclassCalibration
+    shares: Reals
+    within: Reals
+    novelty: Reals
+    novelty_variance: Reals
+    counts: NDArray[np.int64]
+
+    @property
+    def prior(self) -> Prevalences:
+        """Class shares, (n_classes,)."""
+        return np.asarray(self.shares @ self.within)
+
+    @property
+    def n_free(self) -> Reals:
+        """Free shares of each model, in the order of `MODELS`."""
+        n_clusters, n_classes = self.within.shape
+        a, b = n_classes - 1, n_clusters - 1
+        return np.array([a, b, a + b, n_classes * n_clusters - 1], dtype=np.float64)
+
+
+class SubclassSLD(AbstractQuantifier):
+    """Subclass SLD: maximum likelihood over (class, cluster), under the kind of shift there is.
+
+    n_clusters: k-means clusters of the training features, or fewer in a small training set (25
+        items each); `fit(X, y, groups=...)` takes known groups instead.
+    n_components: singular vectors that features are reduced to for the clusters.
+    tol, max_iter: as in SLD.
+
+    Features come from X itself or, with a Pipeline as the classifier, from its first steps.
+    Fitted from posteriors alone, without clusters, it is SLD with sigmoid calibration; and so is
+    any estimate from posteriors alone.
+
+    Diagnostics beside `iterations` and `converged`, in the order of `subclass.MODELS`:
+    `model_prevalence` (..., 4, n_classes), `model_weight` (..., 4), `log_likelihood` (..., 4)
+    relative to the training distribution, `subclass_prevalence` (..., 4, n_clusters, n_classes);
+    `novelty`, the sample's mean novelty in standard errors above what is expected, and `fallback`,
+    whether that is beyond 4, in which case the estimate is the prior model's.
+    """
+
+    assumption: ClassVar[str] = (
+        "P(X|Y, cluster) is the same in the sample: prior, covariate or local shift over clusters "
+        "seen in training"
+    )
+
+    uses_features: ClassVar[bool] = True
+
+    partition_: Partition | None
+    n_clusters_: int
+    model_: SubclassModel
+    plain_: SubclassModel
+
+    def __init__(
+        self,
+        classifier: BaseEstimator | None = None,
+        *,
+        n_clusters: int = 4,
+        n_components: int = 20,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        cv: int = 5,
+        seed: int = 0,
+    ) -> None:
+        self.classifier = classifier
+        self.n_clusters = n_clusters
+        self.n_components = n_components
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cv = cv
+        self.seed = seed
+
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+        """Fit classifier, clusters and calibration on labelled items.
+
+        groups: a known grouping of the training items, used instead of clusters.
+        """
+        self.partition_, self.n_clusters_ = None, 1
+        super().fit(X, y)
+        partition, clusters = self.divide(self._features(X), groups)
+        return self._set_clusters(clusters, partition.n_clusters, partition)
+
+    def divide(self, features: Any, groups: Any = None) -> tuple[Partition, Clusters]:
+        """The division of the feature space, and the clusters of its training items."""
+        if groups is not None:
+            return fit_groups(features, groups, n_components=self.n_components, seed=self.seed)
+        return fit_clusters(
+            features, n_clusters=self.n_clusters, n_components=self.n_components, seed=self.seed
+        )
+
+    def fit_posteriors(
+        self,
+        posteriors: ArrayLike,
+        y: Any,
+        *,
+        classes: Any = None,
+        clusters: Any = None,
+        partition: Partition | None = None,
+    ) -> Self:
+        """Fit from held-out posteriors; with `clusters` (codes, or `Clusters`) over subclasses.
+
+        partition: what the clusters come from, if known: `divide` gives both.
+        """
+        self.partition_, self.n_clusters_ = None, 1
+        super().fit_posteriors(posteriors, y, classes=classes)
+        if clusters is None:
+            return self
+        told = _as_clusters(clusters)
+        sizes = np.bincount(told.codes)
+        if partition is None and not sizes.all():
+            raise DataError(f"cluster {int(np.argmin(sizes))} has no training item: renumber them")
+        n_clusters = len(sizes) if partition is None else partition.n_clusters
+        return self._set_clusters(told, n_clusters, partition)
+
+    def estimate_posteriors(
+        self, posteriors: ArrayLike, samples: Samples | None = None, *, clusters: Any = None
+    ) -> Estimate:
+        """Like `estimate`; without `clusters` the estimate is plain SLD's."""
+        if clusters is None:
+            return super().estimate_posteriors(posteriors, samples)
+        check_is_fitted(self, "classes_")
+        pool = check_posteriors(posteriors, len(self.classes_))
+        return self._estimate(join_items(pool, self._known(_as_clusters(clusters))), samples)
+
+    def items(self, X: Any) -> Reals:
+        """Posteriors, cluster and novelty of the items of X, (n_items, n_classes + 2)."""
+        posteriors = super().items(X)
+        assert self.partition_ is not None  # or there is no classifier, and no way to here
+        return join_items(posteriors, self.partition_.locate(self._features(X)))
+
+    def _features(self, X: Any) -> Any:
+        model = self.classifier_
+        if isinstance(model, FrozenEstimator):
+            model = model.estimator
+        return model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X
+
+    def _known(self, clusters: Clusters) -> Clusters:
+        if clusters.codes.size and clusters.codes.max() >= self.n_clusters_:
+            raise DataError(
+                f"cluster {clusters.codes.max()} is not among the {self.n_clusters_} of the "
+                "training items: leave those items out, or fit without clusters"
+            )
+        return clusters
+
+    def _set_clusters(
+        self, clusters: Clusters, n_clusters: int, partition: Partition | None
+    ) -> Self:
+        items = join_items(self.held_out_posteriors_, clusters)
+        self.partition_, self.n_clusters_ = partition, n_clusters
+        return self._set_fitted(items, self.held_out_codes_, self.classes_)
+
+    def _fit_aggregation(self, posteriors: Posteriors, codes: Codes) -> None:
+        pure, clusters = split_items(posteriors, len(self.classes_))
+        everyone = Clusters(np.zeros(len(codes), np.int64), np.full(len(codes), np.nan))
+        self.plain_ = fit_model(pure, codes, everyone, 1)
+        self.model_ = self.plain_
+        if clusters is not None:
+            self.model_ = fit_model(pure, codes, clusters, self.n_clusters_)
+
+    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
+        pure, clusters = split_items(posteriors, len(self.classes_))
+        if clusters is None:
+            nowhere = np.full((2, len(pure)), np.nan)
+            q = self.plain_.calibration(pure, np.zeros(len(pure), np.int64))
+            return np.concatenate([q.T, nowhere])
+        q = self.model_.calibration(pure, clusters.codes)
+        return np.concatenate([q.T, clusters.codes[np.newaxis], clusters.novelty[np.newaxis]])
+
+    def _solve(
+        self, representation: NDArray[Any], index: Indices
+    ) -> tuple[Prevalences, Diagnostics]:
+        q, cluster, novelty = representation[:-2], representation[-2], representation[-1]
+        model = self.plain_ if np.isnan(cluster[0]) else self.model_
+        codes = np.nan_to_num(cluster).astype(np.int64)
+        f, fit, iterations, converged = maximise_subclasses(
+            np.ascontiguousarray(q.T),
+            codes,
+            index,
+            model.within[np.newaxis],
+            model.shares[np.newaxis],
+            self.tol,
+            self.max_iter,
+        )
+        excess = _excess_novelty(model, f[:, 3], novelty[index].mean(axis=1), index.shape[1])
+        outside = excess > NOVELTY_LIMIT
+        by_model = f.sum(axis=2)
+        weight = _weights(model, by_model[:, 0], fit, index.shape[1])
+        weight[outside] = np.eye(len(MODELS))[0]
+        p_hat = np.einsum("sm,smk->sk", weight, by_model)
+        return p_hat / p_hat.sum(axis=1, keepdims=True), {
+            "iterations": iterations,
+            "converged": converged,
+            "fallback": outside,
+            "novelty": excess,
+            "model_prevalence": by_model,
+            "model_weight": weight,
+            "log_likelihood": fit,
+            "subclass_prevalence": f,
+        }
+
+
+def fit_model(
+    posteriors: Posteriors, codes: Codes, clusters: Clusters, n_clusters: int
+) -> SubclassModel:
+    """Calibration and shares from held-out posteriors, labels and clusters of training items.
+
+    A cluster without items, as a resampled training set may have, counts as half an item.
+    """
+    n_classes = posteriors.shape[1]
+    calibration = fit_subclass_calibration(posteriors, codes, clusters.codes, n_clusters)
+    q = calibration(posteriors, clusters.codes)
+    sizes = np.bincount(clusters.codes, minlength=n_clusters)
+    shares = np.maximum(sizes, 0.5) / np.maximum(sizes, 0.5).sum()
+    # The calibration's own means rather than counts: SLD then gives the training prevalence back
+    # on the training items, and a cluster with no item of a class has a share of it all the same.
+    within = np.where(sizes[:, np.newaxis] > 0, _means(clusters.codes, q, sizes), q.mean(axis=0))
+    novelty, variance = _novelty_moments(clusters, codes, n_clusters, n_classes)
+    return SubclassModel(
+        calibration=calibration,
+        shares=shares,
+        within=within / within.sum(axis=1, keepdims=True),
+        novelty=novelty,
+        novelty_variance=variance,
+        counts=np.bincount(codes, minlength=n_classes),
+    )
+
+
+def _means(groups: Codes, values: Reals, sizes: NDArray[np.int64]) -> Reals:
+    """Mean of each column of the values within each group."""
+    sums = [np.bincount(groups, column, minlength=len(sizes)) for column in values.T]
+    return np.stack(sums, axis=1) / np.maximum(sizes, 1)[:, np.newaxis]
+
+
+def _novelty_moments(
+    clusters: Clusters, codes: Codes, n_clusters: int, n_classes: int
+) -> tuple[Reals, Reals]:
+    """Mean and variance of the novelty in every subclass; an empty one has its class's."""
+    cell = clusters.codes * n_classes + codes
+    sizes = np.bincount(cell, minlength=n_clusters * n_classes)
+    value = clusters.novelty
+    moments = []
+    for power in (1, 2):
+        per_class = np.bincount(codes, value**power, minlength=n_classes) / np.bincount(codes)
+        sums = np.bincount(cell, value**power, minlength=len(sizes))
+        mean = np.where(sizes > 0, sums / np.maximum(sizes, 1), np.tile(per_class, n_clusters))
+        moments.append(mean.reshape(n_clusters, n_classes))
+    return moments[0], np.maximum(moments[1] - moments[0] ** 2, 1e-12)
+
+
+def _excess_novelty(model: SubclassModel, f: Reals, observed: Reals, size: int) -> Reals:
+    """Mean novelty above what the local model's subclasses explain, in standard errors.
+
+    f: subclass shares, (n_samples, n_clusters, n_classes). Zero where novelty is unknown.
+    """
+    expected = (f * model.novelty).sum(axis=(1, 2))
+    known = model.counts.sum()
+    error = np.sqrt((f * model.novelty_variance).sum(axis=(1, 2)) * (1 / size + 1 / known))
+    return np.asarray(np.nan_to_num((observed - expected) / error))
+
+
+def _weights(model: SubclassModel, prior: Prevalences, fit: Reals, size: int) -> Reals:
+    """Weights of the models, (n_samples, 4)."""
+    known = model.counts
+    evidence = (prior * known / (known + size * prior)).sum(axis=1, keepdims=True)
+    score = evidence * fit - model.n_free / 2 * np.log(size)
+    score = np.where(AVERAGED, score, -np.inf)
+    weight = np.exp(score - score.max(axis=1, keepdims=True))
+    return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+
+
+def _as_clusters(clusters: Any) -> Clusters:
+    return clusters if isinstance(clusters, Clusters) else Clusters.known(clusters)
+
+
+def join_items(posteriors: Posteriors, clusters: Clusters) -> Reals:
+    """One row per item: posteriors, cluster, novelty."""
+    if posteriors.ndim != 2 or len(clusters) != len(posteriors):
+        raise DataError(
+            f"clusters of {len(clusters)} items do not fit posteriors of shape "
+            f"{posteriors.shape}: give one cluster per row"
+        )
+    return np.column_stack([posteriors, clusters.codes, clusters.novelty])
+
+
+def split_items(items: Reals, n_classes: int) -> tuple[Posteriors, Clusters | None]:
+    """The reverse; no clusters if the rows are posteriors alone."""
+    if items.shape[1] == n_classes:
+        return items, None
+    return items[:, :n_classes], Clusters(items[:, n_classes].astype(np.int64), items[:, -1])

@@ -1,0 +1,142 @@
+"""What the items say: estimate and interval, the estimate under each assumption, has it shifted?
+
+No data can prove an assumption; where the estimates agree the reader need not choose. SubclassSLD
+weighs several kinds of shift and tells each one's estimate. If the shift test finds more than a
+change of prevalence, the interval spans those of all kinds of shift that have weight.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quantshift.diagnosis.shift_test import shift_test_posteriors
+from quantshift.intervals import PrevalenceInterval, limits, replicate_estimates
+from quantshift.quantifiers.estimator import AbstractQuantifier, Estimate
+from quantshift.quantifiers.subclass import SubclassSLD, split_items
+from quantshift.quantify.model import Model
+from quantshift.quantify.result import Assumption, Shift
+from quantshift.types import Indices, Posteriors, Prevalences
+
+KINDS = ("prior shift", "covariate shift", "prior and covariate shift", "local shift")
+"""The models of SubclassSLD, in its order, in words."""
+
+OUTSIDE = "outside"
+TEST_LEVEL, TEST_REPLICATES = 0.05, 500
+SOME_WEIGHT = 0.05
+"""A kind of shift with less weight does not widen the interval."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """All about one sample that does not need labels."""
+
+    interval: PrevalenceInterval
+    assumptions: tuple[Assumption, ...]
+    shift: Shift | None
+
+
+def examine(
+    model: Model,
+    items: NDArray[np.float64],
+    samples: Sequence[Indices],
+    *,
+    level: float,
+    n_bootstrap: int,
+    seed: int,
+) -> list[Evidence]:
+    """The evidence on every sample; they share the replicates of the training side."""
+    if not samples:
+        return []
+    found = model.quantifier.estimate_items(items, list(samples))
+    sizes = [len(rows) for rows in samples]
+    weighs = "model_prevalence" in found.diagnostics
+    shape = (len(samples), n_bootstrap, len(model.classes))
+    replicates = np.empty(shape)
+    by_kind = np.empty((len(KINDS) if weighs else 0, *shape))
+    for columns, estimate in replicate_estimates(
+        model.quantifier, items, samples, n_bootstrap=n_bootstrap, seed=seed
+    ):
+        block = (len(samples), len(columns), -1)
+        replicates[:, columns] = estimate.prevalence.reshape(block)
+        for kind in range(len(by_kind)):
+            own = estimate.diagnostics["model_prevalence"][:, kind]
+            by_kind[kind][:, columns] = own.reshape(block)
+    low, high = limits(found.prevalence, replicates, sizes, level)
+    evidence = []
+    for i, rows in enumerate(samples):
+        shift = None
+        if weighs:
+            shift = _shift(model.quantifier, items[rows], seed)
+            if shift is not None and shift.rejected:
+                low[i], high[i] = _span(found, i, by_kind[:, i], low[i], high[i], level)
+            assumptions = _weighed(model, found, i)
+        else:
+            assumptions = _plain(model, model.posteriors(items[rows]), found.prevalence[i])
+        interval = PrevalenceInterval(
+            found.prevalence[i], low[i], high[i], level, found.classes, replicates[i]
+        )
+        evidence.append(Evidence(interval, assumptions, shift))
+    return evidence
+
+
+def _shift(quantifier: AbstractQuantifier, items: NDArray[np.float64], seed: int) -> Shift | None:
+    """The verdict of the shift test; None where there is nothing to tell shifts apart by."""
+    assert isinstance(quantifier, SubclassSLD)
+    posteriors, clusters = split_items(items, len(quantifier.classes_))
+    if clusters is None or len(quantifier.model_.shares) < 2:
+        return None
+    test = shift_test_posteriors(
+        quantifier, posteriors, clusters, level=TEST_LEVEL, n_bootstrap=TEST_REPLICATES, seed=seed
+    )
+    return Shift(
+        rejected=test.p_value < TEST_LEVEL or test.out_of_support,
+        kind=OUTSIDE if test.out_of_support else test.kind,
+        p_value=test.p_value,
+    )
+
+
+def _span(
+    found: Estimate,
+    i: int,
+    by_kind: Prevalences,
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    level: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    weights = found.diagnostics["model_weight"][i]
+    # Out of the training support nothing is weighed: every kind of shift is possible.
+    outside = found.diagnostics["fallback"][i]
+    chosen = by_kind[(weights >= SOME_WEIGHT) | outside]
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    lows, highs = np.quantile(chosen, tails, axis=1)
+    return np.minimum(low, lows.min(axis=0)), np.maximum(high, highs.max(axis=0))
+
+
+def _weighed(model: Model, found: Estimate, i: int) -> tuple[Assumption, ...]:
+    prevalences = found.diagnostics["model_prevalence"][i]
+    weights = found.diagnostics["model_weight"][i]
+    return tuple(
+        Assumption(kind, model.method, _by_label(model, p), float(weight))
+        for kind, p, weight in zip(KINDS, prevalences, weights, strict=True)
+    )
+
+
+def _plain(model: Model, posteriors: Posteriors, p_hat: Prevalences) -> tuple[Assumption, ...]:
+    """The method's own estimate, and those of SLD and PCC, which stand for two kinds of shift."""
+    if not model.is_trained:
+        return (Assumption("covariate shift", "PCC", _by_label(model, p_hat)),)
+    estimates = {
+        "SLD": ("prior shift", model.base.aggregate(posteriors)),
+        "PCC": ("covariate shift", posteriors.mean(axis=0)),
+    }
+    if model.method not in estimates:
+        estimates = {model.method: (f"as {model.method} assumes", p_hat), **estimates}
+    return tuple(
+        Assumption(name, method, _by_label(model, p)) for method, (name, p) in estimates.items()
+    )
+
+
+def _by_label(model: Model, p: Prevalences) -> dict[str, float]:
+    return dict(zip(model.classes, map(float, p), strict=True))

@@ -1,0 +1,340 @@
+"""A model made from the user's labelled table: features, classifier, quantifier, and what it saw.
+
+Texts become tf-idf of words (sublinear, unit length), numbers are standardised, and a logistic
+regression gives posteriors; whoever has posteriors of a model of their own gives those. `auto`
+chooses the quantifier that errs least under the kinds of shift it can tell apart; every exported
+quantifier can be had by name.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.preprocessing import StandardScaler
+
+from quantshift import catalogue
+from quantshift.classify.posteriors import check_posteriors
+from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.quantifiers.counting import PCC
+from quantshift.quantifiers.estimator import AbstractQuantifier
+from quantshift.quantifiers.expectation import SLD
+from quantshift.quantifiers.subclass import SubclassSLD
+from quantshift.quantify.columns import Columns, Items, Values, read_items, resolve
+from quantshift.quantify.reading import Source, Table, open_table
+from quantshift.seeding import generator
+from quantshift.types import Codes, Posteriors
+
+AUTO = "auto"
+MOST_CLASSES = 50
+MOST_TRAINING = 100_000
+"""Rows of a longer table are drawn at random: more would cost time and gain little."""
+
+FEWEST_OF_A_CLASS = 5
+"""As many as there are folds."""
+
+FOLDS = 5
+
+REASONS = MappingProxyType(
+    {
+        "SubclassSLD": "weighs a change of prevalence, of topics, and of topics within a class",
+        "SLD": "the most exact of the methods for a change of prevalence (prior shift)",
+    }
+)
+"""Why `auto` takes a method."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """What a model was trained on, in plain numbers.
+
+    counts: labelled items of each class. accuracy: of the classifier on items it had not seen
+    (None without training).
+    """
+
+    source: str
+    n_items: int
+    n_rows: int
+    n_left_out: int
+    undecodable: int
+    counts: Mapping[str, int]
+    classifier: str
+    accuracy: float | None
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Everything needed to quantify a new table.
+
+    preparation: from texts or numbers to features; scorer: from features to items (posteriors and
+        what else the quantifier sees); both None if posteriors are given.
+    quantifier: from items to estimates; base: the plain estimate from posteriors alone, for
+        comparison.
+    """
+
+    columns: Columns
+    classes: tuple[str, ...]
+    preparation: Any
+    scorer: AbstractQuantifier | None
+    base: AbstractQuantifier
+    quantifier: AbstractQuantifier
+    method: str
+    reason: str
+    training: Training
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether there were labelled items to learn from."""
+        return self.training.n_items > 0
+
+    def items(self, values: Values) -> NDArray[np.float64]:
+        """What the quantifier sees of these items; posteriors are the first columns."""
+        if self.scorer is None:
+            return given_posteriors(values, self.columns, self.classes)
+        return self.scorer.items(self.preparation.transform(values))
+
+    def posteriors(self, items: NDArray[np.float64]) -> Posteriors:
+        """The posteriors among the columns of items."""
+        return items[:, : len(self.classes)]
+
+    @property
+    def held_out(self) -> tuple[Posteriors, Codes]:
+        """Held-out posteriors of the training items, and their codes."""
+        return self.base.held_out_posteriors_, self.base.held_out_codes_
+
+
+def train(
+    source: Source,
+    *,
+    label: str,
+    text: str | None = None,
+    features: Sequence[str] = (),
+    posteriors: Sequence[str] = (),
+    method: str = AUTO,
+    classifier: str = "logistic",
+    without: Sequence[str] = (),
+    seed: int = 0,
+) -> Model:
+    """A model from a labelled table.
+
+    One of text (a column), features or posteriors (columns); with none of them all numeric columns
+    but the label and those in `without` are features. Posterior columns are those of the user's own
+    model, for items it was not trained on.
+    """
+    table = open_table(source, name="the training table")
+    columns = resolve(
+        Columns(label, text, tuple(features), tuple(posteriors)), table, without=without
+    )
+    cls = quantifier_class(method, columns.kind)
+    items, n_rows = _sampled(read_items(table, columns, labelled=True), seed)
+    classes, codes = _encoded(table, label, items.labels)
+    preparation = scorer = None
+    base, quantifier = SLD(seed=seed), cls()
+    if columns.kind == "posteriors":
+        classifier = "given posteriors"
+        base.fit_posteriors(given_posteriors(items.values, columns, classes), codes)
+        quantifier.fit_posteriors(base.held_out_posteriors_, codes)
+    else:
+        preparation = _preparation(table, columns, items.values)
+        X = preparation.transform(items.values)
+        learner = _classifier(classifier, columns.kind, seed)
+        # A method that looks at features finds its own items in them; the others share SLD's.
+        scorer = (cls if cls.uses_features else SLD)(learner, cv=FOLDS, seed=seed).fit(X, codes)
+        held_out = scorer.held_out_posteriors_[:, : len(classes)]
+        base.fit_posteriors(held_out, codes)
+        quantifier = scorer if cls.uses_features else quantifier.fit_posteriors(held_out, codes)
+    held_out = base.held_out_posteriors_
+    return Model(
+        columns=columns,
+        classes=classes,
+        preparation=preparation,
+        scorer=scorer,
+        base=base,
+        quantifier=quantifier,
+        method=cls.__name__,
+        reason=REASONS[cls.__name__] if method == AUTO else "chosen by you",
+        training=Training(
+            source=table.name,
+            n_items=len(codes),
+            n_rows=n_rows,
+            n_left_out=items.left_out,
+            undecodable=items.undecodable,
+            counts=dict(zip(classes, np.bincount(codes).tolist(), strict=True)),
+            classifier=classifier,
+            accuracy=float((held_out.argmax(axis=1) == codes).mean()),
+            seed=seed,
+        ),
+    )
+
+
+def without_training(posteriors: Sequence[str], *, label: str | None = None) -> Model:
+    """A model that takes the user's posteriors at their word: no labelled items, no adjustment."""
+    columns = Columns(label=label, posteriors=tuple(posteriors))
+    names = tuple(posteriors)
+    classes = (f"not {names[0]}", names[0]) if len(names) == 1 else names
+    # The mean posterior learns nothing from these rows; they only tell the number of classes.
+    counting = PCC().fit_posteriors(np.eye(len(classes)), np.arange(len(classes)))
+    return Model(
+        columns=columns,
+        classes=classes,
+        preparation=None,
+        scorer=None,
+        base=counting,
+        quantifier=counting,
+        method="PCC",
+        reason="no labelled rows to adjust with: the mean of your model's posteriors",
+        training=Training("", 0, 0, 0, 0, {}, "given posteriors", None, 0),
+    )
+
+
+def quantifier_class(method: str, kind: str) -> type[AbstractQuantifier]:
+    """The quantifier of that name; for `auto` the one for that kind of items."""
+    known = catalogue.quantifiers()
+    if method == AUTO:
+        # Without features there are no clusters to tell kinds of shift apart.
+        return SLD if kind == "posteriors" else SubclassSLD
+    if method not in known:
+        raise unknown_name("method", method, [AUTO, *known])
+    return known[method]
+
+
+def given_posteriors(values: Values, columns: Columns, classes: Sequence[str]) -> Posteriors:
+    """The user's posteriors in the order of the classes; one column is that of the second class."""
+    found = np.asarray(values, dtype=np.float64)
+    if found.shape[1] == 1 and len(classes) == 2:
+        found = np.column_stack([1 - found[:, 0], found[:, 0]])
+    elif len(columns.posteriors) == len(classes):
+        found = found[:, column_order(columns.posteriors, classes)]
+    else:
+        raise UserError(
+            f"{len(columns.posteriors)} posterior columns for {len(classes)} classes "
+            f"({', '.join(classes)}): name one column per class"
+        )
+    return check_posteriors(found, len(classes)) if len(found) else found
+
+
+def column_order(names: Sequence[str], classes: Sequence[str]) -> list[int]:
+    """The column of each class: the one whose name ends in it, else in the order given.
+
+    >>> column_order(["p_pos", "p_neg"], ["neg", "pos"])
+    [1, 0]
+    >>> column_order(["a", "b"], ["neg", "pos"])
+    [0, 1]
+    """
+    ends = [[i for i, n in enumerate(names) if n.lower().endswith(c.lower())] for c in classes]
+    if all(len(found) == 1 for found in ends) and len({f[0] for f in ends}) == len(names):
+        return [found[0] for found in ends]
+    return list(range(len(classes)))
+
+
+def _classifier(name: str, kind: str, seed: int) -> BaseEstimator:
+    if name not in CLASSIFIERS:
+        raise unknown_name("classifier", name, CLASSIFIERS)
+    return CLASSIFIERS[name](kind, seed)
+
+
+def _boosting(kind: str, seed: int) -> BaseEstimator:
+    if kind == "text":
+        raise UserError("boosting takes numbers, not words; for texts use logistic or naive-bayes")
+    return HistGradientBoostingClassifier(random_state=seed)
+
+
+CLASSIFIERS: Mapping[str, Callable[[str, int], BaseEstimator]] = MappingProxyType(
+    {
+        # Words are many and rare: a weaker penalty than for a few standardised numbers.
+        "logistic": lambda kind, _: LogisticRegression(
+            C=10.0 if kind == "text" else 1.0, max_iter=2000
+        ),
+        "naive-bayes": lambda kind, _: MultinomialNB() if kind == "text" else GaussianNB(),
+        "forest": lambda _, seed: RandomForestClassifier(
+            n_estimators=300, min_samples_leaf=2, random_state=seed
+        ),
+        "boosting": _boosting,
+    }
+)
+"""Classifiers by name, for text or features, with a seed."""
+
+
+def _preparation(table: Table, columns: Columns, values: Values) -> Any:
+    if columns.kind == "features":
+        return StandardScaler().fit(values)
+    vectoriser = TfidfVectorizer(sublinear_tf=True, min_df=3 if len(values) >= 200 else 1)
+    try:
+        return vectoriser.fit(values)
+    except ValueError as error:
+        raise DataError(
+            f"{table.name}: the texts in column {columns.text!r} have no words in common; "
+            "is it the right column?"
+        ) from error
+
+
+def _sampled(parts: Iterator[Items], seed: int) -> tuple[Items, int]:
+    """All items, or as many as MOST_TRAINING drawn at random; and the number there were."""
+    rng = generator(seed, purpose="training rows")
+    kept: list[Items] = []
+    keys = np.empty(0)
+    n_rows = left_out = undecodable = ragged = 0
+    for part in parts:
+        left_out, undecodable = left_out + part.left_out, undecodable + part.undecodable
+        ragged, n_rows = ragged + part.ragged, n_rows + len(part.rows)
+        kept.append(part)
+        keys = np.append(keys, rng.random(len(part.rows)))
+        if len(keys) > 2 * MOST_TRAINING:
+            kept, keys = _smallest(kept, keys)
+    if n_rows > MOST_TRAINING:
+        kept, keys = _smallest(kept, keys)
+    whole = _joined(kept)
+    return Items(whole.rows, whole.values, whole.labels, [], left_out, undecodable, ragged), n_rows
+
+
+def _smallest(parts: list[Items], keys: NDArray[np.float64]) -> tuple[list[Items], Any]:
+    chosen = np.sort(np.argsort(keys)[:MOST_TRAINING])
+    whole = _joined(parts)
+    values = whole.values
+    picked: Values = [values[i] for i in chosen] if isinstance(values, list) else values[chosen]
+    labels = [whole.labels[i] for i in chosen]
+    return [Items(whole.rows[chosen], picked, labels, [], 0, 0, 0)], keys[chosen]
+
+
+def _joined(parts: Sequence[Items]) -> Items:
+    if not parts:
+        return Items(np.empty(0, np.int64), [], [], [], 0, 0, 0)
+    first = parts[0].values
+    values: Values
+    if isinstance(first, list):
+        values = [value for part in parts for value in part.values]
+    else:
+        values = np.concatenate([np.asarray(part.values) for part in parts])
+    labels = [label for part in parts for label in part.labels]
+    return Items(np.concatenate([p.rows for p in parts]), values, labels, [], 0, 0, 0)
+
+
+def _encoded(table: Table, label: str, labels: Sequence[str]) -> tuple[tuple[str, ...], Codes]:
+    if not labels:
+        raise DataError(f"{table.name}: no row has both a label in column {label!r} and content")
+    classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    if len(classes) == 1:
+        raise DataError(
+            f"{table.name}: all labels in column {label!r} are {str(classes[0])!r}; at least two "
+            "classes are needed"
+        )
+    if len(classes) > MOST_CLASSES:
+        raise DataError(
+            f"{table.name}: column {label!r} has {len(classes)} different values; is it the label? "
+            f"(at most {MOST_CLASSES} classes)"
+        )
+    if counts.min() < FEWEST_OF_A_CLASS:
+        rare = int(counts.argmin())
+        raise DataError(
+            f"{table.name}: class {str(classes[rare])!r} has {counts[rare]} labelled rows, at "
+            f"least {FEWEST_OF_A_CLASS} are needed; add some, merge the class or leave it out"
+        )
+    return tuple(classes.tolist()), codes.astype(np.int64)

@@ -1,0 +1,148 @@
+(() => {
+"use strict";
+
+const data = JSON.parse(document.getElementById("report-data").textContent);
+const several = data.batches.length > 1;
+const chosen = { label: data.headline, batch: data.batches.length - 1 };
+const token = (name) => `var(--${name})`;
+
+/** Colours are variables of the page, so that the charts follow its theme. */
+function config() {
+  return {
+    font: getComputedStyle(document.body).getPropertyValue("--sans"),
+    background: null,
+    view: { stroke: null },
+    axis: {
+      domain: false, ticks: false, gridColor: token("rule"), labelColor: token("muted"),
+      titleColor: token("muted"), labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal",
+      labelPadding: 8, titlePadding: 12, labelLimit: 160,
+    },
+    legend: { labelColor: token("muted"), titleColor: token("muted"), labelFontSize: 12, orient: "top", title: null },
+  };
+}
+
+const shareAxis = (title) => ({ title, axis: { format: ".0%", tickCount: 6 } });
+
+function batchRows() {
+  return data.batches.map((batch, order) => {
+    const share = batch.shares.find((entry) => entry.label === chosen.label);
+    return {
+      order, batch: batch.name, items: batch.n_items, share: share.estimate, low: share.low, high: share.high,
+      changed: batch.change.includes(chosen.label), shift: Boolean(batch.shift && batch.shift.rejected),
+    };
+  });
+}
+
+function batchesSpec() {
+  const names = data.batches.map((batch) => batch.name);
+  const x = { field: "batch", type: "ordinal", sort: names, title: null, axis: { labelAngle: names.length > 8 ? -45 : 0, labelOverlap: true, grid: false } };
+  const tooltip = [
+    { field: "batch", type: "nominal" }, { field: "items", format: "," },
+    { field: "share", format: ".1%" }, { field: "low", format: ".1%" }, { field: "high", format: ".1%" },
+  ];
+  const y = { field: "share", type: "quantitative", scale: { domain: [0, 1] }, ...shareAxis(`share of ${chosen.label}`) };
+  const layers = [
+    { mark: { type: "line", color: token("accent"), strokeWidth: 1, opacity: 0.5 }, encoding: { x, y } },
+    { mark: { type: "rule", color: token("accent"), strokeWidth: 5, opacity: 0.35 }, encoding: { x, y: { ...y, field: "low" }, y2: { field: "high" }, tooltip } },
+    { mark: { type: "point", filled: true, size: 60, opacity: 1, color: token("accent") }, encoding: { x, y, tooltip } },
+    { transform: [{ filter: "datum.changed" }], mark: { type: "point", size: 260, strokeWidth: 2, opacity: 1, color: token("bad") }, encoding: { x, y, tooltip } },
+    { transform: [{ filter: "datum.shift" }], mark: { type: "point", shape: "triangle-up", filled: true, size: 90, opacity: 1, yOffset: -18, color: token("bad") }, encoding: { x, y, tooltip } },
+  ];
+  const known = data.training.prevalence[chosen.label];
+  if (known !== undefined) {
+    layers.unshift({ data: { values: [{ share: known }] }, mark: { type: "rule", strokeDash: [4, 4], color: token("muted") }, encoding: { y } });
+    layers.push({ data: { values: [{ share: known, text: "in training" }] }, mark: { type: "text", align: "left", baseline: "bottom", x: 4, dy: -3, color: token("muted") }, encoding: { y, text: { field: "text" } } });
+  }
+  return { data: { values: batchRows() }, height: 300, layer: layers };
+}
+
+function assumptionsSpec() {
+  const batch = data.batches[chosen.batch];
+  const rows = batch.assumptions.map((entry) => ({
+    name: entry.name, share: entry.prevalence[chosen.label], weight: entry.weight, size: entry.weight === null ? 0.5 : entry.weight,
+  }));
+  const share = batch.shares.find((entry) => entry.label === chosen.label);
+  const names = rows.map((row) => row.name);
+  const x = { field: "share", type: "quantitative", scale: { domain: [0, 1] }, ...shareAxis(`share of ${chosen.label}`) };
+  const tooltip = [{ field: "name", type: "nominal" }, { field: "share", format: ".1%" }];
+  if (rows.some((row) => row.weight !== null)) tooltip.push({ field: "weight", format: ".0%" });
+  return {
+    height: 34 * Math.max(rows.length, 1),
+    layer: [
+      { data: { values: [share] }, mark: { type: "rect", color: token("accent"), opacity: 0.16 }, encoding: { x: { ...x, field: "low" }, x2: { field: "high" } } },
+      {
+        data: { values: rows },
+        mark: { type: "point", filled: true, opacity: 0.9, color: token("accent") },
+        encoding: {
+          x, y: { field: "name", type: "nominal", sort: names, title: null }, tooltip,
+          size: { field: "size", type: "quantitative", scale: { domain: [0, 1], range: [50, 420] }, legend: null },
+        },
+      },
+      {
+        data: { values: rows }, mark: { type: "text", align: "left", dx: 14, color: token("ink") },
+        encoding: { x, y: { field: "name", type: "nominal", sort: names }, text: { field: "share", format: ".1%" } },
+      },
+    ],
+  };
+}
+
+function scoresSpec() {
+  const batch = data.batches[chosen.batch];
+  const sample = batch.scores[chosen.label] ?? [];
+  const width = 1 / Math.max(sample.length, 1);
+  const bars = sample.map((share, i) => ({ from: i * width, to: (i + 1) * width, share }));
+  const lines = Object.entries(data.training.scores[chosen.label] ?? {}).flatMap(([label, shares]) =>
+    shares.map((share, i) => ({ label: `training: ${label}`, middle: (i + 0.5) * width, share })));
+  const y = { field: "share", type: "quantitative", ...shareAxis("share of items") };
+  const x = { type: "quantitative", scale: { domain: [0, 1] }, title: `posterior of ${chosen.label}`, axis: { grid: false, tickCount: 6 } };
+  const palette = ["#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
+  return {
+    height: 240,
+    layer: [
+      { data: { values: bars }, mark: { type: "rect", color: token("bar"), stroke: token("paper") }, encoding: { x: { ...x, field: "from" }, x2: { field: "to" }, y, y2: { datum: 0 }, tooltip: [{ field: "share", format: ".1%" }] } },
+      { data: { values: lines }, mark: { type: "line", strokeWidth: 2, interpolate: "monotone" }, encoding: { x: { ...x, field: "middle" }, y, color: { field: "label", type: "nominal", scale: { range: palette } }, strokeDash: { field: "label", type: "nominal" } } },
+    ],
+  };
+}
+
+function draw(identifier, spec) {
+  const place = document.getElementById(identifier);
+  if (!place) return;
+  const whole = { width: place.parentElement.clientWidth - 2, autosize: { type: "fit-x", contains: "padding" }, ...spec };
+  vegaEmbed(place, whole, { actions: false, renderer: "svg", config: config(), tooltip: { theme: "custom" } });
+}
+
+function drawAll() {
+  if (several) draw("plot-batches", batchesSpec());
+  draw("plot-assumptions", assumptionsSpec());
+  draw("plot-scores", scoresSpec());
+  for (const part of document.querySelectorAll("[data-of]")) part.hidden = Number(part.dataset.of) !== chosen.batch;
+}
+
+document.querySelector("[data-label]")?.addEventListener("change", (event) => {
+  chosen.label = event.target.value;
+  drawAll();
+});
+document.querySelector("[data-batch]")?.addEventListener("change", (event) => {
+  chosen.batch = Number(event.target.value);
+  drawAll();
+});
+
+const theme = document.getElementById("theme");
+const setTheme = (dark) => {
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+  theme.setAttribute("aria-pressed", String(dark));
+};
+setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
+theme.addEventListener("click", () => setTheme(theme.getAttribute("aria-pressed") !== "true"));
+
+let pending = 0;
+let drawn = document.body.clientWidth;
+addEventListener("resize", () => {
+  if (document.body.clientWidth === drawn) return;
+  drawn = document.body.clientWidth;
+  cancelAnimationFrame(pending);
+  pending = requestAnimationFrame(drawAll);
+});
+drawAll();
+})();
