@@ -86,7 +86,7 @@ def false_alarms(dataset: Dataset, options: argparse.Namespace) -> None:
         trained, train = learn(experiment, dataset, population, point)
         protocol = replace(population.protocol, test_repeats=options.draws)
         draws = samples(protocol, population, train)
-        kinds = test_all(trained, population, draws, options.n_bootstrap)
+        kinds = kinds_of_shift(trained, population, draws, options.n_bootstrap)
         rates.append(float(np.mean([kind != "prior" for kind in kinds])))
         print(f"  {point}: false alarms {rates[-1]:.3f} of {len(kinds)}", flush=True)
     print(
@@ -109,7 +109,7 @@ def covariate_power(dataset: Dataset, options: argparse.Namespace) -> None:
                 test_repeats=options.draws,
             )
             draws = samples(protocol, population, train)
-            found = test_all(trained, population, draws, options.n_bootstrap)
+            found = kinds_of_shift(trained, population, draws, options.n_bootstrap)
             kinds.setdefault(alpha, []).extend(found)
     for alpha, found in sorted(kinds.items()):
         print(f"category share .5 -> {alpha}: {describe(found)}", flush=True)
@@ -131,7 +131,7 @@ def local_power(dataset: Dataset, options: argparse.Namespace) -> None:
                 with_control=False,
             )
             draws = samples(protocol, population, train)
-            found = test_all(trained, population, draws, options.n_bootstrap)
+            found = kinds_of_shift(trained, population, draws, options.n_bootstrap)
             kinds.setdefault(p, []).extend(found)
     for p, found in sorted(kinds.items()):
         print(f"local shift, p .5 -> {p}: {describe(found)}", flush=True)
@@ -189,7 +189,7 @@ def samples(protocol: AbstractShift, population: Population, train: Draw) -> lis
     )
 
 
-def test_all(
+def kinds_of_shift(
     trained: Trained, population: Population, draws: list[Draw], n_bootstrap: int
 ) -> list[str]:
     """The kind of shift of each sample: what `shift_test` says, with the training side shared."""

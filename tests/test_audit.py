@@ -46,7 +46,7 @@ def test_it_is_prediction_powered_inference_in_another_form():
 
 def test_the_textbook_interval_is_too_short_for_few_labels():
     """Why the limits are not estimate +- 1.96 standard errors."""
-    p, k, covered = 0.05, 50, {"textbook": [], "ours": []}
+    p, k, covered = 0.03, 50, {"textbook": [], "ours": []}
     labels, posteriors = world(p, 2.0, 0.0, (600, 500), 1)
     for y, f in zip(labels, posteriors, strict=True):
         estimate, half = textbook(f, y, k)

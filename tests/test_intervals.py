@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from quantshift import MLPE, PACC, PCC, SLD, catalogue
+from quantshift import MLPE, PACC, SLD, catalogue
 from quantshift.errors import DataError, UserError
 from quantshift.intervals import (
     SMALL,
@@ -155,3 +155,15 @@ def test_coverage_under_prior_shift(name):
             covered.append((found.low[:, 1] <= p) & (p <= found.high[:, 1]))
     # 600 samples, 20 training sets: .95 give or take about two standard errors.
     assert 0.92 <= np.mean(covered) <= 0.98
+
+
+@pytest.mark.parametrize("name", list(catalogue.quantifiers()))
+def test_refitted_on_all_its_items_a_quantifier_is_itself(fitted, name):
+    X, _ = draw(100, 0.3, 9)
+    quantifier = fitted[name]
+    items = quantifier.items(X)
+    before = quantifier.estimate_items(items).prevalence
+    everyone = np.arange(len(quantifier.held_out_codes_))
+    np.testing.assert_allclose(quantifier.refit(everyone).estimate_items(items).prevalence, before)
+    quantifier.refit(everyone[::3])
+    np.testing.assert_array_equal(quantifier.estimate_items(items).prevalence, before)

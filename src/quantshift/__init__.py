@@ -13,6 +13,7 @@ from quantshift.quantifiers.counting import CC, PCC
 from quantshift.quantifiers.estimator import AbstractQuantifier, Estimate
 from quantshift.quantifiers.expectation import SLD
 from quantshift.quantifiers.matching import SMM, DyS, HDy
+from quantshift.quantifiers.subclass import SubclassSLD
 from quantshift.quantifiers.trivial import MLPE
 from quantshift.shifts.concept import ConceptShift
 from quantshift.shifts.covariate import CovariateShift
@@ -43,6 +44,7 @@ __all__ = [
     "LocalCovariateShift",
     "NaturalPrevalence",
     "PriorShift",
+    "SubclassSLD",
     "TrainTest",
     "UniformPrevalence",
     "binarise",

@@ -170,6 +170,9 @@ def test_a_text_column_must_hold_text(tmp_path):
         run(tmp_path / "a.parquet")
 
 
+PACKED = gzip.compress(TABBED, mtime=0)
+
+
 def truncated(content: bytes) -> bytes:
     return gzip.compress(content * 50, mtime=0)[:-20]
 
@@ -187,9 +190,17 @@ def truncated(content: bytes) -> bytes:
         ("a.txt.gz", truncated(TABBED), "truncated or damaged gzip"),
         ("a.json.gz", truncated(JSON), "truncated or damaged gzip"),
         ("a.csv.gz", truncated(CSV), "truncated or damaged gzip"),
-        ("a.txt.gz", gzip.compress(TABBED, mtime=0)[:-8] + b"12345678", "truncated or damaged gzip"),
+        (
+            "a.txt.gz",
+            PACKED[:-8] + b"12345678",
+            "truncated or damaged gzip",
+        ),
         ("a.txt.gz", TABBED, "not a gzip file, though its name ends in .gz"),
-        ("a.txt", gzip.compress(TABBED, mtime=0), "a gzip file, though its name does not end in .gz"),
+        (
+            "a.txt",
+            gzip.compress(TABBED, mtime=0),
+            "a gzip file, though its name does not end in .gz",
+        ),
         ("a.zip", TABBED, "not a readable zip archive"),
         ("a.parquet", TABBED, "not a readable Parquet file"),
         ("a.parquet", b"", "not a readable Parquet file"),

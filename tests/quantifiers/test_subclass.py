@@ -254,6 +254,19 @@ def test_common_checks_hold_with_any_number_of_clusters() -> None:
     check_quantifier(SubclassSLD(n_clusters=3, n_components=1), skip=["pickle_round_trip"])
 
 
+def test_refit_keeps_clusters_that_a_resampled_training_set_lacks(fitted: SubclassSLD) -> None:
+    X, y = population(SHIFTS["mixed"][0], 1)
+    items = fitted.items(X)
+    everyone = np.arange(len(fitted.held_out_codes_))
+    again = fitted.refit(everyone)
+    assert_allclose(again.estimate_items(items).prevalence, fitted.predict(X), atol=1e-12)
+    clusters = fitted.held_out_posteriors_[:, -2]
+    without = fitted.refit(everyone[clusters != clusters[0]])
+    assert without.model_.within.shape == fitted.model_.within.shape
+    assert without.estimate_items(items).prevalence.sum() == pytest.approx(1)
+    assert fitted.predict(X)[1] == pytest.approx(y.mean(), abs=0.03)
+
+
 def test_errors_name_the_cure(fitted: SubclassSLD) -> None:
     posteriors = np.full((4, 2), 0.5)
     with pytest.raises(DataError, match="cluster 7 is not among the 2 of the training items"):

@@ -15,7 +15,12 @@ every new item would look novel.
 
 The calibration is a sigmoid of the score with an offset and a slope per cluster, drawn to
 the common ones by a ridge penalty: logit P(k | x) = a + a_c + (b + b_c) * score, penalty
-RIDGE / 2 * (a_c^2 + b_c^2). With more than two classes it is one against the rest, normalised.
+ridge / 2 * (a_c^2 + b_c^2), scores in units of their standard deviation. The ridge is that of
+`RIDGES` with the most evidence (Laplace's approximation): strong where clusters do not differ or
+hold few items of a class, weak where they do. With more than two classes it is one against
+the rest, normalised.
+
+Reference: D. MacKay, "Bayesian interpolation", Neural Computation 4 (1992), for the ridge.
 """
 
 from dataclasses import dataclass
@@ -38,8 +43,8 @@ from quantshift.types import Codes, Indices, Posteriors
 
 Reals = NDArray[np.float64]
 
-RIDGE = 20.0
-"""Weight of the clusters' own offsets and slopes, in items: a cluster of a few stays common."""
+RIDGES = (10.0, 100.0, 1000.0)
+"""Candidates for the weight that draws the clusters' offsets and slopes to the common ones."""
 
 ITEMS_PER_CLUSTER = 25
 """Training items per cluster on average, at least; a small training set gets fewer clusters."""
@@ -250,12 +255,12 @@ class SubclassCalibration:
 
 
 def fit_subclass_calibration(
-    posteriors: Posteriors, codes: Codes, clusters: Codes, n_clusters: int, *, ridge: float = RIDGE
+    posteriors: Posteriors, codes: Codes, clusters: Codes, n_clusters: int
 ) -> SubclassCalibration:
     """Penalised maximum likelihood on held-out posteriors, with Platt's targets."""
     scores, targets = class_scores(posteriors), platt_targets(codes, posteriors.shape[1])
     fits = [
-        _fit_column(scores[:, j], targets[:, j], clusters, n_clusters, ridge)
+        _fit_column(scores[:, j], targets[:, j], clusters, n_clusters)
         for j in range(scores.shape[1])
     ]
     theta = np.stack([fit[0] for fit in fits])
@@ -300,16 +305,30 @@ def calibration_design(scores: Reals, clusters: Codes, n_clusters: int) -> Reals
 
 
 def _fit_column(
-    scores: Reals, targets: Reals, clusters: Codes, n_clusters: int, ridge: float
+    scores: Reals, targets: Reals, clusters: Codes, n_clusters: int
 ) -> tuple[Reals, Reals, float]:
     """Coefficients, inverse Hessian and unit of one class's scores."""
     scale = float(np.std(scores)) or 1.0
     design = calibration_design(scores / scale, clusters, n_clusters)
-    # One cluster is the common one. The tiny weight keeps flat directions solvable.
-    own = ridge if n_clusters > 1 else 1e6
-    penalty = np.concatenate([[1e-6, 1e-6], np.full(2 * n_clusters, own)])
-    theta = np.zeros(design.shape[1])
-    theta[0] = float(logit(targets.mean()))
+    start = np.zeros(design.shape[1])
+    start[0] = float(logit(targets.mean()))
+    # With one cluster there is nothing of its own: a ridge that leaves nothing.
+    ridges = RIDGES if n_clusters > 1 else (1e6,)
+    most, chosen, bread = -np.inf, start, np.eye(len(start))
+    for ridge in sorted(ridges, reverse=True):
+        # The tiny weight of the common ones keeps flat directions solvable.
+        penalty = np.concatenate([[1e-6, 1e-6], np.full(2 * n_clusters, ridge)])
+        start, hessian, loss = _penalised_fit(design, targets, penalty, start)
+        evidence = n_clusters * np.log(ridge) - loss - 0.5 * np.linalg.slogdet(hessian)[1]
+        if evidence > most:
+            most, chosen, bread = float(evidence), start, np.asarray(np.linalg.inv(hessian))
+    return chosen, bread, scale
+
+
+def _penalised_fit(
+    design: Reals, targets: Reals, penalty: Reals, theta: Reals
+) -> tuple[Reals, Reals, float]:
+    """Coefficients, Hessian and loss of a logistic regression, by Newton's method from theta."""
 
     def loss(theta: Reals) -> float:
         linear = design @ theta
@@ -327,7 +346,7 @@ def _fit_column(
         theta, value = theta - size * step, min(trial, value)
         if np.abs(size * step).max() < 1e-9:
             break
-    return theta, np.linalg.inv(hessian), scale
+    return theta, hessian, value
 
 
 def _fit_embedding(features: Any, n_components: int, seed: int) -> tuple[Embedding, Reals, Reals]:

@@ -7,7 +7,18 @@ import typer
 from rich.console import Console
 
 from quantshift import __version__
-from quantshift.cli import corpus, demo, doctor, listing, report, run, status
+from quantshift.cli import (
+    audit_plan,
+    corpus,
+    demo,
+    doctor,
+    listing,
+    quantify,
+    report,
+    run,
+    status,
+    train,
+)
 from quantshift.errors import UserError
 
 app = typer.Typer(
@@ -19,6 +30,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="rich",
 )
+app.command("quantify")(quantify.quantify)
+app.command("train")(train.train)
+app.command("audit-plan")(audit_plan.audit_plan)
 app.add_typer(corpus.app, name="corpus")
 app.command("run")(run.run)
 app.command("status")(status.status)

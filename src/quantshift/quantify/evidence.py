@@ -17,6 +17,7 @@ from quantshift.quantifiers.estimator import AbstractQuantifier, Estimate
 from quantshift.quantifiers.subclass import SubclassSLD, split_items
 from quantshift.quantify.model import Model
 from quantshift.quantify.result import Assumption, Shift
+from quantshift.seeding import generator
 from quantshift.types import Indices, Posteriors, Prevalences
 
 KINDS = ("prior shift", "covariate shift", "prior and covariate shift", "local shift")
@@ -24,6 +25,10 @@ KINDS = ("prior shift", "covariate shift", "prior and covariate shift", "local s
 
 OUTSIDE = "outside"
 TEST_LEVEL, TEST_REPLICATES = 0.05, 500
+
+MOST_TESTED = 5_000
+"""Larger samples are tested on so many random items: with more, any trifle would be found."""
+
 SOME_WEIGHT = 0.05
 """A kind of shift with less weight does not widen the interval."""
 
@@ -84,6 +89,9 @@ def examine(
 def _shift(quantifier: AbstractQuantifier, items: NDArray[np.float64], seed: int) -> Shift | None:
     """The verdict of the shift test; None where there is nothing to tell shifts apart by."""
     assert isinstance(quantifier, SubclassSLD)
+    if len(items) > MOST_TESTED:
+        rng = generator(seed, purpose="shift test: items", n_items=len(items))
+        items = items[rng.choice(len(items), MOST_TESTED, replace=False)]
     posteriors, clusters = split_items(items, len(quantifier.classes_))
     if clusters is None or len(quantifier.model_.shares) < 2:
         return None

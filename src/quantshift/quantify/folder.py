@@ -26,6 +26,8 @@ from quantshift.quantify.model import Model, Training
 FORMAT = 1
 DESCRIPTION, NUMBERS = "model.json", "model.skops"
 
+_VERSIONS = {"quantshift": quantshift.__version__, "scikit-learn": sklearn.__version__}
+
 TRUSTED_PACKAGES = ("quantshift.quantifiers.", "quantshift.classify.")
 TRUSTED_TYPES = (
     "sklearn.tree._tree.Tree",
@@ -52,8 +54,7 @@ def save_model(model: Model, folder: str | Path) -> None:
     )
     content = {
         "format": FORMAT,
-        "quantshift": quantshift.__version__,
-        "scikit-learn": sklearn.__version__,
+        **_VERSIONS,
         "classes": list(model.classes),
         "columns": asdict(model.columns),
         "method": model.method,
@@ -111,7 +112,19 @@ def _description(path: Path) -> dict[str, Any]:
         )
     if content.pop("seal", None) != _seal(content):
         raise DataError(f"{path}: {DESCRIPTION} has been changed or damaged; train the model again")
+    # What the numbers mean is fixed by the code that wrote them; a guess could be silently wrong.
+    for package, here in _VERSIONS.items():
+        if _series(content[package]) != _series(here):
+            raise DataError(
+                f"{path}: made with {package} {content[package]}, here is {here}; train the model "
+                "again"
+            )
     return content
+
+
+def _series(version: str) -> list[str]:
+    """Major and minor number: fixes of bugs (the third) do not change what is stored."""
+    return version.split(".")[:2]
 
 
 def _seal(content: Mapping[str, Any]) -> str:

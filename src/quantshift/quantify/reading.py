@@ -5,6 +5,7 @@ with the file (Excel workbooks, a million rows at most, are read whole). A file 
 name says, or cannot be read, ends in a `DataError` of one line.
 """
 
+import difflib
 import gzip
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +20,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from quantshift.corpora.readers import BLOCK_BYTES, BYTE_ORDER_MARK, GZIP_MAGIC, explained
-from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.errors import DataError, UserError
 
 Source: TypeAlias = str | Path | Any
 """A path, or a data frame of any library that speaks Arrow (pandas, polars, pyarrow)."""
@@ -45,8 +46,8 @@ FORMATS = MappingProxyType(
 _MAGIC = MappingProxyType(
     {
         b"PAR1": "a Parquet file",
-        b"PK\x03\x04": "an Excel workbook or zip archive",
-        b"\xd0\xcf\x11\xe0": "an old Excel workbook",
+        b"PK\x03\x04": "an Excel workbook",
+        b"\xd0\xcf\x11\xe0": "an Excel workbook",
         GZIP_MAGIC: "a gzip file",
         b"\xff\xfe": "text in UTF-16",
         b"\xfe\xff": "text in UTF-16",
@@ -54,6 +55,8 @@ _MAGIC = MappingProxyType(
     }
 )
 """How files begin that must not be taken for lines of text."""
+
+_EXPECTED = MappingProxyType({"parquet": "a Parquet file", "excel": "an Excel workbook"})
 
 
 @dataclass(frozen=True)
@@ -91,9 +94,16 @@ class Table:
         """Refuse names that are no columns, with the nearest that is one."""
         for column in wanted:
             if column not in self.columns:
-                raise DataError(f"{self.name}: {unknown_name('column', column, self.columns)}")
+                near = difflib.get_close_matches(column, self.columns, n=1, cutoff=0.7)
+                hint = f"did you mean {near[0]!r}?" if near else f"there are {self._shown()}"
+                raise DataError(f"{self.name}: no column {column!r}; {hint}")
             if self.columns.count(column) > 1:
                 raise DataError(f"{self.name}: there are two columns {column!r}; rename one")
+
+    def _shown(self) -> str:
+        # Without a header the first row stands in its place, and may be long.
+        names = [name[:20] for name in self.columns[:10]]
+        return ", ".join([*names, *(["..."] if len(self.columns) > 10 else [])])
 
 
 def open_table(source: Source, *, name: str = "the table") -> Table:
@@ -125,20 +135,15 @@ def _check_content(path: Path, kind: str, ending: str, compressed: bool) -> None
     if not start:
         raise DataError(f"{path}: the file is empty")
     found = next((what for magic, what in _MAGIC.items() if start.startswith(magic)), None)
-    expected = {
-        "parquet": ("a Parquet file",),
-        "excel": ("an Excel workbook or zip archive", "an old Excel workbook"),
-    }.get(kind, ("a gzip file",) if compressed else (None,))
-    if found in expected:
+    expected = _EXPECTED.get(kind, "a gzip file" if compressed else None)
+    if expected is not None and found != expected:
+        raise DataError(f"{path}: not {expected}, though its name says so; rename it")
+    if expected is not None:
         return
     if found == "text in UTF-16":
         raise DataError(f"{path}: {found}; save it as UTF-8")
     if found is not None:
-        ends = f"{ending}.gz" if compressed else ending
-        raise DataError(f"{path}: {found}, though its name ends in {ends}; rename it")
-    if kind in ("parquet", "excel") or compressed:
-        what = expected[0] if kind != "excel" else "an Excel workbook"
-        raise DataError(f"{path}: not {what}, though its name says so; rename it")
+        raise DataError(f"{path}: {found}, though its name ends in {ending}; rename it")
     if b"\0" in start:
         raise DataError(f"{path}: not a text file, though its name ends in {ending}")
 

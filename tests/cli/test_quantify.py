@@ -1,0 +1,108 @@
+"""The verbs quantify, train and audit-plan, and the tutorial that uses them."""
+
+import contextlib
+import io
+import json
+import re
+import shlex
+from pathlib import Path
+
+import polars as pl
+import pytest
+import typer
+from threadpoolctl import threadpool_limits
+from typer.testing import CliRunner, Result
+
+from quantshift.cli.audit_plan import audit_plan
+from quantshift.cli.quantify import quantify
+from quantshift.cli.train import train
+from quantshift.errors import UserError
+
+TUTORIAL = Path(__file__).parents[2] / "docs" / "quantify.md"
+
+app = typer.Typer()
+app.command("quantify")(quantify)
+app.command("train")(train)
+app.command("audit-plan")(audit_plan)
+
+
+def run(*arguments: object) -> Result:
+    with threadpool_limits(1):
+        return CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=True)
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    path = tmp_path_factory.mktemp("tables")
+    n = 200
+    y = [i % 2 for i in range(n)]
+    noise = [(i * 7919 % 1000) / 1000 for i in range(n)]
+    frame = pl.DataFrame({"x": [a + 1.2 * b for a, b in zip(noise, y, strict=True)], "y": y})
+    frame.write_csv(path / "labelled.csv")
+    frame[:80].drop("y").write_csv(path / "new.csv")
+    return path
+
+
+def test_train_then_quantify_as_json_and_page(tables, tmp_path):
+    pytest.importorskip("vl_convert")
+    done = run("train", "--train", tables / "labelled.csv", "--label", "y", "--out", tmp_path / "m")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines()[0] == "200 labelled rows (0 100, 1 100)"
+    assert done.stdout.splitlines()[-1] == f"method SubclassSLD; model in {tmp_path / 'm'}"
+    page = tmp_path / "out.html"
+    done = run(
+        *("quantify", "--model", tmp_path / "m", "--sample", tables / "new.csv"),
+        *("--json", "--html", page, "--replicates", 100),
+    )
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert told["batches"][0]["n_items"] == 80
+    assert page.read_text("utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_options_reach_the_job(tables):
+    done = run(
+        *("quantify", "--train", tables / "labelled.csv", "--sample", tables / "new.csv"),
+        *("--label", "y", "--features", "x", "--method", "PACC", "--classifier", "naive-bayes"),
+        *("--level", 0.9, "--replicates", 100, "--seed", 3),
+    )
+    assert done.exit_code == 0, done.output
+    assert "share  90 % interval" in done.stdout
+    assert "Method   PACC: chosen by you" in done.stdout
+    assert "naive-bayes, right on" in done.stdout
+
+
+def test_a_plan_without_a_file_says_how_to_draw(tables):
+    done = run(
+        *("audit-plan", "--train", tables / "labelled.csv", "--sample", tables / "new.csv"),
+        *("--label", "y", "--precision", 0.05),
+    )
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines()[0].startswith(
+        "Label 80 of the 80 items for an interval of plus"
+    )
+    assert "More cannot be had from 80 items" in done.stdout
+    assert done.stdout.splitlines()[-1] == "Add --out FILE.csv to draw them."
+
+
+def test_errors_are_user_errors(tables):
+    done = run("quantify", "--sample", tables / "new.csv")
+    assert isinstance(done.exception, UserError)
+    assert run("quantify").exit_code == 2
+
+
+def test_the_tutorial_gives_the_output_it_shows(tmp_path, monkeypatch):
+    pytest.importorskip("vl_convert")
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```(python|console)\n(.*?)```", TUTORIAL.read_text("utf-8"), re.DOTALL)
+    names: dict[str, object] = {}
+    for kind, block in blocks:
+        if kind == "python":
+            with contextlib.redirect_stdout(io.StringIO()), threadpool_limits(1):
+                exec(compile(block, TUTORIAL.name, "exec"), names)
+            continue
+        command, _, shown = block.partition("\n")
+        done = run(*shlex.split(command.removeprefix("$ quantshift ")))
+        assert done.exit_code == 0, done.output
+        assert done.stdout == shown, command
+    assert sum(kind == "console" for kind, _ in blocks) == 5
