@@ -280,3 +280,15 @@ def test_real_reviews_of_the_public_layout(tmp_path, reviews_dir):
         (12431, 6470, 8182, 17957, 48893),
     ]
     corpus.verify()
+
+
+def test_processes_and_threads_make_the_same_corpus(tmp_path, monkeypatch):
+    path = tmp_path / "a.json"
+    lines = [review(vote=str(i % 3)) for i in range(300)] + ["{broken\n"] * 7
+    path.write_text("".join(line if line.endswith("\n") else line + "\n" for line in lines))
+    threads = import_reviews([Source("A", path)], tmp_path / "threads")
+    monkeypatch.setattr("quantshift.corpora.importing.LARGE_BYTES", 1)
+    processes = import_reviews([Source("A", path)], tmp_path / "processes")
+    assert processes.corpus.hash == threads.corpus.hash
+    assert processes.total == threads.total
+    assert threads.total.malformed == 7

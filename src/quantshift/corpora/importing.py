@@ -1,9 +1,9 @@
 """Raw review files become a corpus: read, sift, write, all at once and in bounded memory.
 
-A reading thread decompresses, sifting threads parse and filter, the calling thread compresses and
-writes; decompression, compression and hashing release Python's lock and so use the second core.
-Blocks are written in the order in which they were read, so that the corpus does not depend on the
-number of workers.
+A reading thread decompresses, workers parse and filter, the calling thread compresses and writes.
+The workers are threads for small inputs and processes for large ones, where parsing is most of the
+work and Python's lock would leave the other cores idle. Blocks are written in the order in which
+they were read, so that the corpus does not depend on the number or kind of workers.
 
 Every row is counted once: kept, or under the first reason for which it was dropped. The reasons, in
 this order: malformed (no review in it: no tab, no JSON object, a missing field, a star that is not
@@ -16,9 +16,11 @@ else.
 
 import errno
 import hashlib
+import multiprocessing
+import signal
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import asdict, dataclass, fields
 from functools import partial
@@ -38,6 +40,9 @@ MIN_CHARS = 200
 MIN_USEFUL = 1
 JUDGED_ROWS = 1000
 """So many rows decide whether a file is what it should be."""
+
+LARGE_BYTES = 100_000_000
+"""Sources that are larger together are sifted by processes, which take a second or two to start."""
 
 
 @dataclass(frozen=True)
@@ -153,11 +158,12 @@ def import_reviews(
     try:
         with (
             CorpusWriter(out, categories=categories, overwrite=overwrite) as writer,
-            ThreadPoolExecutor(workers + 1) as pool,
+            ThreadPoolExecutor(1) as reader,
+            _sifters(workers, sum(sizes)) as sifters,
         ):
             for source in ordered:
                 code = categories.index(source.category)
-                pipeline = _Pipeline(pool, sift, 2 * workers)
+                pipeline = _Pipeline(reader, sifters, sift, 2 * workers)
                 write = partial(_write, writer, code)
                 summaries.append(_import_source(source, columns, pipeline, write, report))
             _check_kept(categories, summaries, min_chars=min_chars, min_useful=min_useful)
@@ -240,21 +246,34 @@ def _rows(block: Block) -> Sequence[Any]:
     return lines.split(b"\n")
 
 
+def _sifters(workers: int, n_bytes: int) -> Executor:
+    if workers == 1 or n_bytes < LARGE_BYTES:
+        return ThreadPoolExecutor(workers)
+    # Spawned, not forked: this process has threads. Ctrl-C is the parent's to handle.
+    return ProcessPoolExecutor(
+        workers,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=signal.signal,
+        initargs=(signal.SIGINT, signal.SIG_IGN),
+    )
+
+
 @dataclass(frozen=True)
 class _Pipeline:
     """Blocks in, sifted blocks out in the same order, a few of them under way at a time."""
 
-    pool: ThreadPoolExecutor
+    reader: Executor
+    sifters: Executor
     sift: Callable[[Block, Layout], _Sifted]
     ahead: int
 
     def run(self, blocks: Iterator[Block], layout: Layout) -> Generator[_Sifted, None, None]:
         pending: deque[Future[_Sifted]] = deque()
-        coming = self.pool.submit(next, blocks, None)
+        coming = self.reader.submit(next, blocks, None)
         try:
             while (block := coming.result()) is not None:
-                coming = self.pool.submit(next, blocks, None)
-                pending.append(self.pool.submit(self.sift, block, layout))
+                coming = self.reader.submit(next, blocks, None)
+                pending.append(self.sifters.submit(self.sift, block, layout))
                 if len(pending) > self.ahead:
                     yield pending.popleft().result()
             while pending:
