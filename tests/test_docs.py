@@ -1,4 +1,4 @@
-"""Every Python block of the docs runs as it stands; those of the tutorial have tests of their own."""
+"""Every Python block of the docs runs as it stands (the tutorial has tests of its own)."""
 
 import contextlib
 import io

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import polars as pl
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
@@ -42,7 +43,8 @@ def demo(
 
 
 def _rendered(frame: pl.DataFrame) -> Table:
-    table = Table(title="Mean absolute error by method and kind of shift", title_justify="left")
+    title = "Mean absolute error by method and kind of shift"
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("method", style="bold cyan")
     kinds = frame.columns[1:]
     for kind in kinds:
