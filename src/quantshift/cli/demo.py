@@ -44,11 +44,12 @@ def demo(
 
 def _rendered(frame: pl.DataFrame) -> Table:
     title = "Mean absolute error by method and kind of shift"
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("method", style="bold cyan")
     kinds = frame.columns[1:]
     for kind in kinds:
-        table.add_column(kind.replace("-", " "), justify="right")
+        words = kind.split("-")
+        table.add_column(" ".join(words), justify="right", min_width=max(map(len, words)))
     best = {kind: frame.filter(pl.col("method") != YARDSTICK)[kind].min() for kind in kinds}
     for row in frame.iter_rows(named=True):
         cells = [
