@@ -1,11 +1,8 @@
 """`quantshift run` as its users call it: exit codes, plain lines, one line per error."""
 
-import sys
-
 import pytest
 
 from quantshift.cli import run as verb
-from quantshift.cli.app import main
 from quantshift.cli.run import resume_command
 from quantshift.results import ResultStore
 
@@ -20,20 +17,6 @@ SMALL = (
     "--set=shift.test_repeats=1",
     "--set=selection.enabled=false",
 )
-
-
-@pytest.fixture
-def quantshift(monkeypatch, capsys):
-    """Calls the command; returns exit code, standard output and standard error."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["quantshift", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        captured = capsys.readouterr()
-        return ended.value.code or 0, captured.out, captured.err
-
-    return call
 
 
 def test_a_run_and_then_nothing_to_do(quantshift, tmp_path):

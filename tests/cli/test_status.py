@@ -1,8 +1,4 @@
-import sys
-
 import pytest
-
-from quantshift.cli.app import main
 
 SMALL = (
     "--documents=2000",
@@ -16,18 +12,6 @@ SMALL = (
     "--set=selection.enabled=false",
     '--set=quantifiers=["CC", "PACC", "SLD"]',
 )
-
-
-@pytest.fixture
-def quantshift(monkeypatch, capsys):
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["quantshift", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        captured = capsys.readouterr()
-        return ended.value.code or 0, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture

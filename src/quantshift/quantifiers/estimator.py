@@ -236,9 +236,9 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         for members, index in index_blocks(samples, len(posteriors)):
             p_hat[members], found = self._solve(representation, index)
             for name, values in found.items():
-                empty = np.empty((len(p_hat), *values.shape[1:]), values.dtype)
-                column = diagnostics.setdefault(name, empty)
-                column[members] = values
+                if name not in diagnostics:
+                    diagnostics[name] = np.empty((len(p_hat), *values.shape[1:]), values.dtype)
+                diagnostics[name][members] = values
         return Estimate(
             prevalence=p_hat.reshape(*shape, -1),
             classes=self.classes_,

@@ -5,8 +5,6 @@ the template or, in the data, by `embedded_json`; a content security policy lets
 scripts of this page and load nothing from anywhere.
 """
 
-import base64
-import hashlib
 from dataclasses import asdict
 from importlib import resources
 from typing import Any
@@ -17,7 +15,7 @@ import quantshift
 from quantshift.quantify.rendering import marks
 from quantshift.quantify.result import Batch, Quantification, Share
 from quantshift.quantify.words import headline, limits, percent
-from quantshift.report.page.library import chart_library
+from quantshift.report.page.library import chart_library, content_hash
 from quantshift.report.page.payload import embedded_json
 
 
@@ -48,7 +46,7 @@ def render_page(found: Quantification) -> str:
         data=embedded_json({**asdict(found), "headline": label}),
         library=library,
         script=script,
-        script_hashes=" ".join(_hash(text) for text in (library, script)),
+        script_hashes=" ".join(content_hash(text) for text in (library, script)),
     )
 
 
@@ -143,8 +141,3 @@ def _facts(found: Quantification) -> list[tuple[str, str]]:
 
 def _asset(package: str, name: str) -> str:
     return resources.files(package).joinpath("templates", name).read_text("utf-8")
-
-
-def _hash(script: str) -> str:
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return f"'sha256-{digest}'"

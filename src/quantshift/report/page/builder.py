@@ -6,8 +6,6 @@ by `embedded_json`; a content security policy lets run only the two scripts of t
 nothing from anywhere.
 """
 
-import base64
-import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
@@ -21,7 +19,7 @@ from quantshift.analysis.methods import PAPER_METHODS, order_methods
 from quantshift.report.html_table import html_table, html_text
 from quantshift.report.page.contents import Contents
 from quantshift.report.page.glance import glance_of
-from quantshift.report.page.library import chart_library
+from quantshift.report.page.library import chart_library, content_hash
 from quantshift.report.page.payload import (
     OPEN,
     UNIT,
@@ -122,7 +120,7 @@ def render_page(
         data=embedded_json(data),
         library=library,
         script=script,
-        script_hashes=" ".join(_hash(text) for text in (library, script)),
+        script_hashes=" ".join(content_hash(text) for text in (library, script)),
     )
 
 
@@ -325,11 +323,6 @@ def _shown(methods: Sequence[str]) -> Sequence[str]:
 
 def _asset(name: str) -> str:
     return resources.files(__package__).joinpath("templates", name).read_text("utf-8")
-
-
-def _hash(script: str) -> str:
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return f"'sha256-{digest}'"
 
 
 def _mean(values: pl.Series) -> float:
