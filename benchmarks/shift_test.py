@@ -26,17 +26,11 @@ from threadpoolctl import threadpool_limits
 
 from quantshift.classify.folds import stratified_folds
 from quantshift.classify.learners import LogisticLearner
-from quantshift.classify.subclass import Clusters
-from quantshift.diagnosis.shift_test import (
-    NullModel,
-    min_p_values,
-    shift_test_posteriors,
-    statistics,
-)
+from quantshift.diagnosis import shift_tests
 from quantshift.experiments.dataset import CorpusSource, Dataset, open_source
 from quantshift.experiments.population import Population, population_of
 from quantshift.experiments.spec import Experiment, load_experiment
-from quantshift.quantifiers.subclass import SubclassSLD
+from quantshift.quantifiers.subclass import SubclassSLD, join_items
 from quantshift.seeding import seed_of
 from quantshift.shifts.sampling import AbstractShift, Draw
 
@@ -52,9 +46,10 @@ class Trained:
     view: Any
     partition: Any
 
-    def items(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.float64], Clusters]:
+    def items(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         clusters = self.partition.locate(self.view.transform(rows))
-        return self.models.posteriors(self.view, rows)[0], clusters
+        committee = self.models.committee(self.view, rows, 0)
+        return join_items(self.models.posteriors(self.view, rows)[0], clusters, committee)
 
 
 def main() -> None:
@@ -146,9 +141,10 @@ def timing(dataset: Dataset) -> None:
     draws = samples(protocol, population, train)
     seconds = []
     for draw in draws[:6]:
-        posteriors, clusters = trained.items(population.rows[draw.indices])
+        items = trained.items(population.rows[draw.indices])
+        everyone = [np.arange(len(items))]
         start = time.perf_counter()
-        shift_test_posteriors(trained.quantifier, posteriors, clusters, n_bootstrap=1000)
+        shift_tests(trained.quantifier, items, everyone, n_bootstrap=1000)
         seconds.append(time.perf_counter() - start)
     print(f"one sample of {len(draws[0].indices)}, 1,000 replicates: {min(seconds[1:]):.2f} s")
 
@@ -192,33 +188,11 @@ def samples(protocol: AbstractShift, population: Population, train: Draw) -> lis
 def kinds_of_shift(
     trained: Trained, population: Population, draws: list[Draw], n_bootstrap: int
 ) -> list[str]:
-    """The kind of shift of each sample: what `shift_test` says, with the training side shared."""
     used, place = np.unique(np.concatenate([d.indices for d in draws]), return_inverse=True)
-    posteriors, clusters = trained.items(population.rows[used])
     index = np.split(place, np.cumsum([len(d.indices) for d in draws])[:-1])
-    quantifier = trained.quantifier
-    model = quantifier.model_
-    null = NullModel.of(quantifier, n_bootstrap=n_bootstrap, seed=0)
-    calibrated = model.calibration(posteriors, clusters.codes)
-    found = quantifier.estimate_posteriors(posteriors, index, clusters=clusters).diagnostics
-    kinds = []
-    for rows, shares in zip(index, found["subclass_prevalence"], strict=True):
-        observed = statistics(
-            null,
-            calibrated,
-            clusters.codes,
-            rows[np.newaxis],
-            model.within[np.newaxis],
-            model.shares[np.newaxis],
-        )
-        under_prior = null.draw(shares[0], len(rows)).against_prior
-        kind = "prior"
-        if min_p_values(observed.against_prior, under_prior)[0] < LEVEL:
-            under_mixed = null.draw(shares[2], len(rows)).against_mixed
-            p_global = min_p_values(observed.against_mixed, under_mixed)[0]
-            kind = "local" if p_global < LEVEL else "covariate"
-        kinds.append(kind)
-    return kinds
+    items = trained.items(population.rows[used])
+    tests = shift_tests(trained.quantifier, items, index, level=LEVEL, n_bootstrap=n_bootstrap)
+    return [test.kind for test in tests]
 
 
 def describe(kinds: list[str]) -> str:

@@ -41,6 +41,20 @@ def test_the_batch_and_scikit_learn_agree(data, sparse):
     assert_allclose(ours.posteriors(view, OTHERS), theirs.posteriors(view, OTHERS), atol=1e-5)
     assert_allclose(ours.out_of_fold.sum(axis=-1), 1)
     assert ours.converged.all()
+    for place in range(3):
+        members = ours.committee(view, OTHERS, place)
+        assert members.shape == (5, 20, 2)
+        assert_allclose(members, theirs.committee(view, OTHERS, place), atol=1e-5)
+
+
+def test_the_committee_is_the_models_of_the_held_out_posteriors(data):
+    view, codes, folds = data
+    for learner in (LogisticLearner(), SklearnLearner(RandomForestClassifier(5, random_state=0))):
+        settings = SETTINGS if isinstance(learner, LogisticLearner) else [{"max_depth": 3}]
+        models = learner.learn(view, ROWS, codes, settings, folds)
+        for place, held_out in enumerate(models.out_of_fold):
+            members = models.committee(view, ROWS, place)
+            assert_allclose(members[folds, np.arange(len(ROWS))], held_out, atol=1e-9)
 
 
 def test_held_out_items_do_not_teach_their_own_posteriors(data):

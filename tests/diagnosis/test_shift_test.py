@@ -13,6 +13,7 @@ from quantshift.diagnosis.shift_test import (
     min_p_values,
     shift_test,
     shift_test_posteriors,
+    shift_tests,
 )
 from quantshift.errors import DataError, UserError
 from quantshift.quantifiers.subclass import SubclassSLD
@@ -74,10 +75,31 @@ def test_posteriors_and_clusters_serve_as_well_as_features(quantifier: SubclassS
     assert quantifier.partition_ is not None
     clusters = quantifier.partition_.locate(X)
     posteriors = quantifier.classifier_.predict_proba(X)
+    committee = [model.predict_proba(X) for model in quantifier.committee_]
     by_features = shift_test(quantifier, X, n_bootstrap=100)
-    by_posteriors = shift_test_posteriors(quantifier, posteriors, clusters, n_bootstrap=100)
+    by_posteriors = shift_test_posteriors(
+        quantifier, posteriors, clusters, committee=committee, n_bootstrap=100
+    )
     assert by_posteriors.p_value == by_features.p_value
     assert_allclose(by_posteriors.statistic, by_features.statistic)
+    assert_allclose(by_posteriors.prevalence["local"], by_features.prevalence["local"])
+
+
+def test_samples_tested_together_and_alone_are_the_same(quantifier: SubclassSLD) -> None:
+    samples = [items(PRIOR, 1)[0], items(LOCAL, 1)[0], items(PRIOR, 2)[0][:100]]
+    borders = np.cumsum([len(X) for X in samples])
+    rows = np.split(np.arange(borders[-1]), borders[:-1])
+    together = shift_tests(
+        quantifier, quantifier.items(np.concatenate(samples)), rows, n_bootstrap=100
+    )
+    for X, test in zip(samples, together, strict=True):
+        alone = shift_test(quantifier, X, n_bootstrap=100)
+        assert (test.p_value, test.p_global, test.kind) == (
+            alone.p_value,
+            alone.p_global,
+            alone.kind,
+        )
+        assert_allclose(test.prevalence["mixed"], alone.prevalence["mixed"])
 
 
 def test_three_classes() -> None:

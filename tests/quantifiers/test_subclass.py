@@ -185,6 +185,50 @@ def test_items_unlike_any_of_training_bring_the_fallback(fitted: SubclassSLD) ->
     assert together.diagnostics["fallback"].tolist() == [False, True]
 
 
+def test_the_committee_is_that_of_the_held_out_posteriors(fitted: SubclassSLD) -> None:
+    X = population(TRAIN, 0)[0]
+    members = [model.predict_proba(X) for model in fitted.committee_]
+    held_out = fitted.held_out_posteriors_[:, :2]
+    distance = np.abs(np.stack(members) - held_out).max(axis=2)
+    assert len(members) == 5
+    assert_allclose(distance.min(axis=0), 0, atol=1e-12)  # one member has not seen the item
+    X_new = population({(0, 0): 300, (1, 1): 200}, 5)[0]
+    assert fitted.items(X_new).shape == (500, 2 * 6 + 2)
+
+
+def test_members_of_the_committee_are_averaged(fitted: SubclassSLD) -> None:
+    X = population({(0, 0): 200, (1, 0): 100, (0, 1): 50, (1, 1): 150}, 6)[0]
+    assert fitted.partition_ is not None
+    clusters = fitted.partition_.locate(X)
+    full = fitted.classifier_.predict_proba(X)
+    members = np.stack([model.predict_proba(X) for model in fitted.committee_])
+    whole = fitted.estimate_posteriors(full, clusters=clusters, committee=members)
+    assert_allclose(whole.prevalence, fitted.predict(X))
+    single = [fitted.estimate_posteriors(p, clusters=clusters) for p in members]
+    for name in ("model_prevalence", "subclass_prevalence", "log_likelihood"):
+        mean = np.mean([estimate.diagnostics[name] for estimate in single], axis=0)
+        assert_allclose(whole.diagnostics[name], mean)
+    same = fitted.estimate_posteriors(full, clusters=clusters, committee=[full, full])
+    alone = fitted.estimate_posteriors(full, clusters=clusters)
+    assert_allclose(same.prevalence, alone.prevalence)
+
+
+def test_a_classifier_that_sharpens_with_more_items_does_not_mislead_the_committee() -> None:
+    # Under a strong penalty the scores grow with the number of items: the model of all of them
+    # scores further apart than the ones that the calibration knows, and its estimate is far off.
+    def drawn(y: np.ndarray, seed: int) -> np.ndarray:
+        return np.random.default_rng(seed).normal(0.1 * y[:, np.newaxis], 0.3, (len(y), 20))
+
+    y, y_new = np.repeat([0, 1], [1800, 200]), np.repeat([0, 1], [2000, 2000])
+    X, X_new = drawn(y, 0), drawn(y_new, 1)
+    quantifier = SubclassSLD(LogisticRegression(C=1e-4), n_clusters=1).fit(X, y)
+    alone = quantifier.estimate_posteriors(
+        quantifier.classifier_.predict_proba(X_new), clusters=np.zeros(4000, int)
+    )
+    assert abs(alone.prevalence[1] - 0.5) > 0.05
+    assert abs(quantifier.predict(X_new)[1] - 0.5) < 0.03
+
+
 def test_few_training_items_of_a_class_are_little_evidence() -> None:
     rng = np.random.default_rng(0)
     weights = []
@@ -265,6 +309,12 @@ def test_refit_keeps_clusters_that_a_resampled_training_set_lacks(fitted: Subcla
     assert without.model_.within.shape == fitted.model_.within.shape
     assert without.estimate_items(items).prevalence.sum() == pytest.approx(1)
     assert fitted.predict(X)[1] == pytest.approx(y.mean(), abs=0.03)
+
+
+def test_a_committee_must_classify_the_same_items(fitted: SubclassSLD) -> None:
+    half = np.full((10, 2), 0.5)
+    with pytest.raises(DataError, match="all members classify the same items"):
+        fitted.estimate_posteriors(half, clusters=np.zeros(10, int), committee=[half[:9]])
 
 
 def test_errors_name_the_cure(fitted: SubclassSLD) -> None:

@@ -49,7 +49,7 @@ def predict_posteriors(
     return check_posteriors(posteriors[:, _class_order(fitted, classes)], len(classes))
 
 
-def out_of_fold_posteriors(
+def cross_fit(
     classifier: BaseEstimator | None,
     X: Any,
     codes: Codes,
@@ -57,9 +57,10 @@ def out_of_fold_posteriors(
     folds: Indices,
     *,
     crisp: bool = False,
-) -> Posteriors:
-    """Posteriors of every training item by a model that has not seen it."""
+) -> tuple[Posteriors, tuple[Any, ...]]:
+    """Posteriors of every training item by a model that has not seen it, and those models."""
     posteriors = np.empty((len(codes), len(classes)))
+    models = []
     for fold in range(int(folds.max()) + 1):
         held_out = np.flatnonzero(folds == fold)
         rest = np.flatnonzero(folds != fold)
@@ -67,7 +68,8 @@ def out_of_fold_posteriors(
         posteriors[held_out] = predict_posteriors(
             model, _safe_indexing(X, held_out), classes, crisp=crisp
         )
-    return posteriors
+        models.append(model)
+    return posteriors, tuple(models)
 
 
 def n_rows(X: Any) -> int:

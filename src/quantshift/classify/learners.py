@@ -17,7 +17,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 
-from quantshift.classify.classifier import out_of_fold_posteriors, predict_posteriors
+from quantshift.classify.classifier import cross_fit, predict_posteriors
 from quantshift.classify.logistic import balanced_weights, fit_logistic, posteriors_of
 from quantshift.errors import UserError, unknown_name
 from quantshift.features.view import View
@@ -40,6 +40,13 @@ class AbstractModels(ABC):
     @abstractmethod
     def posteriors(self, view: View, rows: Indices) -> Posteriors:
         """Posteriors of any rows under every setting, shape (n_settings, n_rows, 2)."""
+
+    @abstractmethod
+    def committee(self, view: View, rows: Indices, place: int) -> Posteriors:
+        """Posteriors of rows outside training by the models that made the out-of-fold ones.
+
+        place: of the setting. Shape (n_members, n_rows, 2).
+        """
 
 
 class AbstractLearner(ABC):
@@ -97,13 +104,12 @@ class LogisticLearner(AbstractLearner):
             max_iter=self.max_iter,
         )
         shape = (len(settings), len(parts))
-        first = np.arange(len(settings)) * len(parts)
         scores = fitted.training_scores.reshape(*shape, -1)
         return _LogisticModels(
             out_of_fold=posteriors_of(scores[:, folds + 1, np.arange(len(rows))]),
             converged=np.asarray(fitted.converged.reshape(shape).all(axis=1)),
-            coef=np.ascontiguousarray(fitted.coef[:, first]),
-            intercept=fitted.intercept[first],
+            coef=fitted.coef.reshape(-1, *shape),
+            intercept=fitted.intercept.reshape(shape),
         )
 
     def estimator(self, setting: Setting) -> BaseEstimator:
@@ -115,13 +121,25 @@ class LogisticLearner(AbstractLearner):
 
 @dataclass(frozen=True)
 class _LogisticModels(AbstractModels):
+    """coef: (n_features, n_settings, 1 + n_folds), that of all items first; intercept alike."""
+
     out_of_fold: Posteriors
     converged: NDArray[np.bool_]
     coef: NDArray[np.float64]
     intercept: NDArray[np.float64]
 
     def posteriors(self, view: View, rows: Indices) -> Posteriors:
-        return posteriors_of(np.ascontiguousarray(view.scores(rows, self.coef, self.intercept).T))
+        return _scored(view, rows, self.coef[:, :, 0], self.intercept[:, 0])
+
+    def committee(self, view: View, rows: Indices, place: int) -> Posteriors:
+        return _scored(view, rows, self.coef[:, place, 1:], self.intercept[place, 1:])
+
+
+def _scored(
+    view: View, rows: Indices, coef: NDArray[np.float64], intercept: NDArray[np.float64]
+) -> Posteriors:
+    scores = view.scores(rows, np.ascontiguousarray(coef), intercept)
+    return posteriors_of(np.ascontiguousarray(scores.T))
 
 
 @dataclass(frozen=True)
@@ -141,12 +159,12 @@ class SklearnLearner(AbstractLearner):
         """Clone and fit the classifier for every setting and fold."""
         X, classes = _short_indices(view.transform(rows)), np.array([0, 1])
         models = [self.estimator(setting) for setting in settings]
+        held_out = [cross_fit(model, X, codes, classes, folds) for model in models]
         return _SklearnModels(
-            out_of_fold=np.stack(
-                [out_of_fold_posteriors(model, X, codes, classes, folds) for model in models]
-            ),
+            out_of_fold=np.stack([posteriors for posteriors, _ in held_out]),
             converged=np.ones(len(settings), dtype=bool),
             models=tuple(model.fit(X, codes) for model in models),
+            members=tuple(members for _, members in held_out),
         )
 
     def estimator(self, setting: Setting) -> BaseEstimator:
@@ -159,10 +177,18 @@ class _SklearnModels(AbstractModels):
     out_of_fold: Posteriors
     converged: NDArray[np.bool_]
     models: tuple[Any, ...]
+    members: tuple[tuple[Any, ...], ...]
 
     def posteriors(self, view: View, rows: Indices) -> Posteriors:
-        X, classes = _short_indices(view.transform(rows)), np.array([0, 1])
-        return np.stack([predict_posteriors(model, X, classes) for model in self.models])
+        return _predicted(self.models, view, rows)
+
+    def committee(self, view: View, rows: Indices, place: int) -> Posteriors:
+        return _predicted(self.members[place], view, rows)
+
+
+def _predicted(models: Sequence[Any], view: View, rows: Indices) -> Posteriors:
+    X, classes = _short_indices(view.transform(rows)), np.array([0, 1])
+    return np.stack([predict_posteriors(model, X, classes) for model in models])
 
 
 @dataclass(frozen=True)
@@ -202,6 +228,9 @@ class _GivenModels(AbstractModels):
 
     def posteriors(self, view: View, rows: Indices) -> Posteriors:
         return np.tile(self.given[rows], (len(self.converged), 1, 1))
+
+    def committee(self, view: View, rows: Indices, place: int) -> Posteriors:
+        return self.given[rows][np.newaxis]
 
 
 def _short_indices(X: Any) -> Any:

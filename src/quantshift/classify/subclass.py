@@ -32,7 +32,7 @@ from scipy.sparse import csr_array, issparse
 from scipy.special import expit, logit
 from sklearn.cluster import KMeans
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.extmath import randomized_svd
+from sklearn.utils.extmath import randomized_svd, row_norms
 
 from quantshift.classify.calibration import FLOOR
 from quantshift.classify.folds import stratified_folds
@@ -398,7 +398,7 @@ def _directions(inside: Reals) -> Reals:
 
 def _residual(X: Any, inside: Reals) -> Reals:
     """Share of each row's length outside the projection; an empty row is all outside."""
-    whole = np.asarray((X * X).sum(axis=1)).ravel()
+    whole = row_norms(X, squared=True)
     outside = np.maximum(whole - (inside * inside).sum(axis=1), 0.0)
     share = np.divide(outside, whole, out=np.ones_like(whole), where=whole > 0)
     return np.asarray(np.sqrt(share))

@@ -1,5 +1,10 @@
 """May this estimate be believed? Tests of the sample, from its unlabelled items alone."""
 
-from quantshift.diagnosis.shift_test import ShiftTest, shift_test, shift_test_posteriors
+from quantshift.diagnosis.shift_test import (
+    ShiftTest,
+    shift_test,
+    shift_test_posteriors,
+    shift_tests,
+)
 
-__all__ = ["ShiftTest", "shift_test", "shift_test_posteriors"]
+__all__ = ["ShiftTest", "shift_test", "shift_test_posteriors", "shift_tests"]

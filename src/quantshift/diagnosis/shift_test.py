@@ -13,7 +13,8 @@ Its null distribution is not chi-squared: the training set is finite too. A repl
   the class shares within them and the calibration (to first order: a Newton step from the fit with
   the resampled weights, i.e. the influence function of the penalised likelihood);
 * a sample of its own: training items drawn with the class shares that the prior model found, with
-  their held-out posteriors.
+  their held-out posteriors. The items of the sample are classified likewise: each by one of the
+  models that made the held-out posteriors.
 
 Leaving the first out, as if the training frequencies were the truth, raises false alarms from 5 %
 to about 8 % for 5,000 training items and samples of 500. The clusters themselves need no replicate:
@@ -25,6 +26,7 @@ rejected, the shift is local; otherwise a global covariate shift explains the sa
 What no test can see: a change of P(Y|X) that leaves P(X) as it is. The result says so.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,12 +43,14 @@ from quantshift.classify.subclass import (
     platt_targets,
 )
 from quantshift.errors import DataError, UserError
+from quantshift.quantifiers.estimator import Diagnostics
 from quantshift.quantifiers.subclass import (
     MODELS,
     NOVELTY_LIMIT,
     SubclassModel,
     SubclassSLD,
     join_items,
+    one_member_each,
     split_items,
 )
 from quantshift.quantifiers.subclass_kernels import maximise_subclasses
@@ -116,7 +120,11 @@ def shift_test(
     seed: int = 0,
 ) -> ShiftTest:
     """Test the sample X (unlabelled items) with a fitted SubclassSLD."""
-    return _test(quantifier, quantifier.items(X), level, n_bootstrap, seed)
+    items = quantifier.items(X)
+    everyone = [np.arange(len(items))]
+    return shift_tests(
+        quantifier, items, everyone, level=level, n_bootstrap=n_bootstrap, seed=seed
+    )[0]
 
 
 def shift_test_posteriors(
@@ -124,44 +132,72 @@ def shift_test_posteriors(
     posteriors: ArrayLike,
     clusters: Clusters | ArrayLike,
     *,
+    committee: ArrayLike = (),
     level: float = 0.05,
     n_bootstrap: int = 1000,
     seed: int = 0,
 ) -> ShiftTest:
-    """Test a sample given by the posteriors and the clusters of its items."""
+    """Test a sample given by the posteriors and the clusters of its items.
+
+    committee: as for `SubclassSLD.estimate_posteriors`.
+    """
     check_is_fitted(quantifier, "classes_")
     pure = check_posteriors(posteriors, len(quantifier.classes_))
     known = clusters if isinstance(clusters, Clusters) else Clusters.known(clusters)
-    return _test(quantifier, join_items(pure, known), level, n_bootstrap, seed)
+    items = join_items(pure, known, np.asarray(committee))
+    everyone = [np.arange(len(items))]
+    return shift_tests(
+        quantifier, items, everyone, level=level, n_bootstrap=n_bootstrap, seed=seed
+    )[0]
 
 
-def _test(
-    quantifier: SubclassSLD, items: Reals, level: float, n_bootstrap: int, seed: int
-) -> ShiftTest:
+def shift_tests(
+    quantifier: SubclassSLD,
+    items: Reals,
+    samples: Sequence[Indices],
+    *,
+    level: float = 0.05,
+    n_bootstrap: int = 1000,
+    seed: int = 0,
+) -> list[ShiftTest]:
+    """Test many samples of the items that `quantifier.items(X)` returned.
+
+    A sample's result is the same as if it were tested alone; the training side is resampled once.
+    """
     if not 0 < level < 1 or n_bootstrap < 1:
         raise UserError(
             f"level must be between 0 and 1 and n_bootstrap positive, got {level}, {n_bootstrap}"
         )
-    pure, clusters = split_items(items, len(quantifier.classes_))
+    n_classes = len(quantifier.classes_)
+    _, clusters = split_items(items, n_classes)
     if clusters is None or len(quantifier.model_.shares) < 2:
         raise DataError(
             "the quantifier has a single cluster: fit it on features, or give fit_posteriors the "
             "clusters of the training items"
         )
-    found = quantifier.estimate_items(items).diagnostics
     null = NullModel.of(quantifier, n_bootstrap=n_bootstrap, seed=seed)
-    q = quantifier.model_.calibration(pure, clusters.codes)
-    everyone = np.arange(len(items))[np.newaxis]
-    observed = statistics(
-        null, q, clusters.codes, everyone, null.model.within[None], null.model.shares[None]
-    )
+    q = null.model.calibration(one_member_each(items, n_classes), clusters.codes)
+    found = quantifier.estimate_items(items, list(samples)).diagnostics
+    tests = []
+    for i, rows in enumerate(samples):
+        observed = statistics(
+            null, q, clusters.codes, rows[None], null.model.within[None], null.model.shares[None]
+        )
+        tests.append(
+            _verdict(null, observed, {k: v[i] for k, v in found.items()}, len(rows), level)
+        )
+    return tests
+
+
+def _verdict(
+    null: "NullModel", observed: "Statistics", found: Diagnostics, size: int, level: float
+) -> ShiftTest:
     shares = found["subclass_prevalence"]
-    p_value = float(
-        min_p_values(observed.against_prior, null.draw(shares[0], len(items)).against_prior)[0]
-    )
+    replicates = null.draw(shares[0], size)
+    p_value = float(min_p_values(observed.against_prior, replicates.against_prior)[0])
     kind, p_global = "prior", None
     if p_value < level:
-        replicates = null.draw(shares[2], len(items))
+        replicates = null.draw(shares[2], size)
         p_global = float(min_p_values(observed.against_mixed, replicates.against_mixed)[0])
         kind = "local" if p_global < level else "covariate"
     return ShiftTest(

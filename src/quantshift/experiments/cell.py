@@ -170,6 +170,9 @@ def _shared_outcomes(
             known, new, converged = learnt[winner]
             setting = _render(experiment.settings[winner])
         of_known, of_new = _clusters(division, training, test_rows)
+        if winner is not None and division is not None:
+            place = distinct.index(winner)
+            of_new["committee"] = models.committee(training.view, test_rows, place)
         fitted = quantifier.fit_posteriors(known, training.codes, classes=[0, 1], **of_known)
         estimate = fitted.estimate_posteriors(new, samples, **of_new)
         outcomes.append(
@@ -230,7 +233,7 @@ def _divide(
 
 def _clusters(
     division: Division | None, training: TrainingSet, test_rows: Indices
-) -> tuple[dict[str, Clusters], dict[str, Clusters]]:
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """What a quantifier over subclasses is told about the training and about the test items."""
     if division is None:
         return {}, {}

@@ -21,9 +21,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from quantshift import prevalence
 from quantshift.classify.classifier import (
+    cross_fit,
     fit_classifier,
     n_rows,
-    out_of_fold_posteriors,
     predict_posteriors,
 )
 from quantshift.classify.folds import stratified_folds
@@ -104,15 +104,8 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
             or out of fold); columns in the order of `classes`.
         classes: the label of each column; default: the sorted labels that occur in y.
         """
-        known, codes = _at_least_two_classes(*encode_labels(y, classes=classes))
-        checked = check_posteriors(posteriors, len(known))
-        if checked.ndim != 2 or len(checked) != len(codes):
-            raise DataError(
-                f"posteriors of shape {checked.shape} do not fit {len(codes)} labels: "
-                "give one row per labelled item"
-            )
         self.classifier_ = None
-        return self._set_fitted(checked, codes, known)
+        return self._set_fitted(*checked_fit(posteriors, y, classes))
 
     def predict(self, X: Any, samples: Samples | None = None) -> Prevalences:
         """Prevalence of the sample X, shape (n_classes,), in the order of `classes_`.
@@ -194,11 +187,17 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         return self.get_params(deep=False)["classifier"]
 
     def _held_out_posteriors(self, X: Any, codes: Codes, classes: NDArray[Any]) -> Posteriors:
+        return self._cross_fit(X, codes, classes)[0]
+
+    def _cross_fit(
+        self, X: Any, codes: Codes, classes: NDArray[Any]
+    ) -> tuple[Posteriors, tuple[Any, ...]]:
+        """Posteriors of the training items by models that have not seen them, and those models."""
         classifier, options = self._classifier(), self.get_params(deep=False)
         if isinstance(classifier, FrozenEstimator):
-            return predict_posteriors(classifier, X, classes, crisp=self.crisp)
+            return predict_posteriors(classifier, X, classes, crisp=self.crisp), (classifier,)
         folds = stratified_folds(codes, options["cv"], seed=options["seed"])
-        return out_of_fold_posteriors(classifier, X, codes, classes, folds, crisp=self.crisp)
+        return cross_fit(classifier, X, codes, classes, folds, crisp=self.crisp)
 
     def _set_fitted(self, posteriors: Posteriors, codes: Codes, classes: NDArray[Any]) -> Self:
         self.prior_ = prevalence.from_codes(codes, len(classes))
@@ -260,6 +259,20 @@ def class_means(posteriors: Posteriors, codes: Codes) -> NDArray[np.float64]:
     return np.stack(
         [posteriors[codes == j].mean(axis=0) for j in range(posteriors.shape[1])], axis=1
     )
+
+
+def checked_fit(
+    posteriors: ArrayLike, y: Any, classes: Any
+) -> tuple[Posteriors, Codes, NDArray[Any]]:
+    """Posteriors, codes and classes of labelled items, refused if they do not fit each other."""
+    known, codes = _at_least_two_classes(*encode_labels(y, classes=classes))
+    checked = check_posteriors(posteriors, len(known))
+    if checked.ndim != 2 or len(checked) != len(codes):
+        raise DataError(
+            f"posteriors of shape {checked.shape} do not fit {len(codes)} labels: "
+            "give one row per labelled item"
+        )
+    return checked, codes, known
 
 
 def _at_least_two_classes(classes: NDArray[Any], codes: Codes) -> tuple[NDArray[Any], Codes]:

@@ -2,7 +2,8 @@
 
 They fit their own classifier and see features, not posteriors, so nothing is shared and every
 sample is a call of its own; but they take part in the same experiments on the same samples. Known
-to work: QuaPy (0.2.3), mlquantify (0.5.1), and classes written for a single script.
+to work: QuaPy (0.2.3), mlquantify (0.5.1, which refuses sparse features and so texts), and classes
+written for a single script.
 """
 
 import inspect

@@ -21,6 +21,11 @@ d / 2 log n), d being the free shares. `evidence` < 1 is how much of a deviation
 training set's own: n_y training items of a class know its clusters only as well as n_y items can.
 Pure covariate shift stays out of the average, for it explains small changes of prevalence away.
 
+The calibration is learnt from posteriors out of fold, so new items are classified by the models
+that made those: a committee, one member per fold, whose estimates are averaged. The model of all
+training items scores more extremely than the calibration has seen, which with few items of a class
+or a strong penalty is the largest error of all.
+
 If the items are unlike those of training (mean novelty above what the subclasses' own explains), no
 subclass describes them and the estimate is that of the prior model: `fallback`.
 
@@ -28,6 +33,7 @@ References: M. Saerens et al., Neural Computation 14 (2002); G. Schwarz, "Estima
 of a model", Annals of Statistics 6 (1978), for the weights.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -38,6 +44,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from quantshift.classify.classifier import predict_posteriors
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.classify.subclass import (
     Clusters,
@@ -48,7 +55,13 @@ from quantshift.classify.subclass import (
     fit_subclass_calibration,
 )
 from quantshift.errors import DataError
-from quantshift.quantifiers.estimator import AbstractQuantifier, Diagnostics, Estimate, Samples
+from quantshift.quantifiers.estimator import (
+    AbstractQuantifier,
+    Diagnostics,
+    Estimate,
+    Samples,
+    checked_fit,
+)
 from quantshift.quantifiers.subclass_kernels import maximise_subclasses
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
 
@@ -119,6 +132,7 @@ class SubclassSLD(AbstractQuantifier):
 
     uses_features: ClassVar[bool] = True
 
+    committee_: tuple[Any, ...]
     partition_: Partition | None
     n_clusters_: int
     model_: SubclassModel
@@ -150,8 +164,10 @@ class SubclassSLD(AbstractQuantifier):
         """
         self.partition_, self.n_clusters_ = None, 1
         super().fit(X, y)
-        partition, clusters = self.divide(self._features(X), groups)
-        return self._set_clusters(clusters, partition.n_clusters, partition)
+        self.partition_, clusters = self.divide(self._features(X), groups)
+        self.n_clusters_ = self.partition_.n_clusters
+        items = join_items(self.held_out_posteriors_, clusters)
+        return self._set_fitted(items, self.held_out_codes_, self.classes_)
 
     def divide(self, features: Any, groups: Any = None) -> tuple[Partition, Clusters]:
         """The division of the feature space, and the clusters of its training items."""
@@ -174,32 +190,54 @@ class SubclassSLD(AbstractQuantifier):
 
         partition: what the clusters come from, if known: `divide` gives both.
         """
-        self.partition_, self.n_clusters_ = None, 1
-        super().fit_posteriors(posteriors, y, classes=classes)
         if clusters is None:
-            return self
+            self.partition_, self.n_clusters_ = None, 1
+            return super().fit_posteriors(posteriors, y, classes=classes)
         told = _as_clusters(clusters)
         sizes = np.bincount(told.codes)
         if partition is None and not sizes.all():
             raise DataError(f"cluster {int(np.argmin(sizes))} has no training item: renumber them")
-        n_clusters = len(sizes) if partition is None else partition.n_clusters
-        return self._set_clusters(told, n_clusters, partition)
+        self.partition_ = partition
+        self.n_clusters_ = len(sizes) if partition is None else partition.n_clusters
+        self.classifier_ = None
+        checked, codes, known = checked_fit(posteriors, y, classes)
+        return self._set_fitted(join_items(checked, told), codes, known)
 
     def estimate_posteriors(
-        self, posteriors: ArrayLike, samples: Samples | None = None, *, clusters: Any = None
+        self,
+        posteriors: ArrayLike,
+        samples: Samples | None = None,
+        *,
+        clusters: Any = None,
+        committee: ArrayLike | None = None,
     ) -> Estimate:
-        """Like `estimate`; without `clusters` the estimate is plain SLD's."""
+        """Like `estimate`; without `clusters` the estimate is plain SLD's.
+
+        committee: posteriors of the items by each of the models that made the held-out posteriors
+            of the fit, (n_members, n_items, n_classes); by default the posteriors stand for them.
+        """
         if clusters is None:
             return super().estimate_posteriors(posteriors, samples)
         check_is_fitted(self, "classes_")
         pool = check_posteriors(posteriors, len(self.classes_))
-        return self._estimate(join_items(pool, self._known(_as_clusters(clusters))), samples)
+        members = () if committee is None else check_posteriors(committee, len(self.classes_))
+        return self._estimate(
+            join_items(pool, self._known(_as_clusters(clusters)), members), samples
+        )
 
     def items(self, X: Any) -> Reals:
-        """Posteriors, cluster and novelty of the items of X, (n_items, n_classes + 2)."""
+        """Posteriors, those of the committee's members, cluster and novelty of the items of X.
+
+        Shape (n_items, n_classes * (1 + n_members) + 2).
+        """
         posteriors = super().items(X)
         assert self.partition_ is not None  # or there is no classifier, and no way to here
-        return join_items(posteriors, self.partition_.locate(self._features(X)))
+        members = [predict_posteriors(model, X, self.classes_) for model in self.committee_]
+        return join_items(posteriors, self.partition_.locate(self._features(X)), members)
+
+    def _held_out_posteriors(self, X: Any, codes: Codes, classes: NDArray[Any]) -> Posteriors:
+        posteriors, self.committee_ = self._cross_fit(X, codes, classes)
+        return posteriors
 
     def _features(self, X: Any) -> Any:
         model = self.classifier_
@@ -215,13 +253,6 @@ class SubclassSLD(AbstractQuantifier):
             )
         return clusters
 
-    def _set_clusters(
-        self, clusters: Clusters, n_clusters: int, partition: Partition | None
-    ) -> Self:
-        items = join_items(self.held_out_posteriors_, clusters)
-        self.partition_, self.n_clusters_ = partition, n_clusters
-        return self._set_fitted(items, self.held_out_codes_, self.classes_)
-
     def _fit_aggregation(self, posteriors: Posteriors, codes: Codes) -> None:
         pure, clusters = split_items(posteriors, len(self.classes_))
         everyone = Clusters(np.zeros(len(codes), np.int64), np.full(len(codes), np.nan))
@@ -231,29 +262,37 @@ class SubclassSLD(AbstractQuantifier):
             self.model_ = fit_model(pure, codes, clusters, self.n_clusters_)
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
-        pure, clusters = split_items(posteriors, len(self.classes_))
+        n_classes = len(self.classes_)
+        pure, clusters = split_items(posteriors, n_classes)
         if clusters is None:
             nowhere = np.full((2, len(pure)), np.nan)
             q = self.plain_.calibration(pure, np.zeros(len(pure), np.int64))
             return np.concatenate([q.T, nowhere])
-        q = self.model_.calibration(pure, clusters.codes)
-        return np.concatenate([q.T, clusters.codes[np.newaxis], clusters.novelty[np.newaxis]])
+        calibrated = [
+            self.model_.calibration(member, clusters.codes).T
+            for member in members_of(posteriors, n_classes)
+        ]
+        return np.concatenate([*calibrated, clusters.codes[None], clusters.novelty[None]])
 
     def _solve(
         self, representation: NDArray[Any], index: Indices
     ) -> tuple[Prevalences, Diagnostics]:
-        q, cluster, novelty = representation[:-2], representation[-2], representation[-1]
+        cluster, novelty = representation[-2], representation[-1]
         model = self.plain_ if np.isnan(cluster[0]) else self.model_
         codes = np.nan_to_num(cluster).astype(np.int64)
-        f, fit, iterations, converged = maximise_subclasses(
-            np.ascontiguousarray(q.T),
-            codes,
-            index,
-            model.within[np.newaxis],
-            model.shares[np.newaxis],
-            self.tol,
-            self.max_iter,
-        )
+        solutions = [
+            maximise_subclasses(
+                np.ascontiguousarray(q.T),
+                codes,
+                index,
+                model.within[np.newaxis],
+                model.shares[np.newaxis],
+                self.tol,
+                self.max_iter,
+            )
+            for q in np.split(representation[:-2], (len(representation) - 2) // len(self.classes_))
+        ]
+        f, fit = (np.mean([solution[i] for solution in solutions], axis=0) for i in (0, 1))
         excess = _excess_novelty(model, f[:, 3], novelty[index].mean(axis=1), index.shape[1])
         outside = excess > NOVELTY_LIMIT
         by_model = f.sum(axis=2)
@@ -261,8 +300,8 @@ class SubclassSLD(AbstractQuantifier):
         weight[outside] = np.eye(len(MODELS))[0]
         p_hat = np.einsum("sm,smk->sk", weight, by_model)
         return p_hat / p_hat.sum(axis=1, keepdims=True), {
-            "iterations": iterations,
-            "converged": converged,
+            "iterations": np.max([solution[2] for solution in solutions], axis=0),
+            "converged": np.all([solution[3] for solution in solutions], axis=0),
             "fallback": outside,
             "novelty": excess,
             "model_prevalence": by_model,
@@ -345,18 +384,43 @@ def _as_clusters(clusters: Any) -> Clusters:
     return clusters if isinstance(clusters, Clusters) else Clusters.known(clusters)
 
 
-def join_items(posteriors: Posteriors, clusters: Clusters) -> Reals:
-    """One row per item: posteriors, cluster, novelty."""
+def join_items(
+    posteriors: Posteriors, clusters: Clusters, members: ArrayLike | Sequence[Posteriors] = ()
+) -> Reals:
+    """One row per item: posteriors, those of each member of a committee, cluster, novelty."""
     if posteriors.ndim != 2 or len(clusters) != len(posteriors):
         raise DataError(
             f"clusters of {len(clusters)} items do not fit posteriors of shape "
             f"{posteriors.shape}: give one cluster per row"
         )
-    return np.column_stack([posteriors, clusters.codes, clusters.novelty])
+    others = [np.asarray(member) for member in members]  # type: ignore[union-attr]
+    for member in others:
+        if member.shape != posteriors.shape:
+            raise DataError(
+                f"posteriors of shape {member.shape} by a member of the committee do not fit "
+                f"those of shape {posteriors.shape}: all members classify the same items"
+            )
+    return np.column_stack([posteriors, *others, clusters.codes, clusters.novelty])
 
 
 def split_items(items: Reals, n_classes: int) -> tuple[Posteriors, Clusters | None]:
-    """The reverse; no clusters if the rows are posteriors alone."""
+    """Posteriors and clusters of items; no clusters if the rows are posteriors alone."""
     if items.shape[1] == n_classes:
         return items, None
-    return items[:, :n_classes], Clusters(items[:, n_classes].astype(np.int64), items[:, -1])
+    return items[:, :n_classes], Clusters(items[:, -2].astype(np.int64), items[:, -1])
+
+
+def members_of(items: Reals, n_classes: int) -> list[Posteriors]:
+    """Posteriors of the items by each member of the committee; without one, the posteriors."""
+    columns = items[:, :-2]
+    return np.split(columns, columns.shape[1] // n_classes, axis=1)[1:] or [columns]
+
+
+def one_member_each(items: Reals, n_classes: int) -> Posteriors:
+    """Posteriors of every item by one member, as every held-out item has them.
+
+    Which one depends on the item alone: on digits of its posterior that mean nothing.
+    """
+    members = np.stack(members_of(items, n_classes))
+    which = np.floor(items[:, 0] * 2.0**40).astype(np.int64) % len(members)
+    return np.asarray(members[which, np.arange(len(items))])

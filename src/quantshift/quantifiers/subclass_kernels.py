@@ -99,11 +99,8 @@ def maximise_subclasses(
                 total += p[k] * pi[c, k]
             for k in range(n_classes):
                 found[s, 2, c, k] = count[c] / size * p[k] * pi[c, k] / total
-            for j in range(place[c], place[c] + count[c]):
-                mass = 0.0
-                for k in range(n_classes):
-                    mass += p[k] * q[j, k]
-                fit[s, 2] += math.log(mass / total)
+            fit[s, 2] += _log_likelihood(q[place[c] : place[c] + count[c]], p)
+            fit[s, 2] -= count[c] * math.log(total)
         # Local: every cluster by itself.
         fit[s, 3] = moved
         for c in range(n_clusters):
@@ -125,13 +122,17 @@ def maximise_subclasses(
 
 @compiled
 def _log_likelihood(ratio: Reals, p: Reals) -> float:
-    total = 0.0
+    """Sum of log(ratio_j . p), by one logarithm for several items: they cost most."""
+    total, product = 0.0, 1.0
     for j in range(ratio.shape[0]):
         mass = 0.0
         for k in range(ratio.shape[1]):
             mass += p[k] * ratio[j, k]
-        total += math.log(mass)
-    return total
+        product *= mass
+        if not 1e-100 < product < 1e100:
+            total += math.log(product)
+            product = 1.0
+    return total + math.log(product)
 
 
 @compiled
