@@ -7,7 +7,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-slow lint format benchmark clean
+.PHONY: demo test test-slow lint format benchmark docs docs-refresh clean
 
 demo: $(VENV)/.installed
 	$(BIN)/quantshift demo
@@ -32,8 +32,18 @@ benchmark: $(VENV)/.installed-test
 	for name in aggregation logistic tokenise tfidf_view cell_vs_quapy scaling corpus_import; do \
 		echo "== $$name"; $(BIN)/python benchmarks/$$name.py || exit 1; done
 
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m website.build
+
+docs-refresh: $(VENV)/.installed-test
+	$(BIN)/python -m website.blocks
+	$(BIN)/python -m website.measured
+	$(BIN)/python -m website.overview
+	$(BIN)/python -m website.examples
+	$(BIN)/python -m website.screenshot
+
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) site .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -42,6 +52,10 @@ $(BIN)/python:
 
 $(VENV)/.installed: $(BIN)/python pyproject.toml constraints.txt
 	$(INSTALL) -e .
+	@touch $@
+
+$(VENV)/.installed-docs: $(VENV)/.installed
+	$(INSTALL) -e '.[docs]'
 	@touch $@
 
 $(VENV)/.installed-test: $(VENV)/.installed

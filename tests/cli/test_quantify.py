@@ -1,11 +1,6 @@
-"""The verbs quantify, train and audit-plan, and the tutorial that uses them."""
+"""The verbs quantify, train and audit-plan (their tutorial runs in `tests/test_docs.py`)."""
 
-import contextlib
-import io
 import json
-import re
-import shlex
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -17,8 +12,6 @@ from quantshift.cli.audit_plan import audit_plan
 from quantshift.cli.quantify import quantify
 from quantshift.cli.train import train
 from quantshift.errors import UserError
-
-TUTORIAL = Path(__file__).parents[2] / "docs" / "quantify.md"
 
 app = typer.Typer()
 app.command("quantify")(quantify)
@@ -89,20 +82,3 @@ def test_errors_are_user_errors(tables):
     done = run("quantify", "--sample", tables / "new.csv")
     assert isinstance(done.exception, UserError)
     assert run("quantify").exit_code == 2
-
-
-def test_the_tutorial_gives_the_output_it_shows(tmp_path, monkeypatch):
-    pytest.importorskip("vl_convert")
-    monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```(python|console)\n(.*?)```", TUTORIAL.read_text("utf-8"), re.DOTALL)
-    names: dict[str, object] = {}
-    for kind, block in blocks:
-        if kind == "python":
-            with contextlib.redirect_stdout(io.StringIO()), threadpool_limits(1):
-                exec(compile(block, TUTORIAL.name, "exec"), names)
-            continue
-        command, _, shown = block.partition("\n")
-        done = run(*shlex.split(command.removeprefix("$ quantshift ")))
-        assert done.exit_code == 0, done.output
-        assert done.stdout == shown, command
-    assert sum(kind == "console" for kind, _ in blocks) == 5

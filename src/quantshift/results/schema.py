@@ -42,6 +42,7 @@ SCHEMA = pl.Schema(
         "classifier_converged": pl.Boolean(),
     }
 )
+"""Every column with its type, in the order of the files."""
 
 REQUIRED = ("experiment", "cell", "method", "size", "p_true", "p_hat")
 """Columns without which a row says nothing: never null."""

@@ -1,0 +1,59 @@
+"""A share week by week, and an alarm when the estimate is not to be believed.
+
+    python examples/monitoring.py [FOLDER]
+
+Leaves the model and a page with charts, parts.html, in the folder (default: a temporary one).
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from quantshift.quantify import load_model, quantify, save_model, train
+from quantshift.quantify.page import render_page
+
+
+def parts(n: int, worn: float, rng: np.random.Generator, *, drift: float = 0.0) -> pl.DataFrame:
+    """Parts with two measurements; drift is what the first sensor reads too much."""
+    state = rng.random(n) < worn
+    return pl.DataFrame(
+        {
+            "vibration": rng.normal(1.6 * state + drift, 1.0),
+            "heat": rng.normal(1.2 * state, 1.0),
+            "state": np.where(state, "worn", "fine"),
+        }
+    )
+
+
+def main(folder: Path) -> None:
+    rng = np.random.default_rng(0)
+    save_model(train(parts(1000, 0.4, rng), label="state"), folder / "model")
+    day = np.datetime64("2026-03-02")
+    weeks = [
+        parts(300, worn, rng, drift=drift).with_columns(day=pl.lit(day + 7 * week))
+        for week, (worn, drift) in enumerate([(0.1, 0), (0.1, 0), (0.3, 0), (0.1, 2.0)])
+    ]
+    found = quantify(
+        pl.concat(weeks).drop("state"), model=load_model(folder / "model"), by="day", every="week"
+    )
+    for batch, frame in zip(found.batches, weeks, strict=True):
+        worn = batch.shares[1]
+        alarm = batch.shift and batch.shift.rejected
+        print(
+            f"{batch.name}  worn {worn.estimate:.3f} ({worn.low:.3f} to {worn.high:.3f}), "
+            f"truth {(frame['state'] == 'worn').mean():.3f}"
+            + ("  changed" if batch.change else "")
+            + ("  ALARM: do not believe it, label some parts" if alarm else "")
+        )
+    (folder / "parts.html").write_text(render_page(found), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        main(Path(sys.argv[1]))
+    else:
+        with tempfile.TemporaryDirectory() as scratch:
+            main(Path(scratch))

@@ -1,0 +1,56 @@
+"""Is my method better? A quantifier of one's own, checked and compared under two shifts.
+
+python examples/own_method.py
+"""
+
+import numpy as np
+
+from quantshift import ACC, PCC, SLD, AbstractQuantifier, CovariateShift, PriorShift, evaluate
+from quantshift.checks import check_quantifier
+from quantshift.quantifiers.adjusted import adjust
+from quantshift.quantifiers.estimator import class_means, sample_means
+
+
+class FM(AbstractQuantifier):
+    """Friedman's Method: ACC with the training prevalence as the threshold."""
+
+    assumption = "P(X|Y) is the same in the sample (prior shift)"
+
+    def __init__(self, classifier=None, *, cv=5, seed=0):
+        self.classifier = classifier
+        self.cv = cv
+        self.seed = seed
+
+    def _fit_aggregation(self, posteriors, codes):
+        self.rates_ = class_means(self._represent(posteriors).T, codes)
+
+    def _represent(self, posteriors):
+        return np.asarray(self.prior_[:, np.newaxis] <= posteriors.T, dtype=float)
+
+    def _solve(self, representation, index):
+        return adjust(sample_means(representation, index), self.rates_)
+
+
+def main() -> None:
+    check_quantifier(FM())
+    print("FM passes all checks")
+    rng = np.random.default_rng(0)
+    y, category = rng.integers(0, 2, 12_000), rng.choice(["north", "south"], 12_000)
+    X = rng.normal(np.outer(1.2 * y, [1, 1]) + np.outer(category == "south", [0.8, -0.8]), 1.0)
+    train, test = slice(0, 2000), slice(2000, None)
+    protocols = {
+        "prior": PriorShift(test_size=250, test_repeats=20),
+        "covariate": CovariateShift(test_size=250, test_repeats=20, test_prevalences=[0.5]),
+    }
+    print("mean absolute error  " + "  ".join(f"{name:>9}" for name in protocols))
+    for quantifier in (PCC(), ACC(), FM(), SLD()):
+        quantifier.fit(X[train], y[train])
+        frames = [
+            evaluate(quantifier, p, X[test], y[test], category[test]) for p in protocols.values()
+        ]
+        errors = "  ".join(f"{frame['ae'].mean():9.4f}" for frame in frames)
+        print(f"{type(quantifier).__name__:<19}  {errors}")
+
+
+if __name__ == "__main__":
+    main()

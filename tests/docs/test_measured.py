@@ -1,0 +1,147 @@
+"""Measured tables are what the CSV files say, and these are what a run says."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from quantshift.analysis import against_published
+from quantshift.results.schema import conform
+from website.measured import (
+    FIGURES,
+    agreement_of,
+    by_degree,
+    errors_of,
+    errors_table,
+    fill_blocks,
+    findings_table,
+    measured_blocks,
+    method_table,
+    parts_table,
+    published_table,
+)
+from website.pages import name_of, pages
+
+TABLES = measured_blocks(FIGURES)
+
+
+@pytest.mark.parametrize("page", pages(), ids=name_of)
+def test_tables_of_a_page_are_up_to_date(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert fill_blocks(text, TABLES) == text, "run `python -m website.measured`"
+
+
+def test_every_table_stands_in_a_page() -> None:
+    texts = "".join(page.read_text(encoding="utf-8") for page in pages())
+    assert [name for name in TABLES if f"<!-- measured: {name} -->" not in texts] == []
+
+
+def test_a_block_is_filled_and_the_rest_left() -> None:
+    page = "before\n<!-- measured: a -->\nold\n<!-- end -->\nafter <!-- generated: b -->"
+    assert fill_blocks(page, {"a": "new"}) == page.replace("old", "\nnew\n")
+
+
+def test_a_block_that_does_not_exist_is_an_error() -> None:
+    with pytest.raises(KeyError, match="nonsense"):
+        fill_blocks("<!-- measured: nonsense -->\n<!-- end -->", TABLES)
+
+
+def errors(**values: float) -> pl.DataFrame:
+    parts = ("prior", "covariate-pure", "covariate-mixed", "local", "local-control")
+    more = (*parts, "concept", "concept-forced", "prior-rare")
+    rows = [(part, name, value) for name, value in values.items() for part in more]
+    return pl.DataFrame(rows, schema=["part", "method", "mean"], orient="row")
+
+
+def test_the_least_is_bold_and_the_yardstick_never() -> None:
+    lines = errors_table(errors(SLD=0.02, CC=0.1, MLPE=0.001)).splitlines()
+    assert lines[2] == "| CC" + " | .100" * 7 + " |"
+    assert lines[3] == "| SLD" + " | **.020**" * 7 + " |"
+    assert lines[4] == "| MLPE" + " | .001" * 7 + " |"
+
+
+def test_the_worst_of_the_four_shifts_leaves_concept_shift_out() -> None:
+    frame = errors(SLD=0.02).with_columns(
+        mean=pl.when(pl.col("part") == "local")
+        .then(0.05)
+        .when(pl.col("part") == "concept")
+        .then(0.3)
+        .otherwise("mean")
+    )
+    assert errors_table(frame).splitlines()[2].split(" | ")[-2] == "**.050**"
+
+
+def test_a_method_without_a_part_has_a_gap() -> None:
+    frame = errors(SLD=0.02, SubclassSLD=0.01).filter(
+        (pl.col("method") == "SLD") | (pl.col("part") != "concept")
+    )
+    assert errors_table(frame).splitlines()[3].split(" | ")[5] == ""
+    assert method_table(frame, "SubclassSLD").splitlines()[2].split(" | ")[5] == ""
+
+
+def test_a_method_stands_beside_the_best() -> None:
+    own, least = method_table(errors(SLD=0.02, CC=0.1), "CC").splitlines()[2:]
+    assert own.startswith("| CC | .100")
+    assert least.startswith("| the least | .020 SLD")
+
+
+def test_parts_are_rows() -> None:
+    lines = parts_table(errors(SLD=0.02, CC=0.1)).splitlines()
+    assert lines[0] == "| mean absolute error | CC | SLD |"
+    assert lines[2] == "| prior | .100 | **.020** |"
+    assert len(lines) == 2 + 7
+
+
+def test_shared_figures_of_a_finding_are_shown_once() -> None:
+    rows = [(1, "T", "first", "holds", "x"), (1, "T", "second", "holds", "x")]
+    names = ["finding", "title", "claim", "verdict", "figures"]
+    first, second = findings_table(pl.DataFrame(rows, names, orient="row")).splitlines()[2:]
+    assert first == "| **1. T** | first | holds | x |"
+    assert second == "|  | second | holds |  |"
+
+
+def outcomes() -> pl.DataFrame:
+    """Prior shift at two training prevalences; CC is off by 0.2, SLD by 0.02."""
+    rows = [
+        {
+            "experiment": "prior",
+            "cell": f"{p_train},{train_repeat}",
+            "method": method,
+            "p_train": p_train,
+            "p_test": 0.5,
+            "train_repeat": train_repeat,
+            "repeat": repeat,
+            "degree": round(0.5 - p_train, 1),
+            "size": 500,
+            "p_true": 0.5,
+            "p_hat": 0.5 + error * (2 if p_train == 0.02 else 1),
+        }
+        for p_train in (0.02, 0.4)
+        for train_repeat in range(2)
+        for repeat in range(3)
+        for method, error in {"CC": 0.2, "SLD": 0.02, "DyS": 0.03}.items()
+    ]
+    return conform(pl.DataFrame(rows))
+
+
+def test_errors_of_a_run_and_of_training_sets_with_few_items_of_a_class() -> None:
+    found = {(part, method): mean for part, method, mean, *_ in errors_of(outcomes()).iter_rows()}
+    assert found["prior", "CC"] == pytest.approx(0.3)
+    assert found["prior-rare", "CC"] == pytest.approx(0.4)
+    assert found["prior-rare", "SLD"] == pytest.approx(0.04)
+
+
+def test_published_numbers_beside_ours() -> None:
+    published = against_published(outcomes()).drop_nulls("ours")
+    frame = by_degree(published)
+    theirs = frame.filter(pl.col("method") == "SLD", pl.col("degree") == 0.1)["theirs"].item()
+    line = published_table(frame).splitlines()[2]
+    assert line.startswith("| +0.1 | .200 / ")
+    assert line.endswith(f"| **.020 / {f'{theirs:.3f}'[1:]}** |")
+
+
+def test_agreement_counts_rows_once() -> None:
+    (row,) = agreement_of(against_published(outcomes()).drop_nulls("ours")).rows(named=True)
+    assert (row["part"], row["rows"]) == ("prior", 2)
+    assert -1 <= row["spearman"] <= 1
+    assert row["difference"] > 0

@@ -1,0 +1,59 @@
+"""The decision figure: what is in the repository is what the script draws, and it can be read."""
+
+from xml.etree import ElementTree
+
+import pytest
+from PIL import Image
+
+from quantshift import catalogue
+from website.pages import DOCS
+from website.pictures import HEAD, ILLUSTRATIONS, LEFT, PICTURES, RIGHT, STEPS, WIDTH, decision
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def test_the_figure_is_what_the_script_draws() -> None:
+    drawn = decision(HEAD, STEPS)
+    assert (PICTURES / "choose.svg").read_text(encoding="utf-8") == drawn, (
+        "run `python -m website.pictures`"
+    )
+
+
+def test_every_text_fits_its_box_and_every_box_the_sheet() -> None:
+    root = ElementTree.fromstring(decision(HEAD, STEPS))
+    height = float(root.attrib["viewBox"].split()[3])
+    for box in root.iter(f"{SVG}rect"):
+        x, y, w, h = (float(box.attrib[name]) for name in ("x", "y", "width", "height"))
+        assert min(x, y) >= 0
+        assert x + w <= WIDTH
+        assert y + h <= height
+    # Wide fonts need some 0.56 em per letter.
+    for step in STEPS:
+        for part, (_, width) in ((step.situation, LEFT), (step.answer, RIGHT)):
+            assert all(0.56 * 15 * len(line) < width for line in part.lines)
+            assert 0.56 * 13 * len(part.small) < width
+
+
+def test_every_text_lies_on_a_filled_box() -> None:
+    # Otherwise it could not be read on both light and dark pages.
+    root = ElementTree.fromstring(decision(HEAD, STEPS))
+    boxes = [
+        [float(box.attrib[name]) for name in ("x", "y", "width", "height")]
+        for box in root.iter(f"{SVG}rect")
+        if box.attrib["fill"] != "none"
+    ]
+    for text in root.iter(f"{SVG}text"):
+        at_x, at_y = float(text.attrib["x"]), float(text.attrib["y"])
+        assert any(x < at_x < x + w and y < at_y < y + h for x, y, w, h in boxes), text.text
+
+
+def test_methods_named_exist() -> None:
+    named = {step.answer.lines[0] for step in STEPS} - {"Label some items", "Shift test"}
+    assert named <= set(catalogue.quantifiers())
+
+
+@pytest.mark.parametrize("name", ILLUSTRATIONS)
+def test_every_illustration_is_there_and_shown(name: str) -> None:
+    with Image.open(PICTURES / f"shift-{name}.png") as picture:
+        assert picture.width == 1400
+    assert f"(pictures/shift-{name}.png)" in (DOCS / "shifts.md").read_text(encoding="utf-8")

@@ -1,0 +1,72 @@
+"""The built site in a real browser: wide and narrow, light and dark, with its search."""
+
+import pytest
+
+from website.build import navigation, problems_after, problems_before
+
+PAGES = ("", "start/", "reference/command-line/", "reference/quantifiers/", "synthetic/")
+
+
+def test_nothing_is_wrong_with_the_pages():
+    assert list(problems_before()) == []
+
+
+def test_nothing_is_wrong_with_the_site(site):
+    assert list(problems_after(site)) == []
+
+
+def test_every_page_of_the_navigation_is_built(site):
+    for page in navigation():
+        folder = page.removesuffix(".md").removesuffix("index")
+        assert (site / folder / "index.html").is_file(), page
+
+
+def test_no_page_loads_from_elsewhere(site):
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert 'src="http' not in text, page
+        assert 'rel="stylesheet" href="http' not in text, page
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1360, 360])
+def test_pages_open(visit, address, width, scheme):
+    page = visit(width=width, scheme=scheme)
+    for path in PAGES:
+        page.goto(f"{address}{path}")
+        assert page.locator("h1").is_visible()
+        # Wide tables, code and formulas scroll by themselves, the page does not.
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+        background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        red = int(background.removeprefix("rgba(").removeprefix("rgb(").split(",")[0])
+        assert (red > 127) == (scheme == "light"), path
+
+
+def test_pictures_are_there(visit):
+    page = visit("")
+    page.wait_for_function("[...document.images].every((image) => image.complete)")
+    assert page.evaluate("[...document.images].map((image) => image.naturalWidth > 0)") == [True]
+
+
+def test_the_search_finds_a_method(visit):
+    page = visit("")
+    page.get_by_role("button", name="Search").first.click()
+    page.get_by_label("Search").locator("visible=true").last.fill("PACC")
+    page.get_by_role("option").filter(has_text="Probabilistic Adjusted").first.click()
+    page.wait_for_url("**/quantifiers/pacc/**")
+    assert "PACC" in page.locator("h1").inner_text()
+
+
+def test_formulas_are_drawn_by_the_browser(visit):
+    page = visit("synthetic/")
+    formula = page.locator("p.formula math").first
+    box = formula.bounding_box()
+    assert box["width"] > 100
+    assert box["height"] > 15
+    assert page.locator("article", has_text="$").count() == 0
+
+
+def test_the_reference_shows_signatures_and_docstrings(visit):
+    page = visit("reference/metrics/")
+    assert page.locator('[id="quantshift.metrics.ae"]').is_visible()
+    assert page.get_by_text("Absolute error: mean over classes").last.is_visible()

@@ -1,0 +1,162 @@
+"""Marked blocks of the pages, written from the registries and schemas.
+
+A page holds `<!-- generated: NAME -->` and `<!-- end -->`; what stands between them is this
+module's. So a page reads well in the repository too, and a test says when it is out of date.
+
+    python -m website.blocks            write all blocks
+    python -m website.blocks --check    say which are out of date
+"""
+
+import inspect
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from quantshift import catalogue, metrics
+from quantshift.experiments.spec import library
+from quantshift.quantifiers.estimator import AbstractQuantifier
+from website import commands, schema
+from website.pages import DOCS, name_of, pages
+from website.tables import code, table
+
+_BEGIN = re.compile(r"^<!-- generated: ", re.MULTILINE)
+_MARKED = re.compile(
+    r"^(<!-- generated: ([\w-]+) -->\n).*?^(<!-- end -->)", re.DOTALL | re.MULTILINE
+)
+
+
+def methods(page: Path) -> str:
+    """Every quantifier: name, full name, what it assumes, its options with their defaults."""
+    rows = [
+        (_linked(name, page), catalogue.full_name(cls), cls.assumption, _options(cls))
+        for name, cls in catalogue.quantifiers().items()
+    ]
+    return table(["name", "full name", "assumes", "options"], rows)
+
+
+def shifts(page: Path) -> str:
+    """Every protocol: class, kind in experiment files, what changes."""
+    rows = [
+        (code(name), code(cls.name), catalogue.full_name(cls), cls.changes)
+        for name, cls in catalogue.shifts().items()
+    ]
+    return table(["class", "kind", "full name", "what changes"], rows)
+
+
+def experiments(page: Path) -> str:
+    """The experiments of the library: their protocol and sizes, full and quick."""
+    quick = library(profile="quick")
+    rows = [
+        (
+            code(name),
+            experiment.title,
+            code(experiment.shift.name),
+            _sizes(experiment.n_training_sets, experiment.n_test_samples),
+            _sizes(quick[name].n_training_sets, quick[name].n_test_samples),
+        )
+        for name, experiment in library().items()
+    ]
+    sets = "training sets x test samples of each"
+    return table(["name", "title", "shift", f"{sets}", "with `--profile quick`"], rows)
+
+
+def measures(page: Path) -> str:
+    """The error measures by name, with their definition and whether they need smoothing."""
+    rows = [
+        (code(name), _first_line(function), "yes" if name in metrics.SMOOTHED else "")
+        for name, function in {**metrics.PLAIN, **metrics.SMOOTHED}.items()
+    ]
+    return table(["name", "what it is", "takes `smoothing`"], rows)
+
+
+BLOCKS: Mapping[str, Callable[[Path], str]] = MappingProxyType(
+    {
+        "methods": methods,
+        "shifts": shifts,
+        "experiments": experiments,
+        "metrics": measures,
+        "spec-fields": lambda page: schema.spec_fields(),
+        "shift-fields": lambda page: schema.shift_fields(),
+        "quantify-options": lambda page: commands.options_table("quantshift quantify"),
+        "train-options": lambda page: commands.options_table("quantshift train"),
+        "audit-plan-options": lambda page: commands.options_table("quantshift audit-plan"),
+        "run-options": lambda page: commands.options_table("quantshift run"),
+        "report-options": lambda page: commands.options_table("quantshift report"),
+        "commands": lambda page: commands.reference(),
+    }
+)
+"""What a block of that name holds, on a page."""
+
+
+def filled(page: Path) -> str:
+    """The page's text with all its blocks up to date."""
+    return fill(page.read_text(encoding="utf-8"), page)
+
+
+def fill(text: str, page: Path) -> str:
+    """The text with all its blocks as they must be on that page."""
+    if len(_MARKED.findall(text)) != len(_BEGIN.findall(text)):
+        raise ValueError(f"{name_of(page)}: a generated block has no <!-- end -->")
+    return _MARKED.sub(lambda found: _block(found, page), text)
+
+
+def stale() -> list[Path]:
+    """The pages with a block that is not what the registries say."""
+    return [page for page in pages() if filled(page) != page.read_text(encoding="utf-8")]
+
+
+def _block(found: re.Match[str], page: Path) -> str:
+    begin, name, end = found.groups()
+    if name not in BLOCKS:
+        raise ValueError(f"{name_of(page)}: no block {name!r}; known: {', '.join(BLOCKS)}")
+    return f"{begin}\n{BLOCKS[name](page)}\n\n{end}"
+
+
+def _linked(name: str, page: Path) -> str:
+    target = DOCS / "quantifiers" / f"{_dashed(name)}.md"
+    if not target.exists():
+        return name
+    return f"[{name}]({Path(os.path.relpath(target, page.parent)).as_posix()})"
+
+
+def _dashed(name: str) -> str:
+    """The page's name of a class.
+
+    >>> [_dashed(name) for name in ("SubclassSLD", "HDy")]
+    ['subclass-sld', 'hdy']
+    """
+    return re.sub(r"(?<=[a-z])(?=[A-Z]{2})", "-", name).lower()
+
+
+def _options(cls: type[AbstractQuantifier]) -> str:
+    given = inspect.signature(cls).parameters.values()
+    return ", ".join(
+        code(f"{p.name}={getattr(p.default, '__name__', repr(p.default))}")
+        for p in given
+        if p.name != "classifier"
+    )
+
+
+def _first_line(thing: object) -> str:
+    return (inspect.getdoc(thing) or "").splitlines()[0]
+
+
+def _sizes(n_training_sets: int, n_test_samples: int) -> str:
+    return f"{n_training_sets:,} x {n_test_samples:,}"
+
+
+def main(arguments: list[str]) -> int:
+    """Writes the blocks; with --check only says which pages are out of date."""
+    outdated = stale()
+    for page in outdated:
+        print(f"{name_of(page)}: a generated block is out of date; run `make docs-refresh`")
+        if "--check" not in arguments:
+            page.write_text(filled(page), encoding="utf-8")
+    return int("--check" in arguments and bool(outdated))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,53 @@
+"""The links of the built site: every page, file and anchor that one leads to is there."""
+
+from collections.abc import Iterator
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.targets: list[str] = []
+        self.anchors: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value for name, value in attrs if value}
+        self.anchors.update(given[name] for name in ("id", "name") if name in given)
+        if tag in ("a", "img", "link", "script", "source"):
+            self.targets += [given[name] for name in ("href", "src") if name in given]
+
+
+@cache
+def _read(page: Path) -> _Reader:
+    reader = _Reader()
+    reader.feed(page.read_text(encoding="utf-8"))
+    return reader
+
+
+def anchors(page: Path) -> set[str]:
+    """Where links into a built page may lead."""
+    return _read(page).anchors
+
+
+def broken(site: Path) -> Iterator[str]:
+    """Links that lead nowhere, and files that would come from other hosts."""
+    for page in sorted(site.rglob("*.html")):
+        if page.name == "404.html":  # its links are for a server's root
+            continue
+        for target in _read(page).targets:
+            parts = urlsplit(target)
+            if not (parts.scheme or parts.netloc) and not _leads(page, parts.path, parts.fragment):
+                yield f"{page.relative_to(site)}: {target}"
+
+
+def _leads(page: Path, path: str, anchor: str) -> bool:
+    file = (page.parent / unquote(path)).resolve() if path else page
+    if file.is_dir():
+        file = file / "index.html"
+    if not file.is_file():
+        return False
+    # `#__...` are the theme's own, made when the page is used.
+    return not anchor or anchor.startswith("__") or unquote(anchor) in anchors(file)

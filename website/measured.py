@@ -1,0 +1,263 @@
+"""Measured figures of the documentation: from a run to CSV files, from these to Markdown tables.
+
+    python -m website.measured runs/paper
+
+`errors.csv` is the mean absolute error of every method in every part of the paper's experiments,
+`findings.csv` the verdicts on the paper's findings, `published.csv` our errors beside the
+published ones by degree of shift, `agreement.csv` how well the two agree. A table stands in a page
+between `<!-- measured: NAME -->` and `<!-- end -->`.
+"""
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from quantshift.analysis import against_published, order_methods, part_of, summarise, verdicts
+from quantshift.report.tables import decimal
+from quantshift.results.store import ResultStore
+from website.pages import DOCS, pages
+from website.tables import table
+
+FIGURES = DOCS / "figures"
+
+RARE = "prior-rare"
+"""Prior shift after training sets with 2 % of a class."""
+
+PARTS: Mapping[str, str] = {
+    "prior": "prior",
+    "covariate-pure": "covariate, pure",
+    "covariate-mixed": "covariate, mixed",
+    "local": "local",
+    "concept": "concept",
+}
+"""Columns of the table of errors: the kinds of shift."""
+
+MODELLED = ("prior", "covariate-pure", "covariate-mixed", "local")
+"""The shifts that some method is made for."""
+
+CONTROLS: Mapping[str, str] = {
+    "local-control": "local's control",
+    "concept-forced": "concept, forced priors",
+}
+
+YARDSTICK = "MLPE"
+"""Right by design where the prevalence stays, so it is not among the best."""
+
+COLUMNS = (
+    *("experiment", "cell", "method", "p_train", "alpha_train", "cut_train", "p_test"),
+    *("alpha_test", "cut_test", "control", "repeat", "degree", "size", "p_true", "p_hat"),
+)
+
+_BLOCK = re.compile(r"(<!-- measured: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Measure the run, if one is named, and bring the tables of all pages up to date."""
+    if arguments:
+        measure(Path(arguments[0]), FIGURES)
+    tables = measured_blocks(FIGURES)
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        filled = fill_blocks(text, tables)
+        if filled != text:
+            page.write_text(filled, encoding="utf-8", newline="\n")
+
+
+def measure(run: Path, folder: Path) -> None:
+    """Write the CSV files from the results of a run of the paper's experiments."""
+    frame = ResultStore.open(run).read().select(COLUMNS).collect()
+    folder.mkdir(exist_ok=True)
+    write(errors_of(frame), folder / "errors.csv")
+    write(findings_of(frame), folder / "findings.csv")
+    published = against_published(frame)
+    write(by_degree(published), folder / "published.csv")
+    write(agreement_of(published), folder / "agreement.csv")
+
+
+def write(frame: pl.DataFrame, path: Path) -> None:
+    """The frame as CSV with seven decimals."""
+    frame.write_csv(path, float_precision=7)
+
+
+def errors_of(frame: pl.DataFrame) -> pl.DataFrame:
+    """Mean absolute error and its 95 % limits, per part and method."""
+    columns = ["part", "method", "mean", "low", "high", "n", "training_sets"]
+    prior = pl.col("experiment") == "prior"
+    rare = frame.filter(prior & pl.col("p_train").is_in([0.02, 0.98]))
+    parts = [part_of(frame), rare.with_columns(part=pl.lit(RARE))]
+    return pl.concat([summarise(rows, ["part", "method"]).select(columns) for rows in parts])
+
+
+def findings_of(frame: pl.DataFrame) -> pl.DataFrame:
+    """A row for every claim of every finding."""
+    words = {True: "holds", False: "does not hold", None: "cannot be told"}
+    return pl.DataFrame(
+        [
+            {
+                "finding": verdict.number,
+                "title": verdict.title,
+                "claim": claim.text,
+                "verdict": words[claim.holds],
+                "figures": claim.figures,
+            }
+            for verdict in verdicts(frame)
+            for claim in verdict.claims
+        ]
+    )
+
+
+def by_degree(published: pl.DataFrame) -> pl.DataFrame:
+    """Ours and theirs, averaged over the rows of a part that have the same degree."""
+    return (
+        published.group_by("part", "degree", "method", maintain_order=True)
+        .agg(pl.col("ours", "theirs").mean(), rows=pl.len())
+        .sort("part", "degree", maintain_order=True)
+    )
+
+
+def agreement_of(published: pl.DataFrame) -> pl.DataFrame:
+    """Per part: rows, mean rank correlation of a row, mean absolute difference of a cell."""
+    rows = published.unique(["part", "p_train", "p_test", "degree"], maintain_order=True)
+    return (
+        rows.group_by("part", maintain_order=True)
+        .agg(rows=pl.len(), spearman=pl.col("spearman").mean())
+        .join(
+            published.group_by("part").agg(difference=pl.col("difference").abs().mean()), on="part"
+        )
+    )
+
+
+def measured_blocks(folder: Path) -> dict[str, str]:
+    """The tables by the name of their block."""
+    errors = pl.read_csv(folder / "errors.csv")
+    published = pl.read_csv(folder / "published.csv")
+    return {
+        "errors": errors_table(errors),
+        "parts": parts_table(errors),
+        **{
+            f"errors-{name}": method_table(errors, name) for name in order_methods(errors["method"])
+        },
+        "findings": findings_table(pl.read_csv(folder / "findings.csv")),
+        "agreement": agreement_table(pl.read_csv(folder / "agreement.csv")),
+        **{
+            f"published-{part}": published_table(published.filter(pl.col("part") == part))
+            for part in published["part"].unique(maintain_order=True)
+        },
+    }
+
+
+def fill_blocks(text: str, tables: Mapping[str, str]) -> str:
+    """The page with its blocks of these names filled; others stay as they are."""
+
+    def filled(found: re.Match[str]) -> str:
+        name = found[2]
+        return f"{found[1]}\n{tables[name]}\n\n{found[3]}"
+
+    return _BLOCK.sub(filled, text)
+
+
+def errors_table(errors: pl.DataFrame) -> str:
+    """A row per method: mean absolute errors, and the worst of the shifts methods are made for."""
+    mean = _means(errors)
+    columns = [
+        *([mean.get((part, name)) for name in _methods(errors)] for part in PARTS),
+        [_worst(mean, name) for name in _methods(errors)],
+        [mean.get((RARE, name)) for name in _methods(errors)],
+    ]
+    cells = [_bold_least(column, _methods(errors)) for column in columns]
+    header = ["", *PARTS.values(), "worst of four", "rare class"]
+    return table(header, [[n, *row] for n, *row in zip(_methods(errors), *cells, strict=True)])
+
+
+def parts_table(errors: pl.DataFrame) -> str:
+    """A row per part of the experiments, a column per method."""
+    mean, methods = _means(errors), _methods(errors)
+    rows = [
+        [name, *_bold_least([mean.get((part, method)) for method in methods], methods)]
+        for part, name in {**PARTS, **CONTROLS}.items()
+    ]
+    return table(["mean absolute error", *methods], rows)
+
+
+def method_table(errors: pl.DataFrame, method: str) -> str:
+    """One method beside the best of each part."""
+    mean, parts = _means(errors), {**PARTS, **CONTROLS}
+    least = [_least(mean, part) for part in parts]
+    return table(
+        ["mean absolute error", *parts.values()],
+        [
+            [method, *(_text(mean.get((part, method))) for part in parts)],
+            ["the least", *(f"{decimal(value)} {name}" for value, name in least)],
+        ],
+    )
+
+
+def findings_table(findings: pl.DataFrame) -> str:
+    """A row per claim; the finding, and figures that several claims share, stand in the first."""
+    rows, title, figures = [], "", ""
+    for row in findings.iter_rows(named=True):
+        first, new = row["title"] != title, row["figures"] != figures
+        title, figures = row["title"], row["figures"]
+        name = f"**{row['finding']}. {title}**" if first else ""
+        rows.append([name, row["claim"], row["verdict"], figures if new else ""])
+    return table(["finding", "criterion", "here", "figures"], rows)
+
+
+def agreement_table(agreement: pl.DataFrame) -> str:
+    """A row per part of the published tables."""
+    return table(
+        ["", "rows", "mean rank correlation", "mean absolute difference"],
+        [
+            [PARTS[part], str(rows), f"{spearman:.2f}".lstrip("0"), decimal(difference)]
+            for part, rows, spearman, difference in agreement.iter_rows()
+        ],
+    )
+
+
+def published_table(published: pl.DataFrame) -> str:
+    """Our error / the published one, a row per degree."""
+    methods = order_methods(published["method"])
+    rows = []
+    for (degree,), group in published.group_by("degree", maintain_order=True):
+        pairs = {row["method"]: row for row in group.iter_rows(named=True)}
+        least = min(methods, key=lambda name: pairs[name]["ours"])
+        cells = [f"{decimal(pairs[n]['ours'])} / {decimal(pairs[n]['theirs'])}" for n in methods]
+        bold = [f"**{c}**" if n == least else c for n, c in zip(methods, cells, strict=True)]
+        rows.append([f"{degree:+.1f}" if degree else "0.0", *bold])
+    return table(["degree", *methods], rows)
+
+
+def _methods(errors: pl.DataFrame) -> tuple[str, ...]:
+    return order_methods(errors["method"])
+
+
+def _means(errors: pl.DataFrame) -> dict[tuple[str, str], float]:
+    rows = errors.select("part", "method", "mean").iter_rows()
+    return {(part, method): value for part, method, value in rows}
+
+
+def _worst(mean: Mapping[tuple[str, str], float], method: str) -> float | None:
+    values = [mean.get((part, method)) for part in MODELLED]
+    return None if None in values else max(v for v in values if v is not None)
+
+
+def _least(mean: Mapping[tuple[str, str], float], part: str) -> tuple[float, str]:
+    rivals = [(value, m) for (p, m), value in mean.items() if p == part and m != YARDSTICK]
+    return min(rivals)
+
+
+def _bold_least(values: Sequence[float | None], methods: Sequence[str]) -> list[str]:
+    pairs = list(zip(values, methods, strict=True))
+    least = min(v for v, name in pairs if v is not None and name != YARDSTICK)
+    return [f"**{_text(v)}**" if v == least and n != YARDSTICK else _text(v) for v, n in pairs]
+
+
+def _text(value: float | None) -> str:
+    return "" if value is None else decimal(value)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

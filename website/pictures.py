@@ -1,0 +1,210 @@
+"""The pictures of the documentation: how to choose a method, and the kinds of shift.
+
+    python -m website.pictures
+
+Every picture has a background of its own or boxes that are filled, so that it can be read on light
+and on dark pages. The decision figure is narrow, so that its text is still legible on a telephone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from PIL import Image
+
+from quantshift.report.figures.canvas import save_figure
+from quantshift.report.illustrations import (
+    concept_illustration,
+    covariate_illustration,
+    local_illustration,
+    overlap_illustration,
+    prior_illustration,
+)
+from website.pages import DOCS
+
+PICTURES = DOCS / "pictures"
+
+ILLUSTRATIONS = {
+    "prior": prior_illustration,
+    "covariate": covariate_illustration,
+    "local": local_illustration,
+    "concept": concept_illustration,
+    "overlap": overlap_illustration,
+}
+
+COLOURS = 64
+"""Enough for the illustrations, in a quarter of the bytes."""
+
+WIDTH = 430
+LEFT, RIGHT = (6, 206), (250, 174)
+"""Offset and width of the two columns: what has changed, and what to do."""
+
+INDENT = 22
+LINE, PADDING, GAP = 19, 11, 13
+
+QUESTION = ("#2f3e55", "#2f3e55", "#ffffff")
+SITUATION = ("#eef1f6", "#b9c3d2", "#1d2633")
+METHOD = ("#d5e8f6", "#4a90c2", "#0d2a40")
+LABELS = ("#fdebc8", "#d08a00", "#402a00")
+"""Fill, border and ink of the boxes."""
+
+ARROW = "#8491a5"
+
+
+@dataclass(frozen=True)
+class Box:
+    """Lines of text in a frame: the first ones plain or bold, the last one small, if any."""
+
+    lines: tuple[str, ...]
+    colours: tuple[str, str, str]
+    small: str = ""
+    bold: bool = False
+
+    @property
+    def height(self) -> int:
+        """What the text needs."""
+        return 2 * PADDING + LINE * (len(self.lines) + bool(self.small)) - 4
+
+
+@dataclass(frozen=True)
+class Step:
+    """A situation and what to do in it; later steps that depend on an earlier one are indented."""
+
+    situation: Box
+    answer: Box
+    depends: bool = False
+
+    @property
+    def height(self) -> int:
+        """Of the higher box."""
+        return max(self.situation.height, self.answer.height)
+
+
+def situation(*lines: str, small: str = "") -> Box:
+    """A box of the left column."""
+    return Box(lines, SITUATION, small)
+
+
+def method(*lines: str, small: str = "") -> Box:
+    """A quantifier or a test."""
+    return Box(lines, METHOD, small, bold=True)
+
+
+def labels(*lines: str, small: str = "") -> Box:
+    """Where no method helps without labels."""
+    return Box(lines, LABELS, small, bold=True)
+
+
+HEAD = Box(("What may have changed", "between training set and sample?"), QUESTION, bold=True)
+
+STEPS = (
+    Step(
+        situation("Only how common", "the classes are", small="P(X | Y) stays"),
+        method("SLD", small="DyS is close behind"),
+    ),
+    Step(
+        situation("Only the mix of items,", "labels as before", small="P(Y | X) stays"),
+        method("PCC", small="fails if P(Y) moves too"),
+    ),
+    Step(
+        situation("Groups seen in training", "grew or shrank", small="P(X | Y, group) stays"),
+        method("SubclassSLD", small="SLD is the next best"),
+    ),
+    Step(
+        situation("What a label means", small="P(Y | X) changes"),
+        labels("Label some items", small="valid under any shift"),
+    ),
+    Step(situation("I do not know"), method("Shift test", small="quantshift quantify")),
+    Step(situation("prior shift", "not rejected"), method("SLD"), depends=True),
+    Step(
+        situation("rejected"),
+        method("SubclassSLD", small="report its range"),
+        depends=True,
+    ),
+    Step(
+        situation("items unlike any", "seen in training"),
+        labels("Label some items", small="as above"),
+        depends=True,
+    ),
+)
+
+
+def main() -> None:
+    """Write all pictures."""
+    PICTURES.mkdir(exist_ok=True)
+    (PICTURES / "choose.svg").write_text(decision(HEAD, STEPS), encoding="utf-8", newline="\n")
+    for name, draw in ILLUSTRATIONS.items():
+        (path,) = save_figure(draw(), PICTURES, f"shift-{name}", formats=["png"])
+        with Image.open(path) as picture:
+            small = picture.convert("RGB").quantize(COLOURS)
+        small.save(path, optimize=True)
+
+
+def decision(head: Box, steps: Sequence[Step]) -> str:
+    """The figure as SVG: a column of situations, each with an arrow to what to do."""
+    left, left_width = LEFT
+    right, right_width = RIGHT
+    parts = [_box(head, left, 8, WIDTH - 2 * left, head.height)]
+    y, parent = 8 + head.height + GAP, 0
+    for step in steps:
+        indent = INDENT if step.depends else 0
+        middle = y + step.height / 2
+        if step.depends:
+            # From the answer of the step it depends on: down and to the left.
+            x = left + INDENT / 2
+            parts.append(_path(f"M{x} {parent} V{middle} H{left + indent}"))
+        else:
+            parent = y + step.height
+        parts.append(
+            _box(step.situation, left + indent, y, left_width - indent, step.height),
+        )
+        parts.append(_path(f"M{left + left_width} {middle} H{right - 2}", arrow=True))
+        parts.append(_box(step.answer, right, y, right_width, step.height))
+        y += step.height + GAP
+    height = y - GAP + 8
+    description = "; ".join(
+        f"{' '.join(s.situation.lines)}: {' '.join(s.answer.lines)}" for s in steps
+    )
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
+            f'width="{WIDTH}" height="{height}" role="img" '
+            'font-family="system-ui, -apple-system, Segoe UI, Roboto, DejaVu Sans, sans-serif" '
+            'font-size="15">',
+            f"<title>{escape(' '.join(head.lines))}</title>",
+            f"<desc>{escape(description)}</desc>",
+            '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
+            f'markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="{ARROW}"/></marker>'
+            "</defs>",
+            *parts,
+            "</svg>",
+            "",
+        ]
+    )
+
+
+def _box(box: Box, x: float, y: float, width: float, height: float) -> str:
+    fill, border, ink = box.colours
+    lines = [*((line, False) for line in box.lines), *([(box.small, True)] if box.small else [])]
+    top = y + (height - LINE * len(lines)) / 2 + 14
+    weight = ' font-weight="600"' if box.bold else ""
+    texts = [
+        f'<text x="{x + width / 2}" y="{top + LINE * i}" text-anchor="middle" fill="{ink}"'
+        + (' font-size="13" opacity="0.85">' if small else f"{weight}>")
+        + f"{escape(line)}</text>"
+        for i, (line, small) in enumerate(lines)
+    ]
+    frame = (
+        f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="8" fill="{fill}" '
+        f'stroke="{border}" stroke-width="1.2"/>'
+    )
+    return "\n".join([frame, *texts])
+
+
+def _path(points: str, *, arrow: bool = False) -> str:
+    tip = ' marker-end="url(#tip)"' if arrow else ""
+    return f'<path d="{points}" fill="none" stroke="{ARROW}" stroke-width="1.8"{tip}/>'
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""The pages of the API against the public names: every one is there and has a docstring."""
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import griffe
+
+from website.links import anchors
+from website.pages import ROOT
+
+PUBLIC = (
+    "quantshift",
+    "quantshift.quantifiers.divergences",
+    "quantshift.quantifiers.foreign",
+    "quantshift.catalogue",
+    "quantshift.checks",
+    "quantshift.shifts",
+    "quantshift.evaluation",
+    "quantshift.selection",
+    "quantshift.prevalence",
+    "quantshift.metrics",
+    "quantshift.corpora",
+    "quantshift.corpora.binarise",
+    "quantshift.corpora.synthetic",
+    "quantshift.features.counts",
+    "quantshift.features.tfidf",
+    "quantshift.features.view",
+    "quantshift.classify.calibration",
+    "quantshift.classify.classifier",
+    "quantshift.classify.folds",
+    "quantshift.classify.learners",
+    "quantshift.classify.logistic",
+    "quantshift.diagnosis",
+    "quantshift.intervals",
+    "quantshift.audit",
+    "quantshift.quantify",
+    "quantshift.quantify.result",
+    "quantshift.experiments.spec",
+    "quantshift.experiments.dataset",
+    "quantshift.experiments.plan",
+    "quantshift.experiments.executors",
+    "quantshift.experiments.runner",
+    "quantshift.results",
+    "quantshift.analysis",
+    "quantshift.report.build",
+    "quantshift.report.figures",
+    "quantshift.report.illustrations",
+    "quantshift.demo",
+    "quantshift.errors",
+    "quantshift.seeding",
+)
+"""The modules whose names are for users; the others are plumbing."""
+
+
+def public_names(module: ModuleType) -> Iterator[str]:
+    """What a module exports, or else defines without an underscore: functions and classes."""
+    if hasattr(module, "__all__"):
+        yield from module.__all__
+        return
+    for name, thing in vars(module).items():
+        is_ours = getattr(thing, "__module__", None) == module.__name__
+        if is_ours and not name.startswith("_") and (inspect.isclass(thing) or callable(thing)):
+            yield name
+
+
+def all_public_names() -> list[str]:
+    """Every public name with its module."""
+    modules = map(importlib.import_module, PUBLIC)
+    return [f"{m.__name__}.{name}" for m in modules for name in public_names(m)]
+
+
+def missing(site: Path) -> list[str]:
+    """Public names that no page of the built reference explains, wherever they are exported."""
+    shown = {name for page in site.rglob("reference/**/*.html") for name in anchors(page)}
+    explained = {_home(name) for name in all_public_names() if {name, _home(name)} & shown}
+    return [name for name in all_public_names() if _home(name) not in explained]
+
+
+def undocumented() -> list[str]:
+    """Public names without a docstring."""
+    package = griffe.load("quantshift", search_paths=[ROOT / "src"])
+    return [
+        name
+        for name in all_public_names()
+        if package[name.removeprefix("quantshift.")].docstring is None
+    ]
+
+
+def _home(name: str) -> str:
+    """The name under the module in which it is defined; itself if it is no function or class.
+
+    >>> _home("quantshift.PACC")
+    'quantshift.quantifiers.adjusted.PACC'
+    """
+    thing = pkgutil.resolve_name(name)
+    if not (inspect.isclass(thing) or inspect.isfunction(thing)):
+        return name
+    return f"{thing.__module__}.{thing.__qualname__}"

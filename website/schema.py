@@ -1,0 +1,184 @@
+"""The keys of an experiment's TOML file as a table, read off the pydantic models and protocols."""
+
+import dataclasses
+import inspect
+import re
+from collections.abc import Iterator, Mapping
+from types import NoneType
+from typing import Any, get_args
+
+from annotated_types import Ge, Gt, Lt
+from numpy.typing import ArrayLike
+from pydantic.fields import FieldInfo
+
+from quantshift import catalogue, metrics
+from quantshift.experiments.tables import (
+    ClassifierTable,
+    DataTable,
+    ExperimentTable,
+    QuantifierTable,
+    SelectionTable,
+    Table,
+)
+from website.tables import code, table
+
+TABLES: Mapping[str, type[Table]] = {
+    "": ExperimentTable,
+    "data": DataTable,
+    "classifier": ClassifierTable,
+    "selection": SelectionTable,
+    "quantifier": QuantifierTable,
+}
+
+# What the docstrings of the models leave to the names of their fields.
+MEANING = {
+    "name": "Names the folder of its results.",
+    "title": "What reports call it.",
+    "seed": "Of all draws.",
+    "quantifiers": "Methods by name, or import paths such as `my_lab.methods:Mine`.",
+    "data.cut_point": "Stars above are positive, below negative, equal ones dropped; of a corpus 3 "
+    "if nothing is said.",
+    "data.features": "File of numbers (`.npy`, `.npz`, `.parquet`, `.csv`, `.tsv`), not a corpus.",
+    "data.posteriors": "File of posteriors of your own model, instead of features.",
+    "data.labels": "File, or column of a table (`items.csv:label`), of the labels.",
+    "data.categories": "The same of the categories; needed by shifts between two of them.",
+    "classifier.name": "`logistic`, or the import path of a scikit-learn classifier.",
+    "classifier.options": "Its arguments.",
+    "classifier.grid": "Lists of values to choose from, by argument.",
+    "selection.enabled": "If false, the first value of every list is taken.",
+    "selection.train_share": "Share of the training set that the candidates are trained on.",
+    "selection.prevalences": "How many, equally spaced, the validation samples have.",
+    "selection.repeats": "Validation samples at each prevalence.",
+    "selection.size": "Items in a validation sample.",
+    "selection.measure": f"Error to be small: {', '.join([*metrics.PLAIN, *metrics.SMOOTHED])}.",
+    "quantifier.name": "What tables call it.",
+    "quantifier.method": "A name of the catalogue, or an import path.",
+    "quantifier.options": "Arguments of the method.",
+}
+
+SHIFT_MEANING = {
+    "test_size": "Items in a test sample.",
+    "train_size": "Items in a training set.",
+    "test_repeats": "Test samples at each point of the grid.",
+    "train_repeats": "Training sets at each point of the grid.",
+    "test_prevalences": "Of the positive class, in test samples.",
+    "train_prevalences": "Of the positive class, in training sets.",
+    "test_alphas": "Shares of category A in test samples.",
+    "train_alphas": "Shares of category A in training sets.",
+    "test_cuts": "Where the stars of test samples are cut.",
+    "train_cuts": "Where the stars of training sets are cut.",
+    "test_prevalence": "If given, test samples are forced to it.",
+    "train_prevalence": "If given, training sets are forced to it.",
+    "replace": "Draw with replacement, so that a small pool is enough.",
+    "with_control": "Also draw the control of every sample.",
+    "positive": "The class that the prevalences speak of; without it the last.",
+    "category_a": "Without it the first.",
+    "category_b": "Without it the second.",
+}
+
+
+def spec_fields() -> str:
+    """Every key but those of `[shift]`, table by table."""
+    rows = []
+    for name, model in TABLES.items():
+        said = _said(model)
+        for field, info in model.model_fields.items():
+            key = f"{name}.{field}".removeprefix(".")
+            if key in ("shift", *TABLES):
+                continue
+            meaning = MEANING[key] if key in MEANING else said[field]
+            rows.append((code(key), _type(info), _default(info), meaning))
+    return table(["key", "type", "default", "meaning"], rows)
+
+
+def shift_fields() -> str:
+    """The keys of `[shift]`, with the kinds that have them and their defaults."""
+    kinds = sorted(catalogue.shifts().values(), key=lambda cls: cls.name)
+    fields: dict[str, dict[str, dataclasses.Field[Any]]] = {}
+    for cls in kinds:
+        for item in dataclasses.fields(cls):
+            if item.name != "seed":
+                fields.setdefault(item.name, {})[cls.name] = item
+    rows = [(code("kind"), "text", "required", "", _codes(cls.name for cls in kinds))]
+    for name, by_kind in sorted(
+        fields.items(), key=lambda item: list(SHIFT_MEANING).index(item[0])
+    ):
+        for default, having in _by_default(by_kind).items():
+            shown = "all" if len(having) == len(kinds) else _codes(having)
+            kind = _shift_type(by_kind[having[0]].type)
+            rows.append((code(name), kind, default, shown, SHIFT_MEANING[name]))
+    header = ["key of `[shift]`", "type", "default", "kinds", "meaning"]
+    return table(header, rows)
+
+
+def _by_default(fields: Mapping[str, dataclasses.Field[Any]]) -> dict[str, list[str]]:
+    grouped: dict[str, list[str]] = {}
+    for kind, item in fields.items():
+        grouped.setdefault(_shown(item.default), []).append(kind)
+    return grouped
+
+
+def _codes(names: Iterator[str] | list[str]) -> str:
+    return ", ".join(map(code, names))
+
+
+def _said(model: type[Table]) -> dict[str, str]:
+    """What the docstring says of each field: `name   words`, continued under the words."""
+    said: dict[str, str] = {}
+    for line in inspect.cleandoc(model.__doc__ or "").splitlines():
+        if (entry := re.fullmatch(r"(\w+) {2,}(.+)", line)) and entry[1] in model.model_fields:
+            name, said[entry[1]] = entry.groups()
+        elif said and line.startswith("   "):
+            said[name] += f" {line.strip()}"
+    return {name: text[0].upper() + text[1:].rstrip(".") + "." for name, text in said.items()}
+
+
+def _type(info: FieldInfo) -> str:
+    kind = _type_name(info.annotation)
+    bounds = [
+        f"≥{m.ge}" if isinstance(m, Ge) else f">{m.gt}" if isinstance(m, Gt) else f"<{m.lt}"
+        for m in _metadata(info)
+        if isinstance(m, Ge | Gt | Lt)
+    ]
+    return f"{kind}, {', '.join(bounds)}" if bounds else kind
+
+
+def _metadata(info: FieldInfo) -> Iterator[Any]:
+    for item in info.metadata:
+        yield from getattr(item, "metadata", None) or [item]
+
+
+def _type_name(annotation: Any) -> str:
+    names = {str: "text", int: "whole number", float: "number", bool: "true or false"}
+    if annotation in names:
+        return names[annotation]
+    parts = [part for part in get_args(annotation) if part is not NoneType]
+    if getattr(annotation, "__origin__", None) is dict:
+        return "table"
+    if getattr(annotation, "__origin__", None) is tuple:
+        return "list"
+    return _type_name(parts[0]) if parts else "value"
+
+
+def _shift_type(annotation: Any) -> str:
+    if annotation == ArrayLike:
+        return "list of numbers"
+    return "label" if annotation is Any else _type_name(annotation)
+
+
+def _default(info: FieldInfo) -> str:
+    if info.is_required():
+        return "required"
+    return _shown(info.get_default(call_default_factory=True))
+
+
+def _shown(value: Any) -> str:
+    if value is None or value in ("", {}, ()):
+        return ""
+    if isinstance(value, bool):
+        return code(str(value).lower())
+    if isinstance(value, tuple) and len(value) > 4:
+        return code(f"[{value[0]:g}, {value[1]:g}, ..., {value[-1]:g}]")
+    if isinstance(value, tuple):
+        return code(f"[{', '.join(f'{item:g}' for item in value)}]")
+    return code(value)

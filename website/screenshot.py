@@ -1,0 +1,71 @@
+"""The picture of the page that the tutorial makes: its blocks run, and a browser opens the page.
+
+The PNG carries the text that the tutorial shows beside it, so that a test can tell whether both
+are of the same run. Needs Chromium; without it the picture is left as it is.
+
+    python -m website.screenshot
+"""
+
+import io
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
+
+from website.examples import run_page
+from website.pages import DOCS, name_of
+
+TUTORIAL = DOCS / "guides" / "own-data.md"
+PICTURE = DOCS / "pictures" / "quantify-page.png"
+PAGE = "weeks.html"
+SIZE = (1180, 1000)
+SHOWN = "shown"
+"""Key of the text in the PNG."""
+
+
+def draw(program: str) -> None:
+    """Runs the tutorial and takes the picture of its page."""
+    with tempfile.TemporaryDirectory() as folder:
+        outputs = run_page(TUTORIAL, Path(folder).resolve())
+        (shown,) = [output.real for output in outputs if f"page in {PAGE}" in output.real]
+        pixels = photograph(Path(folder) / PAGE, program)
+    information = PngInfo()
+    information.add_itxt(SHOWN, shown)
+    picture = Image.open(io.BytesIO(pixels)).convert("RGB")
+    picture.save(PICTURE, optimize=True, pnginfo=information)
+
+
+def photograph(page: Path, program: str) -> bytes:
+    """A PNG of the top of a page that draws charts."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox", "--disable-gpu"]
+        )
+        tab = browser.new_page(
+            viewport={"width": SIZE[0], "height": SIZE[1]}, reduced_motion="reduce"
+        )
+        tab.goto(page.resolve().as_uri())
+        tab.wait_for_selector("svg, canvas")
+        tab.wait_for_load_state("networkidle")
+        pixels = tab.screenshot()
+        browser.close()
+    return pixels
+
+
+def main() -> None:
+    """Takes the picture anew."""
+    program = os.environ.get("QUANTSHIFT_CHROMIUM") or shutil.which("chromium")
+    if program:
+        draw(program)
+    else:
+        print(f"no Chromium found; {name_of(PICTURE)} is left as it is", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
