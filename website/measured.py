@@ -1,8 +1,9 @@
 """Measured figures of the documentation: from a run to CSV files, from these to Markdown tables.
 
-    python -m website.measured runs/paper
+    python -m website.measured runs/paper [runs/more ...]
 
-`errors.csv` is the mean absolute error of every method in every part of the paper's experiments,
+Methods that the first run lacks may come from further runs of the same experiments, whose samples
+are the same. `errors.csv` is the mean absolute error of every method in every part of the paper's experiments,
 `findings.csv` the verdicts on the paper's findings, `published.csv` our errors beside the
 published ones by degree of shift, `agreement.csv` how well the two agree. A table stands in a page
 between `<!-- measured: NAME -->` and `<!-- end -->`.
@@ -57,7 +58,7 @@ _BLOCK = re.compile(r"(<!-- measured: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTA
 def main(arguments: Sequence[str]) -> None:
     """Measure the run, if one is named, and bring the tables of all pages up to date."""
     if arguments:
-        measure(Path(arguments[0]), FIGURES)
+        measure([Path(argument) for argument in arguments], FIGURES)
     tables = measured_blocks(FIGURES)
     for page in pages():
         text = page.read_text(encoding="utf-8")
@@ -66,11 +67,16 @@ def main(arguments: Sequence[str]) -> None:
             page.write_text(filled, encoding="utf-8", newline="\n")
 
 
-def measure(run: Path, folder: Path) -> None:
-    """Write the CSV files from the results of a run of the paper's experiments."""
-    frame = ResultStore.open(run).read().select(COLUMNS).collect()
+def measure(runs: Sequence[Path], folder: Path) -> None:
+    """Write the CSV files from the results of runs of the paper's experiments.
+
+    Findings and published tables are of the first run; further ones add methods to the errors.
+    """
+    frame, *others = (ResultStore.open(run).read().select(COLUMNS).collect() for run in runs)
     folder.mkdir(exist_ok=True)
-    write(errors_of(frame), folder / "errors.csv")
+    methods = set(frame["method"].unique())
+    added = [other.filter(~pl.col("method").is_in(list(methods))) for other in others]
+    write(errors_of(pl.concat([frame, *added])), folder / "errors.csv")
     write(findings_of(frame), folder / "findings.csv")
     published = against_published(frame)
     write(by_degree(published), folder / "published.csv")
