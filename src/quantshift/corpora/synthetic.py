@@ -1,18 +1,19 @@
 """An embedded synthetic corpus of reviews whose P(star | document) is known exactly.
 
 Two categories, five ordered stars, and documents that are bags of words. A document has a category
-a, a star s, a length n and an intensity h (how outspoken its writer is); its n words are drawn
-independently with
+a, a star s, a length n and a mood e (its writer sounds happier or unhappier than the star says);
+its n words are drawn independently with
 
-    P(w | a, s, h)  proportional to  frequency[a, w] * exp(h * (s - 3) * polarity[a, w])
+    P(w | a, s, e)  proportional to  frequency[a, w] * exp((s - 3 + e) * polarity[a, w])
 
-Only a, s and the words are seen. The intensity has a few levels with known shares, so the
-likelihood of a document is a sum of as many terms, and its posterior under any prior over (a, s)
-is a closed form: an oracle for every method that estimates posteriors or prevalences.
+Only a, s and the words are seen. The mood has a few levels with known shares, so the likelihood of
+a document is a sum of as many terms, and its posterior under any prior over (a, s) is a closed
+form: an oracle for every method that estimates posteriors or prevalences.
 
 It is a mixture of multinomials with log-linear tilts, in the manner of the multinomial inverse
-regression of M. Taddy, JASA 108 (2013). The formulas, the parameters and what the corpus shows are
-in docs/synthetic.md.
+regression of M. Taddy, JASA 108 (2013). How frequencies and polarities are spread over the words
+follows what was measured on real reviews of books and electronics. The formulas, the parameters
+and what the corpus shows are in docs/synthetic.md.
 """
 
 from collections.abc import Iterable
@@ -20,13 +21,12 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
-from scipy.special import logsumexp
+from scipy.special import expit, logsumexp
 
 from quantshift import prevalence
 from quantshift.corpora.corpus import CorpusWriter, check_free
@@ -40,13 +40,13 @@ STAR_SHARES = ((0.093, 0.071, 0.094, 0.160, 0.582), (0.193, 0.079, 0.093, 0.178,
 
 MIN_WORDS = 41
 """No document is shorter: 41 words of 4 letters and their blanks are 204 characters."""
-LENGTH_MEDIAN = 70
-LENGTH_SPREAD = 0.5
+LENGTH_MEDIAN = 84
+LENGTH_SPREAD = 0.75
 
 _BLOCK = 20_000
 """Documents drawn at a time; bounds the memory and does not change the result."""
 
-# Sentiment words: (positive, negative) for every category and for each category alone.
+# Names for words of strong polarity: (positive, negative), for both categories and for each alone.
 _SHARED_SENTIMENT = (
     "excellent great wonderful perfect love loved amazing best superb fantastic delighted enjoy "
     "enjoyed recommend pleased happy brilliant favorite outstanding beautiful good nice glad "
@@ -70,53 +70,54 @@ _OWN_SENTIMENT = (
     ),
 )
 
-_N_COMMON, _N_TOPIC = 5000, 4000
-"""Made-up words that both categories use alike, and topic words of each category."""
+_N_PAIRS = 5000
+"""Words come in pairs of equal frequency and opposite polarity.
 
-_MASS_COMMON, _MASS_TOPIC, _MASS_SHARED, _MASS_OWN = 0.62, 0.30, 0.018, 0.022
-"""Weight of each group of words in a neutral document of the category that owns it."""
-
-_ZIPF_SHIFT = 1.0
-"""Within common and topic words, frequency falls as 1 / (rank + shift)."""
-_TOPIC_LEAK = 0.05
-"""Frequency of a topic word in the other category, relative to its own."""
-
-_FAINT_POLARITY = 0.27
-"""Standard deviation of the polarity of the rarest common and topic words."""
-_POLARITY_RANGE = (0.1, 1.2)
-"""Log-odds per star of the sentiment words, weakest and strongest."""
-
-_OWN_LEAKS = (0.5, 0.1)
-"""Frequency of a category's own (positive, negative) words in the other one, relative to its own.
-
-Unequal on purpose: words that praise here and mean little there mislead a classifier that was
-trained on one category alone, the more so the methods that magnify its bias.
+Otherwise chance would make the words of one category sound better to a classifier trained on the
+other, by an amount that nobody chose. `_LEAN` is the amount chosen.
 """
-_OWN_TRANSFER = 0.2
-"""Polarity of a category's own words in the other one, relative to its own."""
+_ZIPF_SHIFT, _ZIPF_EXPONENT = 10.0, 1.1
+"""The frequency of a word falls as (rank + shift) ** -exponent."""
+_AFFINITY_RANKS, _AFFINITIES = (15, 60, 300, 1000), (0.2, 1.0, 1.0, 1.6)
+"""Standard deviation, by rank, of the log ratio of a word's frequencies in the two categories."""
 
-_INTENSITIES = (0.4, 0.7, 1.1)
-_INTENSITY_SHARES = (0.35, 0.45, 0.20)
+_POLARITY_GROWTH, _POLARITY_RANK, _POLARITY_CAP = 0.0425, 15.0, 0.204
+"""Standard deviation of the polarity: min(cap, growth * log(1 + rank / reference rank))."""
+_POLARITY_CORRELATION = 0.5
+"""Correlation of a word's polarities in the two categories."""
+_LEAN = 0.01
+"""Mean polarity of a rare word that only one category uses: to go into detail is faint praise.
+
+A classifier trained on the other category misses that praise, and its errors lean to one side.
+"""
+
+_NAMED_PAIRS = 1000
+"""Only the most frequent pairs get a name of the lists above."""
+_OWN_SHARE = 0.9
+"""A word belongs to a category if this share of its occurrences is there."""
+
+_MOODS = (-0.5, 0.0, 0.5)
+_MOOD_SHARES = (0.25, 0.5, 0.25)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SyntheticModel:
     """The parameters of the corpus, and the closed forms they give.
 
-    With C categories, W words and H levels of intensity: `vocabulary` W words, sorted;
-    `frequencies` (C, W) positive, rows sum to 1: word probabilities of a three-star document;
-    `polarities` (C, W): log-odds per star above three; `intensities` and `intensity_shares` (H,).
+    With C categories, W words and M moods: `vocabulary` W words, sorted; `frequencies` (C, W)
+    positive, rows sum to 1: word probabilities of a three-star document in mood 0; `polarities`
+    (C, W): log-odds per star above three; `moods` (M,) in stars, and their `mood_shares` (M,).
     """
 
     vocabulary: tuple[str, ...]
     frequencies: NDArray[np.float64]
     polarities: NDArray[np.float64]
-    intensities: NDArray[np.float64]
-    intensity_shares: NDArray[np.float64]
+    moods: NDArray[np.float64]
+    mood_shares: NDArray[np.float64]
 
     def log_word_probabilities(self) -> NDArray[np.float64]:
-        """Log P(word | intensity, category, star), shape (H, C, 5, W)."""
-        tilt = np.multiply.outer(self.intensities, STARS - 3.0)[:, np.newaxis, :, np.newaxis]
+        """Log P(word | mood, category, star), shape (M, C, 5, W)."""
+        tilt = np.add.outer(self.moods, STARS - 3.0)[:, np.newaxis, :, np.newaxis]
         logits = np.log(self.frequencies)[:, np.newaxis] + tilt * self.polarities[:, np.newaxis]
         return np.asarray(logits - logsumexp(logits, axis=-1, keepdims=True))
 
@@ -132,9 +133,9 @@ class SyntheticModel:
                 "pass counts over the model's vocabulary"
             )
         log_p = self.log_word_probabilities()
-        given_intensity = counts @ log_p.reshape(-1, log_p.shape[-1]).T
-        terms = given_intensity.reshape(counts.shape[0], *log_p.shape[:-1])
-        weights = self.intensity_shares[:, np.newaxis, np.newaxis]
+        given_mood = counts @ log_p.reshape(-1, log_p.shape[-1]).T
+        terms = given_mood.reshape(counts.shape[0], *log_p.shape[:-1])
+        weights = self.mood_shares[:, np.newaxis, np.newaxis]
         return np.asarray(logsumexp(terms, axis=1, b=weights))
 
     def star_posteriors(self, counts: csr_array, prior: ArrayLike) -> NDArray[np.float64]:
@@ -214,7 +215,7 @@ def generate(
     """A corpus of `n_documents` independent documents, the same for the same seed.
 
     A category is drawn with equal chances, then a star with `star_shares` (5 shares for both
-    categories, or 2 x 5; by default those of the paper), then intensity, length and words. The
+    categories, or 2 x 5; by default those of the paper), then mood, length and words. The
     first k documents do not depend on how many follow: a larger corpus extends a smaller one.
     """
     if n_documents < 1:
@@ -227,7 +228,7 @@ def generate(
     for category in range(len(CATEGORY_NAMES)):
         rows = categories == category
         stars[rows] = _pick(prior[category], star_uniforms[rows])
-    levels = _pick(model.intensity_shares, _uniforms(n_documents, seed, "intensity"))
+    levels = _pick(model.mood_shares, _uniforms(n_documents, seed, "mood"))
     offsets = np.concatenate([[0], np.cumsum(_lengths(n_documents, seed))])
     log_p = model.log_word_probabilities()
     components = np.ravel_multi_index((levels, categories, stars), log_p.shape[:-1])
@@ -265,71 +266,53 @@ def write_corpus(out: Path, *, n_documents: int, seed: int = 0) -> None:
 def default_model() -> SyntheticModel:
     """The one model of the embedded corpus; its parameters never depend on the user's seed."""
     rng = generator(0, corpus="synthetic", part="model")
-    listed = [_SHARED_SENTIMENT, *_OWN_SENTIMENT]
-    taken = {word for sides in listed for side in sides for word in side.split()}
-    made_up = _made_up_words(_N_COMMON + 2 * _N_TOPIC, taken, rng)
-    groups = [
-        _filler(made_up[:_N_COMMON], _MASS_COMMON * np.ones(2), rng),
-        _filler(made_up[_N_COMMON:-_N_TOPIC], _MASS_TOPIC * np.array([1, _TOPIC_LEAK]), rng),
-        _filler(made_up[-_N_TOPIC:], _MASS_TOPIC * np.array([_TOPIC_LEAK, 1]), rng),
-        _shared_sentiment(rng),
-        _own_sentiment(0, rng),
-        _own_sentiment(1, rng),
-    ]
-    words = np.concatenate([group.words for group in groups])
+    ranks = 2.0 * np.arange(_N_PAIRS) + 1.5  # the mean rank of the two words of a pair
+    affinity = rng.normal(0, np.interp(np.log(ranks), np.log(_AFFINITY_RANKS), _AFFINITIES))
+    shares = expit(np.stack([affinity, -affinity]))
+    weights = shares / (ranks + _ZIPF_SHIFT) ** _ZIPF_EXPONENT
+    strength = _POLARITY_GROWTH * np.log1p(ranks / _POLARITY_RANK)
+    strength = np.minimum(_POLARITY_CAP, strength)
+    shared, *own = rng.laplace(scale=np.sqrt(0.5), size=(3, _N_PAIRS))
+    polarity = strength * (
+        np.sqrt(_POLARITY_CORRELATION) * shared + np.sqrt(1 - _POLARITY_CORRELATION) * np.stack(own)
+    )
+    lean = _LEAN * strength / _POLARITY_CAP * shares
+    words = _words(polarity, shares, rng).ravel()
     order = np.argsort(words)
-    frequencies = np.concatenate([group.frequencies for group in groups], axis=1)[:, order]
+    frequencies = np.tile(weights, 2)[:, order]
     return SyntheticModel(
         vocabulary=tuple(words[order].tolist()),
         frequencies=frequencies / frequencies.sum(axis=1, keepdims=True),
-        polarities=np.concatenate([group.polarities for group in groups], axis=1)[:, order],
-        intensities=np.array(_INTENSITIES),
-        intensity_shares=np.array(_INTENSITY_SHARES),
+        polarities=np.concatenate([lean + polarity, lean - polarity], axis=1)[:, order],
+        moods=np.array(_MOODS),
+        mood_shares=np.array(_MOOD_SHARES),
     )
 
 
-class _Group(NamedTuple):
-    words: NDArray[np.str_]
-    frequencies: NDArray[np.float64]
-    polarities: NDArray[np.float64]
+def _words(
+    polarity: NDArray[np.float64], shares: NDArray[np.float64], rng: Generator
+) -> NDArray[np.str_]:
+    """The two words of every pair, shape (2, n_pairs): made up, but for those of strong polarity.
 
-
-def _filler(words: NDArray[np.str_], masses: NDArray[np.float64], rng: Generator) -> _Group:
-    """Words that follow Zipf's law; each says little about the star, the rarer ones more."""
-    ranks = np.arange(1, len(words) + 1)
-    zipf = 1 / (ranks + _ZIPF_SHIFT)
-    polarity = rng.normal(0, _FAINT_POLARITY * np.sqrt(ranks / len(words)))
-    frequencies = np.multiply.outer(masses, zipf / zipf.sum())
-    return _Group(words, frequencies, np.tile(polarity, (2, 1)))
-
-
-def _shared_sentiment(rng: Generator) -> _Group:
-    """Words that praise or blame alike in both categories."""
-    words, signs = _signed(_SHARED_SENTIMENT)
-    weights = _weights(len(words), rng)
-    polarity = signs * rng.permutation(np.linspace(*_POLARITY_RANGE, len(words)))
-    return _Group(words, np.tile(_MASS_SHARED * weights, (2, 1)), np.tile(polarity, (2, 1)))
-
-
-def _own_sentiment(owner: int, rng: Generator) -> _Group:
-    """Words that praise or blame in one category and mean little in the other."""
-    words, signs = _signed(_OWN_SENTIMENT[owner])
-    weights = _MASS_OWN * _weights(len(words), rng)
-    polarity = signs * rng.permutation(np.linspace(*_POLARITY_RANGE, len(words)))
-    leaks = np.where(signs > 0, *_OWN_LEAKS)
-    order = [owner, 1 - owner]
-    frequencies = np.stack([weights, leaks * weights])[order]
-    return _Group(words, frequencies, np.stack([polarity, _OWN_TRANSFER * polarity])[order])
-
-
-def _signed(sides: tuple[str, str]) -> tuple[NDArray[np.str_], NDArray[np.int64]]:
-    positive, negative = (side.split() for side in sides)
-    return np.array(positive + negative), np.repeat([1, -1], [len(positive), len(negative)])
-
-
-def _weights(size: int, rng: Generator) -> NDArray[np.float64]:
-    weights = rng.permutation(np.linspace(0.3, 1, size))
-    return np.asarray(weights / weights.sum())
+    `polarity` (2, n_pairs) is that of the first word of the pair in each category, `shares`
+    (2, n_pairs) tells how its occurrences are spread over the categories.
+    """
+    lists = [_SHARED_SENTIMENT, *_OWN_SENTIMENT]
+    taken = {word for sides in lists for side in sides for word in side.split()}
+    made_up = _made_up_words(2 * _N_PAIRS, taken, rng).reshape(2, _N_PAIRS)
+    words = made_up.astype(f"<U{max(map(len, taken))}")  # room for the longest name
+    agreed = np.where(polarity.prod(axis=0) > 0, np.abs(polarity).min(axis=0), 0.0)
+    owned = np.where(shares > _OWN_SHARE, np.abs(polarity), 0.0)
+    # Shared names first: what two lists could claim goes to the first.
+    free = np.arange(_N_PAIRS) < _NAMED_PAIRS
+    for names, claim, sign in zip(lists, [agreed, *owned], polarity[[0, 0, 1]], strict=True):
+        positive, negative = (side.split() for side in names)
+        pairs = np.argsort(np.where(free, -claim, 1.0), kind="stable")[: len(positive)]
+        free[pairs] = False
+        first = (sign[pairs] < 0).astype(np.int64)
+        words[first, pairs] = positive
+        words[1 - first, pairs] = negative
+    return words
 
 
 def _made_up_words(n_words: int, taken: set[str], rng: Generator) -> NDArray[np.str_]:
