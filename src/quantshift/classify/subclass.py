@@ -363,7 +363,18 @@ def _fit_embedding(features: Any, n_components: int, seed: int) -> tuple[Embeddi
     residual = _residual(features, inside) / np.maximum(1 - leverage, 1e-3)
     residual = np.minimum(residual, 1.0)
     residual = residual + _hindsight(features, residual, n_components, seed)
-    return Projection(components), _directions(inside), residual
+    return Projection(components), _directions(_as_if_new(features, inside, singular)), residual
+
+
+def _as_if_new(features: Any, inside: Reals, singular: Reals) -> Reals:
+    """Where the training items would be if they had no part in the singular vectors.
+
+    A right singular vector is the sum over items of u_i x_i / s, so an item's own part in its
+    coordinate u_i s is u_i |x_i|^2 / s. Left in, clusters of few training items are partly their
+    noise, and new items fall into them in other shares.
+    """
+    own = row_norms(features, squared=True)[:, np.newaxis] / singular**2
+    return np.asarray(inside * np.maximum(1 - own, 0.0))
 
 
 def _singular_vectors(features: Any, n_components: int, seed: int) -> tuple[Reals, Reals]:
