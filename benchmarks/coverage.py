@@ -6,10 +6,12 @@ CORPUS is a tokenised corpus of two categories (`quantshift corpus import`, `qua
 Training sets of 5,000, samples of 500. A sample is a draw from a population: its numbers of items
 per category and star are multinomial, and the truth is the population's prevalence. `--fixed`
 samples have the population's shares to the item; there an interval for the population is wider than
-it need be. With --audit, k items of each sample are labelled, and the audit's interval is compared
-with that of counting the k labels. `reported` is what `quantshift quantify` reports: SubclassSLD's
-interval or, where the shift test rejects (its share is the last column), the range over the kinds
-of shift that have weight.
+it need be. Held-out posteriors come from as many folds as in `quantshift quantify` (20; SubclassSLD
+has its own five), or from `--folds`. With --audit, k items of each sample are labelled, and the
+audit's interval is compared with that of counting the k labels. `reported` is what `quantshift
+quantify` reports: SubclassSLD's interval or, where the shift test rejects (its share is the last
+column), the range over the kinds of shift that have weight. With --each every prevalence has a row
+of its own.
 """
 
 import argparse
@@ -25,12 +27,12 @@ from threadpoolctl import threadpool_limits
 from quantshift import catalogue
 from quantshift.audit import audit_interval, count_interval
 from quantshift.experiments.dataset import CorpusSource, Dataset, open_source
-from quantshift.intervals import item_interval
+from quantshift.intervals import item_interval, limits
 from quantshift.prevalence import whole_counts
-from quantshift.quantifiers.subclass import SubclassSLD
+from quantshift.quantifiers.expectation import SLD
 from quantshift.quantify.columns import Columns
 from quantshift.quantify.evidence import examine
-from quantshift.quantify.model import Model, Training
+from quantshift.quantify.model import Model, Training, n_folds
 from quantshift.seeding import generator
 from quantshift.types import Codes, Indices
 
@@ -68,7 +70,11 @@ def worlds(stars: np.ndarray) -> list[World]:
         return np.array(rows)
 
     even = mixed(0.5, 0.5, 0.5)
-    found = [World("prior", even, mixed(0.5, p, p)) for p in (0.1, 0.3, 0.5, 0.7, 0.9)]
+    found = [
+        World(kind, mixed(0.5, train, train), mixed(0.5, p, p))
+        for kind, train in (("prior", 0.5), ("prior, rare", 0.1), ("prior, common", 0.9))
+        for p in (0.1, 0.3, 0.5, 0.7, 0.9)
+    ]
     found += [World("covariate, pure", even, mixed(a, 0.5, 0.5)) for a in (0.0, 0.25, 0.75, 1.0)]
     found += [
         World("covariate, mixed", even, mixed(a, p, p)) for a in (0.1, 0.9) for p in (0.25, 0.75)
@@ -90,7 +96,9 @@ def main() -> None:
     parser.add_argument("--trainings", type=int, default=4)
     parser.add_argument("--samples", type=int, default=10, help="per training set and world")
     parser.add_argument("--methods", default="SLD,SubclassSLD")
-    parser.add_argument("--kinds", default="")
+    parser.add_argument("--kinds", default="", help="of shift, separated by semicolons")
+    parser.add_argument("--folds", type=int)
+    parser.add_argument("--each", action="store_true", help="a row for every prevalence")
     parser.add_argument("--bootstrap", type=int, default=1000)
     parser.add_argument("--fixed", action="store_true")
     parser.add_argument("--audit", action="store_true")
@@ -99,16 +107,22 @@ def main() -> None:
     begun = time.perf_counter()
     with threadpool_limits(1):
         rows = run(dataset, options)
-    print(f"{'kind':17} {'method':12} {'coverage':>8} {'width':>7} {'error':>7} {'n':>6} rejected")
-    for (kind, method), values in rows.items():
-        covered, width, error, rejected = np.array(values, dtype=float).mean(axis=0)
+    columns = ("coverage", "width", "error", "bias", "n", "rejected")
+    print(f"{'kind':25} {'method':12}", *(f"{name:>8}" for name in columns))
+    grouped: dict[tuple[str, str], list[Any]] = {}
+    for (kind, p_true, method), values in rows.items():
+        name = f"{kind}, p = {p_true:.2f}" if options.each else kind
+        grouped.setdefault((name, method), []).extend(values)
+    for (name, method), values in grouped.items():
+        covered, width, bias, rejected = np.array(values, dtype=float).mean(axis=0)
+        error = np.abs([value[2] for value in values]).mean()
         share = "" if np.isnan(rejected) else f"{rejected:8.3f}"
-        figures = f"{covered:8.3f} {width:7.3f} {error:7.4f} {len(values):6d} {share}"
-        print(f"{kind:17} {method:12} {figures}".rstrip())
+        figures = f"{covered:8.3f} {width:8.3f} {error:8.4f} {bias:8.4f} {len(values):8d} {share}"
+        print(f"{name:25} {method:12} {figures}".rstrip())
     print(f"{time.perf_counter() - begun:.0f} s")
 
 
-def run(dataset: Dataset, options: Any) -> dict[tuple[str, str], list[Any]]:
+def run(dataset: Dataset, options: Any) -> dict[tuple[str, float, str], list[Any]]:
     names, categories = np.unique(dataset.categories, return_inverse=True)
     if len(names) != 2:
         raise SystemExit("the corpus needs two categories")
@@ -117,9 +131,9 @@ def run(dataset: Dataset, options: Any) -> dict[tuple[str, str], list[Any]]:
         for c in (0, 1)
     ]
     stars = np.array([[len(g) for g in row] for row in groups], dtype=float)
-    known = {**catalogue.quantifiers(), "SubclassSLD": SubclassSLD}
+    known = catalogue.quantifiers()
     methods = {name: known[name] for name in options.methods.split(",") if name}
-    rows: dict[tuple[str, str], list[Any]] = {}
+    rows: dict[tuple[str, float, str], list[Any]] = {}
     for repeat in range(options.trainings):
         rng = generator(0, purpose="coverage", repeat=repeat)
         halves = [
@@ -132,8 +146,8 @@ def run(dataset: Dataset, options: Any) -> dict[tuple[str, str], list[Any]]:
             key = world.train.tobytes()
             if key not in trained:
                 drawn = draw(halves, 0, whole_counts(world.train.ravel(), TRAIN_SIZE), rng)
-                trained[key] = fit(dataset, drawn, world.cut_train, methods)
-            view, fitted, classifier = trained[key]
+                trained[key] = fit(dataset, drawn, world.cut_train, methods, options.folds)
+            view, fitted, scorer = trained[key]
             samples, labels = [], []
             for _ in range(options.samples):
                 shares = world.test.ravel()
@@ -147,10 +161,12 @@ def run(dataset: Dataset, options: Any) -> dict[tuple[str, str], list[Any]]:
                 labels.append((dataset.labels[items] >= world.cut_test).astype(np.int64))
             X = view.transform(np.concatenate(samples))
             index = np.arange(len(samples) * SAMPLE_SIZE).reshape(len(samples), -1)
+            posteriors = scorer.items(X)
             for name, quantifier in fitted.items():
-                items = quantifier.items(X)
+                items = quantifier.items(X) if quantifier.uses_features else posteriors
                 if name == "SubclassSLD":
                     reported(rows, world, quantifier, items, index, options.bootstrap, repeat)
+                    continue
                 found = item_interval(
                     quantifier,
                     items,
@@ -162,8 +178,9 @@ def run(dataset: Dataset, options: Any) -> dict[tuple[str, str], list[Any]]:
                 for p_hat, low, high in zip(found.prevalence, found.low, found.high, strict=True):
                     record(rows, world, name, p_hat[1], low[1], high[1])
             if options.audit:
-                posteriors = classifier.predict_proba(X).reshape(len(samples), SAMPLE_SIZE, 2)
-                for own, truth in zip(posteriors, labels, strict=True):
+                for own, truth in zip(
+                    posteriors.reshape(len(samples), SAMPLE_SIZE, 2), labels, strict=True
+                ):
                     audit(rows, world, own, truth)
     return rows
 
@@ -183,17 +200,12 @@ def reported(
         training=Training("", TRAIN_SIZE, TRAIN_SIZE, 0, 0, {}, "logistic", None, seed),
     )
     for found in examine(model, items, list(index), level=LEVEL, n_bootstrap=replicates, seed=seed):
-        interval, shift = found.interval, found.shift
+        told, shift = found.interval, found.shift
+        p_hat = told.prevalence[np.newaxis]
+        low, high = limits(p_hat, told.replicates[np.newaxis], [SAMPLE_SIZE], LEVEL)
+        record(rows, world, "SubclassSLD", p_hat[0, 1], low[0, 1], high[0, 1])
         rejected = shift is not None and shift.rejected
-        record(
-            rows,
-            world,
-            "reported",
-            interval.prevalence[1],
-            interval.low[1],
-            interval.high[1],
-            rejected,
-        )
+        record(rows, world, "reported", p_hat[0, 1], told.low[1], told.high[1], rejected)
 
 
 def audit(rows: Any, world: World, posteriors: np.ndarray, labels: Codes) -> None:
@@ -215,8 +227,8 @@ def record(
     rejected: Any = np.nan,
 ) -> None:
     truth = world.p_true
-    rows.setdefault((world.kind, name), []).append(
-        (low <= truth <= high, high - low, abs(p_hat - truth), rejected)
+    rows.setdefault((world.kind, truth, name), []).append(
+        (low <= truth <= high, high - low, p_hat - truth, rejected)
     )
 
 
@@ -227,15 +239,19 @@ def draw(halves: Any, side: int, counts: np.ndarray, rng: np.random.Generator) -
     )
 
 
-def fit(dataset: Dataset, items: Indices, cut: int, methods: Any) -> Any:
+def fit(dataset: Dataset, items: Indices, cut: int, methods: Any, folds: int | None) -> Any:
     view = dataset.view(items)
     X, y = view.transform(items), (dataset.labels[items] >= cut).astype(np.int64)
     classifier = LogisticRegression(C=10, max_iter=1000)
+    scorer = SLD(classifier, cv=folds or n_folds(y)).fit(X, y)
     fitted = {
-        name: (cls(classifier) if cls.uses_classifier else cls()).fit(X, y)
+        # What looks at features has its own way with classifiers; the others share posteriors.
+        name: cls(classifier).fit(X, y)
+        if cls.uses_features
+        else cls().fit_posteriors(scorer.held_out_posteriors_, y)
         for name, cls in methods.items()
     }
-    return view, fitted, classifier.fit(X, y)
+    return view, fitted, scorer
 
 
 if __name__ == "__main__":

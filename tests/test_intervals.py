@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from quantshift import MLPE, PACC, SLD, catalogue
+from quantshift import MLPE, PACC, SLD, SubclassSLD, catalogue
 from quantshift.errors import DataError, UserError
 from quantshift.intervals import (
     SMALL,
     aggregate_interval,
+    limits,
     predict_interval,
+    replicate_estimates,
     training_replicate,
     wilson_limits,
 )
@@ -99,6 +101,34 @@ def test_posteriors_of_any_model_and_three_classes():
     assert np.all((found.low - 0.02 < truth) & (truth < found.high + 0.02))
 
 
+def spread(centre, half_width, n=2001):
+    """Replicates evenly spread about a centre, clipped, of two classes."""
+    p = np.clip(np.linspace(centre - half_width, centre + half_width, n), 0, 1)
+    return np.stack([1 - p, p], axis=1)[np.newaxis]
+
+
+def test_limits_are_moved_by_twice_the_bias():
+    p_hat = np.array([[0.6, 0.4]])
+    low, high = limits(p_hat, spread(0.4, 0.1), [100], 0.9)
+    np.testing.assert_allclose((low[0, 1], high[0, 1]), (0.31, 0.49), atol=1e-12)
+    low, high = limits(p_hat, spread(0.43, 0.1), [100], 0.9)
+    np.testing.assert_allclose((low[0, 1], high[0, 1]), (0.28, 0.46), atol=1e-12)
+    np.testing.assert_allclose((low[0, 0], high[0, 0]), (0.54, 0.72), atol=1e-12)
+
+
+def test_a_limit_at_the_border_stays():
+    # Half of the replicates are clipped at 0: their median says nothing about bias.
+    low, high = limits(np.array([[0.98, 0.02]]), spread(0.0, 0.1), [100], 0.9)
+    assert low[0, 1] == 0
+    assert high[0, 0] == 1
+    assert high[0, 1] == pytest.approx(0.13)
+
+
+def test_the_estimate_is_between_the_limits_however_biased():
+    low, high = limits(np.array([[0.7, 0.3]]), spread(0.6, 0.05), [100], 0.9)
+    assert low[0, 1] <= 0.3 == high[0, 1]
+
+
 @pytest.mark.parametrize("n", [1, 5, SMALL - 1])
 def test_small_samples_are_at_least_as_uncertain_as_counting(fitted, n):
     X, _ = draw(n, 0.5, 7)
@@ -139,6 +169,25 @@ def test_wrong_options_are_one_line(fitted):
         predict_interval(fitted["PCC"], X[:0])
     with pytest.raises(DataError, match=r"\(n_items, n_classes\)"):
         aggregate_interval(fitted["PCC"], np.full((2, 3, 2), 0.5))
+
+
+def test_models_keep_the_weights_of_the_sample_in_its_replicates():
+    # Groups that tell the class, and nothing else that does: a change of prevalence and one of
+    # groups look alike, and a resampled sample is closer to the latter by chance.
+    def drawn(n, p, seed):
+        rng = np.random.default_rng(seed)
+        y = (rng.random(n) < p).astype(int)
+        group = np.where(rng.random(n) < 0.25, 1 - y, y)
+        return rng.normal(size=(n, 3)) + np.outer(group, [8.0, 0.0, 0.0]), y
+
+    quantifier = SubclassSLD(n_clusters=2).fit(*drawn(1000, 0.4, 0))
+    X = drawn(400, 0.1, 1)[0]
+    found = predict_interval(quantifier, X, n_bootstrap=200)
+    items, rows = quantifier.items(X), [np.arange(400)]
+    replicates = replicate_estimates(quantifier, items, rows, n_bootstrap=200, seed=0)
+    own = np.concatenate([estimate.prevalence[:, 1] for _, estimate in replicates])
+    assert found.low[1] < 0.1 < found.high[1] < 0.25
+    assert np.quantile(own, 0.975) > 0.4  # with weights of their own
 
 
 @pytest.mark.slow

@@ -82,3 +82,44 @@ def test_errors_are_user_errors(tables):
     done = run("quantify", "--sample", tables / "new.csv")
     assert isinstance(done.exception, UserError)
     assert run("quantify").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--label", "z"], "error: labelled.csv: no column 'z'; there are x, y"),
+        (["--label", "y", "--text", "w"], "error: labelled.csv: no column 'w'; there are x, y"),
+        (["--label", "y", "--by", "week"], "error: new.csv: no column 'week'; there are x"),
+        (
+            ["--label", "y", "--by", "x", "--every", "week"],
+            "error: labelled.csv: no numeric columns to work on; name the column of the texts with "
+            "--text (columns: x, y)",
+        ),
+        (["--label", "y", "--sample", "void.csv"], "error: void.csv: the file is empty"),
+        (["--label", "y", "--sample", "table.csv"], "error: table.csv: a Parquet file, though its"),
+        (["--label", "y", "--sample", "gone.csv"], "error: gone.csv: no such file"),
+        (["--label", "y", "--audit", "new.csv"], "error: new.csv: no column 'y'; there are x"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(quantshift, tables, monkeypatch, arguments, line):
+    monkeypatch.chdir(tables)
+    (tables / "void.csv").touch()
+    pl.read_csv("new.csv").write_parquet("table.csv")
+    code, out, err = quantshift(
+        *("quantify", "--train", "labelled.csv", "--sample", "new.csv", "--replicates", 100),
+        *arguments,
+    )
+    assert (code, out) == (2, "")
+    assert err.startswith(line)
+    assert err.count("\n") == 1
+
+
+def test_a_sheet_for_a_folder_that_is_not_there_is_one_line(quantshift, tables):
+    code, _, err = quantshift(
+        *("audit-plan", "--train", tables / "labelled.csv", "--sample", tables / "new.csv"),
+        *("--label", "y", "--precision", 0.05, "--out", tables / "nowhere" / "audit.csv"),
+    )
+    assert code == 2
+    assert err == (
+        f"error: {tables}/nowhere/audit.csv: no such folder; name a file in one that is there\n"
+    )

@@ -10,7 +10,7 @@ import pytest
 from quantshift.errors import DataError, UserError
 from quantshift.quantify import plan, quantify, render_json, render_text, train, write_audit_sheet
 from quantshift.quantify.columns import label_name
-from quantshift.quantify.model import column_order
+from quantshift.quantify.model import column_order, n_folds
 
 FAST = {"n_bootstrap": 100}
 
@@ -386,6 +386,103 @@ def test_a_long_training_table_is_sampled(folder, monkeypatch):
     assert found.warnings == (
         f"{folder}/labelled.csv: trained on 200 of 600 rows, drawn at random",
     )
+
+
+def test_of_a_long_sample_a_random_part_is_used(folder, plain_model, monkeypatch):
+    from quantshift.quantify import pool as module
+
+    whole = quantify(folder / "new.csv", model=plain_model, by="date", every="month", **FAST)
+    monkeypatch.setattr(module, "MOST_KEPT", 200)
+    part = quantify(folder / "new.csv", model=plain_model, by="date", every="month", **FAST)
+    assert [b.n_items for b in part.batches] == [b.n_items for b in whole.batches]
+    assert part.warnings == (
+        "of 300 items 199 were used, drawn at random from the largest batches; more would not make "
+        "the estimates surer",
+    )
+    # The last month is short: its items are all there.
+    assert whole.batches[-1].n_items < 60
+    assert part.batches[-1].scores == whole.batches[-1].scores
+    assert part.batches[0].scores != whole.batches[0].scores
+
+
+@pytest.mark.parametrize("by_number", [True, False])
+def test_audited_items_of_a_long_sample_are_kept(folder, plain_model, monkeypatch, by_number):
+    from quantshift.quantify import pool as module
+
+    monkeypatch.setattr(module, "MOST_KEPT", 50)
+    truth = pl.read_csv(folder / "truth.csv").with_row_index("item", offset=1)
+    audited = truth[100:140] if by_number else truth[100:140].drop("item")
+    (batch,) = quantify(folder / "new.csv", model=plain_model, audit=audited, **FAST).batches
+    assert batch.n_items == 300
+    assert batch.audit.n_labelled == 40
+
+
+@pytest.mark.parametrize(
+    ("option", "given"),
+    [
+        ("label", "mood"),
+        ("text", "review"),
+        ("features", ["length"]),
+        ("posteriors", ["price"]),
+        ("method", "SLD"),
+        ("classifier", "forest"),
+    ],
+)
+def test_a_model_is_what_it_was_trained_to_be(folder, plain_model, option, given):
+    shown = given if isinstance(given, str) else given[0]
+    with pytest.raises(UserError) as caught:
+        quantify(folder / "new.csv", model=plain_model, **{option: given}, **FAST)
+    assert str(caught.value) == (
+        f"the model was not trained with --{option} {shown}; leave the option out, or train a "
+        "model with it"
+    )
+
+
+def test_options_that_repeat_the_model_s_are_heard(folder, plain_model):
+    plain = quantify(folder / "new.csv", model=plain_model, **FAST)
+    repeated = quantify(
+        folder / "new.csv",
+        model=plain_model,
+        label="sentiment",
+        features=["length", "price"],
+        method="PACC",
+        classifier="logistic",
+        **FAST,
+    )
+    assert repeated == plain
+
+
+def test_items_that_tell_nothing_are_a_warning(folder):
+    frame = pl.read_csv(folder / "labelled.csv").with_columns(length=pl.lit(1.0))
+    found = quantify(frame, train_on=frame, label="sentiment", features=["length"], **FAST)
+    assert found.warnings == (
+        "the training table: logistic is right no more often than if it always said 'negative'; "
+        "the items may tell nothing of the label",
+    )
+
+
+@pytest.mark.parametrize(
+    ("counts", "folds"),
+    [((2500, 2500), 20), ((10_000, 10_000), 10), ((50_000, 50_000), 5), ((7, 100), 7), ((5, 5), 5)],
+)
+def test_the_fewer_items_the_more_folds(counts, folds):
+    assert n_folds(np.repeat([0, 1], counts)) == folds
+
+
+def test_rows_without_a_group_are_left_out_with_a_warning(folder, plain_model):
+    sample = pl.read_csv(folder / "new.csv")
+    holes = sample.with_columns(date=pl.when(pl.int_range(300) < 5).then(None).otherwise("date"))
+    found = quantify(holes, model=plain_model, by="date", every="month", **FAST)
+    assert sum(b.n_items for b in found.batches) == 295
+    assert found.warnings == ("the sample: 5 rows without all numbers and a 'date' were left out",)
+
+
+def test_many_batches_are_what_they_are_alone(folder, model):
+    frame = pl.read_csv(folder / "new.csv").with_columns(part=pl.int_range(300) // 150)
+    both = quantify(frame, model=model, by="part", **FAST)
+    first = quantify(frame[:150], model=model, by="part", **FAST)
+    assert both.batches[0] == first.batches[0]
+    assert both.batches[0].shift.p_value != both.batches[1].shift.p_value
 
 
 def test_json_holds_everything(folder, model):

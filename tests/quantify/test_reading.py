@@ -1,9 +1,15 @@
 """Tables of every format give the same rows; what is wrong with a file is one line."""
 
+import gc
 import gzip
 import json
+import random
+import threading
+import time
 import tracemalloc
 import zipfile
+from contextlib import closing
+from types import FunctionType
 
 import pandas as pd
 import polars as pl
@@ -156,12 +162,63 @@ def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch):
         file.write("text,n\n")
         file.writelines(f"{'word ' * 100},{i}\n" for i in range(60_000))
     assert path.stat().st_size > 28 << 20
+    n = arrow = 0
     tracemalloc.start()
-    n = sum(len(chunk) for chunk in open_table(path).chunks(["text"]))
+    for chunk in open_table(path).chunks(["text"]):
+        n, arrow = n + len(chunk), max(arrow, pa.total_allocated_bytes())
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert n == 60_000
     assert peak < 10 << 20
+    assert arrow < 10 << 20
+
+
+def test_a_table_waits_for_threads_that_hold_its_function():
+    def function(row):
+        return "skip"
+
+    def let_go(held):
+        time.sleep(0.05)
+        held.clear()
+
+    held = []
+    with reading._let_go_of(function):
+        held.append(function)
+        thread = threading.Thread(target=let_go, args=(held,))
+        thread.start()
+    assert held == []
+    thread.join()
+
+
+def test_a_table_left_half_read_lets_go_of_everything(tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text("text,n\n" + "word,1\nword\n" * 200_000)
+    with closing(open_table(path).chunks(["text"])) as chunks:
+        assert len(next(chunks)) == reading.ROWS
+    functions = [f for f in gc.get_objects() if isinstance(f, FunctionType)]
+    assert [f for f in functions if f.__qualname__.endswith("read.<locals>.skip")] == []
+
+
+def test_a_header_may_have_quotes_and_blank_lines_before(tmp_path):
+    (tmp_path / "a.csv").write_text('\r\n\r\n"the ""text""",n\r\nx,1\r\n', newline="")
+    assert open_table(tmp_path / "a.csv").columns == ('the "text"', "n")
+    assert rows(tmp_path / "a.csv", ['the "text"', "n"]) == {'the "text"': ["x"], "n": ["1"]}
+
+
+def test_a_header_that_is_not_utf_8_is_one_line(tmp_path):
+    (tmp_path / "a.csv").write_bytes("café,n\nx,1\n".encode("latin-1"))
+    with pytest.raises(DataError, match=r"names of the columns are not UTF-8; save the file as"):
+        open_table(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("keep", [0.3, 0.9])
+def test_a_truncated_archive_is_one_line(tmp_path, keep):
+    rng = random.Random(0)
+    content = "text,n\n" + "".join(f"{rng.random()},{i}\n" for i in range(2000))
+    packed = gzip.compress(content.encode())
+    (tmp_path / "a.csv.gz").write_bytes(packed[: int(keep * len(packed))])
+    with pytest.raises(DataError, match=r"a.csv.gz: truncated or damaged"):
+        rows(tmp_path / "a.csv.gz")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 import csv
 import io
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,18 +16,23 @@ from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.files import write_whole
 from quantshift.quantify.columns import Columns, label_name
 from quantshift.quantify.model import Model
-from quantshift.quantify.pool import Pool, digest
-from quantshift.quantify.reading import Source, open_table
+from quantshift.quantify.pool import Pool, Wanted, digest
+from quantshift.quantify.reading import Chunk, Source, open_table
 
 ITEM = "item"
 """Column of the items' row numbers in the sample, from 1, as `audit-plan` writes it."""
 
 
-@dataclass(frozen=True)
-class Labels:
-    """Codes of the labelled items by their position in the pool, and what to warn of."""
+@dataclass(frozen=True, eq=False)
+class AuditTable:
+    """The labelled rows of an audited table, and what to warn of.
 
-    codes: Mapping[int, int]
+    rows: number, key and code of each; wanted: the distinct keys.
+    """
+
+    name: str
+    rows: tuple[tuple[int, bytes | int, int], ...]
+    wanted: Wanted
     warnings: tuple[str, ...]
 
 
@@ -42,15 +48,16 @@ class AuditSheet:
 
 def write_audit_sheet(sheet: AuditSheet, path: str | Path) -> None:
     """The items to label as CSV: their number, an empty label, and all columns of the sample."""
+    if not Path(path).parent.is_dir():
+        raise UserError(f"{path}: no such folder; name a file in one that is there")
     table = open_table(sheet.sample, name="the sample")
     label = sheet.columns.label or "label"
     shown = [name for name in table.columns if name not in (ITEM, label)]
     wanted = dict.fromkeys(sheet.rows)
     found: dict[int, list[Any]] = {}
-    for chunk in table.chunks(shown):
-        for offset, cells in enumerate(zip(*(chunk.columns[n] for n in shown), strict=True)):
-            if chunk.first + offset in wanted:
-                found[chunk.first + offset] = list(cells)
+    for number, *cells in _numbered(table.chunks(shown), shown):
+        if number in wanted:
+            found[number] = cells
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow([ITEM, label, *shown])
@@ -58,10 +65,11 @@ def write_audit_sheet(sheet: AuditSheet, path: str | Path) -> None:
     write_whole(Path(path), text.getvalue().encode())
 
 
-def read_audit(source: Source, model: Model, pool: Pool, *, n_tables: int) -> Labels:
-    """The labels of an audited table, each found again among the items of the sample.
+def read_audit(source: Source, model: Model, *, n_tables: int) -> AuditTable:
+    """The labels of an audited table.
 
-    By the column `item` if the table has one and there is one sample; else by the content.
+    Its items are known by the column `item` if the table has one and there is one sample; else by
+    their content.
     """
     label = model.columns.label
     if label is None:
@@ -69,43 +77,57 @@ def read_audit(source: Source, model: Model, pool: Pool, *, n_tables: int) -> La
     table = open_table(source, name="the audited table")
     by_number = ITEM in table.columns and n_tables == 1
     keys = [ITEM] if by_number else list(model.columns.content)
-    places = _places(pool, by_number=by_number)
-    codes: dict[int, int] = {}
+    rows: list[tuple[int, bytes | int, int]] = []
     unlabelled = 0
-    for chunk in table.chunks([*keys, label]):
-        for offset, cells in enumerate(
-            zip(*(chunk.columns[k] for k in [*keys, label]), strict=True)
-        ):
-            row, key, given = chunk.first + offset, cells[:-1], cells[-1]
+    with closing(table.chunks([*keys, label])) as chunks:
+        for number, *key, given in _numbered(chunks, [*keys, label]):
             if given is None:
                 unlabelled += 1
                 continue
-            place = places.get(_key(key, model, by_number=by_number), [])
-            if not place:
-                raise DataError(
-                    f"{table.name}: row {row} is no item of the sample; audit items of the sample "
-                    "itself (quantshift audit-plan draws them)"
-                )
-            codes[place.pop()] = _code(label_name(given), model, f"{table.name}: row {row}")
+            code = _code(label_name(given), model, f"{table.name}: row {number}")
+            rows.append((number, _key(key, model, by_number=by_number), code))
+    distinct = dict.fromkeys(key for _, key, _ in rows)
     warnings = []
     if unlabelled:
         warnings.append(
             f"{table.name}: {unlabelled} rows have no label; if these are the hard ones the audit "
             "is biased"
         )
-    return Labels(codes, tuple(warnings))
+    return AuditTable(
+        name=table.name,
+        rows=tuple(rows),
+        wanted=Wanted({key: i for i, key in enumerate(distinct)}, by_number),
+        warnings=tuple(warnings),
+    )
 
 
-def _places(pool: Pool, *, by_number: bool) -> dict[bytes | int, list[int]]:
-    """Positions of items by number or by content; equal contents have several."""
-    keys: Sequence[bytes | int] = pool.numbers.tolist() if by_number else pool.digests
-    places: defaultdict[bytes | int, list[int]] = defaultdict(list)
-    for position, key in enumerate(keys):
-        places[key].append(position)
-    return places
+def audited_codes(audit: AuditTable, pool: Pool) -> dict[int, int]:
+    """Codes of the labelled items by their position in the pool."""
+    places: defaultdict[int, list[int]] = defaultdict(list)
+    for position in np.flatnonzero(pool.marks >= 0).tolist():
+        places[int(pool.marks[position])].append(position)
+    codes: dict[int, int] = {}
+    for number, key, code in audit.rows:
+        # Items of equal content are labelled one after the other.
+        place = places[audit.wanted.keys[key]]
+        if not place:
+            raise DataError(
+                f"{audit.name}: row {number} is no item of the sample; audit items of the sample "
+                "itself (quantshift audit-plan draws them)"
+            )
+        codes[place.pop()] = code
+    return codes
 
 
-def _key(cells: tuple[object, ...], model: Model, *, by_number: bool) -> bytes | int:
+def _numbered(chunks: Iterable[Chunk], names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """The rows: their numbers in the table, and the cells of the named columns."""
+    for chunk in chunks:
+        cells = zip(*(chunk.columns[name] for name in names), strict=True)
+        for number, row in enumerate(cells, start=chunk.first):
+            yield number, *row
+
+
+def _key(cells: Sequence[object], model: Model, *, by_number: bool) -> bytes | int:
     try:
         if by_number:
             return int(float(str(cells[0])))

@@ -7,7 +7,8 @@ row.
 
 import datetime
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -92,8 +93,8 @@ def resolve(columns: Columns, table: Table, *, without: Sequence[str] = ()) -> C
 
 def read_items(
     table: Table, columns: Columns, *, labelled: bool, grouping: Grouping | None = None
-) -> Iterator[Items]:
-    """The items of a table, chunk by chunk."""
+) -> Generator[Items]:
+    """The items of a table, chunk by chunk; to be closed if not read out."""
     if grouping is not None and grouping.every is not None and grouping.every not in EVERY:
         raise unknown_name("stretch of time", grouping.every, EVERY)
     wanted = [*columns.content]
@@ -101,8 +102,9 @@ def read_items(
         wanted.append(columns.label)
     if grouping is not None:
         wanted.append(grouping.column)
-    for chunk in table.chunks(wanted):
-        yield _items(table, chunk, columns, labelled=labelled, grouping=grouping)
+    with closing(table.chunks(wanted)) as chunks:
+        for chunk in chunks:
+            yield _items(table, chunk, columns, labelled=labelled, grouping=grouping)
 
 
 def label_name(value: Any) -> str:
@@ -195,7 +197,8 @@ def _numeric_columns(table: Table, without: set[str | None]) -> tuple[str, ...]:
     candidates = [name for name in table.columns if name not in without]
     found: tuple[str, ...] = ()
     if candidates:
-        first = next(iter(table.chunks(candidates)), None)
+        with closing(table.chunks(candidates)) as chunks:
+            first = next(chunks, None)
         cells = {} if first is None else first.columns
         found = tuple(name for name in candidates if _is_numeric(cells.get(name, [])))
     if not found:

@@ -11,10 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from quantshift.diagnosis.shift_test import shift_test_posteriors
-from quantshift.intervals import PrevalenceInterval, limits, replicate_estimates
+from quantshift.diagnosis.shift_test import shift_tests
+from quantshift.intervals import (
+    PrevalenceInterval,
+    limits,
+    replicate_estimates,
+    weighed_as,
+)
 from quantshift.quantifiers.estimator import AbstractQuantifier, Estimate
-from quantshift.quantifiers.subclass import SubclassSLD, split_items
+from quantshift.quantifiers.subclass import SubclassSLD
 from quantshift.quantify.model import Model
 from quantshift.quantify.result import Assumption, Shift
 from quantshift.seeding import generator
@@ -64,18 +69,18 @@ def examine(
         model.quantifier, items, samples, n_bootstrap=n_bootstrap, seed=seed
     ):
         block = (len(samples), len(columns), -1)
-        replicates[:, columns] = estimate.prevalence.reshape(block)
+        replicates[:, columns] = weighed_as(found, estimate)
         for kind in range(len(by_kind)):
             own = estimate.diagnostics["model_prevalence"][:, kind]
             by_kind[kind][:, columns] = own.reshape(block)
     low, high = limits(found.prevalence, replicates, sizes, level)
+    shifts = _shifts(model.quantifier, items, samples, seed) if weighs else [None] * len(samples)
     evidence = []
-    for i, rows in enumerate(samples):
-        shift = None
+    for i, (rows, shift) in enumerate(zip(samples, shifts, strict=True)):
         if weighs:
-            shift = _shift(model.quantifier, items[rows], seed)
             if shift is not None and shift.rejected:
-                low[i], high[i] = _span(found, i, by_kind[:, i], low[i], high[i], level)
+                lows, highs = _span(found, i, by_kind[:, i], sizes[i], level)
+                low[i], high[i] = np.minimum(low[i], lows), np.maximum(high[i], highs)
             assumptions = _weighed(model, found, i)
         else:
             assumptions = _plain(model, model.posteriors(items[rows]), found.prevalence[i])
@@ -86,40 +91,51 @@ def examine(
     return evidence
 
 
-def _shift(quantifier: AbstractQuantifier, items: NDArray[np.float64], seed: int) -> Shift | None:
-    """The verdict of the shift test; None where there is nothing to tell shifts apart by."""
+def _shifts(
+    quantifier: AbstractQuantifier,
+    items: NDArray[np.float64],
+    samples: Sequence[Indices],
+    seed: int,
+) -> Sequence[Shift | None]:
+    """The verdicts of the shift test; None where there is nothing to tell shifts apart by."""
     assert isinstance(quantifier, SubclassSLD)
-    if len(items) > MOST_TESTED:
-        rng = generator(seed, purpose="shift test: items", n_items=len(items))
-        items = items[rng.choice(len(items), MOST_TESTED, replace=False)]
-    posteriors, clusters = split_items(items, len(quantifier.classes_))
-    if clusters is None or len(quantifier.model_.shares) < 2:
-        return None
-    test = shift_test_posteriors(
-        quantifier, posteriors, clusters, level=TEST_LEVEL, n_bootstrap=TEST_REPLICATES, seed=seed
+    if len(quantifier.model_.shares) < 2:
+        return [None] * len(samples)
+    tests = shift_tests(
+        quantifier,
+        items,
+        [_tested(rows, seed) for rows in samples],
+        level=TEST_LEVEL,
+        n_bootstrap=TEST_REPLICATES,
+        seed=seed,
     )
-    return Shift(
-        rejected=test.p_value < TEST_LEVEL or test.out_of_support,
-        kind=OUTSIDE if test.out_of_support else test.kind,
-        p_value=test.p_value,
-    )
+    return [
+        Shift(
+            rejected=test.p_value < TEST_LEVEL or test.out_of_support,
+            kind=OUTSIDE if test.out_of_support else test.kind,
+            p_value=test.p_value,
+        )
+        for test in tests
+    ]
+
+
+def _tested(rows: Indices, seed: int) -> Indices:
+    if len(rows) <= MOST_TESTED:
+        return rows
+    rng = generator(seed, purpose="shift test: items", n_items=len(rows))
+    return rows[rng.choice(len(rows), MOST_TESTED, replace=False)]
 
 
 def _span(
-    found: Estimate,
-    i: int,
-    by_kind: Prevalences,
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    level: float,
+    found: Estimate, i: int, by_kind: Prevalences, size: int, level: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    weights = found.diagnostics["model_weight"][i]
+    """Limits of all kinds of shift that have weight in sample i."""
     # Out of the training support nothing is weighed: every kind of shift is possible.
     outside = found.diagnostics["fallback"][i]
-    chosen = by_kind[(weights >= SOME_WEIGHT) | outside]
-    tails = [(1 - level) / 2, (1 + level) / 2]
-    lows, highs = np.quantile(chosen, tails, axis=1)
-    return np.minimum(low, lows.min(axis=0)), np.maximum(high, highs.max(axis=0))
+    chosen = (found.diagnostics["model_weight"][i] >= SOME_WEIGHT) | outside
+    p_hat = found.diagnostics["model_prevalence"][i][chosen]
+    low, high = limits(p_hat, by_kind[chosen], [size] * len(p_hat), level)
+    return low.min(axis=0), high.max(axis=0)
 
 
 def _weighed(model: Model, found: Estimate, i: int) -> tuple[Assumption, ...]:

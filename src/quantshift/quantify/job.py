@@ -20,12 +20,18 @@ from quantshift.audit import (
 from quantshift.errors import DataError, UserError
 from quantshift.intervals import PrevalenceInterval
 from quantshift.quantify import words
-from quantshift.quantify.auditing import AuditSheet, Labels, read_audit
+from quantshift.quantify.auditing import AuditSheet, audited_codes, read_audit
 from quantshift.quantify.columns import Grouping
 from quantshift.quantify.evidence import Evidence, examine
 from quantshift.quantify.folder import load_model
-from quantshift.quantify.model import AUTO, Model, train, without_training
-from quantshift.quantify.pool import Progress, open_samples, read_pool, reading_faults
+from quantshift.quantify.model import AUTO, LOGISTIC, Model, train, without_training
+from quantshift.quantify.pool import (
+    NOTHING,
+    Progress,
+    open_samples,
+    read_pool,
+    reading_faults,
+)
 from quantshift.quantify.reading import Source
 from quantshift.quantify.result import Audited, Batch, Quantification, Share, TrainingSide
 from quantshift.types import Posteriors, Prevalences
@@ -49,7 +55,7 @@ def quantify(
     every: str | None = None,
     audit: Source | None = None,
     method: str = AUTO,
-    classifier: str = "logistic",
+    classifier: str = LOGISTIC,
     level: float = 0.95,
     n_bootstrap: int = 1000,
     seed: int = 0,
@@ -78,10 +84,10 @@ def quantify(
         progress=report,
     )
     tables = open_samples(sample)
-    pool = read_pool(tables, fitted, grouping, with_digests=audit is not None, progress=report)
-    labels = Labels({}, ())
-    if audit is not None:
-        labels = read_audit(audit, fitted, pool, n_tables=len(tables))
+    audited = None if audit is None else read_audit(audit, fitted, n_tables=len(tables))
+    wanted = NOTHING if audited is None else audited.wanted
+    pool = read_pool(tables, fitted, grouping, seed=seed, progress=report, wanted=wanted)
+    codes = {} if audited is None else audited_codes(audited, pool)
     report("resampling", 0)
     filled = [rows for rows in pool.batches.values() if len(rows)]
     evidence = iter(
@@ -95,10 +101,18 @@ def quantify(
             continue
         found = next(evidence)
         change = _changed(before, found.interval, fitted.classes)
-        audited = {i: labels.codes[int(row)] for i, row in enumerate(rows) if row in labels.codes}
-        posteriors_here = fitted.posteriors(pool.items[rows])
+        labelled = {i: codes[row] for i, row in enumerate(rows.tolist()) if row in codes}
         batches.append(
-            _batch(name, fitted, posteriors_here, found, audited, change, asked=audit is not None)
+            _batch(
+                name,
+                fitted,
+                fitted.posteriors(pool.items[rows]),
+                found,
+                labelled,
+                change,
+                n_items=pool.sizes[name],
+                asked=audit is not None,
+            )
         )
         before = found.interval
     return Quantification(
@@ -109,7 +123,11 @@ def quantify(
         assumption=fitted.quantifier.assumption,
         training=_training_side(fitted),
         batches=tuple(batches),
-        warnings=(*_training_warnings(fitted), *pool.warnings, *labels.warnings),
+        warnings=(
+            *_training_warnings(fitted),
+            *pool.warnings,
+            *(() if audited is None else audited.warnings),
+        ),
     )
 
 
@@ -123,7 +141,7 @@ def plan(
     text: str | None = None,
     features: Sequence[str] = (),
     posteriors: Sequence[str] = (),
-    classifier: str = "logistic",
+    classifier: str = LOGISTIC,
     level: float = 0.95,
     seed: int = 0,
     progress: Progress | None = None,
@@ -144,7 +162,7 @@ def plan(
         progress=report,
     )
     tables = open_samples(sample)
-    pool = read_pool(tables, fitted, None, with_digests=False, progress=report)
+    pool = read_pool(tables, fitted, None, seed=seed, progress=report)
     if not len(pool.numbers):
         raise DataError(f"{tables[0].name}: no items to label")
     p_hat = fitted.quantifier.estimate_items(pool.items).prevalence
@@ -169,7 +187,9 @@ def _model(
     if model is not None:
         if train_on is not None:
             raise UserError("give a training table or a model, not both")
-        return model if isinstance(model, Model) else load_model(model)
+        fitted = model if isinstance(model, Model) else load_model(model)
+        _check_options(fitted, label=label, posteriors=posteriors, **options)
+        return fitted
     if train_on is None:
         if posteriors:
             return without_training(posteriors, label=label)
@@ -178,6 +198,38 @@ def _model(
         raise UserError("name the column of the labels with --label")
     progress("training", 0)
     return train(train_on, label=label, posteriors=posteriors, **options)
+
+
+def _check_options(
+    model: Model,
+    *,
+    label: str | None,
+    text: str | None,
+    features: Sequence[str],
+    posteriors: Sequence[str],
+    method: str,
+    classifier: str,
+    **_: Any,
+) -> None:
+    """A model is what it was trained to be: options that say otherwise would go unheard."""
+    columns = model.columns
+    for option, given, own in (
+        ("--label", label, columns.label),
+        ("--text", text, columns.text),
+        ("--features", tuple(features), columns.features),
+        ("--posteriors", tuple(posteriors), columns.posteriors),
+        ("--method", None if method == AUTO else method, model.method),
+        ("--classifier", None if classifier == LOGISTIC else classifier, model.training.classifier),
+    ):
+        if given and given != own:
+            raise UserError(
+                f"the model was not trained with {option} {_listed(given)}; leave the option out, "
+                "or train a model with it"
+            )
+
+
+def _listed(given: str | tuple[str, ...]) -> str:
+    return given if isinstance(given, str) else ",".join(given)
 
 
 def _grouping(by: str | None, every: str | None) -> Grouping | None:
@@ -194,9 +246,10 @@ def _batch(
     audited: Mapping[int, int],
     change: tuple[str, ...],
     *,
+    n_items: int,
     asked: bool,
 ) -> Batch:
-    n_items, untrained = len(posteriors), not model.is_trained
+    untrained = not model.is_trained
     shift, assumptions = evidence.shift, evidence.assumptions
     unaudited = _shares(model.classes, evidence.interval)
     audit = _audit(model, posteriors, evidence.interval, audited)
@@ -317,6 +370,12 @@ def _training_side(model: Model) -> TrainingSide:
 def _training_warnings(model: Model) -> list[str]:
     told = model.training
     warnings = list(reading_faults(told.source, told.undecodable, 0))
+    if told.accuracy is not None and told.accuracy <= max(told.counts.values()) / told.n_items:
+        warnings.append(
+            f"{told.source}: {told.classifier} is right no more often than if it always said "
+            f"{max(told.counts, key=lambda label: told.counts[label])!r}; the items may tell "
+            "nothing of the label"
+        )
     if told.n_left_out:
         warnings.append(
             f"{told.source}: {told.n_left_out} rows without label or content were left out"

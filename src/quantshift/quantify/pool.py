@@ -1,7 +1,11 @@
-"""The unlabelled items of a call: read once, in chunks; of every item only posteriors are kept."""
+"""The unlabelled items of a call: read once, in chunks; of every item only posteriors are kept.
+
+Memory does not grow with the tables: `reservoir` bounds the number of items.
+"""
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,6 +17,8 @@ from quantshift.errors import DataError, UserError
 from quantshift.quantify.columns import Grouping, Items, Values, read_items
 from quantshift.quantify.model import Model
 from quantshift.quantify.reading import Source, Table, open_table
+from quantshift.quantify.reservoir import MOST_KEPT, Reservoir
+from quantshift.seeding import generator
 from quantshift.types import Indices
 
 Progress: TypeAlias = Callable[[str, int], None]
@@ -24,20 +30,40 @@ CONTENT = {"text": "a text", "features": "all numbers", "posteriors": "all poste
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """The items of all batches.
+    """The items of all batches, or a random part of them if there are very many.
 
     items: what the quantifier sees of each, posteriors first.
-    batches: name and positions of the items of each.
-    tables: for each item the position of its table among the samples; numbers: its row there.
-    digests: fingerprints of the items' content, if asked for.
+    batches: name and positions of the items of each; sizes: how many items of it were read.
+    numbers: the row of each item in its table.
+    marks: for each item its position among the keys looked for, -1 if it is none of them.
     """
 
     items: NDArray[np.float64]
     batches: dict[str, Indices]
-    tables: NDArray[np.int64]
+    sizes: dict[str, int]
     numbers: NDArray[np.int64]
-    digests: tuple[bytes, ...]
+    marks: NDArray[np.int64]
     warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """Items to look for, by their row number in the table or by a digest of their content."""
+
+    keys: Mapping[bytes | int, int]
+    by_number: bool
+
+    def marks(self, items: Items) -> NDArray[np.int64]:
+        """The position of each item's key, -1 if it has none."""
+        if not self.keys:
+            return np.full(len(items.rows), -1, dtype=np.int64)
+        own: Iterable[bytes | int] = (
+            items.rows.tolist() if self.by_number else map(digest, items.values)
+        )
+        return np.array([self.keys.get(key, -1) for key in own], dtype=np.int64)
+
+
+NOTHING = Wanted({}, by_number=True)
 
 
 def open_samples(sample: Source | Sequence[Source]) -> list[Table]:
@@ -57,8 +83,9 @@ def read_pool(
     model: Model,
     grouping: Grouping | None,
     *,
-    with_digests: bool,
+    seed: int,
     progress: Progress,
+    wanted: Wanted = NOTHING,
 ) -> Pool:
     """Classify the items of all tables and put them into batches."""
     titles = [title_of(table) for table in tables]
@@ -68,32 +95,50 @@ def read_pool(
     for table in tables:
         # Before a long table is read.
         table.require([*model.columns.content, *([grouping.column] if grouping else [])])
-    scored: list[NDArray[np.float64]] = []
-    numbers: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
-    sources: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
-    names: list[str] = []
-    digests: list[bytes] = []
+    reservoir = Reservoir(generator(seed, purpose="rows of the sample"), most=MOST_KEPT)
+    codes: dict[str, int] = {} if grouping else {title: i for i, title in enumerate(titles)}
     warnings: list[str] = []
-    for position, (table, title) in enumerate(zip(tables, titles, strict=True)):
-        counted = _Faults(table, model)
-        for items in read_items(table, model.columns, labelled=False, grouping=grouping):
-            counted.add(items)
-            if not len(items.rows):
-                continue
-            scored.append(classified(model, items.values, table))
-            numbers.append(items.rows)
-            sources.append(np.full(len(items.rows), position))
-            names += _batch_names(items, title, grouping, several=len(tables) > 1)
-            if with_digests:
-                digests += [digest(value) for value in items.values]
-            progress(f"reading {title}", len(names))
+    for table, title in zip(tables, titles, strict=True):
+        counted, n_read = _Faults(table, model, grouping), 0
+        reading = read_items(table, model.columns, labelled=False, grouping=grouping)
+        with closing(reading) as parts:
+            for items in parts:
+                counted.add(items)
+                if not len(items.rows):
+                    continue
+                names = _batch_names(items, title, grouping, several=len(tables) > 1)
+                reservoir.add(
+                    classified(model, items.values, table),
+                    np.array([codes.setdefault(name, len(codes)) for name in names]),
+                    items.rows,
+                    wanted.marks(items),
+                )
+                n_read += len(items.rows)
+                progress(f"reading {title}", n_read)
         warnings += counted.warnings()
+    if not codes:
+        codes = {title: i for i, title in enumerate(titles)}
+    order = sorted(codes, key=_natural) if grouping else titles
+    return _pool(reservoir, {name: codes[name] for name in order}, warnings)
+
+
+def _pool(reservoir: Reservoir, codes: Mapping[str, int], warnings: list[str]) -> Pool:
+    sizes = np.zeros(len(codes), dtype=np.int64)
+    sizes[: len(reservoir.sizes)] = reservoir.sizes
+    kept = reservoir.kept()
+    ends = np.cumsum(np.bincount(kept.batches, minlength=len(codes)))
+    members = np.split(np.argsort(kept.batches, kind="stable"), ends[:-1])
+    if len(kept) < sizes.sum():
+        warnings.append(
+            f"of {sizes.sum():,} items {len(kept):,} were used, drawn at random from the largest "
+            "batches; more would not make the estimates surer"
+        )
     return Pool(
-        items=np.concatenate(scored) if scored else np.empty((0, len(model.classes))),
-        batches=_batches(names, titles, grouping),
-        tables=np.concatenate(sources),
-        numbers=np.concatenate(numbers),
-        digests=tuple(digests),
+        items=kept.values,
+        batches={name: members[code] for name, code in codes.items()},
+        sizes={name: int(sizes[code]) for name, code in codes.items()},
+        numbers=kept.numbers,
+        marks=kept.marks,
         warnings=tuple(warnings),
     )
 
@@ -120,8 +165,10 @@ def digest(value: Any) -> bytes:
 class _Faults:
     """Counts of the rows and cells of a table that were not as they should be."""
 
-    def __init__(self, table: Table, model: Model) -> None:
+    def __init__(self, table: Table, model: Model, grouping: Grouping | None) -> None:
         self.table, self.content = table, CONTENT[model.columns.kind]
+        if grouping is not None:
+            self.content += f" and a {grouping.column!r}"
         self.left_out = self.undecodable = self.ragged = 0
 
     def add(self, items: Items) -> None:
@@ -152,19 +199,6 @@ def _batch_names(
     if grouping is None:
         return [title] * len(items.rows)
     return [f"{title}: {group}" for group in items.groups] if several else items.groups
-
-
-def _batches(
-    names: Sequence[str], titles: Sequence[str], grouping: Grouping | None
-) -> dict[str, Indices]:
-    """Positions by batch: samples as given, groups in the order of numbers or of the alphabet."""
-    order = list(titles)
-    if grouping is not None and names:
-        order = sorted(dict.fromkeys(names), key=_natural)
-    positions: dict[str, list[int]] = {name: [] for name in order}
-    for position, name in enumerate(names):
-        positions[name].append(position)
-    return {name: np.array(rows, dtype=np.int64) for name, rows in positions.items()}
 
 
 def _natural(name: str) -> tuple[int, float, str]:

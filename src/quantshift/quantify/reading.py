@@ -5,10 +5,15 @@ with the file (Excel workbooks, a million rows at most, are read whole). A file 
 name says, or cannot be read, ends in a `DataError` of one line.
 """
 
+import csv
 import difflib
 import gzip
+import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import sys
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -28,6 +33,12 @@ Source: TypeAlias = str | Path | Any
 ROWS = 4096
 MISSING = frozenset({"", "nan", "NaN"})
 """What stands for nothing in files without types; pandas writes the last two."""
+
+LONGEST_WAIT = 200
+"""Milliseconds to wait for threads of the CSV parser."""
+
+UNREADABLE = "\ufffd"
+"""Stands for what is not UTF-8."""
 
 FORMATS = MappingProxyType(
     {
@@ -84,8 +95,8 @@ class Table:
     columns: tuple[str, ...]
     read: Callable[[Sequence[str]], Iterator[Chunk]]
 
-    def chunks(self, wanted: Sequence[str]) -> Iterator[Chunk]:
-        """The chunks with the wanted columns, which must be there."""
+    def chunks(self, wanted: Sequence[str]) -> Generator[Chunk]:
+        """The chunks with the wanted columns, which must be there; to be closed if not read out."""
         self.require(wanted)
         with explained(self.name):
             yield from self.read(list(dict.fromkeys(wanted)))
@@ -125,8 +136,7 @@ def open_table(source: Source, *, name: str = "the table") -> Table:
             return _frame_table(str(path), _excel(path))
         if kind == "parquet":
             return _parquet_table(path)
-        opener = gzip.open if compressed else open
-        return (_csv_table if kind == "csv" else _json_table)(path, ending, opener)
+        return (_csv_table if kind == "csv" else _json_table)(path, ending, compressed)
 
 
 def _check_content(path: Path, kind: str, ending: str, compressed: bool) -> None:
@@ -148,39 +158,22 @@ def _check_content(path: Path, kind: str, ending: str, compressed: bool) -> None
         raise DataError(f"{path}: not a text file, though its name ends in {ending}")
 
 
-def _csv_table(path: Path, ending: str, opener: Callable[..., Any]) -> Table:
-    with opener(path, "rb") as file:
-        header = file.readline(BLOCK_BYTES).removeprefix(BYTE_ORDER_MARK)
-    # A spreadsheet of much of Europe separates by semicolons and calls it CSV all the same.
-    delimiter = "\t" if ending == ".tsv" else max(",;\t", key=lambda d: header.count(d.encode()))
-    ragged = [0]
-
-    def skip(_: Any) -> str:
-        ragged[0] += 1
-        return "skip"
-
-    parse = pa.csv.ParseOptions(
-        delimiter=delimiter, newlines_in_values=True, invalid_row_handler=skip
-    )
-    options = pa.csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=False)
-
-    def stream(file: Any, **convert: Any) -> Any:
-        return pa.csv.open_csv(
-            pa.PythonFile(file, "r"),
-            read_options=options,
-            parse_options=parse,
-            convert_options=pa.csv.ConvertOptions(**convert),
-        )
-
-    with opener(path, "rb") as file:
-        names = tuple(stream(file).schema.names)
+def _csv_table(path: Path, ending: str, compressed: bool) -> Table:
+    names, delimiter = _header(path, ending, compressed)
 
     def read(wanted: Sequence[str]) -> Iterator[Chunk]:
-        # Bytes, not strings: one undecodable cell must cost one cell, not the file.
-        types = {name: pa.binary() for name in wanted}
-        first, ragged[0] = 1, 0
-        with opener(path, "rb") as file:
-            for batch in stream(file, include_columns=list(wanted), column_types=types):
+        first, ragged = 1, [0]
+
+        def skip(_: Any) -> str:
+            ragged[0] += 1
+            return "skip"
+
+        with (
+            _let_go_of(skip),
+            _bytes_of(path, compressed) as file,
+            closing(_csv_batches(file, delimiter, wanted, skip)) as batches,
+        ):
+            for batch in batches:
                 for start in range(0, len(batch), ROWS):
                     part = batch.slice(start, ROWS)
                     bad = [0]
@@ -195,6 +188,63 @@ def _csv_table(path: Path, ending: str, opener: Callable[..., Any]) -> Table:
     return Table(str(path), names, read)
 
 
+def _csv_batches(
+    file: Any, delimiter: str, wanted: Sequence[str], skip: Callable[[Any], str]
+) -> Generator[Any]:
+    yield from pa.csv.open_csv(
+        file,
+        read_options=pa.csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=False),
+        parse_options=pa.csv.ParseOptions(
+            delimiter=delimiter, newlines_in_values=True, invalid_row_handler=skip
+        ),
+        # Bytes, not strings: one undecodable cell must cost one cell, not the file.
+        convert_options=pa.csv.ConvertOptions(
+            include_columns=list(wanted), column_types={name: pa.binary() for name in wanted}
+        ),
+    )
+
+
+@contextmanager
+def _let_go_of(function: Callable[[Any], str]) -> Iterator[None]:
+    """Waits at the end until Arrow's threads no longer hold a function of ours.
+
+    The parser reads ahead in a thread. If that drops the last reference to a Python object while
+    the interpreter ends (soon after the file, in case of an error), the process is aborted.
+    """
+    own = sys.getrefcount(function)
+    try:
+        yield
+    finally:
+        for _ in range(LONGEST_WAIT):
+            if sys.getrefcount(function) <= own:
+                break
+            time.sleep(0.001)
+
+
+def _bytes_of(path: Path, compressed: bool) -> Any:
+    # A file of Arrow's own, not of Python's, which Arrow's threads could not read while it ends.
+    return pa.input_stream(str(path), compression="gzip" if compressed else None)
+
+
+def _header(path: Path, ending: str, compressed: bool) -> tuple[tuple[str, ...], str]:
+    """Names of the columns, and what separates them."""
+    with _bytes_of(path, compressed) as file:
+        start = bytes(file.read(BLOCK_BYTES)).removeprefix(BYTE_ORDER_MARK).lstrip(b"\r\n")
+    # A spreadsheet of much of Europe separates by semicolons and calls it CSV all the same.
+    line = start.split(b"\n", 1)[0]
+    delimiter = "\t" if ending == ".tsv" else max(",;\t", key=lambda d: line.count(d.encode()))
+    rows = csv.reader(
+        io.StringIO(start.decode("utf-8", "replace"), newline=""), delimiter=delimiter
+    )
+    try:
+        names = tuple(next(rows, []))
+    except csv.Error as error:
+        raise DataError(f"{path}: the first row is no header ({error})") from error
+    if any(UNREADABLE in name for name in names):
+        raise DataError(f"{path}: the names of the columns are not UTF-8; save the file as UTF-8")
+    return names, delimiter
+
+
 def _decoded(cell: bytes | None, bad: list[int]) -> str | None:
     if cell is None:
         return None
@@ -206,9 +256,9 @@ def _decoded(cell: bytes | None, bad: list[int]) -> str | None:
     return None if text.strip() in MISSING else text
 
 
-def _json_table(path: Path, ending: str, opener: Callable[..., Any]) -> Table:
+def _json_table(path: Path, ending: str, compressed: bool) -> Table:
     def objects() -> Iterator[tuple[dict[str, Any], bool]]:
-        with opener(path, "rb") as file:
+        with gzip.open(path) if compressed else path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 if not line.strip():
                     continue
