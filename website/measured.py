@@ -5,8 +5,8 @@
 Methods that the first run lacks may come from further runs of the same experiments, whose samples
 are the same. `errors.csv` is the mean absolute error of every method in every part of the paper's
 experiments, `findings.csv` the verdicts on the paper's findings, `published.csv` our errors beside
-the published ones by degree of shift, `agreement.csv` how well the two agree. A table stands in a page
-between `<!-- measured: NAME -->` and `<!-- end -->`.
+the published ones by degree of shift, `agreement.csv` how well the two agree. A table stands in a
+page between `<!-- measured: NAME -->` and `<!-- end -->`.
 """
 
 import re
