@@ -51,6 +51,14 @@ def write_whole(path: Path, content: bytes) -> None:
             raise
 
 
+def check_place(file: Path) -> None:
+    """Refuse a name that no file can be written under, before the work for it is done."""
+    if file.is_dir():
+        raise UserError(f"{file} is a folder; name a file in it")
+    if not file.parent.is_dir():
+        raise UserError(f"{file}: no such folder; name a file in one that is there")
+
+
 def flush(path: Path) -> None:
     """Make a file's content, or the names in a folder, last through a power cut."""
     with disk_errors(path):

@@ -114,6 +114,18 @@ def test_bad_input_is_one_line_and_exit_code_2(quantshift, tables, monkeypatch, 
     assert err.count("\n") == 1
 
 
+def test_a_page_for_a_folder_that_is_not_there_is_refused_before_the_work(quantshift, tables):
+    asked = ("quantify", "--train", tables / "labelled.csv", "--sample", tables / "new.csv")
+    for page, line in (
+        (tables / "nowhere" / "x.html", "no such folder; name a file in one that is there"),
+        (tables, "is a folder; name a file in it"),
+    ):
+        code, out, err = quantshift(*asked, "--label", "y", "--html", page)
+        assert (code, out) == (2, "")
+        assert err.startswith(f"error: {page}")
+        assert err.endswith(f"{line}\n")
+
+
 def test_a_sheet_for_a_folder_that_is_not_there_is_one_line(quantshift, tables):
     code, _, err = quantshift(
         *("audit-plan", "--train", tables / "labelled.csv", "--sample", tables / "new.csv"),

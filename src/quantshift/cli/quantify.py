@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from quantshift.files import write_whole
+from quantshift.files import check_place, write_whole
 from quantshift.quantify import quantify as quantify_tables
 from quantshift.quantify import render_json, render_text
 from quantshift.quantify.model import AUTO
@@ -105,6 +105,8 @@ def quantify(
 
         quantshift quantify --model model/ --sample new.csv --audit audited.csv
     """
+    if html is not None:
+        check_place(html)
     with status() as progress:
         found = quantify_tables(
             list(sample),

@@ -13,7 +13,7 @@ import numpy as np
 
 from quantshift.audit import AuditPlan
 from quantshift.errors import DataError, UserError, unknown_name
-from quantshift.files import write_whole
+from quantshift.files import check_place, write_whole
 from quantshift.quantify.columns import Columns, label_name
 from quantshift.quantify.model import Model
 from quantshift.quantify.pool import Pool, Wanted, digest
@@ -48,8 +48,7 @@ class AuditSheet:
 
 def write_audit_sheet(sheet: AuditSheet, path: str | Path) -> None:
     """The items to label as CSV: their number, an empty label, and all columns of the sample."""
-    if not Path(path).parent.is_dir():
-        raise UserError(f"{path}: no such folder; name a file in one that is there")
+    check_place(Path(path))
     table = open_table(sheet.sample, name="the sample")
     label = sheet.columns.label or "label"
     shown = [name for name in table.columns if name not in (ITEM, label)]
