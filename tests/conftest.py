@@ -1,6 +1,7 @@
 """Fixtures shared by all tests."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -19,3 +20,18 @@ def reviews_dir() -> Path:
     if not (path / "reviews").is_dir():
         pytest.skip(f"no real reviews in {path}; set QUANTSHIFT_REVIEWS to run this test")
     return path
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A real browser. Closed after each module: two at a time cannot be driven by one process."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    program = os.environ.get("QUANTSHIFT_CHROMIUM") or shutil.which("chromium")
+    if not program:
+        pytest.skip("no Chromium found; install Debian's chromium, or set QUANTSHIFT_CHROMIUM")
+    flags = "no-sandbox disable-gpu disable-background-networking disable-component-update"
+    arguments = [f"--{flag}" for flag in [*flags.split(), "disable-sync", "no-first-run"]]
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=arguments)
+        yield browser
+        browser.close()

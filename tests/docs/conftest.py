@@ -1,7 +1,6 @@
 """The site, built once, served on this machine and opened in a real browser."""
 
 import functools
-import os
 import shutil
 import threading
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -11,15 +10,6 @@ import pytest
 
 from website.build import build
 from website.pages import ROOT
-
-ARGUMENTS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-)
 
 
 @pytest.fixture(scope="session")
@@ -49,18 +39,6 @@ def address(site):
         yield f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()
         thread.join()
-
-
-@pytest.fixture(scope="session")
-def browser():
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    program = os.environ.get("QUANTSHIFT_CHROMIUM") or shutil.which("chromium")
-    if not program:
-        pytest.skip("no Chromium found; install Debian's chromium, or set QUANTSHIFT_CHROMIUM")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=[*ARGUMENTS])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import dataclasses
 import re
-import shutil
 
 import polars as pl
 import pytest
@@ -35,21 +34,6 @@ def test_names_cannot_break_out(found):
     page = render_page(dataclasses.replace(found, batches=batches, warnings=(EVIL,), reason=EVIL))
     assert "<img src=x" not in page
     assert page.count("</script>") == 3
-
-
-@pytest.fixture(scope="module")
-def browser():
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        pytest.skip("no chromium on this machine")
-    flags = "no-sandbox disable-gpu disable-background-networking disable-component-update"
-    with api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(
-            executable_path=chromium, args=[f"--{f}" for f in [*flags.split(), "no-first-run"]]
-        )
-        yield started
-        started.close()
 
 
 def opened(browser, path, **options):
