@@ -105,8 +105,9 @@ def item_interval(
 ) -> PrevalenceInterval:
     """Like `predict_interval`, for what `quantifier.items(X)` returned."""
     rows = [np.arange(len(items))] if samples is None else _rows(samples)
-    point = quantifier.estimate_items(items, rows).prevalence
-    replicates = bootstrap(quantifier, items, rows, n_bootstrap=n_bootstrap, seed=seed)
+    estimate = quantifier.estimate_items(items, rows)
+    point = estimate.prevalence
+    replicates = bootstrap(quantifier, items, rows, estimate, n_bootstrap=n_bootstrap, seed=seed)
     low, high = limits(point, replicates, [len(row) for row in rows], level)
     one = 0 if samples is None else slice(None)
     return PrevalenceInterval(
@@ -123,16 +124,16 @@ def bootstrap(
     quantifier: AbstractQuantifier,
     items: NDArray[np.float64],
     samples: Sequence[Indices],
+    point: Estimate,
     *,
     n_bootstrap: int,
     seed: int,
 ) -> Prevalences:
     """Replicates of the estimate of each sample, shape (n_samples, n_bootstrap, n_classes).
 
-    items: what `quantifier.items(X)` returned. The replicates of a sample depend on the seed, its
-        position and its size alone.
+    items: what `quantifier.items(X)` returned; point: the estimates of the samples. The replicates
+        of a sample depend on the seed, its position and its size alone.
     """
-    point = quantifier.estimate_items(items, list(samples))
     replicates = np.empty((len(samples), n_bootstrap, len(quantifier.classes_)))
     for columns, estimate in replicate_estimates(
         quantifier, items, samples, n_bootstrap=n_bootstrap, seed=seed

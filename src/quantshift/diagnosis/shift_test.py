@@ -121,10 +121,7 @@ def shift_test(
 ) -> ShiftTest:
     """Test the sample X (unlabelled items) with a fitted SubclassSLD."""
     items = quantifier.items(X)
-    everyone = [np.arange(len(items))]
-    return shift_tests(
-        quantifier, items, everyone, level=level, n_bootstrap=n_bootstrap, seed=seed
-    )[0]
+    return _one_test(quantifier, items, level=level, n_bootstrap=n_bootstrap, seed=seed)
 
 
 def shift_test_posteriors(
@@ -145,10 +142,11 @@ def shift_test_posteriors(
     pure = check_posteriors(posteriors, len(quantifier.classes_))
     known = clusters if isinstance(clusters, Clusters) else Clusters.known(clusters)
     items = join_items(pure, known, np.asarray(committee))
-    everyone = [np.arange(len(items))]
-    return shift_tests(
-        quantifier, items, everyone, level=level, n_bootstrap=n_bootstrap, seed=seed
-    )[0]
+    return _one_test(quantifier, items, level=level, n_bootstrap=n_bootstrap, seed=seed)
+
+
+def _one_test(quantifier: SubclassSLD, items: Reals, **options: Any) -> ShiftTest:
+    return shift_tests(quantifier, items, [np.arange(len(items))], **options)[0]
 
 
 def shift_tests(

@@ -136,7 +136,7 @@ class SubclassSLD(AbstractQuantifier):
     partition_: Partition | None
     n_clusters_: int
     model_: SubclassModel
-    plain_: SubclassModel
+    plain_: SubclassModel | None
 
     def __init__(
         self,
@@ -255,18 +255,25 @@ class SubclassSLD(AbstractQuantifier):
 
     def _fit_aggregation(self, posteriors: Posteriors, codes: Codes) -> None:
         pure, clusters = split_items(posteriors, len(self.classes_))
-        everyone = Clusters(np.zeros(len(codes), np.int64), np.full(len(codes), np.nan))
-        self.plain_ = fit_model(pure, codes, everyone, 1)
-        self.model_ = self.plain_
-        if clusters is not None:
+        self.plain_ = None
+        if clusters is None:
+            self.model_ = self.plain_ = _fit_plain(pure, codes)
+        else:
             self.model_ = fit_model(pure, codes, clusters, self.n_clusters_)
+
+    def _plain(self) -> SubclassModel:
+        """The model of posteriors alone, made when asked for: a bootstrap's refits never do."""
+        if self.plain_ is None:
+            pure, _ = split_items(self.held_out_posteriors_, len(self.classes_))
+            self.plain_ = _fit_plain(pure, self.held_out_codes_)
+        return self.plain_
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         n_classes = len(self.classes_)
         pure, clusters = split_items(posteriors, n_classes)
         if clusters is None:
             nowhere = np.full((2, len(pure)), np.nan)
-            q = self.plain_.calibration(pure, np.zeros(len(pure), np.int64))
+            q = self._plain().calibration(pure, np.zeros(len(pure), np.int64))
             return np.concatenate([q.T, nowhere])
         calibrated = [
             self.model_.calibration(member, clusters.codes).T
@@ -278,7 +285,7 @@ class SubclassSLD(AbstractQuantifier):
         self, representation: NDArray[Any], index: Indices
     ) -> tuple[Prevalences, Diagnostics]:
         cluster, novelty = representation[-2], representation[-1]
-        model = self.plain_ if np.isnan(cluster[0]) else self.model_
+        model = self._plain() if np.isnan(cluster[0]) else self.model_
         codes = np.nan_to_num(cluster).astype(np.int64)
         solutions = [
             maximise_subclasses(
@@ -309,6 +316,11 @@ class SubclassSLD(AbstractQuantifier):
             "log_likelihood": fit,
             "subclass_prevalence": f,
         }
+
+
+def _fit_plain(posteriors: Posteriors, codes: Codes) -> SubclassModel:
+    everyone = Clusters(np.zeros(len(codes), np.int64), np.full(len(codes), np.nan))
+    return fit_model(posteriors, codes, everyone, 1)
 
 
 def fit_model(
