@@ -24,7 +24,7 @@ import gzip
 import os
 import time
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,7 @@ GRID = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 SETTINGS = [(C, balanced) for C in GRID for balanced in (False, True)]
 WINNERS = [(1.0, False), (10.0, False), (10.0, True), (100.0, False), (100.0, True), (1000.0, True)]
 STAGES = [("selection", 3000, SETTINGS), ("final", 5000, WINNERS)]
-SOLVERS = ["quantshift:1e-4", "quantshift:1e-6", "quantshift:1e-8", "lbfgs:1e-4", "lbfgs:1e-6"]
+SOLVERS = ["quantshift:1e-6", "quantshift:1e-8", "lbfgs:1e-4", "lbfgs:1e-8", "newton-cg:1e-8"]
 OURS = "quantshift"
 N_FOLDS = 5
 POOL, SAMPLE, REPEATS = 2000, 500, 20
@@ -52,7 +52,10 @@ POOL, SAMPLE, REPEATS = 2000, 500, 20
 
 @dataclass(frozen=True)
 class Case:
-    """One stage: problems, documents to draw samples from, and what the exact solution gives."""
+    """One stage: problems, documents to draw samples from, and what the exact solution gives.
+
+    minimum: (problems,). estimates: (settings, methods, samples).
+    """
 
     X: Any
     codes: Any
@@ -61,8 +64,8 @@ class Case:
     weights: Any
     pool: Any
     samples: Any
-    minimum: Any
-    estimates: Any
+    minimum: Any = None
+    estimates: Any = None
 
 
 def main() -> None:
@@ -99,18 +102,14 @@ def make_case(
     if not exact.converged.all():
         raise RuntimeError("the reference solution has not converged")
     print(f"  {stage}: {n_items} x {X.shape[1]}, {X.nnz / n_items:.0f} per row, {len(C)} problems")
+    of_class = [np.flatnonzero(pool_codes == code) for code in (0, 1)]
     samples = [
-        np.concatenate(
-            [rng.choice(np.flatnonzero(pool_codes == code), count) for code, count in enumerate(n)]
-        )
-        for n in ((SAMPLE - k, k) for k in np.tile(np.arange(0, SAMPLE + 1, SAMPLE // 10), REPEATS))
+        np.concatenate([rng.choice(of_class[0], SAMPLE - k), rng.choice(of_class[1], k)])
+        for k in np.tile(np.arange(0, SAMPLE + 1, SAMPLE // 10), REPEATS)
     ]
-    blank = Case(X, codes, folds, C, weights, pool, np.array(samples), None, None)
-    return Case(
-        *(getattr(blank, name) for name in list(blank.__dataclass_fields__)[:-2]),
-        minimum=objectives(blank, exact.coef, exact.intercept),
-        estimates=estimates(blank, exact.coef, exact.intercept),
-    )
+    case = Case(X, codes, folds, C, weights, pool, np.array(samples))
+    solution = (case, exact.coef, exact.intercept)
+    return replace(case, minimum=objectives(*solution), estimates=estimates(*solution))
 
 
 def report(name: str, tol: float, cases: list[Case], repeats: int) -> None:
@@ -174,19 +173,14 @@ def estimates(case: Case, coef: Any, intercept: Any) -> Any:
     """Estimated share of positives, (settings, methods, samples)."""
     scores = (case.X @ coef + intercept).T.reshape(-1, N_FOLDS + 1, len(case.codes))
     held_out = posteriors_of(scores[:, case.folds + 1, np.arange(len(case.codes))])
-    ours = slice(None, None, N_FOLDS + 1)
-    pool = posteriors_of((case.pool @ coef[:, ours] + intercept[ours]).T)
-    return np.array(
-        [
-            [
-                method.fit_posteriors(out_of_fold, case.codes).aggregate(posteriors, case.samples)[
-                    :, 1
-                ]
-                for method in (PCC(), SLD())
-            ]
-            for out_of_fold, posteriors in zip(held_out, pool, strict=True)
-        ]
-    )
+    of_all = slice(None, None, N_FOLDS + 1)
+    pool = posteriors_of((case.pool @ coef[:, of_all] + intercept[of_all]).T)
+    p_hat = [
+        method.fit_posteriors(out_of_fold, case.codes).aggregate(posteriors, case.samples)[:, 1]
+        for out_of_fold, posteriors in zip(held_out, pool, strict=True)
+        for method in (PCC(), SLD())
+    ]
+    return np.reshape(p_hat, (len(pool), 2, -1))
 
 
 def problems(codes: Any, folds: Any, settings: list[tuple[float, bool]]) -> tuple[Any, Any]:
