@@ -33,7 +33,7 @@ def test_the_batch_and_scikit_learn_agree(data, sparse):
     view, codes, folds = data
     if sparse:
         view = MatrixView(csr_array(view.matrix))
-    ours = LogisticLearner(tol=1e-9).learn(view, ROWS, codes, SETTINGS, folds)
+    ours = LogisticLearner(tol=1e-14).learn(view, ROWS, codes, SETTINGS, folds)
     learner = SklearnLearner(LogisticRegression(tol=1e-10, max_iter=5000))
     theirs = learner.learn(view, ROWS, codes, SETTINGS, folds)
     assert ours.out_of_fold.shape == (3, 120, 2)
@@ -59,7 +59,7 @@ def test_the_committee_is_the_models_of_the_held_out_posteriors(data):
 
 def test_held_out_items_do_not_teach_their_own_posteriors(data):
     view, codes, folds = data
-    learner = LogisticLearner(tol=1e-9)
+    learner = LogisticLearner(tol=1e-14)
     before = learner.learn(view, ROWS, codes, SETTINGS, folds).out_of_fold
     changed = codes.copy()
     changed[0] = 1 - changed[0]
@@ -79,6 +79,16 @@ def test_settings_win_over_defaults_and_are_independent(data):
         together.posteriors(view, OTHERS)[0], alone.posteriors(view, OTHERS)[0], atol=1e-5
     )
     assert np.abs(np.diff(together.posteriors(view, OTHERS), axis=0)).max() > 1e-3
+
+
+@pytest.mark.parametrize("C", [0.01, 1000.0])
+def test_the_estimator_of_a_setting_is_as_accurate_as_the_batch(data, C):
+    view, codes, folds = data
+    setting = {"C": C, "class_weight": "balanced"}
+    exact = LogisticLearner(tol=1e-14).learn(view, ROWS, codes, [setting], folds)
+    model = LogisticLearner().estimator(setting).fit(view.matrix[ROWS], codes)
+    expected = exact.posteriors(view, OTHERS)[0]
+    assert_allclose(model.predict_proba(view.matrix[OTHERS]), expected, atol=1e-4)
 
 
 def test_no_convergence_is_said(data):

@@ -12,6 +12,13 @@ are there at any time. The intercept is not a variable of the Newton step: it is
 value for the scores, exactly, whenever these change (variable projection), which leaves a
 function of w with the Hessian I + X'(D - D11'D / 1'D1)X.
 
+A problem ends when its duality gap is small. Let g be the gradient in w and a_i the slope of item
+i's loss at its score. Where the a_i sum to zero, as they do at the best intercept, a is feasible
+for the dual problem, and because a is the slope at the scores themselves (equality in Fenchel's
+inequality) the gap is |w|^2 / 2 + |X'a|^2 / 2 + w'X'a = |g|^2 / 2, whatever C, the weights and X
+are. So the squared norm of the gradient is all that has to be looked at. What it is compared with,
+and what the slopes' sum adds to it, is said in `quantshift.classify.logistic`.
+
 Nothing here re-associates floating-point sums: a lane's arithmetic is the same whichever other
 problems are in flight, however wide the machine and the processor's vectors are.
 
@@ -38,10 +45,13 @@ LANES = 32
 _FEW, _STRIDE = 4, 16
 """More than a few lanes are padded to a multiple of the stride, the loops' natural width."""
 
-_FORCING, _FORCING_SLOPE = 0.5, 30.0
-"""A Newton system is solved until its residual has shrunk by a half, and by more once the
-gradient is small: the square root makes the convergence superlinear, the factor (measured on
-reviews, for tolerances from 1e-4 to 1e-10) keeps that from starting too early."""
+LOSS_SHARE = 1e-4
+"""The gap is compared with the penalty |w|^2 / 2 plus this share of the loss."""
+
+_FORCING, _AIM = 0.5, 0.9
+"""A Newton system is solved until its residual has shrunk by a half, or by the square root of the
+relative gap once that is less, which makes the convergence superlinear; but by no more than to
+the aim, as a share of the gradient that the tolerance allows."""
 
 _ARMIJO, _ROUNDING = 1e-4, 1e-10
 """Share of the promised decrease that a step must keep; relative change that may be rounding."""
@@ -91,17 +101,24 @@ class Progress(NamedTuple):
     stalled: NDArray[np.bool_]
     intercept: Reals
     loss: Reals
-    slope_sum: Reals
     squared_residual: Reals
     target: Reals
     along: Reals
 
 
 class Limits(NamedTuple):
-    """When to stop: tolerances of the mean gradient in w and in b, and products per problem."""
+    """When to stop: the relative duality gap, the tolerance in b, and products per problem.
 
-    gradient: float
+    intercept, longest: the sum e of the slopes must be within `intercept` times the root of
+        S min(D, 1 / longest^2), S and D being the sums of the positive items' slopes and of all
+        curvatures, and `longest` the largest norm of a row of X. The loss is above S, which makes
+        both e^2 / D and the square of e times a row, the two things that e adds to the gap, small
+        compared with the loss.
+    """
+
+    gap: float
     intercept: float
+    longest: float
     products: int
 
 
@@ -152,6 +169,15 @@ def product(matrix: Sparse, right: Reals, out: Reals) -> None:
 
 
 @compiled
+def sum_squares(table: Reals, out: Reals) -> None:
+    """`out = (table ** 2).sum(axis=0)`, added row by row however wide the table is."""
+    out[:] = 0.0
+    for i in range(table.shape[0]):
+        for position in range(len(out)):
+            out[position] += float(table[i, position]) * float(table[i, position])
+
+
+@compiled
 def solve(
     rows: Sparse,
     columns: Sparse,
@@ -177,7 +203,7 @@ def solve(
     progress = Progress(
         np.full(n_lanes, _EMPTY), np.zeros(n_lanes, np.int64), np.zeros(n_lanes, np.int64),
         np.zeros(n_lanes, np.bool_), np.zeros(n_lanes), np.zeros(n_lanes), np.zeros(n_lanes),
-        np.zeros(n_lanes), np.zeros(n_lanes), np.zeros(n_lanes),
+        np.zeros(n_lanes), np.zeros(n_lanes),
     )  # fmt: skip
     outcome = Outcome(
         np.empty((n_problems, n)), np.empty(n_problems), np.empty(n_problems, np.int64)
@@ -185,7 +211,7 @@ def solve(
     full = (n_lanes + _STRIDE - 1) // _STRIDE * _STRIDE
     items_space = np.empty(n * full, rows.values.dtype)
     features_space = np.empty(d * full, rows.values.dtype)
-    largest = np.empty(full)
+    squares = np.empty(full)
     busy = np.empty(n_lanes, np.int64)
     waiting = 0
     while True:
@@ -204,7 +230,7 @@ def solve(
         by_feature = features_space[: d * width].reshape((d, width))
         _pack(lanes.outgoing, busy[:n_busy], by_item)
         product(columns, by_item, by_feature)
-        _largest(by_feature, largest[:width])
+        sum_squares(by_feature, squares[:width])
         product(rows, by_feature, by_item)
         _unpack(by_item, busy[:n_busy], lanes.incoming)
         for position in range(n_busy):
@@ -212,7 +238,7 @@ def solve(
             weight = weights[progress.problem[lane]]
             progress.products[lane] += 1
             if progress.phase[lane] == _GRADIENT:
-                _take_gradient(lanes, progress, lane, weight, largest[position], limits, outcome)
+                _take_gradient(lanes, progress, lane, squares[position], limits, outcome)
             else:
                 _take_curvature(lanes, progress, lane, positive, weight, limits)
 
@@ -234,18 +260,17 @@ def _start(
     progress.problem[lane] = problem
     progress.products[lane] = 0
     progress.stalled[lane] = False
-    loss, intercept, slope_sum = _fit_intercept(
+    loss, intercept = _fit_intercept(
         lanes.scores[lane],
         positive,
         weight,
         math.log(of_positive / (_total(weight) - of_positive)),
-        limits.intercept,
+        limits,
         lanes.loss_slope[lane],
         lanes.loss_curvature[lane],
     )
     progress.intercept[lane] = intercept
     progress.loss[lane] = loss
-    progress.slope_sum[lane] = slope_sum
     _ask_gradient(lanes, progress, lane)
 
 
@@ -263,16 +288,17 @@ def _take_gradient(
     lanes: Lanes,
     progress: Progress,
     lane: int,
-    weight: Reals,
-    largest: float,
+    squared_gradient: float,
     limits: Limits,
     outcome: Outcome,
 ) -> None:
     outgoing, incoming = lanes.outgoing[lane], lanes.incoming[lane]
-    gradient = max(largest, abs(progress.slope_sum[lane])) / _total(weight)
+    penalty = 0.5 * _dot(lanes.beta[lane], lanes.scores[lane])
+    yardstick = penalty + LOSS_SHARE * progress.loss[lane]
+    gap = 0.5 * squared_gradient
     squared = _dot(outgoing, incoming)
     if (
-        gradient <= limits.gradient
+        gap <= limits.gap * (yardstick - gap)
         or squared <= 0.0
         or progress.stalled[lane]
         or progress.products[lane] >= limits.products
@@ -293,7 +319,8 @@ def _take_gradient(
     lanes.step[lane, :] = 0.0
     lanes.k_step[lane, :] = 0.0
     # No more accurate than the tolerance asks for.
-    enough = max(_FORCING_SLOPE * math.sqrt(gradient), 0.5 * limits.gradient / gradient)
+    relative = gap / yardstick
+    enough = max(math.sqrt(relative), _AIM * math.sqrt(limits.gap / relative))
     shrink = min(_FORCING, enough)
     progress.squared_residual[lane] = squared
     progress.target[lane] = shrink * shrink * squared
@@ -370,9 +397,7 @@ def _search_line(
         for i in range(len(trial)):
             trial[i] = scores[i] + length * k_step[i]
         guess = progress.intercept[lane] + length * shift
-        loss, intercept, slope_sum = _fit_intercept(
-            trial, positive, weight, guess, limits.intercept, slope, curvature
-        )
+        loss, intercept = _fit_intercept(trial, positive, weight, guess, limits, slope, curvature)
         change = loss - loss_before + length * (cross + 0.5 * length * square)
         # Near the solution the decrease drowns in rounding, but not the slope along the step.
         drowned = abs(change) <= _ROUNDING * loss_before
@@ -383,16 +408,14 @@ def _search_line(
                 scores[i] = trial[i]
             progress.intercept[lane] = intercept
             progress.loss[lane] = loss
-            progress.slope_sum[lane] = slope_sum
             return
         length *= 0.5
-    # No decrease can be found: stay, and let the gradient say whether that is good enough.
+    # No decrease can be found: stay, and let the gap say whether that is good enough.
     progress.stalled[lane] = True
-    loss, intercept, slope_sum = _fit_intercept(
-        scores, positive, weight, progress.intercept[lane], limits.intercept, slope, curvature
+    _, intercept = _fit_intercept(
+        scores, positive, weight, progress.intercept[lane], limits, slope, curvature
     )
     progress.intercept[lane] = intercept
-    progress.slope_sum[lane] = slope_sum
 
 
 @compiled
@@ -401,26 +424,25 @@ def _fit_intercept(
     positive: Reals,
     weight: Reals,
     intercept: float,
-    tolerance: float,
+    limits: Limits,
     slope: Reals,
     curvature: Reals,
-) -> tuple[float, float, float]:
+) -> tuple[float, float]:
     # Root of the increasing function sum(slope) by Newton, held inside a bracket by bisection.
     odds = np.empty(len(scores))
-    enough = tolerance * _total(weight)
     low, high = -math.inf, math.inf
-    slope_sum = math.nan
     for _ in range(_INTERCEPT_STEPS):
         _odds(scores, intercept, odds)
         _slopes(scores, intercept, odds, positive, weight, slope, curvature)
         slope_sum = _total(slope)
-        if abs(slope_sum) <= enough:
+        total = _total(curvature)
+        least = -_dot(slope, positive) * min(total, 1.0 / limits.longest**2)
+        if abs(slope_sum) <= limits.intercept * math.sqrt(least):
             break
         if slope_sum > 0.0:
             high = intercept
         else:
             low = intercept
-        total = _total(curvature)
         following = intercept - slope_sum / total if total > 0.0 else math.nan
         if not (low < following < high):
             if low == -math.inf:
@@ -432,7 +454,7 @@ def _fit_intercept(
                 if following in (low, high):
                     break
         intercept = following
-    return _loss(scores, intercept, odds, positive, weight), intercept, slope_sum
+    return _loss(scores, intercept, odds, positive, weight), intercept
 
 
 @compiled
@@ -542,11 +564,3 @@ def _unpack(table: Reals, busy: NDArray[np.int64], out: Reals) -> None:
     for i in range(table.shape[0]):
         for position in range(len(busy)):
             out[busy[position], i] = table[i, position]
-
-
-@compiled
-def _largest(table: Reals, out: Reals) -> None:
-    out[:] = 0.0
-    for i in range(table.shape[0]):
-        for position in range(len(out)):
-            out[position] = max(out[position], abs(table[i, position]))
