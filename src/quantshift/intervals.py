@@ -173,9 +173,10 @@ def replicate_estimates(
     if n_bootstrap < 2:
         raise UserError(f"an interval needs at least 2 bootstrap replicates, got {n_bootstrap}")
     n_refits = min(N_REFITS, n_bootstrap)
+    refit = quantifier.refitter()
     for number in range(n_refits):
         columns = np.arange(number, n_bootstrap, n_refits)
-        again = quantifier.refit(training_replicate(quantifier, number, seed=seed))
+        again = refit(training_replicate(quantifier, number, seed=seed))
         drawn = [
             _resampled(rows, len(columns), sample=position, number=number, seed=seed)
             for position, rows in enumerate(samples)

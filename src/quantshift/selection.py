@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from quantshift import metrics
-from quantshift.classify.subclass import Clusters
+from quantshift.classify.clusters import Clusters
 from quantshift.prevalence import of_positive, whole_counts
 from quantshift.quantifiers.estimator import AbstractQuantifier
 from quantshift.seeding import generator

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from quantshift.checks import check_quantifier
-from quantshift.classify.subclass import Clusters
+from quantshift.classify.clusters import Clusters
 from quantshift.errors import DataError, UserError
 from quantshift.quantifiers.expectation import SLD
 from quantshift.quantifiers.subclass import MODELS, SubclassSLD

@@ -1,35 +1,61 @@
 """Calibration: posteriors that mean what they say, learnt from held-out posteriors and labels.
 
 All work on posteriors alone, so they serve any model. The score of a class is its log-odds (for
-logistic regression: the decision function). With more than two classes sigmoid and isotonic
-calibrate each class against the rest and normalise; temperature scales all logits by one factor.
+logistic regression: the decision function). With more than two classes each class is calibrated
+against the rest and the results are normalised; temperature scales all logits by one factor.
+"auto" takes the calibration with the least cross-entropy on items held out from it.
 
 References: J. Platt, "Probabilistic outputs for support vector machines", 1999 (sigmoid, with his
 targets); B. Zadrozny and C. Elkan, KDD 2002 (isotonic); C. Guo et al., "On calibration of modern
-neural networks", ICML 2017 (temperature).
+neural networks", ICML 2017 (temperature); M. Kull et al., AISTATS 2017 (beta).
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
-from scipy.special import expit, logit, softmax
+from scipy.special import softmax
 from sklearn.isotonic import IsotonicRegression
 
+from quantshift.classify.curves import (
+    Curve,
+    fit_beta,
+    fit_line,
+    fit_penalised,
+    fit_smooth,
+    reweighted,
+)
+from quantshift.classify.folds import stratified_folds
+from quantshift.classify.scores import (
+    FLOOR,
+    class_scores,
+    joined_columns,
+    matched_columns,
+    memberships,
+    platt_targets,
+)
 from quantshift.types import Codes, Posteriors
 
-FLOOR = 1e-12
-"""Posteriors of exactly 0 or 1 have infinite log-odds; they are kept this far from the ends."""
+Weights = NDArray[np.float64]
+
+AUTO = "auto"
+
+AUTO_FOLDS = 5
+"""In which the calibrations compete; a class with fewer items than folds is given the sigmoid."""
 
 
 class Calibrator(Protocol):
     """Posteriors (n_items, n_classes) in, calibrated posteriors out."""
 
     def __call__(self, posteriors: Posteriors) -> Posteriors: ...  # noqa: D102
+
+    def refitter(self, posteriors: Posteriors, codes: Codes) -> Callable[[Weights], Self]:
+        """The same kind of calibration for other weights of the items it was fitted on."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -39,29 +65,71 @@ class NoCalibration:
     def __call__(self, posteriors: Posteriors) -> Posteriors:  # noqa: D102
         return posteriors
 
+    def refitter(self, posteriors: Posteriors, codes: Codes) -> Callable[[Weights], Self]:  # noqa: D102
+        return lambda weights: self
 
-@dataclass(frozen=True)
-class SigmoidCalibration:
-    """P(k | x) proportional to sigmoid(slope_k * log-odds_k + offset_k)."""
 
-    slopes: NDArray[np.float64]
-    offsets: NDArray[np.float64]
+@dataclass(frozen=True, eq=False)
+class CurveCalibration:
+    """P(k | x) proportional to a curve of the log-odds of k: sigmoid, beta or smooth."""
+
+    curves: tuple[Curve, ...]
 
     def __call__(self, posteriors: Posteriors) -> Posteriors:  # noqa: D102
-        return _from_one_vs_rest(expit(_scores(posteriors) * self.slopes + self.offsets))
+        scores = class_scores(posteriors)
+        return joined_columns(
+            np.column_stack([f(s) for f, s in zip(self.curves, scores.T, strict=True)])
+        )
+
+    def refitter(self, posteriors: Posteriors, codes: Codes) -> Callable[[Weights], Self]:  # noqa: D102
+        targets = platt_targets(codes, posteriors.shape[1]).T
+        designs = [f.shape(s) for f, s in zip(self.curves, class_scores(posteriors).T, strict=True)]
+        breads = [
+            np.asarray(np.linalg.inv(fit_penalised(design, target, f.penalty, f.coefficients)[1]))
+            for f, design, target in zip(self.curves, designs, targets, strict=True)
+        ]
+
+        def refit(weights: Weights) -> Any:
+            return replace(
+                self,
+                curves=tuple(
+                    replace(
+                        f,
+                        coefficients=reweighted(
+                            design, target, f.penalty, f.coefficients, bread, weights
+                        ),
+                    )
+                    for f, design, target, bread in zip(
+                        self.curves, designs, targets, breads, strict=True
+                    )
+                ),
+            )
+
+        return refit
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class IsotonicCalibration:
-    """P(k | x) proportional to a monotone step function of the posterior of k."""
+    """P(k | x) proportional to a monotone step function of the posterior of k.
+
+    floor: no less than what the items it was fitted on can rule out, 1 / (2 n_items).
+    """
 
     curves: tuple[IsotonicRegression, ...]
+    floor: float
 
     def __call__(self, posteriors: Posteriors) -> Posteriors:  # noqa: D102
-        columns = _matched_columns(posteriors).T
-        return _from_one_vs_rest(
-            np.column_stack([f.predict(c) for f, c in zip(self.curves, columns, strict=True)])
-        )
+        columns = matched_columns(posteriors).T
+        steps = [f.predict(c) for f, c in zip(self.curves, columns, strict=True)]
+        return joined_columns(np.clip(np.column_stack(steps), self.floor, 1 - self.floor))
+
+    def refitter(self, posteriors: Posteriors, codes: Codes) -> Callable[[Weights], Self]:  # noqa: D102
+        def refit(weights: Weights) -> Any:
+            rows = np.flatnonzero(weights)
+            curves = _isotonic_curves(posteriors[rows], codes[rows], weights[rows])
+            return replace(self, curves=curves)
+
+        return refit
 
 
 @dataclass(frozen=True)
@@ -74,102 +142,114 @@ class TemperatureCalibration:
         logits = np.log(np.maximum(posteriors, FLOOR))
         return np.asarray(softmax(logits / self.temperature, axis=1))
 
+    def refitter(self, posteriors: Posteriors, codes: Codes) -> Callable[[Weights], Self]:  # noqa: D102
+        def refit(weights: Weights) -> Any:
+            return replace(self, temperature=_temperature(posteriors, codes, weights))
+
+        return refit
+
 
 def fit_none(posteriors: Posteriors, codes: Codes) -> NoCalibration:
     """No calibration."""
     return NoCalibration()
 
 
-def fit_sigmoid(posteriors: Posteriors, codes: Codes) -> SigmoidCalibration:
-    """Platt scaling with his smoothed targets, by Newton's method."""
-    scores, members = _scores(posteriors), _members(posteriors, codes)
-    fits = np.array([_fit_platt(s, m) for s, m in zip(scores.T, members.T, strict=True)])
-    return SigmoidCalibration(slopes=fits[:, 0], offsets=fits[:, 1])
+def fit_sigmoid(posteriors: Posteriors, codes: Codes) -> CurveCalibration:
+    """Platt scaling with his smoothed targets."""
+    return _fit_curves(fit_line, posteriors, codes)
+
+
+def fit_beta_curves(posteriors: Posteriors, codes: Codes) -> CurveCalibration:
+    """Beta calibration: like the sigmoid, with a slope of its own for each end of [0, 1]."""
+    return _fit_curves(fit_beta, posteriors, codes)
+
+
+def fit_smooth_curves(posteriors: Posteriors, codes: Codes) -> CurveCalibration:
+    """The sigmoid with a penalised spline beside it: any smooth curve that the items support."""
+    return _fit_curves(fit_smooth, posteriors, codes)
 
 
 def fit_isotonic(posteriors: Posteriors, codes: Codes) -> IsotonicCalibration:
     """Isotonic regression of membership on the posterior."""
-    columns, members = _matched_columns(posteriors), _members(posteriors, codes)
+    everyone = np.ones(len(codes))
     return IsotonicCalibration(
-        tuple(
-            IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(c, m)
-            for c, m in zip(columns.T, members.T, strict=True)
-        )
+        _isotonic_curves(posteriors, codes, everyone), floor=1 / (2 * len(codes) + 2)
     )
 
 
 def fit_temperature(posteriors: Posteriors, codes: Codes) -> TemperatureCalibration:
     """The temperature of maximum likelihood, between 1/100 and 100."""
-    logits = np.log(np.maximum(posteriors, FLOOR))
-    own = logits[np.arange(len(codes)), codes]
+    return TemperatureCalibration(_temperature(posteriors, codes, np.ones(len(codes))))
 
-    def loss(log_temperature: float) -> float:
-        scaled = np.exp(-log_temperature)
-        shifted = (logits - logits.max(axis=1, keepdims=True)) * scaled
-        own_shifted = (own - logits.max(axis=1)) * scaled
-        return float(np.mean(np.log(np.exp(shifted).sum(axis=1)) - own_shifted))
 
-    bounds = (-np.log(100.0), np.log(100.0))
-    best = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-8})
-    return TemperatureCalibration(float(np.exp(best.x)))
+def fit_auto(posteriors: Posteriors, codes: Codes) -> Calibrator:
+    """The calibration with the least cross-entropy on held-out items, the first of equals."""
+    if np.bincount(codes).min() < AUTO_FOLDS:
+        return fit_sigmoid(posteriors, codes)
+    folds = stratified_folds(codes, AUTO_FOLDS, seed=0)
+    losses = {name: _held_out_loss(fit, posteriors, codes, folds) for name, fit in _RIVALS.items()}
+    return _RIVALS[min(losses, key=losses.__getitem__)](posteriors, codes)
 
+
+_RIVALS: Mapping[str, Callable[[Posteriors, Codes], Calibrator]] = MappingProxyType(
+    {
+        "sigmoid": fit_sigmoid,
+        "temperature": fit_temperature,
+        "beta": fit_beta_curves,
+        "smooth": fit_smooth_curves,
+        "isotonic": fit_isotonic,
+    }
+)
+"""What "auto" chooses from."""
 
 CALIBRATIONS: Mapping[str, Callable[[Posteriors, Codes], Calibrator]] = MappingProxyType(
-    {
-        "none": fit_none,
-        "sigmoid": fit_sigmoid,
-        "isotonic": fit_isotonic,
-        "temperature": fit_temperature,
-    }
+    {AUTO: fit_auto, **_RIVALS, "none": fit_none}
 )
 """How to fit each calibration, by name."""
 
 
-def _matched_columns(posteriors: Posteriors) -> Posteriors:
-    return posteriors[:, 1:] if posteriors.shape[1] == 2 else posteriors
+def _held_out_loss(
+    fit: Callable[[Posteriors, Codes], Calibrator],
+    posteriors: Posteriors,
+    codes: Codes,
+    folds: NDArray[np.int64],
+) -> float:
+    total = 0.0
+    for fold in range(AUTO_FOLDS):
+        rest, held_out = folds != fold, folds == fold
+        q = fit(posteriors[rest], codes[rest])(posteriors[held_out])
+        total -= float(np.log(np.maximum(q[np.arange(len(q)), codes[held_out]], FLOOR)).sum())
+    return total
 
 
-def _scores(posteriors: Posteriors) -> NDArray[np.float64]:
-    return np.asarray(logit(np.clip(_matched_columns(posteriors), FLOOR, 1 - FLOOR)))
+def _fit_curves(
+    fit: Callable[[NDArray[np.float64], NDArray[np.float64]], Curve],
+    posteriors: Posteriors,
+    codes: Codes,
+) -> CurveCalibration:
+    scores, targets = class_scores(posteriors), platt_targets(codes, posteriors.shape[1])
+    return CurveCalibration(tuple(fit(s, t) for s, t in zip(scores.T, targets.T, strict=True)))
 
 
-def _members(posteriors: Posteriors, codes: Codes) -> NDArray[np.float64]:
-    return _matched_columns(np.eye(posteriors.shape[1])[codes])
+def _isotonic_curves(
+    posteriors: Posteriors, codes: Codes, weights: Weights
+) -> tuple[IsotonicRegression, ...]:
+    columns, members = matched_columns(posteriors), memberships(codes, posteriors.shape[1])
+    return tuple(
+        IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(c, m, sample_weight=weights)
+        for c, m in zip(columns.T, members.T, strict=True)
+    )
 
 
-def _from_one_vs_rest(columns: NDArray[np.float64]) -> Posteriors:
-    if columns.shape[1] == 1:
-        return np.column_stack([1 - columns[:, 0], columns[:, 0]])
-    total = columns.sum(axis=1, keepdims=True)
-    uniform = np.full_like(columns, 1 / columns.shape[1])
-    return np.asarray(np.divide(columns, total, out=uniform, where=total > 0))
+def _temperature(posteriors: Posteriors, codes: Codes, weights: Weights) -> float:
+    logits = np.log(np.maximum(posteriors, FLOOR))
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    own = shifted[np.arange(len(codes)), codes]
 
+    def loss(log_temperature: float) -> float:
+        scale = np.exp(-log_temperature)
+        return float(weights @ (np.log(np.exp(shifted * scale).sum(axis=1)) - own * scale))
 
-def _fit_platt(scores: NDArray[np.float64], members: NDArray[np.float64]) -> tuple[float, float]:
-    """Slope and offset of the sigmoid, shape () each."""
-    n_in, n_out = members.sum(), (1 - members).sum()
-    # Platt's targets: a held-out item is never certain, which keeps separable data finite.
-    targets = np.where(members == 1, (n_in + 1) / (n_in + 2), 1 / (n_out + 2))
-    # The same unit for slope and offset keeps Newton's system well conditioned.
-    scale = max(float(np.abs(scores).max()), 1.0)
-    design = np.column_stack([scores / scale, np.ones_like(scores)])
-    theta = np.array([0.0, float(np.log((n_in + 1) / (n_out + 1)))])
-    loss = _cross_entropy(design @ theta, targets)
-    for _ in range(100):
-        p = expit(design @ theta)
-        gradient = design.T @ (p - targets)
-        hessian = (design * (p * (1 - p))[:, np.newaxis]).T @ design + 1e-12 * np.eye(2)
-        step = np.linalg.solve(hessian, gradient)
-        size = 1.0
-        while (
-            trial := _cross_entropy(design @ (theta - size * step), targets)
-        ) > loss and size > 1e-10:
-            size /= 2
-        theta, loss = theta - size * step, min(trial, loss)
-        if np.abs(size * step).max() < 1e-10:
-            break
-    return float(theta[0] / scale), float(theta[1])
-
-
-def _cross_entropy(scores: NDArray[np.float64], targets: NDArray[np.float64]) -> float:
-    return float(np.sum(np.logaddexp(0, scores) - targets * scores))
+    bounds = (-np.log(100.0), np.log(100.0))
+    best = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-8})
+    return float(np.exp(best.x))

@@ -1,11 +1,12 @@
 """Which shift is it? A test of prior shift from the unlabelled sample, and what explains it better.
 
 The subclass models of `quantshift.SubclassSLD` are nested: prior shift within global covariate
-shift (mixed) within local shift. The statistic against prior shift is the likelihood ratio
-2 (l_local - l_prior), over all clusters and over their coarse division in two, which has fewer free
-shares and more power against a shift between two large groups; the smaller of the two p-values
-counts, and its own distribution is known from the same replicates (P. Westfall and S. Young,
-"Resampling-based multiple testing", 1993).
+shift (mixed) within local shift. Three statistics speak against prior shift: the likelihood ratio
+2 (l_local - l_prior) over all clusters; the same over their coarse division in two, which has fewer
+free shares and more power against a shift between two large groups; and how far the items are
+outside the training items, beyond what the subclasses explain (novelty). The smallest of the three
+p-values counts, and its own distribution is known from the same replicates (P. Westfall and
+S. Young, "Resampling-based multiple testing", 1993), so that any alarm at all has the test's level.
 
 Its null distribution is not chi-squared: the training set is finite too. A replicate has
 
@@ -27,21 +28,15 @@ What no test can see: a change of P(Y|X) that leaves P(X) as it is. The result s
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from quantshift.classify.clusters import Clusters
 from quantshift.classify.posteriors import check_posteriors
-from quantshift.classify.subclass import (
-    Clusters,
-    calibration_design,
-    class_scores,
-    normalise_columns,
-    platt_targets,
-)
 from quantshift.errors import DataError, UserError
 from quantshift.quantifiers.estimator import Diagnostics
 from quantshift.quantifiers.subclass import (
@@ -49,6 +44,7 @@ from quantshift.quantifiers.subclass import (
     NOVELTY_LIMIT,
     SubclassModel,
     SubclassSLD,
+    excess_novelty,
     join_items,
     one_member_each,
     split_items,
@@ -81,11 +77,13 @@ class ShiftTest:
     p_value: of the sample under prior shift (or none).
     p_global: of the sample under global covariate shift; None unless prior shift is rejected.
     kind: the simplest of "prior", "covariate" (global, pure or mixed) and "local" not rejected.
-    out_of_support: whether the items are unlike those of training; no model holds then.
+    out_of_support: whether the items are unlike those of training; no model holds then. They are
+        if novelty is above 4, or if it is the reason why prior shift is rejected.
     novelty: how unlike, in standard errors.
     prevalence: estimates under the models "prior", "covariate", "mixed" and "local", by name.
     weight: of these in the estimate of SubclassSLD.
-    statistic: likelihood ratios against prior shift: over all clusters, and over their halves.
+    statistic: likelihood ratios against prior shift, over all clusters and over their halves, and
+        the novelty.
     level: of the tests.
     """
 
@@ -96,7 +94,7 @@ class ShiftTest:
     novelty: float
     prevalence: dict[str, Prevalences]
     weight: dict[str, float]
-    statistic: tuple[float, float]
+    statistic: tuple[float, float, float]
     level: float
 
     def __str__(self) -> str:
@@ -179,7 +177,12 @@ def shift_tests(
     tests = []
     for i, rows in enumerate(samples):
         observed = statistics(
-            null, q, clusters.codes, rows[None], null.model.within[None], null.model.shares[None]
+            null,
+            q,
+            clusters.codes,
+            clusters.novelty,
+            rows[None],
+            (null.model.within[None], null.model.shares[None], null.model.novelty[None]),
         )
         tests.append(
             _verdict(null, observed, {k: v[i] for k, v in found.items()}, len(rows), level)
@@ -194,26 +197,35 @@ def _verdict(
     replicates = null.draw(shares[0], size)
     p_value = float(min_p_values(observed.against_prior, replicates.against_prior)[0])
     kind, p_global = "prior", None
+    outside = bool(found["novelty"] > NOVELTY_LIMIT)
     if p_value < level:
-        replicates = null.draw(shares[2], size)
-        p_global = float(min_p_values(observed.against_mixed, replicates.against_mixed)[0])
-        kind = "local" if p_global < level else "covariate"
+        ratios = (s.against_prior[:, :2] for s in (observed, replicates))
+        if min_p_values(*ratios)[0] >= level:
+            outside = True
+        else:
+            replicates = null.draw(shares[2], size)
+            p_global = float(min_p_values(observed.against_mixed, replicates.against_mixed)[0])
+            kind = "local" if p_global < level else "covariate"
     return ShiftTest(
         p_value=p_value,
         p_global=p_global,
         kind=kind,
-        out_of_support=bool(found["novelty"] > NOVELTY_LIMIT),
+        out_of_support=outside,
         novelty=float(found["novelty"]),
         prevalence=dict(zip(MODELS, found["model_prevalence"], strict=True)),
         weight=dict(zip(MODELS, found["model_weight"].tolist(), strict=True)),
-        statistic=(float(observed.against_prior[0, 0]), float(observed.against_prior[0, 1])),
+        statistic=tuple(observed.against_prior[0].tolist()),
         level=level,
     )
 
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """Likelihood ratios of samples, (n_samples, 2): over all clusters, and over their halves."""
+    """What speaks against a model in each sample.
+
+    against_prior: likelihood ratios over all clusters and over their halves, and the novelty,
+        (n_samples, 3); against_mixed: the likelihood ratios, (n_samples, 2).
+    """
 
     against_prior: Reals
     against_mixed: Reals
@@ -224,7 +236,8 @@ class NullModel:
     """Replicates of the training side, from which samples under a null hypothesis are drawn.
 
     posteriors: calibrated by each replicate, (n_replicates, n_training, n_classes);
-    within, shares: of its clusters; halves: the coarse division of the clusters.
+    within, shares: of its clusters; means: of novelty in its subclasses.
+    novelty: of the training items; halves: the coarse division of the clusters.
     """
 
     model: SubclassModel
@@ -234,6 +247,8 @@ class NullModel:
     posteriors: Reals
     within: Reals
     shares: Reals
+    means: Reals
+    novelty: Reals
     n_bootstrap: int
     seed: int
 
@@ -246,13 +261,17 @@ class NullModel:
         n, n_clusters = len(codes), len(model.shares)
         rng = generator(seed, purpose="shift test: training side")
         weights = rng.multinomial(n, np.full(n, 1 / n), size=min(N_TRAINING, n_bootstrap))
-        posteriors = _recalibrated(model, pure, codes, clusters.codes, weights)
+        posteriors = model.calibration.one_step(pure, codes, clusters.codes, weights)
         member = np.eye(n_clusters)[clusters.codes]
         mass = weights @ member
         within = np.einsum("rn,nc,rnk->rck", weights, member, posteriors, optimize=True)
         within = np.where(
             mass[..., None] > 0, within / np.maximum(mass, 1)[..., None], model.within
         )
+        cell = np.eye(model.novelty.size)[clusters.codes * model.novelty.shape[1] + codes]
+        in_cell = weights @ cell
+        means = (weights * clusters.novelty) @ cell / np.maximum(in_cell, 1)
+        means = np.where(in_cell > 0, means, model.novelty.ravel())
         partition = quantifier.partition_
         return cls(
             model=model,
@@ -262,6 +281,8 @@ class NullModel:
             posteriors=posteriors,
             within=within,
             shares=(mass + 0.5) / (n + 0.5 * n_clusters),
+            means=means.reshape(-1, *model.novelty.shape),
+            novelty=clusters.novelty,
             n_bootstrap=n_bootstrap,
             seed=seed,
         )
@@ -276,9 +297,9 @@ class NullModel:
             self,
             self.posteriors.reshape(-1, self.posteriors.shape[2]),
             np.tile(self.clusters, len(self.posteriors)),
+            np.tile(self.novelty, len(self.posteriors)),
             rows + (replicate * n)[:, np.newaxis],
-            self.within[replicate],
-            self.shares[replicate],
+            (self.within[replicate], self.shares[replicate], self.means[replicate]),
         )
 
     def _items(
@@ -300,12 +321,16 @@ def statistics(
     null: NullModel,
     posteriors: Reals,
     clusters: Codes,
+    novelty: Reals,
     index: Indices,
-    within: Reals,
-    shares: Reals,
+    training: tuple[Reals, Reals, Reals],
 ) -> Statistics:
-    """Likelihood ratios of the samples in the index matrix, each with its own training side."""
-    fine = _fits(posteriors, clusters, index, within, shares)
+    """The statistics of the samples in the index matrix, each with its own training side.
+
+    training: within, shares and mean novelty, one for each sample.
+    """
+    within, shares, means = training
+    subclasses, fine = _fits(posteriors, clusters, index, within, shares)
     joint = np.stack(
         [
             np.einsum("rc,rck->rk", shares[:, null.halves == half], within[:, null.halves == half])
@@ -314,10 +339,17 @@ def statistics(
         axis=1,
     )
     mass = joint.sum(axis=2)
-    coarse = _fits(posteriors, null.halves[clusters], index, joint / mass[..., None], mass)
+    _, coarse = _fits(posteriors, null.halves[clusters], index, joint / mass[..., None], mass)
     fits = np.stack([fine, coarse], axis=2)
+    outside = excess_novelty(
+        replace(null.model, novelty=means),
+        subclasses[:, 3],
+        novelty[index].mean(axis=1),
+        index.shape[1],
+    )
     return Statistics(
-        against_prior=2 * (fits[:, 3] - fits[:, 0]), against_mixed=2 * (fits[:, 3] - fits[:, 2])
+        against_prior=np.column_stack([2 * (fits[:, 3] - fits[:, 0]), outside]),
+        against_mixed=2 * (fits[:, 3] - fits[:, 2]),
     )
 
 
@@ -342,25 +374,6 @@ def _exceedance(ranked: Reals, values: Reals) -> Reals:
 
 def _fits(
     posteriors: Reals, clusters: Codes, index: Indices, within: Reals, shares: Reals
-) -> Reals:
-    return maximise_subclasses(posteriors, clusters, index, within, shares, 1e-5, 200)[1]
-
-
-def _recalibrated(
-    model: SubclassModel, posteriors: Reals, codes: Codes, clusters: Codes, weights: NDArray[Any]
-) -> Reals:
-    """Posteriors of the training items, calibrated anew with the resampled weights.
-
-    One Newton step from the fitted calibration: minus inverse Hessian times the change of gradient.
-    """
-    calibration, n_clusters = model.calibration, len(model.shares)
-    scores, targets = class_scores(posteriors), platt_targets(codes, posteriors.shape[1])
-    columns = np.empty((len(weights), *scores.shape))
-    for j, scale in enumerate(calibration.scale):
-        design = calibration_design(scores[:, j] / scale, clusters, n_clusters)
-        linear = calibration.offsets[j, clusters] + calibration.slopes[j, clusters] * scores[:, j]
-        surprise = (1 / (1 + np.exp(-linear)) - targets[:, j])[:, np.newaxis] * design
-        change = -((weights - 1) @ surprise) @ calibration.bread[j]
-        columns[:, :, j] = 1 / (1 + np.exp(-(linear + change @ design.T)))
-    flat = columns.reshape(-1, scores.shape[1])
-    return normalise_columns(flat).reshape(len(weights), len(codes), -1)
+) -> tuple[Reals, Reals]:
+    """Subclass shares and log-likelihoods of every sample under the models."""
+    return maximise_subclasses(posteriors, clusters, index, within, shares, 1e-5, 200)[:2]

@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from quantshift import prevalence
+from quantshift.classify.clusters import Clusters, Partition
 from quantshift.classify.folds import stratified_folds, stratified_split
 from quantshift.classify.learners import (
     AbstractLearner,
@@ -23,7 +24,6 @@ from quantshift.classify.learners import (
     Setting,
     SklearnLearner,
 )
-from quantshift.classify.subclass import Clusters, Partition
 from quantshift.experiments.dataset import Dataset
 from quantshift.experiments.importing import LOGISTIC, import_class
 from quantshift.experiments.population import Population
@@ -228,7 +228,7 @@ def _divide(
     """
     if not isinstance(quantifier, SubclassSLD) or isinstance(learner, GivenPosteriors):
         return None
-    return quantifier.divide(training.view.transform(training.rows))
+    return quantifier.divide(training.view.transform(training.rows), training.codes)
 
 
 def _clusters(

@@ -8,7 +8,7 @@ out-of-fold posteriors, checks, batches, blocks, diagnostics.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -159,11 +159,21 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
             must be among them. The classifier stays what it is. This is one replicate of a
             bootstrap over the training side.
         """
+        return self.refitter()(rows)
+
+    def refitter(self) -> Callable[[Indices], Self]:
+        """`refit` for many calls: what does not depend on the rows is computed once."""
         check_is_fitted(self, "classes_")
-        again, held_out = copy(self), self.held_out_posteriors_
-        return again._set_fitted(
-            held_out[rows] if len(held_out) else held_out, self.held_out_codes_[rows], self.classes_
-        )
+        held_out = self.held_out_posteriors_
+
+        def refit(rows: Indices) -> Any:
+            return copy(self)._set_fitted(
+                held_out[rows] if len(held_out) else held_out,
+                self.held_out_codes_[rows],
+                self.classes_,
+            )
+
+        return refit
 
     def needs_held_out_posteriors(self) -> bool:
         """Whether the aggregation learns from posteriors of items the classifier has not seen."""
@@ -200,11 +210,14 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         return cross_fit(classifier, X, codes, classes, folds, crisp=self.crisp)
 
     def _set_fitted(self, posteriors: Posteriors, codes: Codes, classes: NDArray[Any]) -> Self:
+        self._set_training(posteriors, codes, classes)
+        self._fit_aggregation(posteriors, codes)
+        return self
+
+    def _set_training(self, posteriors: Posteriors, codes: Codes, classes: NDArray[Any]) -> None:
         self.prior_ = prevalence.from_codes(codes, len(classes))
         self.classes_ = classes
         self.held_out_posteriors_, self.held_out_codes_ = posteriors, codes
-        self._fit_aggregation(posteriors, codes)
-        return self
 
     def _posteriors(self, X: Any) -> Posteriors:
         if not self.uses_classifier:

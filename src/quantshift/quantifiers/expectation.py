@@ -12,13 +12,16 @@ probabilities: a simple procedure", Neural Computation 14 (2002); A. Alexandari 
 likelihood with bias-corrected calibration is hard-to-beat at label shift adaptation", ICML 2020.
 """
 
-from typing import Any, ClassVar
+from collections.abc import Callable
+from copy import copy
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
-from quantshift.classify.calibration import CALIBRATIONS, Calibrator
+from quantshift.classify.calibration import AUTO, CALIBRATIONS, Calibrator
 from quantshift.errors import unknown_name
 from quantshift.prevalence import of_positive
 from quantshift.quantifiers.estimator import AbstractQuantifier, Diagnostics
@@ -28,8 +31,9 @@ from quantshift.types import Codes, Indices, Posteriors, Prevalences
 class SLD(AbstractQuantifier):
     """Saerens-Latinne-Decaestecker: the prevalence of maximum likelihood, by EM.
 
-    calibration: "sigmoid" (default), "isotonic", "temperature" or "none": how the classifier's
-        posteriors are calibrated on out-of-fold ones (`cv` folds) before use.
+    calibration: how the classifier's posteriors are calibrated on out-of-fold ones (`cv` folds)
+        before use: "sigmoid", "temperature", "beta", "smooth", "isotonic", "none", or "auto"
+        (default), the one of them with the least cross-entropy on held-out items.
     tol: largest change of a prevalence in the last step for the estimate to count as converged.
     max_iter: after so many steps the estimate is given as it is, with `converged` False.
     """
@@ -44,7 +48,7 @@ class SLD(AbstractQuantifier):
         self,
         classifier: BaseEstimator | None = None,
         *,
-        calibration: str = "sigmoid",
+        calibration: str = AUTO,
         tol: float = 1e-6,
         max_iter: int = 1000,
         cv: int = 5,
@@ -65,6 +69,23 @@ class SLD(AbstractQuantifier):
         if self.calibration not in CALIBRATIONS:
             raise unknown_name("calibration", self.calibration, CALIBRATIONS)
         self.calibrator_ = CALIBRATIONS[self.calibration](posteriors, codes)
+
+    def refitter(self) -> Callable[[Indices], Self]:
+        """The calibration keeps its kind and is fitted again from where it is."""
+        check_is_fitted(self, "classes_")
+        posteriors, codes = self.held_out_posteriors_, self.held_out_codes_
+        recalibrate = self.calibrator_.refitter(posteriors, codes)
+
+        def refit(rows: Indices) -> Any:
+            again = copy(self)
+            again._set_training(
+                posteriors[rows] if len(posteriors) else posteriors, codes[rows], self.classes_
+            )
+            weights = np.bincount(rows, minlength=len(codes)).astype(np.float64)
+            again.calibrator_ = recalibrate(weights)
+            return again
+
+        return refit
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         ratios = self.calibrator_(posteriors) / self.prior_

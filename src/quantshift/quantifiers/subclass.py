@@ -33,7 +33,8 @@ References: M. Saerens et al., Neural Computation 14 (2002); G. Schwarz, "Estima
 of a model", Annals of Statistics 6 (1978), for the weights.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -45,15 +46,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from quantshift.classify.classifier import predict_posteriors
+from quantshift.classify.clusters import Clusters, Partition, fit_clusters, fit_groups
 from quantshift.classify.posteriors import check_posteriors
-from quantshift.classify.subclass import (
-    Clusters,
-    Partition,
-    SubclassCalibration,
-    fit_clusters,
-    fit_groups,
-    fit_subclass_calibration,
-)
+from quantshift.classify.subclass_calibration import SubclassCalibration, fit_subclass_calibration
 from quantshift.errors import DataError
 from quantshift.quantifiers.estimator import (
     AbstractQuantifier,
@@ -73,6 +68,9 @@ MODELS = ("prior", "covariate", "mixed", "local")
 AVERAGED = np.array([True, False, True, True])
 """Which of them enter the estimate."""
 
+LEAST_WITHIN = 0.3
+"""Share of the posteriors' variance within clusters, below which there is but one cluster."""
+
 NOVELTY_LIMIT = 4.0
 """Standard errors of the mean novelty beyond which a sample is out of the training support."""
 
@@ -83,7 +81,7 @@ class SubclassModel:
 
     shares: of the clusters, (n_clusters,); within: of the classes in each, (n_clusters, n_classes);
     novelty, novelty_variance: of each subclass, (n_clusters, n_classes); NaN if unknown.
-    counts: training items per class.
+    sizes: training items of each subclass, (n_clusters, n_classes).
     """
 
     calibration: SubclassCalibration
@@ -91,7 +89,7 @@ class SubclassModel:
     within: Reals
     novelty: Reals
     novelty_variance: Reals
-    counts: NDArray[np.int64]
+    sizes: Reals
 
     @property
     def prior(self) -> Prevalences:
@@ -109,13 +107,14 @@ class SubclassModel:
 class SubclassSLD(AbstractQuantifier):
     """Subclass SLD: maximum likelihood over (class, cluster), under the kind of shift there is.
 
-    n_clusters: k-means clusters of the training features, or fewer in a small training set (25
-        items each); `fit(X, y, groups=...)` takes known groups instead.
+    n_clusters: k-means clusters of the training features, or fewer: with few items of a class (25
+        of the rarest for each cluster), with few distinct points, and only one where the clusters
+        explain most of the posteriors; `fit(X, y, groups=...)` takes known groups instead.
     n_components: singular vectors that features are reduced to for the clusters.
     tol, max_iter: as in SLD.
 
     Features come from X itself or, with a Pipeline as the classifier, from its first steps.
-    Fitted from posteriors alone, without clusters, it is SLD with sigmoid calibration; and so is
+    Fitted from posteriors alone, without clusters, it is SLD with smooth calibration; and so is
     any estimate from posteriors alone.
 
     Diagnostics beside `iterations` and `converged`, in the order of `subclass.MODELS`:
@@ -164,17 +163,24 @@ class SubclassSLD(AbstractQuantifier):
         """
         self.partition_, self.n_clusters_ = None, 1
         super().fit(X, y)
-        self.partition_, clusters = self.divide(self._features(X), groups)
+        self.partition_, clusters = self.divide(self._features(X), self.held_out_codes_, groups)
         self.n_clusters_ = self.partition_.n_clusters
         items = join_items(self.held_out_posteriors_, clusters)
         return self._set_fitted(items, self.held_out_codes_, self.classes_)
 
-    def divide(self, features: Any, groups: Any = None) -> tuple[Partition, Clusters]:
-        """The division of the feature space, and the clusters of its training items."""
+    def divide(self, features: Any, codes: Codes, groups: Any = None) -> tuple[Partition, Clusters]:
+        """The division of the feature space, and the clusters of its training items.
+
+        codes: the classes of the training items; the rarest limits the number of clusters.
+        """
         if groups is not None:
             return fit_groups(features, groups, n_components=self.n_components, seed=self.seed)
         return fit_clusters(
-            features, n_clusters=self.n_clusters, n_components=self.n_components, seed=self.seed
+            features,
+            n_clusters=self.n_clusters,
+            n_components=self.n_components,
+            seed=self.seed,
+            n_rarest=int(np.bincount(codes).min()),
         )
 
     def fit_posteriors(
@@ -258,8 +264,31 @@ class SubclassSLD(AbstractQuantifier):
         self.plain_ = None
         if clusters is None:
             self.model_ = self.plain_ = _fit_plain(pure, codes)
-        else:
-            self.model_ = fit_model(pure, codes, clusters, self.n_clusters_)
+            return
+        self.model_ = fit_model(pure, codes, clusters, self.n_clusters_)
+        if not _tell_classes_within(self.model_, pure, clusters.codes):
+            self.model_ = fit_model(pure, codes, _undivided(clusters), 1)
+
+    def refitter(self) -> Callable[[Indices], Self]:
+        """Clusters stay; the calibration is fitted again from where it is."""
+        check_is_fitted(self, "classes_")
+        items, codes = self.held_out_posteriors_, self.held_out_codes_
+        pure, clusters = split_items(items, len(self.classes_))
+        placed = self._placed(_nowhere(len(codes)) if clusters is None else clusters)
+        recalibrate = self.model_.calibration.refitter(pure, codes, placed.codes)
+        n_clusters = len(self.model_.shares)
+
+        def refit(rows: Indices) -> Any:
+            again = copy(self)
+            again._set_training(items[rows], codes[rows], self.classes_)
+            weights = np.bincount(rows, minlength=len(codes)).astype(np.float64)
+            again.model_ = subclass_model(
+                recalibrate(weights), pure, codes, placed, n_clusters, weights
+            )
+            again.plain_ = again.model_ if clusters is None else None
+            return again
+
+        return refit
 
     def _plain(self) -> SubclassModel:
         """The model of posteriors alone, made when asked for: a bootstrap's refits never do."""
@@ -268,6 +297,10 @@ class SubclassSLD(AbstractQuantifier):
             self.plain_ = _fit_plain(pure, self.held_out_codes_)
         return self.plain_
 
+    def _placed(self, clusters: Clusters) -> Clusters:
+        """The clusters as the model sees them: one, if it is not divided."""
+        return clusters if len(self.model_.shares) > 1 else _undivided(clusters)
+
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         n_classes = len(self.classes_)
         pure, clusters = split_items(posteriors, n_classes)
@@ -275,6 +308,7 @@ class SubclassSLD(AbstractQuantifier):
             nowhere = np.full((2, len(pure)), np.nan)
             q = self._plain().calibration(pure, np.zeros(len(pure), np.int64))
             return np.concatenate([q.T, nowhere])
+        clusters = self._placed(clusters)
         calibrated = [
             self.model_.calibration(member, clusters.codes).T
             for member in members_of(posteriors, n_classes)
@@ -300,7 +334,7 @@ class SubclassSLD(AbstractQuantifier):
             for q in np.split(representation[:-2], (len(representation) - 2) // len(self.classes_))
         ]
         f, fit = (np.mean([solution[i] for solution in solutions], axis=0) for i in (0, 1))
-        excess = _excess_novelty(model, f[:, 3], novelty[index].mean(axis=1), index.shape[1])
+        excess = excess_novelty(model, f[:, 3], novelty[index].mean(axis=1), index.shape[1])
         outside = excess > NOVELTY_LIMIT
         by_model = f.sum(axis=2)
         weight = _weights(model, by_model[:, 0], fit, index.shape[1])
@@ -318,73 +352,111 @@ class SubclassSLD(AbstractQuantifier):
         }
 
 
+def _nowhere(n_items: int) -> Clusters:
+    return Clusters(np.zeros(n_items, np.int64), np.full(n_items, np.nan))
+
+
+def _undivided(clusters: Clusters) -> Clusters:
+    return Clusters(np.zeros_like(clusters.codes), clusters.novelty)
+
+
 def _fit_plain(posteriors: Posteriors, codes: Codes) -> SubclassModel:
-    everyone = Clusters(np.zeros(len(codes), np.int64), np.full(len(codes), np.nan))
-    return fit_model(posteriors, codes, everyone, 1)
+    return fit_model(posteriors, codes, _nowhere(len(codes)), 1)
+
+
+def _tell_classes_within(model: SubclassModel, posteriors: Posteriors, clusters: Codes) -> bool:
+    """Whether enough of what tells the classes apart is left within the clusters.
+
+    Clusters of few or discrete columns may *be* the score: then nothing within them tells the
+    classes apart, a change of prevalence looks like a change of clusters, and one cluster is right.
+    """
+    q = model.calibration(posteriors, clusters)
+    sizes = np.bincount(clusters, minlength=len(model.shares))
+    within = float(((q - _means(clusters, q, sizes)[clusters]) ** 2).sum())
+    return within >= LEAST_WITHIN * float(((q - q.mean(axis=0)) ** 2).sum())
 
 
 def fit_model(
     posteriors: Posteriors, codes: Codes, clusters: Clusters, n_clusters: int
 ) -> SubclassModel:
-    """Calibration and shares from held-out posteriors, labels and clusters of training items.
+    """Calibration and shares from held-out posteriors, labels and clusters of training items."""
+    calibration = fit_subclass_calibration(posteriors, codes, clusters.codes, n_clusters)
+    return subclass_model(calibration, posteriors, codes, clusters, n_clusters, np.ones(len(codes)))
+
+
+def subclass_model(
+    calibration: SubclassCalibration,
+    posteriors: Posteriors,
+    codes: Codes,
+    clusters: Clusters,
+    n_clusters: int,
+    weights: Reals,
+) -> SubclassModel:
+    """What weighted training items say of subclasses, given the calibration.
 
     A cluster without items, as a resampled training set may have, counts as half an item.
     """
     n_classes = posteriors.shape[1]
-    calibration = fit_subclass_calibration(posteriors, codes, clusters.codes, n_clusters)
     q = calibration(posteriors, clusters.codes)
-    sizes = np.bincount(clusters.codes, minlength=n_clusters)
+    sizes = np.bincount(clusters.codes, weights, minlength=n_clusters)
     shares = np.maximum(sizes, 0.5) / np.maximum(sizes, 0.5).sum()
     # The calibration's own means rather than counts: SLD then gives the training prevalence back
     # on the training items, and a cluster with no item of a class has a share of it all the same.
-    within = np.where(sizes[:, np.newaxis] > 0, _means(clusters.codes, q, sizes), q.mean(axis=0))
-    novelty, variance = _novelty_moments(clusters, codes, n_clusters, n_classes)
+    means = _means(clusters.codes, q * weights[:, np.newaxis], sizes)
+    within = np.where(sizes[:, np.newaxis] > 0, means, weights @ q / weights.sum())
+    novelty, variance = _novelty_moments(clusters, codes, n_clusters, n_classes, weights)
+    cell = clusters.codes * n_classes + codes
     return SubclassModel(
         calibration=calibration,
         shares=shares,
         within=within / within.sum(axis=1, keepdims=True),
         novelty=novelty,
         novelty_variance=variance,
-        counts=np.bincount(codes, minlength=n_classes),
+        sizes=np.asarray(
+            np.bincount(cell, weights, minlength=n_clusters * n_classes), dtype=np.float64
+        ).reshape(n_clusters, n_classes),
     )
 
 
-def _means(groups: Codes, values: Reals, sizes: NDArray[np.int64]) -> Reals:
-    """Mean of each column of the values within each group."""
+def _means(groups: Codes, values: Reals, sizes: NDArray[Any]) -> Reals:
+    """Sum of each column of the values within each group, divided by the group's size."""
     sums = [np.bincount(groups, column, minlength=len(sizes)) for column in values.T]
-    return np.stack(sums, axis=1) / np.maximum(sizes, 1)[:, np.newaxis]
+    return np.asarray(np.stack(sums, axis=1) / np.maximum(sizes, 1)[:, np.newaxis])
 
 
 def _novelty_moments(
-    clusters: Clusters, codes: Codes, n_clusters: int, n_classes: int
+    clusters: Clusters, codes: Codes, n_clusters: int, n_classes: int, weights: Reals
 ) -> tuple[Reals, Reals]:
     """Mean and variance of the novelty in every subclass; an empty one has its class's."""
     cell = clusters.codes * n_classes + codes
-    sizes = np.bincount(cell, minlength=n_clusters * n_classes)
+    sizes = np.bincount(cell, weights, minlength=n_clusters * n_classes)
+    of_class = np.bincount(codes, weights, minlength=n_classes)
     value = clusters.novelty
     moments = []
     for power in (1, 2):
-        per_class = np.bincount(codes, value**power, minlength=n_classes) / np.bincount(codes)
-        sums = np.bincount(cell, value**power, minlength=len(sizes))
+        raised = weights * value**power
+        per_class = np.bincount(codes, raised, minlength=n_classes) / of_class
+        sums = np.bincount(cell, raised, minlength=len(sizes))
         mean = np.where(sizes > 0, sums / np.maximum(sizes, 1), np.tile(per_class, n_clusters))
         moments.append(mean.reshape(n_clusters, n_classes))
     return moments[0], np.maximum(moments[1] - moments[0] ** 2, 1e-12)
 
 
-def _excess_novelty(model: SubclassModel, f: Reals, observed: Reals, size: int) -> Reals:
+def excess_novelty(model: SubclassModel, f: Reals, observed: Reals, size: int) -> Reals:
     """Mean novelty above what the local model's subclasses explain, in standard errors.
 
-    f: subclass shares, (n_samples, n_clusters, n_classes). Zero where novelty is unknown.
+    f: subclass shares, (n_samples, n_clusters, n_classes). The error has two parts, the sample's
+    and that of the means of the training subclasses. Zero where novelty is unknown.
     """
     expected = (f * model.novelty).sum(axis=(1, 2))
-    known = model.counts.sum()
-    error = np.sqrt((f * model.novelty_variance).sum(axis=(1, 2)) * (1 / size + 1 / known))
+    spread = f / size + f * f / np.maximum(model.sizes, 1)
+    error = np.sqrt((spread * model.novelty_variance).sum(axis=(1, 2)))
     return np.asarray(np.nan_to_num((observed - expected) / error))
 
 
 def _weights(model: SubclassModel, prior: Prevalences, fit: Reals, size: int) -> Reals:
     """Weights of the models, (n_samples, 4)."""
-    known = model.counts
+    known = model.sizes.sum(axis=0)
     evidence = (prior * known / (known + size * prior)).sum(axis=1, keepdims=True)
     score = evidence * fit - model.n_free / 2 * np.log(size)
     score = np.where(AVERAGED, score, -np.inf)

@@ -1,4 +1,4 @@
-"""Subclasses: clusters of the feature space, and P(class | score, cluster) calibrated in each.
+"""Clusters of the feature space: where an item is, and how unlike the training items it is.
 
 A cluster is a deterministic function of an item's features, so that it is *observed* in any sample
 and a subclass (class, cluster) is as well defined as a class. Items are placed in a space of few
@@ -7,20 +7,15 @@ row at unit length; narrow ones standardised. k-means divides the space; known g
 lines, sources, ...) can stand in its place, and then a linear model of the groups does.
 
 How unlike the training items an item is, its novelty, is the share of its length that the singular
-vectors do not reach, or its distance from its cluster's centre in narrow features. A training item
-has helped to make the singular vectors, so its own residual is divided by one minus its leverage
-(what leaving it out would give, to first order, if the other singular values were small), and what
-is still missing is measured on items held out from the singular vectors of the rest. Without that
-every new item would look novel.
+vectors do not reach, or its distance from its cluster's centre in narrow features; in either case
+as a rank among the training items, from 0 to 1, since such lengths have heavy tails.
 
-The calibration is a sigmoid of the score with an offset and a slope per cluster, drawn to
-the common ones by a ridge penalty: logit P(k | x) = a + a_c + (b + b_c) * score, penalty
-ridge / 2 * (a_c^2 + b_c^2), scores in units of their standard deviation. The ridge is that of
-`RIDGES` with the most evidence (Laplace's approximation): strong where clusters do not differ or
-hold few items of a class, weak where they do. With more than two classes it is one against
-the rest, normalised.
-
-Reference: D. MacKay, "Bayesian interpolation", Neural Computation 4 (1992), for the ridge.
+Training items are treated as if they were new, so that new ones fall into clusters in the same
+shares and are not novel by comparison. Clusters, and distances from their centres, are those of
+k-means without the item's fold. An item has helped to make the singular
+vectors, so its own residual is divided by one minus its leverage (what leaving it out would give,
+to first order, if the other singular values were small), and what is still missing is measured on
+items held out from the singular vectors of the rest.
 """
 
 from dataclasses import dataclass
@@ -29,25 +24,20 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
-from scipy.special import expit, logit
 from sklearn.cluster import KMeans
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.extmath import randomized_svd, row_norms
 
-from quantshift.classify.calibration import FLOOR
 from quantshift.classify.folds import stratified_folds
 from quantshift.errors import DataError, UserError
 from quantshift.labels import encode_labels
 from quantshift.seeding import generator, seed_of
-from quantshift.types import Codes, Indices, Posteriors
+from quantshift.types import Codes, Indices
 
 Reals = NDArray[np.float64]
 
-RIDGES = (10.0, 100.0, 1000.0)
-"""Candidates for the weight that draws the clusters' offsets and slopes to the common ones."""
-
 ITEMS_PER_CLUSTER = 25
-"""Training items per cluster on average, at least; a small training set gets fewer clusters."""
+"""Training items of the rarest class per cluster; a small training set gets fewer clusters."""
 
 _STARTS = 4
 """Restarts of k-means; the best is kept."""
@@ -58,15 +48,15 @@ _POWER_ITERATIONS = 2
 HELD_OUT = 5
 """One training item in so many tells how far new items are outside the singular vectors."""
 
-GROUP_FOLDS = 5
-"""Folds in which the training items' groups are predicted."""
+N_FOLDS = 5
+"""Folds in which the training items' clusters or groups are predicted."""
 
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
     """Where items are: the cluster of each, and its novelty (NaN where it is not known).
 
-    codes: shape (n_items,), from 0; novelty: shape (n_items,).
+    codes: shape (n_items,), from 0; novelty: shape (n_items,), from 0 (usual) to 1 (unlike).
     """
 
     codes: Codes
@@ -123,6 +113,7 @@ class Partition:
     centres: mean position of each cluster's training items, shape (n_clusters, d).
     halves: 0 or 1 for each cluster, the coarse division into two, shape (n_clusters,).
     n_features: width of the features it was made for.
+    lengths: how far the training items are outside, ascending: what novelty is a rank in.
     """
 
     embedding: Embedding
@@ -131,6 +122,7 @@ class Partition:
     centres: Reals
     halves: Codes
     n_features: int
+    lengths: Reals
 
     @property
     def n_clusters(self) -> int:
@@ -144,46 +136,47 @@ class Partition:
             raise DataError(
                 f"X has {features.shape[1]} features, the training items had {self.n_features}"
             )
-        return self._place(*self.embedding(features))
-
-    def _place(self, position: Reals, residual: Reals) -> Clusters:
+        position, residual = self.embedding(features)
         codes = np.argmax(position @ self.coef + self.intercept, axis=1)
-        return self.with_codes(codes, position, residual)
-
-    def with_codes(self, codes: Codes, position: Reals, residual: Reals) -> Clusters:
-        """Items whose clusters are known by other means (predicted out of fold)."""
-        if isinstance(self.embedding, Projection):
-            return Clusters(codes, residual)
-        gap = position - self.centres[codes]
-        return Clusters(codes, np.sqrt((gap * gap).mean(axis=1)))
+        if not isinstance(self.embedding, Projection):
+            residual = _distances(position, self.centres[codes])
+        return Clusters(codes, _ranks(residual, self.lengths))
 
 
 def fit_clusters(
-    X: Any, *, n_clusters: int, n_components: int, seed: int
+    X: Any, *, n_clusters: int, n_components: int, seed: int, n_rarest: int | None = None
 ) -> tuple[Partition, Clusters]:
-    """k-means on the training items: the division, and where the training items are."""
+    """k-means on the training items: the division, and where the training items are.
+
+    n_rarest: training items of the rarest class (default: of all), which limit the clusters.
+    """
     if n_clusters < 1 or n_components < 1:
         raise UserError(
             f"n_clusters and n_components must be at least 1, got {n_clusters} and {n_components}"
         )
     features = feature_matrix(X)
     embedding, position, residual = _fit_embedding(features, n_components, seed)
-    # Equal items are one point, and k-means wants as many points as clusters.
-    distinct = len(np.unique(position.round(9), axis=0)) if len(position) < 1000 else n_clusters
-    wanted = max(1, min(n_clusters, len(position) // ITEMS_PER_CLUSTER, distinct))
+    carried = (len(position) if n_rarest is None else n_rarest) // ITEMS_PER_CLUSTER
+    wanted = max(1, min(n_clusters, carried, _n_distinct(position, n_clusters)))
     means = KMeans(wanted, n_init=_STARTS, random_state=_sklearn_seed(seed, "k-means")).fit(
         position
     )
     centres = np.asarray(means.cluster_centers_, dtype=np.float64)
-    partition = Partition(
-        embedding,
-        coef=2 * centres.T,
-        intercept=-(centres * centres).sum(axis=1),
-        centres=centres,
-        halves=_halves(centres, np.bincount(means.labels_, minlength=wanted)),
-        n_features=features.shape[1],
+    codes, distances = _as_if_held_out(position, centres, seed)
+    lengths = residual if isinstance(embedding, Projection) else distances
+    return _divided(
+        Partition(
+            embedding,
+            coef=2 * centres.T,
+            intercept=-(centres * centres).sum(axis=1),
+            centres=centres,
+            halves=_halves(centres, np.bincount(means.labels_, minlength=wanted)),
+            n_features=features.shape[1],
+            lengths=np.sort(lengths),
+        ),
+        codes,
+        lengths,
     )
-    return partition, partition._place(position, residual)
 
 
 def fit_groups(X: Any, groups: Any, *, n_components: int, seed: int) -> tuple[Partition, Clusters]:
@@ -200,7 +193,7 @@ def fit_groups(X: Any, groups: Any, *, n_components: int, seed: int) -> tuple[Pa
         raise DataError(f"all groups are {names.tolist()[0]!r}: leave groups out")
     embedding, position, residual = _fit_embedding(features, n_components, seed)
     smallest = int(np.bincount(codes).min())
-    folds = stratified_folds(codes, max(2, min(GROUP_FOLDS, smallest)), seed=seed)
+    folds = stratified_folds(codes, max(2, min(N_FOLDS, smallest)), seed=seed)
     predicted = np.empty_like(codes)
     for fold in range(int(folds.max()) + 1):
         coef, intercept = _linear_groups(position[folds != fold], codes[folds != fold])
@@ -209,8 +202,14 @@ def fit_groups(X: Any, groups: Any, *, n_components: int, seed: int) -> tuple[Pa
     coef, intercept = _linear_groups(position, codes)
     centres = np.stack([position[codes == code].mean(axis=0) for code in range(len(names))])
     halves = _halves(centres, np.bincount(codes))
-    partition = Partition(embedding, coef, intercept, centres, halves, features.shape[1])
-    return partition, partition.with_codes(predicted, position, residual)
+    lengths = (
+        residual if isinstance(embedding, Projection) else _distances(position, centres[predicted])
+    )
+    return _divided(
+        Partition(embedding, coef, intercept, centres, halves, features.shape[1], np.sort(lengths)),
+        predicted,
+        lengths,
+    )
 
 
 def feature_matrix(X: Any) -> Any:
@@ -231,122 +230,6 @@ def feature_matrix(X: Any) -> Any:
     if not np.isfinite(values).all():
         raise DataError("X holds NaN or infinite values: replace them before fitting")
     return matrix
-
-
-@dataclass(frozen=True, eq=False)
-class SubclassCalibration:
-    """P(class | score, cluster), with what its own uncertainty follows from.
-
-    offsets, slopes: shape (n_columns, n_clusters); a single column for two classes.
-    bread: inverse Hessians, (n_columns, 2 + 2 n_clusters, 2 + 2 n_clusters), in the order a, b,
-        a_1, b_1, a_2, b_2, ...
-    scale: unit of the scores, shape (n_columns,).
-    """
-
-    offsets: Reals
-    slopes: Reals
-    bread: Reals
-    scale: Reals
-
-    def __call__(self, posteriors: Posteriors, codes: Codes) -> Posteriors:
-        """Calibrated posteriors of items in the clusters `codes`."""
-        scores = class_scores(posteriors)
-        return normalise_columns(expit(self.offsets[:, codes].T + self.slopes[:, codes].T * scores))
-
-
-def fit_subclass_calibration(
-    posteriors: Posteriors, codes: Codes, clusters: Codes, n_clusters: int
-) -> SubclassCalibration:
-    """Penalised maximum likelihood on held-out posteriors, with Platt's targets."""
-    scores, targets = class_scores(posteriors), platt_targets(codes, posteriors.shape[1])
-    fits = [
-        _fit_column(scores[:, j], targets[:, j], clusters, n_clusters)
-        for j in range(scores.shape[1])
-    ]
-    theta = np.stack([fit[0] for fit in fits])
-    scale = np.array([fit[2] for fit in fits])
-    return SubclassCalibration(
-        offsets=theta[:, :1] + theta[:, 2::2],
-        slopes=(theta[:, 1:2] + theta[:, 3::2]) / scale[:, np.newaxis],
-        bread=np.stack([fit[1] for fit in fits]),
-        scale=scale,
-    )
-
-
-def class_scores(posteriors: Posteriors) -> Reals:
-    """Log-odds of each class against the rest (two classes: of the second alone)."""
-    columns = posteriors[:, 1:] if posteriors.shape[1] == 2 else posteriors
-    return np.asarray(logit(np.clip(columns, FLOOR, 1 - FLOOR)))
-
-
-def platt_targets(codes: Codes, n_classes: int) -> Reals:
-    """Memberships kept away from 0 and 1, so that separable data stay finite."""
-    members = np.eye(n_classes)[codes]
-    columns = members[:, 1:] if n_classes == 2 else members
-    n_in, n_out = columns.sum(axis=0), (1 - columns).sum(axis=0)
-    return np.asarray(np.where(columns == 1, (n_in + 1) / (n_in + 2), 1 / (n_out + 2)))
-
-
-def normalise_columns(columns: Reals) -> Posteriors:
-    """Posteriors (n_items, n_classes) from one-against-the-rest columns, never exactly 0 or 1."""
-    inside = np.clip(columns, FLOOR, 1 - FLOOR)
-    if inside.shape[1] == 1:
-        return np.asarray(np.concatenate([1 - inside, inside], axis=1))
-    return np.asarray(inside / inside.sum(axis=1, keepdims=True))
-
-
-def calibration_design(scores: Reals, clusters: Codes, n_clusters: int) -> Reals:
-    """Columns 1, score, and the same within each cluster, (n_items, 2 + 2 n_clusters)."""
-    design = np.zeros((len(scores), 2 + 2 * n_clusters))
-    rows = np.arange(len(scores))
-    design[:, 0] = design[rows, 2 + 2 * clusters] = 1
-    design[:, 1] = design[rows, 3 + 2 * clusters] = scores
-    return design
-
-
-def _fit_column(
-    scores: Reals, targets: Reals, clusters: Codes, n_clusters: int
-) -> tuple[Reals, Reals, float]:
-    """Coefficients, inverse Hessian and unit of one class's scores."""
-    scale = float(np.std(scores)) or 1.0
-    design = calibration_design(scores / scale, clusters, n_clusters)
-    start = np.zeros(design.shape[1])
-    start[0] = float(logit(targets.mean()))
-    # With one cluster there is nothing of its own: a ridge that leaves nothing.
-    ridges = RIDGES if n_clusters > 1 else (1e6,)
-    most, chosen, bread = -np.inf, start, np.eye(len(start))
-    for ridge in sorted(ridges, reverse=True):
-        # The tiny weight of the common ones keeps flat directions solvable.
-        penalty = np.concatenate([[1e-6, 1e-6], np.full(2 * n_clusters, ridge)])
-        start, hessian, loss = _penalised_fit(design, targets, penalty, start)
-        evidence = n_clusters * np.log(ridge) - loss - 0.5 * np.linalg.slogdet(hessian)[1]
-        if evidence > most:
-            most, chosen, bread = float(evidence), start, np.asarray(np.linalg.inv(hessian))
-    return chosen, bread, scale
-
-
-def _penalised_fit(
-    design: Reals, targets: Reals, penalty: Reals, theta: Reals
-) -> tuple[Reals, Reals, float]:
-    """Coefficients, Hessian and loss of a logistic regression, by Newton's method from theta."""
-
-    def loss(theta: Reals) -> float:
-        linear = design @ theta
-        fit = np.sum(np.logaddexp(0, linear) - targets * linear)
-        return float(fit + 0.5 * np.sum(penalty * theta * theta))
-
-    value = loss(theta)
-    for _ in range(100):
-        p = expit(design @ theta)
-        hessian = (design * (p * (1 - p))[:, np.newaxis]).T @ design + np.diag(penalty)
-        step = np.linalg.solve(hessian, design.T @ (p - targets) + penalty * theta)
-        size = 1.0
-        while (trial := loss(theta - size * step)) > value and size > 1e-10:
-            size /= 2
-        theta, value = theta - size * step, min(trial, value)
-        if np.abs(size * step).max() < 1e-9:
-            break
-    return theta, hessian, value
 
 
 def _fit_embedding(features: Any, n_components: int, seed: int) -> tuple[Embedding, Reals, Reals]:
@@ -413,6 +296,49 @@ def _residual(X: Any, inside: Reals) -> Reals:
     outside = np.maximum(whole - (inside * inside).sum(axis=1), 0.0)
     share = np.divide(outside, whole, out=np.ones_like(whole), where=whole > 0)
     return np.asarray(np.sqrt(share))
+
+
+def _divided(partition: Partition, codes: Codes, lengths: Reals) -> tuple[Partition, Clusters]:
+    return partition, Clusters(codes, _ranks(lengths, partition.lengths))
+
+
+def _distances(position: Reals, centres: Reals) -> Reals:
+    gap = position - centres
+    return np.asarray(np.sqrt((gap * gap).mean(axis=1)))
+
+
+def _ranks(lengths: Reals, known: Reals) -> Reals:
+    """Place of each length among the known ones, from 0 to 1; equals share the middle place."""
+    below, up_to = (np.searchsorted(known, lengths, side=side) for side in ("left", "right"))
+    return np.asarray((below + up_to) / (2 * len(known)))
+
+
+def _n_distinct(position: Reals, enough: int) -> int:
+    """Number of distinct points, or `enough` if there are as many: equal items are one point."""
+    for rows in (position[: 50 * enough], position):
+        n_distinct = len(np.unique(rows.round(9), axis=0))
+        if n_distinct >= enough:
+            return enough
+    return n_distinct
+
+
+def _as_if_held_out(position: Reals, centres: Reals, seed: int) -> tuple[Codes, Reals]:
+    """Clusters of the training items, and distances, by k-means without the items of their fold.
+
+    Each k-means starts from the centres of all items, so that clusters keep their numbers.
+    """
+    n_clusters = len(centres)
+    codes, distances = np.empty(len(position), np.int64), np.empty(len(position))
+    folds = generator(seed, purpose="folds of clusters").permutation(len(position)) % N_FOLDS
+    for fold in range(N_FOLDS):
+        held_out, rest = position[folds == fold], position[folds != fold]
+        own = centres
+        if n_clusters > 1 and _n_distinct(rest, n_clusters) == n_clusters:
+            own = KMeans(n_clusters, init=centres, n_init=1).fit(rest).cluster_centers_
+        nearest = np.argmax(2 * held_out @ own.T - (own * own).sum(axis=1), axis=1)
+        codes[folds == fold] = nearest
+        distances[folds == fold] = _distances(held_out, own[nearest])
+    return codes, distances
 
 
 def _halves(centres: Reals, sizes: NDArray[np.int64]) -> Codes:

@@ -1,0 +1,252 @@
+"""Calibration curves: the log-odds of a class as a penalised regression on its score.
+
+Three shapes: a line (Platt's sigmoid), beta (two slopes, one for each end of [0, 1]) and smooth (a
+line plus a natural cubic spline). The spline is orthogonal to the line on the training scores and
+drawn to zero by a ridge penalty; the ridge with the most evidence is taken (Laplace's
+approximation), or no spline at all if that has more. A curve is a regression on few columns, so
+that a resampled training set moves it by a few cheap steps (`reweighted`).
+
+References: M. Kull et al., "Beta calibration", AISTATS 2017; T. Hastie et al., "The Elements of
+Statistical Learning", 2009, section 5.2 (natural splines); D. MacKay, "Bayesian interpolation",
+Neural Computation 4 (1992) (evidence).
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+from quantshift.classify.scores import farthest_score
+
+Reals = NDArray[np.float64]
+
+RIDGES = (1.0, 10.0, 100.0)
+"""Candidates for the weight that draws the spline to zero; its columns have variance 1 or less."""
+
+N_KNOTS = 7
+OUTER_KNOTS = (0.03, 0.97)
+"""Quantiles of the scores at which the first and the last knot stand; beyond them it is a line."""
+
+_TINY = 1e-12
+"""Penalty of what is not to be penalised: it keeps flat directions solvable."""
+
+_NEAR = 0.05
+"""Steps of `reweighted` end when they are this part of a standard error."""
+
+
+class Shape(Protocol):
+    """Scores (n_items,) to the columns of the regression (n_items, n_columns)."""
+
+    def __call__(self, scores: Reals) -> Reals: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Line:
+    """Offset and slope; `unit` keeps both of the same order."""
+
+    unit: float
+
+    def __call__(self, scores: Reals) -> Reals:  # noqa: D102
+        return np.column_stack([np.ones_like(scores), scores / self.unit])
+
+
+@dataclass(frozen=True)
+class Beta:
+    """Offset, slope of log p and slope of -log(1 - p); slopes that would be negative are left out.
+
+    farthest: scores are cut there, since the slopes differ and a tail would decide alone.
+    """
+
+    farthest: float
+    kept: tuple[bool, bool]
+
+    def __call__(self, scores: Reals) -> Reals:  # noqa: D102
+        cut = np.clip(scores, -self.farthest, self.farthest)
+        ends = np.column_stack([-np.logaddexp(0, -cut), np.logaddexp(0, cut)])
+        return np.column_stack([np.ones_like(scores), ends[:, list(self.kept)]])
+
+
+@dataclass(frozen=True, eq=False)
+class Spline:
+    """The part of a smooth curve that is no line: a natural cubic spline.
+
+    knots: in units of `unit` from `centre`; on_line: what of the spline's own columns the line
+    explains, (2, n_knots - 2); mix: the rest in orthogonal columns, (n_knots - 2, n_columns).
+    """
+
+    farthest: float
+    centre: float
+    unit: float
+    knots: Reals
+    on_line: Reals
+    mix: Reals
+
+    @classmethod
+    def of(cls, scores: Reals) -> "Spline | None":
+        """The spline for these training scores; None if they take too few values."""
+        farthest = farthest_score(len(scores))
+        cut = np.clip(scores, -farthest, farthest)
+        centre, unit = float(cut.mean()), float(cut.std()) or 1.0
+        place = (cut - centre) / unit
+        knots = np.unique(np.quantile(place, np.linspace(*OUTER_KNOTS, N_KNOTS)))
+        if len(knots) < 3:
+            return None
+        line = np.column_stack([np.ones_like(place), place])
+        own = _natural_columns(place, knots)
+        on_line = np.asarray(np.linalg.lstsq(line, own, rcond=None)[0], dtype=np.float64)
+        rest = own - line @ on_line
+        _, spread, axes = np.linalg.svd(rest / np.sqrt(len(rest)), full_matrices=False)
+        if spread[0] < 1e-9:
+            return None
+        kept = spread > 1e-3 * spread[0]
+        # The widest column has variance 1; narrow (wiggly) ones stay so and are penalised more.
+        return cls(farthest, centre, unit, knots, on_line, axes[kept].T / spread[0])
+
+    def __call__(self, scores: Reals) -> Reals:  # noqa: D102
+        cut = np.clip(scores, -self.farthest, self.farthest)
+        place = (cut - self.centre) / self.unit
+        line = np.column_stack([np.ones_like(place), place])
+        own = _natural_columns(place, self.knots) - line @ self.on_line
+        return np.asarray(own @ self.mix)
+
+
+@dataclass(frozen=True, eq=False)
+class Smooth:
+    """A line and, beside it, a spline."""
+
+    line: Line
+    spline: Spline
+
+    def __call__(self, scores: Reals) -> Reals:  # noqa: D102
+        return np.column_stack([self.line(scores), self.spline(scores)])
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A fitted curve: shape, coefficients (n_columns,) and the penalty of each."""
+
+    shape: Shape
+    coefficients: Reals
+    penalty: Reals
+
+    def __call__(self, scores: Reals) -> Reals:
+        """P(class | score)."""
+        return np.asarray(expit(self.shape(scores) @ self.coefficients))
+
+
+def fit_line(scores: Reals, targets: Reals) -> Curve:
+    """The sigmoid of maximum likelihood."""
+    return _fitted(Line(max(float(np.abs(scores).max()), 1.0)), scores, targets)[0]
+
+
+def fit_beta(scores: Reals, targets: Reals) -> Curve:
+    """The beta curve of maximum likelihood with slopes of at least zero."""
+    farthest = farthest_score(len(scores))
+    both, _ = _fitted(Beta(farthest, (True, True)), scores, targets)
+    if both.coefficients[1:].min() >= 0:
+        return both
+    # The best curve has a slope of zero: one of the two, or both.
+    faces = [
+        _fitted(Beta(farthest, kept), scores, targets)
+        for kept in ((True, False), (False, True), (False, False))
+    ]
+    allowed = [(loss, curve) for curve, loss in faces if (curve.coefficients[1:] >= 0).all()]
+    return min(allowed, key=lambda pair: pair[0])[1]
+
+
+def fit_smooth(scores: Reals, targets: Reals) -> Curve:
+    """Line and spline, or the line alone if the spline has not the evidence."""
+    spline = Spline.of(scores)
+    line = Line(spline.unit if spline else max(float(np.abs(scores).max()), 1.0))
+    if spline is None:
+        return _fitted(line, scores, targets)[0]
+    shape = Smooth(line, spline)
+    design = shape(scores)
+    n_own = design.shape[1] - 2
+    flat = np.full(2, _TINY)
+    start = np.append(float(logit(targets.mean())), 0.0)
+    theta, hessian, loss = fit_penalised(design[:, :2], targets, flat, start)
+    best, most = Curve(line, theta, flat), -loss - 0.5 * log_determinant(hessian)
+    theta = np.concatenate([theta, np.zeros(n_own)])
+    for ridge in sorted(RIDGES, reverse=True):
+        penalty = np.concatenate([flat, np.full(n_own, ridge)])
+        theta, hessian, loss = fit_penalised(design, targets, penalty, theta)
+        evidence = 0.5 * n_own * np.log(ridge) - loss - 0.5 * log_determinant(hessian)
+        if evidence > most:
+            best, most = Curve(shape, theta, penalty), evidence
+    return best
+
+
+def fit_penalised(
+    design: Reals, targets: Reals, penalty: Reals, theta: Reals, weights: Reals | None = None
+) -> tuple[Reals, Reals, float]:
+    """Coefficients, Hessian and loss of a logistic regression, by Newton's method from theta.
+
+    The loss is the cross-entropy (each item times its weight) plus penalty / 2 * theta^2.
+    """
+    heft = np.ones(len(targets)) if weights is None else weights
+
+    def loss(theta: Reals) -> float:
+        linear = design @ theta
+        fit = np.sum(heft * (np.logaddexp(0, linear) - targets * linear))
+        return float(fit + 0.5 * np.sum(penalty * theta * theta))
+
+    value = loss(theta)
+    for _ in range(100):
+        p = expit(design @ theta)
+        hessian = (design * (heft * p * (1 - p))[:, np.newaxis]).T @ design + np.diag(penalty)
+        step = np.linalg.solve(hessian, design.T @ (heft * (p - targets)) + penalty * theta)
+        size = 1.0
+        while (trial := loss(theta - size * step)) > value and size > 1e-10:
+            size /= 2
+        theta, value = theta - size * step, min(trial, value)
+        if np.abs(size * step).max() < 1e-9:
+            break
+    return theta, hessian, value
+
+
+def reweighted(
+    design: Reals, targets: Reals, penalty: Reals, theta: Reals, bread: Reals, weights: Reals
+) -> Reals:
+    """The coefficients if the items had these weights, from those with equal weights.
+
+    bread: the inverse Hessian at theta. Steps with it are Newton's but for the change of the
+    Hessian; they end at a small part of a standard error. Where they do not shrink (very few items
+    of a class), Newton's method does it.
+    """
+    unit = np.sqrt(np.diag(bread))
+    now, before = theta, np.inf
+    for _ in range(10):
+        p = expit(design @ now)
+        step = bread @ (design.T @ (weights * (p - targets)) + penalty * now)
+        length = float(np.abs(step / unit).max())
+        if length > 0.7 * before:
+            break
+        now, before = now - step, length
+        if length < _NEAR:
+            return np.asarray(now)
+    return fit_penalised(design, targets, penalty, theta, weights)[0]
+
+
+def log_determinant(hessian: Reals) -> float:
+    """Log of the determinant of a positive definite matrix."""
+    return float(np.linalg.slogdet(hessian)[1])
+
+
+def _fitted(shape: Shape, scores: Reals, targets: Reals) -> tuple[Curve, float]:
+    """The curve of maximum likelihood and its loss."""
+    design = shape(scores)
+    start = np.zeros(design.shape[1])
+    start[0] = float(logit(targets.mean()))
+    penalty = np.full(design.shape[1], _TINY)
+    theta, _, loss = fit_penalised(design, targets, penalty, start)
+    return Curve(shape, theta, penalty), loss
+
+
+def _natural_columns(place: Reals, knots: Reals) -> Reals:
+    """Natural cubic splines beyond the line: (n_items, n_knots - 2)."""
+    cubes = np.maximum(place[:, np.newaxis] - knots, 0.0) ** 3
+    chords = (cubes[:, :-1] - cubes[:, -1:]) / (knots[-1] - knots[:-1])
+    return np.asarray(chords[:, :-1] - chords[:, -1:])

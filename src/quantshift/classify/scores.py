@@ -1,0 +1,56 @@
+"""Scores of classes: log-odds of each class against the rest, and targets to fit them to.
+
+Two classes have a single score, that of the second class; more have one score each, and what is
+learnt of each is put together again by normalising.
+
+Reference: J. Platt, "Probabilistic outputs for support vector machines", 1999 (targets).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
+
+from quantshift.types import Codes, Posteriors
+
+FLOOR = 1e-12
+"""Posteriors of exactly 0 or 1 have infinite log-odds; they are kept this far from the ends."""
+
+
+def matched_columns(posteriors: Posteriors) -> Posteriors:
+    """The column of each class that has a score: of the second alone if there are two."""
+    return posteriors[:, 1:] if posteriors.shape[1] == 2 else posteriors
+
+
+def class_scores(posteriors: Posteriors, farthest: float = np.inf) -> NDArray[np.float64]:
+    """Log-odds of each class against the rest, cut at `farthest` to either side."""
+    scores = logit(np.clip(matched_columns(posteriors), FLOOR, 1 - FLOOR))
+    return np.asarray(np.clip(scores, -farthest, farthest))
+
+
+def farthest_score(n_items: int) -> float:
+    """Log-odds beyond which n held-out items cannot tell how sure a classifier may be."""
+    return float(np.log(2 * n_items))
+
+
+def memberships(codes: Codes, n_classes: int) -> NDArray[np.float64]:
+    """1 where an item is of the class of the column, 0 elsewhere."""
+    return matched_columns(np.eye(n_classes)[codes])
+
+
+def platt_targets(codes: Codes, n_classes: int) -> NDArray[np.float64]:
+    """Memberships kept away from 0 and 1: a held-out item is never certain.
+
+    Separable data then have a finite fit.
+    """
+    members = memberships(codes, n_classes)
+    n_in, n_out = members.sum(axis=0), (1 - members).sum(axis=0)
+    return np.asarray(np.where(members == 1, (n_in + 1) / (n_in + 2), 1 / (n_out + 2)))
+
+
+def joined_columns(columns: NDArray[np.float64]) -> Posteriors:
+    """Posteriors (n_items, n_classes) from one-against-the-rest columns."""
+    if columns.shape[1] == 1:
+        return np.concatenate([1 - columns, columns], axis=1)
+    total = columns.sum(axis=1, keepdims=True)
+    uniform = np.full_like(columns, 1 / columns.shape[1])
+    return np.asarray(np.divide(columns, total, out=uniform, where=total > 0))
