@@ -331,7 +331,9 @@ def _maximise_many(
 
     The step goes to the maximum of the quadratic model over p >= 0 and is shortened until the
     likelihood rises. Where a share is so small that Newton's step could at best double it
-    (g_k > 2), EM's goes straight to its size. The scale of p is free in the likelihood, and set.
+    (g_k > 2), EM's goes straight to its size. Where the likelihood is not concave (groups), every
+    step is tried at twice the length of the one before, for it may be flat as well. The scale of p
+    is free in the likelihood, and set.
     """
     n, n_classes = likelihood.shape
     if n == 0:
@@ -342,17 +344,21 @@ def _maximise_many(
     next_curvature = np.empty((n_classes, n_classes))
     factor, step = np.empty(n_classes), np.empty(n_classes)
     usable = np.full(n_classes, True)
-    rounding = 4 * np.finfo(np.float64).eps
     model, root = np.empty((n_classes, n_classes)), np.empty((n_classes, n_classes))
     value = _derivatives(likelihood, groups, counts, now, gradient, factor, curvature, model)
-    passes = 1
+    passes, stretch = 1, 1.0
     while True:
         violation, largest = 0.0, 0.0
         for k in range(n_classes):
-            violation = max(violation, abs(gradient[k]) if now[k] > 0.0 else gradient[k])
+            # Without groups the two are one. With them, the gradient of a tiny share that matters
+            # is all rounding, and the factor of a class that no group has means nothing.
+            excess = min(abs(gradient[k]), abs(factor[k] - 1.0))
+            if now[k] > 0.0 or gradient[k] > 0.0:
+                violation = max(violation, excess)
             largest = max(largest, factor[k] if now[k] > 0.0 else 0.0)
         by_expectation = largest > 2.0
         if by_expectation:
+            stretch = 1.0
             for k in range(n_classes):
                 step[k] = now[k] * (factor[k] - 1.0)
         else:
@@ -360,18 +366,19 @@ def _maximise_many(
                 gradient[k] -= NEARNESS * (now[k] - start[k])
                 model[k, k] += NEARNESS
                 usable[k] = True
-            if not _factorise(model, root, usable):
-                _make_definite(model, curvature, now, gradient, usable, root)
+            concave = _factorise(model, root, usable)
+            if not concave:
+                concave = _make_definite(model, curvature, now, gradient, usable, root)
+            stretch = 1.0 if concave else 2.0 * stretch
             _constrained_step(model, gradient, now, usable, step, root)
-            gain, longest = 0.0, 0.0
+            longest = 0.0
             for k in range(n_classes):
-                gain += gradient[k] * step[k]
                 longest = max(longest, abs(step[k]))
-            # Along directions in which the likelihood is flat a step is made of rounding alone.
-            if violation <= STATIONARY and (longest <= tol or gain <= n * rounding**2 / NEARNESS):
+            # Below NEARNESS, the start alone decides: a step may be long, and is the last.
+            if violation <= STATIONARY and (longest <= tol or violation <= NEARNESS):
                 _move(now, step, 1.0, p)
                 return passes, True
-        length = 1.0
+        length = stretch
         while True:
             if passes >= max_iter:
                 _move(now, step, 0.0, p)
@@ -384,6 +391,7 @@ def _maximise_many(
             if by_expectation or next_value >= value - ROUNDING * (n + abs(value)):
                 break
             length *= 0.5
+            stretch = 1.0
         value = next_value
         now, next_p = next_p, now
         gradient, next_gradient = next_gradient, gradient
@@ -477,12 +485,13 @@ def _make_definite(
     gradient: Reals,
     usable: NDArray[np.bool_],
     root: Reals,
-) -> None:
+) -> bool:
     """Where the likelihood is not concave, a model that is, in place, and classes it is for.
 
     Classes at zero that the gradient keeps there are left out: a maximum need only be one among
-    the others. If that is not enough, more and more of the items' own curvature is added; alone,
-    it belongs to a bound from below that touches the likelihood at p, so its steps lead uphill.
+    the others. If that is enough, the answer is True. If not, more and more of the items' own
+    curvature is added; alone, it belongs to a bound from below that touches the likelihood at p, so
+    its steps lead uphill.
     """
     n_classes = len(p)
     for k in range(n_classes):
@@ -497,9 +506,10 @@ def _make_definite(
         if added > 10.0:
             for k in range(n_classes):
                 for i in range(n_classes):
-                    model[k, i] = curvature[k, i]
+                    model[k, i] = curvature[k, i] + 1.0  # the scale, as in `_derivatives`
                 model[k, k] += NEARNESS
-            return
+            return False
+    return added == 0.0
 
 
 @compiled
