@@ -28,7 +28,7 @@ class FM(AbstractQuantifier):
         return np.asarray(self.prior_[:, np.newaxis] <= posteriors.T, dtype=float)
 
     def _solve(self, representation, index):
-        return adjust(sample_means(representation, index), self.rates_)
+        return adjust(sample_means(representation, index), self.rates_, self.prior_)
 
 
 def main() -> None:

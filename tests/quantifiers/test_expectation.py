@@ -1,46 +1,40 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from scipy.optimize import minimize_scalar
+from scipy.special import softmax
 
 from quantshift import SLD
 from quantshift.errors import UserError
-from quantshift.quantifiers.expectation import expectation_maximisation, maximise_binary
 
 
-@given(st.integers(0, 100_000), st.floats(0.02, 0.98))
-def test_newton_finds_the_maximum_of_the_likelihood(seed: int, start: float) -> None:
-    rng = np.random.default_rng(seed)
-    ratio = rng.beta(*rng.uniform(0.2, 3, 2), size=(1, rng.integers(1, 60)))
-    q, _, converged = maximise_binary(ratio, start, tol=1e-9, max_iter=200)
-
-    def loss(q: float) -> float:
-        return -float(np.log(q * ratio + (1 - q) * (1 - ratio) + 1e-300).mean())
-
-    found = minimize_scalar(loss, bounds=(0, 1), method="bounded", options={"xatol": 1e-10})
-    assert converged.all()
-    assert loss(q[0]) <= min(found.fun, loss(0.0), loss(1.0)) + 1e-12
+def test_confident_posteriors_do_not_end_at_a_border() -> None:
+    """90 items nearly certain to be positive, 10 the opposite: the likelihood is highest at .9."""
+    known, y = [[0.9, 0.1]] * 8 + [[0.1, 0.9]] * 2, [0] * 8 + [1] * 2
+    quantifier = SLD(calibration="none").fit_posteriors(known, y)
+    for doubt in (1e-3, 1e-7, 1e-12, 1e-16):
+        positive, negative = [doubt, 1 - doubt], [1 - doubt, doubt]
+        estimate = quantifier.estimate_posteriors([positive] * 90 + [negative] * 10)
+        assert estimate.diagnostics["converged"]
+        assert estimate.prevalence[1] == pytest.approx(0.9, abs=5 * doubt + 1e-9)
 
 
-@given(st.integers(0, 100_000))
-def test_newton_stands_where_em_does(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    ratio = rng.beta(0.5, 0.5, size=(3, 80))
-    newton, _, _ = maximise_binary(ratio, 0.4, tol=1e-10, max_iter=100)
-    em, _, converged = expectation_maximisation(
-        np.stack([1 - ratio, ratio]), np.array([0.6, 0.4]), tol=1e-12, max_iter=100_000
-    )
-    assert converged.all()
-    assert_allclose(newton, em[:, 1], atol=1e-5)
-
-
-def test_borders_are_reached_exactly() -> None:
-    certain = np.array([[0.0] * 10, [1.0] * 10, [1.0] * 3 + [0.0] * 7])
-    q, _, converged = maximise_binary(certain, 0.5, tol=1e-9, max_iter=100)
-    assert_allclose(q, [0.0, 1.0, 0.3], atol=1e-12)
-    assert converged.all()
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_estimates_satisfy_the_conditions_of_a_maximum(n_classes: int) -> None:
+    """Good and poor classifiers: with prior-adjusted w = r / (p . r), mean w <= 1, = 1 if p > 0."""
+    rng = np.random.default_rng(n_classes)
+    y = rng.integers(n_classes, size=3000)
+    for sharpness in (0.5, 2, 8):
+        z = rng.normal(size=(3000, n_classes)) + sharpness * np.eye(n_classes)[y]
+        posteriors = softmax(sharpness * z, axis=1)
+        quantifier = SLD(calibration="none").fit_posteriors(posteriors, y)
+        index = rng.integers(3000, size=(40, 200))
+        index[20:] = rng.choice(np.flatnonzero(y == 0), (20, 200))  # at a border
+        estimate = quantifier.estimate_posteriors(posteriors, index)
+        assert estimate.diagnostics["converged"].all()
+        for p, rows in zip(estimate.prevalence, posteriors[index] / quantifier.prior_, strict=True):
+            gain = (rows / (rows @ p)[:, np.newaxis]).mean(axis=0)
+            assert gain.max() <= 1 + 1e-7
+            assert np.abs(gain[p > 0] - 1).max() <= 1e-7
 
 
 def test_uninformative_posteriors_give_the_training_prevalence() -> None:

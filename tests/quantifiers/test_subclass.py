@@ -103,6 +103,60 @@ def test_maxima_at_the_border(certain: int) -> None:
         assert f[k, 0, certain] == pytest.approx(1, abs=1e-6)
 
 
+@pytest.mark.parametrize("doubt", [1e-3, 1e-7, 1e-14])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_confident_posteriors_do_not_end_at_a_border(doubt: float, n_classes: int) -> None:
+    labels = np.repeat([0, 1, n_classes - 1], [10, 40, 50])
+    q = np.full((100, n_classes), doubt)
+    q[np.arange(100), labels] = 1 - (n_classes - 1) * doubt
+    # The training clusters have the same shares of classes, so all models agree.
+    within = np.full((2, n_classes), 0.2 / (n_classes - 1))
+    within[:, 0] = 0.8
+    f, _ = maxima(q, np.zeros(100, np.int64), within, np.array([0.9, 0.1]))
+    shares = np.bincount(labels, minlength=n_classes) / 100
+    for k in (PRIOR, MIXED, LOCAL):
+        assert_allclose(f[k].sum(axis=0), shares, atol=10 * doubt + 1e-9)
+
+
+def test_a_class_almost_absent_from_a_training_cluster_may_fill_it() -> None:
+    """Training shares of 1e-18: the odds must grow by more than 1e17."""
+    within = np.array([[1 - 1e-18, 1e-18], [0.5, 0.5]])
+    q = np.array([[1e-30, 1.0]] * 5 + [[1.0, 1e-30]] * 5)
+    f, _ = maxima(q, np.zeros(10, np.int64), within, np.array([0.5, 0.5]))
+    for k in (MIXED, LOCAL):
+        assert f[k, 0, 1] == pytest.approx(0.5, abs=1e-6)
+
+
+@pytest.mark.parametrize("n_classes", [3, 5])
+def test_every_model_of_several_classes_is_at_its_maximum(n_classes: int) -> None:
+    """The conditions of Karush, Kuhn and Tucker: no share, nor any factor, wants to change."""
+    rng = np.random.default_rng(n_classes)
+    clusters = rng.integers(3, size=400)
+    within = rng.dirichlet(np.full(n_classes, 6.0), 3)
+    shares = rng.dirichlet(np.full(3, 6.0))
+    q = within[clusters] * rng.dirichlet(np.full(n_classes, 0.7), 400)
+    q /= q.sum(axis=1, keepdims=True)
+    f, _ = maxima(q, clusters, within, shares)
+    training = shares[:, np.newaxis] * within
+    prior = training.sum(axis=0)
+
+    def is_zero_or_smaller(excess: np.ndarray, present: np.ndarray) -> None:
+        assert excess.max() <= 1e-7
+        assert np.abs(excess[present]).max() <= 1e-7
+
+    p = f[PRIOR].sum(axis=0)
+    weight = q / prior
+    is_zero_or_smaller((weight / (weight @ p)[:, np.newaxis]).mean(axis=0) - 1, p > 0)
+    for c in range(3):
+        p = f[LOCAL, c] / f[LOCAL, c].sum()
+        weight = q[clusters == c] / within[c]
+        is_zero_or_smaller((weight / (weight @ p)[:, np.newaxis]).mean(axis=0) - 1, p > 0)
+    # Mixed: expected and fitted numbers of every class agree.
+    odds = f[MIXED, 0] / within[0]
+    expected = odds * q / (q @ odds)[:, np.newaxis]
+    assert_allclose(expected.mean(axis=0), f[MIXED].sum(axis=0), atol=1e-7)
+
+
 def test_without_clusters_it_is_sld() -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(2, size=600)

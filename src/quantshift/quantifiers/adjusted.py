@@ -2,8 +2,12 @@
 
 With M[i, j] the rate at which items of class j are counted as class i, the expected count of a
 sample of prevalence p under prior shift is q = M p. Hence p = M^-1 q; where that leaves the
-simplex, the nearest point in the least-squares sense. In the binary case this is Forman's
+simplex, the p on it with the smallest |M p - q|. In the binary case this is Forman's
 (q - fpr) / (tpr - fpr), clipped to [0, 1].
+
+With more than two classes M may be singular and still say much: a class that is never predicted
+leaves a direction open, not all of them. Then many p on the simplex have the same smallest
+|M p - q|, and the one nearest to the training prevalence is taken.
 
 References: G. Forman, "Quantifying counts and costs via classification", DMKD 2008 (ACC); A. Bella
 et al., "Quantification via probability estimators", ICDM 2010 (PACC).
@@ -29,11 +33,16 @@ from quantshift.types import Codes, Indices, Posteriors, Prevalences
 SINGULAR = 1e-9
 """With a smallest singular value of M below this (tpr == fpr), rates carry no information."""
 
+ROUNDING = 1e-12
+"""Shares below this are zero."""
+
 
 class ACC(AbstractQuantifier):
     """Adjusted Classify and Count: CC corrected by the classifier's true and false positive rates.
 
-    Falls back to CC where the rates cannot be told apart (tpr == fpr; `fallback`).
+    Two classes: falls back to CC where the rates are equal (tpr == fpr; `fallback`). More: where
+    rates leave the prevalence open, as of a class never predicted, it is the one nearest to the
+    training prevalence among those that explain the counts best (`fallback`).
     """
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
@@ -57,13 +66,14 @@ class ACC(AbstractQuantifier):
     def _solve(
         self, representation: NDArray[Any], index: Indices
     ) -> tuple[Prevalences, Diagnostics]:
-        return adjust(sample_means(representation, index), self.rates_)
+        return adjust(sample_means(representation, index), self.rates_, self.prior_)
 
 
 class PACC(AbstractQuantifier):
     """Probabilistic Adjusted Classify and Count: ACC with mean posteriors in place of counts.
 
-    Falls back to PCC where the rates cannot be told apart (tpr == fpr; `fallback`).
+    Two classes: falls back to PCC where the rates are equal (tpr == fpr; `fallback`). More: as
+    ACC.
     """
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
@@ -86,30 +96,28 @@ class PACC(AbstractQuantifier):
     def _solve(
         self, representation: NDArray[Any], index: Indices
     ) -> tuple[Prevalences, Diagnostics]:
-        return adjust(sample_means(representation, index), self.rates_)
+        return adjust(sample_means(representation, index), self.rates_, self.prior_)
 
 
 def adjust(
-    counts: Prevalences, rates: NDArray[np.float64]
+    counts: Prevalences, rates: NDArray[np.float64], prior: Prevalences
 ) -> tuple[Prevalences, dict[str, NDArray[Any]]]:
-    """Solve counts = rates @ p on the simplex for each row of counts.
+    """The p on the simplex with the smallest |rates @ p - counts|, for each row of counts.
 
-    `separation` is tpr - fpr, in general the determinant of the rates; `clipped` says that the
-    exact solution was outside the simplex; `fallback` that the counts are returned as they are.
+    Where that is not unique, the one nearest to the prior (Euclidean); but two classes with equal
+    rates get the counts as they are. `separation` is tpr - fpr, in general the determinant of the
+    rates; `clipped` says that only prevalences outside the simplex explain the counts best;
+    `fallback` that the rates alone do not determine the prevalence.
     """
     n_samples, n_classes = counts.shape
     separation = float(np.linalg.det(rates)) if n_classes > 2 else rates[1, 1] - rates[1, 0]
     singular = np.linalg.svd(rates, compute_uv=False)[-1] < SINGULAR
-    if singular:
+    if n_classes > 2:
+        p_hat, clipped = _adjust_many(counts, rates, prior, singular=singular)
+    elif singular:
         p_hat, clipped = counts, np.zeros(n_samples, dtype=bool)
-    elif n_classes == 2:
-        p_hat, clipped = adjust_binary(counts[:, 1], rates[1, 1], rates[1, 0])
     else:
-        p_hat = np.asarray(np.linalg.solve(rates, counts.T).T, dtype=np.float64)
-        clipped = np.asarray((p_hat < 0).any(axis=1))
-        p_hat[~clipped] /= p_hat[~clipped].sum(axis=1, keepdims=True)
-        for i in np.flatnonzero(clipped):
-            p_hat[i] = _nearest_on_simplex(rates, counts[i])
+        p_hat, clipped = adjust_binary(counts[:, 1], rates[1, 1], rates[1, 0])
     return p_hat, {
         "clipped": clipped,
         "separation": np.full(n_samples, separation),
@@ -126,6 +134,43 @@ def adjust_binary(
     return of_positive(positive), positive != exact
 
 
+def _adjust_many(
+    counts: Prevalences, rates: NDArray[np.float64], prior: Prevalences, *, singular: bool
+) -> tuple[Prevalences, NDArray[np.bool_]]:
+    """More than two classes: prevalences, and which of them had to be clipped."""
+    if singular:
+        unconstrained, open_directions = _nearest_of_sum_one(counts, rates, prior)
+    else:
+        unconstrained = np.asarray(np.linalg.solve(rates, counts.T).T, dtype=np.float64)
+        open_directions = np.empty((len(prior), 0))
+    p_hat = unconstrained.copy()
+    for i in np.flatnonzero((unconstrained < 0).any(axis=1)):
+        p_hat[i] = _nearest_on_simplex(rates, counts[i])
+        if singular:
+            p_hat[i] = _nearest_to_prior(p_hat[i], open_directions, prior)
+    p_hat /= p_hat.sum(axis=1, keepdims=True)
+    if not singular:
+        return p_hat, np.asarray((unconstrained < 0).any(axis=1))
+    # Other prevalences than `unconstrained` may explain the counts as well, within the simplex.
+    return p_hat, np.asarray(np.abs((p_hat - unconstrained) @ rates.T).max(axis=1) > SINGULAR)
+
+
+def _nearest_of_sum_one(
+    counts: Prevalences, rates: NDArray[np.float64], prior: Prevalences
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Rows of sum one with the smallest |rates @ p - count|, of these the nearest to the prior.
+
+    Also the directions, orthonormal columns, along which rates @ p does not change. (They have sum
+    zero, for the columns of rates have sum one.)
+    """
+    n_classes = len(prior)
+    sum_zero = np.linalg.svd(np.ones((1, n_classes)))[2][1:].T
+    left, size, right = np.linalg.svd(rates @ sum_zero)
+    rank = int((size > SINGULAR).sum())
+    known = left[:, :rank] / size[:rank] @ right[:rank] @ sum_zero.T
+    return prior + (counts - rates @ prior) @ known, sum_zero @ right[rank:].T
+
+
 def _nearest_on_simplex(rates: NDArray[np.float64], count: Prevalences) -> Prevalences:
     """The p on the simplex that minimises |rates @ p - count|, exactly.
 
@@ -136,3 +181,25 @@ def _nearest_on_simplex(rates: NDArray[np.float64], count: Prevalences) -> Preva
     A = rates - count[:, np.newaxis]
     u, _ = nnls(np.vstack([A, np.ones(len(count))]), np.append(np.zeros(len(count)), 1.0))
     return np.asarray(u / u.sum())
+
+
+def _nearest_to_prior(
+    p: Prevalences, directions: NDArray[np.float64], prior: Prevalences
+) -> Prevalences:
+    """The point p + directions @ z of the simplex nearest to the prior, exactly.
+
+    Without p >= 0 it is the projection of prior - p. With it, the step x from there is the shortest
+    with directions @ x >= lack: least distance programming, whose dual is a non-negative
+    least-squares problem (C. Lawson and R. Hanson, "Solving least squares problems", 1974,
+    chapter 23).
+    """
+    projected = p + directions @ (directions.T @ (prior - p))
+    # Room for rounding: a face of the simplex may leave no other point than p.
+    lack = -projected - ROUNDING
+    if lack.max() > 0:
+        movable = np.abs(directions).max(axis=1) > ROUNDING
+        dual = np.vstack([directions[movable].T, lack[movable]])
+        goal = np.append(np.zeros(directions.shape[1]), 1.0)
+        residual = dual @ nnls(dual, goal)[0] - goal
+        projected -= directions @ (residual[:-1] / residual[-1])
+    return np.maximum(projected, 0.0)

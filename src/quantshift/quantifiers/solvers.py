@@ -1,0 +1,608 @@
+"""Maximum likelihood of a mixture, exact and compiled: the prevalence that explains a sample best.
+
+An item j has likelihood r_jk under class k, known up to a factor of its own. A sample of prevalence
+p then has the log-likelihood sum_j log(p . r_j), which is concave. With w_jk = r_jk / (p . r_j) and
+g_k the mean of w_jk over the sample, p is its maximum on the simplex if and only if
+
+    g_k <= 1 for every class, and g_k = 1 wherever p_k > 0          (Karush, Kuhn and Tucker)
+
+and `converged` means that this holds to 1e-7. EM, p_k <- p_k g_k, needs tens to thousands of steps;
+Newton's method within safe bounds needs about four (two classes) to ten.
+
+The same solver serves a sample of several groups c of n_c items, in which the odds of the classes
+are those known of the group, m_c, times common factors:
+sum_j log(p . r_j) - sum_c n_c log(p . m_c). One group with m = (1, ..., 1) is the plain mixture.
+
+Where the maximum is not unique (classes of equal likelihoods, fewer items than classes), it is the
+one nearest to the start. With two classes this is the start itself, because either all prevalences
+are equally likely or one is the likeliest. With more, NEARNESS / 2 |p - start|^2 is subtracted from
+the mean log-likelihood, which decides between differences of it below 1e-10.
+
+References: Y. Kim et al., "A fast algorithm for maximum likelihood estimation of mixture
+proportions using sequential quadratic programming", JCGS 2020; Y. Nesterov, "Lectures on convex
+optimization", 2018, section 5.2: minus a logarithm is self-concordant, so the error that Newton's
+step leaves is bounded before the step is taken.
+
+`subclass_kernels` compiles these functions into its own, and numba's cache does not notice changes
+in another file: after an edit here, touch that file too.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quantshift.compiled import compiled
+
+Reals = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+STATIONARY = 1e-7
+"""Largest violation of the conditions of Karush, Kuhn and Tucker at what counts as a maximum."""
+
+NEARNESS = 1e-10
+"""Pull towards the start that decides between equal maxima, and is nothing beside the data."""
+
+FLAT = 1e-12
+"""Two classes: with likelihoods equal to this relative precision, the items say nothing."""
+
+ROUNDING = 1e-14
+"""A sum of positive and negative terms that cancel to this part of them is zero."""
+
+FARTHEST = 700.0
+"""Log-odds beyond which a share is zero among the numbers of the machine."""
+
+PATIENCE = 12
+"""Two classes: after this many passes every other step halves the bracket, whatever Newton says."""
+
+
+def maximise_mixtures(
+    likelihoods: Reals, index: Ints, start: Reals, *, tol: float, max_iter: int
+) -> tuple[Reals, Ints, NDArray[np.bool_]]:
+    """Prevalences of maximum likelihood of many samples, each solved by itself.
+
+    likelihoods: of the items of a pool, up to a factor per item, (n_classes, n_items); an item that
+        is impossible under every class is left out of its sample. index: (n_samples, size).
+    start: where every search begins, (n_classes,), no share of it zero.
+    tol: largest error of a prevalence. max_iter: most passes over the items of a sample.
+    Returns (prevalences (n_samples, n_classes), passes, converged).
+    """
+    solve = _maximise_pairs if len(likelihoods) == 2 else _maximise_each
+    # One kind of array, or the loop would be compiled again for each: a mapped file is read-only.
+    return solve(
+        np.require(likelihoods, np.float64, ["C", "W"]),
+        np.require(index, np.int64, ["C", "W"]),
+        np.require(start, np.float64, ["C", "W"]),
+        float(tol),
+        int(max_iter),
+    )
+
+
+@compiled
+def _maximise_pairs(
+    likelihoods: Reals, index: Ints, start: Reals, tol: float, max_iter: int
+) -> tuple[Reals, Ints, NDArray[np.bool_]]:
+    """`_maximise_each` for two classes, compiled in a quarter of the time."""
+    p_hat = np.empty((len(index), 2))
+    passes = np.empty(len(index), dtype=np.int64)
+    converged = np.empty(len(index), dtype=np.bool_)
+    rows = np.empty((index.shape[1], 2))
+    for s in range(len(index)):
+        n = _gather(likelihoods, index[s], rows)
+        p_hat[s, 0], p_hat[s, 1] = start[0], start[1]
+        passes[s], converged[s] = _maximise_pair(rows[:n], p_hat[s], tol, max_iter)
+    return p_hat, passes, converged
+
+
+@compiled
+def _maximise_each(
+    likelihoods: Reals, index: Ints, start: Reals, tol: float, max_iter: int
+) -> tuple[Reals, Ints, NDArray[np.bool_]]:
+    p_hat = np.empty((len(index), len(start)))
+    passes = np.empty(len(index), dtype=np.int64)
+    converged = np.empty(len(index), dtype=np.bool_)
+    rows = np.empty((index.shape[1], len(start)))
+    for s in range(len(index)):
+        n = _gather(likelihoods, index[s], rows)
+        for k in range(len(start)):
+            p_hat[s, k] = start[k]
+        passes[s], converged[s] = maximise_mixture(rows[:n], p_hat[s], tol, max_iter)
+    return p_hat, passes, converged
+
+
+@compiled
+def _gather(likelihoods: Reals, items: Ints, rows: Reals) -> int:
+    """The items' likelihoods, row by row, without those that no class explains: how many."""
+    n = 0
+    for item in items:
+        total = 0.0
+        for k in range(len(likelihoods)):
+            rows[n, k] = likelihoods[k, item]
+            total += rows[n, k]
+        if total > 0.0:
+            n += 1
+    return n
+
+
+@compiled
+def maximise_mixture(likelihood: Reals, p: Reals, tol: float, max_iter: int) -> tuple[int, bool]:
+    """The p on the simplex that maximises sum_j log(p . likelihood_j), in place, from p.
+
+    likelihood: (n_items, n_classes), every row with a positive entry. Returns (passes, converged).
+    """
+    n, n_classes = likelihood.shape
+    if n_classes == 2:
+        return _maximise_pair(likelihood, p, tol, max_iter)
+    return _maximise_many(likelihood, np.ones((1, n_classes)), np.full(1, n), p, tol, max_iter)
+
+
+@compiled
+def maximise_factors(
+    likelihood: Reals, groups: Reals, counts: Ints, p: Reals, tol: float, max_iter: int
+) -> tuple[int, bool]:
+    """The p on the simplex, in place, at a maximum of the likelihood with groups.
+
+    sum_j log(p . likelihood_j) - sum_c counts_c log(p . groups_c), which is not concave and may
+    have several maxima: the one found is uphill of p. groups: (n_groups, n_classes).
+    """
+    if likelihood.shape[1] == 2:
+        return _maximise_odds(likelihood, groups, counts, p, tol, max_iter)
+    return _maximise_many(likelihood, groups, counts, p, tol, max_iter)
+
+
+@compiled
+def log_likelihood(likelihood: Reals, p: Reals) -> float:
+    """Sum of log(p . likelihood_j), by one logarithm for several items: they cost most."""
+    total, product = 0.0, 1.0
+    for j in range(likelihood.shape[0]):
+        mass = 0.0
+        for k in range(likelihood.shape[1]):
+            mass += p[k] * likelihood[j, k]
+        following = product * mass
+        if 1e-100 < following < 1e100:
+            product = following
+        else:
+            total += math.log(product) + math.log(mass)
+            product = 1.0
+    return total + math.log(product)
+
+
+@compiled
+def _maximise_pair(likelihood: Reals, p: Reals, tol: float, max_iter: int) -> tuple[int, bool]:
+    """Two classes: the q = p_1 where the score, which falls with q, is zero.
+
+    The score is up - down, with up the sum over items of class 1 (likelihood_1 > likelihood_0) of
+    1 / (q - pole), every pole <= 0, and down that over the others, with poles >= 1. Each is fitted
+    by one pole, in value and slope, and the next q is where the two fits meet. Unlike Newton's on
+    the score, this step is right when an item is almost impossible at one border: its pole is all
+    but there. A border is only returned if the score at it points outwards; a step out of the
+    bracket becomes bisection.
+    """
+    n = likelihood.shape[0]
+    accuracy = max(tol, 4 * np.finfo(np.float64).eps)
+    now, low, high = p[1], 0.0, 1.0
+    zero_tried, one_tried = False, False
+    for step in range(1, max_iter + 1):
+        other = 1.0 - now
+        up, up_square, down, down_square = 0.0, 0.0, 0.0, 0.0
+        for j in range(n):
+            a, b = likelihood[j, 0], likelihood[j, 1]
+            # Not a + now (b - a), which is zero where b alone is left and small.
+            term = (b - a) / (other * a + now * b)
+            # Without a branch: which way items pull is as good as random.
+            pull_up, pull_down = max(term, 0.0), max(-term, 0.0)
+            up += pull_up
+            up_square += pull_up * pull_up
+            down += pull_down
+            down_square += pull_down * pull_down
+        score = up - down
+        zero_tried, one_tried = zero_tried or now == 0.0, one_tried or now == 1.0
+        outwards = (now == 0.0 and score <= 0.0) or (now == 1.0 and score >= 0.0)
+        if outwards or score == 0.0 or up + down <= FLAT * n:
+            p[0], p[1] = 1.0 - now, now
+            return step, True
+        if score > 0.0:
+            low = now
+        else:
+            high = now
+        curvature = up_square + down_square
+        decrement = abs(score) / math.sqrt(curvature)
+        if decrement < 0.25 and 0.0 < now < 1.0:
+            # Bounds of the decrement and the error after Newton's step.
+            after = (decrement / (1.0 - decrement)) ** 2
+            scale = math.sqrt(curvature) / (1.0 - decrement)
+            error = after / (1.0 - after) / ((1.0 - decrement) * math.sqrt(curvature))
+            newton = now + score / curvature
+            if error <= accuracy and after * scale <= STATIONARY * n and 0.0 < newton < 1.0:
+                p[0], p[1] = 1.0 - newton, newton
+                return step, True
+        if down == 0.0:
+            following = 1.0
+        elif up == 0.0:
+            following = 0.0
+        else:
+            following = now + score / (up * (down_square / down) + down * (up_square / up))
+        if following <= 0.0 and not zero_tried:
+            following = 0.0
+        elif following >= 1.0 and not one_tried:
+            following = 1.0
+        elif not low < following < high or (step > PATIENCE and step % 2 == 0):
+            following = 0.5 * (low + high)
+            if following in (low, high):  # neighbours among the numbers of the machine
+                p[0], p[1] = 1.0 - now, now
+                return step, True
+        now = following
+    p[0], p[1] = 1.0 - now, now
+    return max_iter, False
+
+
+@compiled
+def _maximise_odds(
+    likelihood: Reals, groups: Reals, counts: Ints, p: Reals, tol: float, max_iter: int
+) -> tuple[int, bool]:
+    """Two classes with groups: Newton on the log-odds of p within a bracket of the score's sign.
+
+    With u_j = p_1 r_j1 / (p . r_j), the score is sum_j u_j - sum_c n_c v_c, v_c being the same of
+    m_c. Its first two derivatives are sums of u (1 - u) and n v (1 - v) at most, which bounds the
+    error after a step. The quadratic model holds no further than about 2, which limits a step;
+    while the maximum is not yet bracketed, the limit doubles from step to step. A border is an
+    infinite log-odds: it is tried once p is within 1e-2 of it and the score points there.
+    """
+    n, n_groups = likelihood.shape[0], groups.shape[0]
+    accuracy = max(tol, 4 * np.finfo(np.float64).eps)
+    now = math.log(p[1] / p[0])
+    low, high, longest = -FARTHEST, FARTHEST, 2.0
+    zero_tried, one_tried = False, False
+    for step in range(1, max_iter + 1):
+        p[0], p[1] = 1.0 / (1.0 + math.exp(now)), 1.0 / (1.0 + math.exp(-now))
+        # Sums of what is small: of the shares of class 1 if p_1 is, else of those of class 0.
+        rare = 1 if now < 0.0 else 0
+        expected, fitted, item_variance, group_variance = 0.0, 0.0, 0.0, 0.0
+        for j in range(n):
+            part, rest = p[rare] * likelihood[j, rare], p[1 - rare] * likelihood[j, 1 - rare]
+            share = part / (part + rest)
+            expected += share
+            item_variance += share * (rest / (part + rest))
+        for c in range(n_groups):
+            if counts[c] > 0:
+                part, rest = p[rare] * groups[c, rare], p[1 - rare] * groups[c, 1 - rare]
+                share = part / (part + rest)
+                fitted += counts[c] * share
+                group_variance += counts[c] * share * (rest / (part + rest))
+        score = expected - fitted if rare == 1 else fitted - expected
+        if abs(score) <= ROUNDING * (expected + fitted):
+            return step, True
+        if score > 0.0:
+            low = now
+        else:
+            high = now
+        curvature = group_variance - item_variance
+        change = longest if score > 0.0 else -longest
+        if curvature > 0.0:
+            newton = score / curvature
+            bound = math.exp(min(abs(newton), 1.0)) * (group_variance + item_variance)
+            slope = curvature - bound * abs(newton)  # at least, after the step
+            left = 0.5 * bound * newton**2  # of the score, at most, after the step
+            if (
+                abs(newton) < 1.0
+                and slope > 0.0
+                and left <= accuracy * slope
+                and left <= STATIONARY * n * p[rare]
+                and low < now + newton < high
+            ):
+                now += newton
+                p[0], p[1] = 1.0 / (1.0 + math.exp(now)), 1.0 / (1.0 + math.exp(-now))
+                return step, True
+            change = min(max(newton, -longest), longest)
+        following = now + change
+        if following < low or following > high or following == now:
+            following = 0.5 * (low + high)
+            if following in (low, high):
+                return step, True
+        elif low == -FARTHEST or high == FARTHEST:
+            longest = 2.0 * longest if abs(change) == longest else 2.0
+            outwards = p[rare] < 1e-2 and (score > 0.0) == (rare == 0)
+            if outwards and not (one_tried if rare == 0 else zero_tried):
+                if _is_border(likelihood, groups, counts, rare):
+                    p[rare], p[1 - rare] = 0.0, 1.0
+                    return step + 1, True
+                zero_tried, one_tried = zero_tried or rare == 1, one_tried or rare == 0
+        now = following
+    return max_iter, False
+
+
+@compiled
+def _is_border(likelihood: Reals, groups: Reals, counts: Ints, absent: int) -> bool:
+    """Whether the likelihood falls with the odds of a class from zero."""
+    score = 0.0
+    for j in range(likelihood.shape[0]):
+        score += likelihood[j, absent] / likelihood[j, 1 - absent]
+    for c in range(groups.shape[0]):
+        if counts[c] > 0:
+            score -= counts[c] * groups[c, absent] / groups[c, 1 - absent]
+    return score <= 0.0
+
+
+@compiled
+def _maximise_many(
+    likelihood: Reals, groups: Reals, counts: Ints, p: Reals, tol: float, max_iter: int
+) -> tuple[int, bool]:
+    """Any number of classes: Newton's steps with p >= 0 kept as a constraint of each.
+
+    The step goes to the maximum of the quadratic model over p >= 0 and is shortened until the
+    likelihood rises. Where a share is so small that Newton's step could at best double it
+    (g_k > 2), EM's goes straight to its size. Where the likelihood is not concave (groups), every
+    step is tried at twice the length of the one before, for it may be flat as well. The scale of p
+    is free in the likelihood, and set.
+    """
+    n, n_classes = likelihood.shape
+    if n == 0:
+        return 0, True
+    start = p.copy()
+    now, gradient, curvature = p.copy(), np.empty(n_classes), np.empty((n_classes, n_classes))
+    next_p, next_gradient = np.empty(n_classes), np.empty(n_classes)
+    next_curvature = np.empty((n_classes, n_classes))
+    factor, step = np.empty(n_classes), np.empty(n_classes)
+    usable = np.full(n_classes, True)
+    model, root = np.empty((n_classes, n_classes)), np.empty((n_classes, n_classes))
+    value = _derivatives(likelihood, groups, counts, now, gradient, factor, curvature, model)
+    passes, stretch = 1, 1.0
+    while True:
+        violation, largest = 0.0, 0.0
+        for k in range(n_classes):
+            # Without groups the two are one. With them, the gradient of a tiny share that matters
+            # is all rounding, and the factor of a class that no group has means nothing.
+            excess = min(abs(gradient[k]), abs(factor[k] - 1.0))
+            if now[k] > 0.0 or gradient[k] > 0.0:
+                violation = max(violation, excess)
+            largest = max(largest, factor[k] if now[k] > 0.0 else 0.0)
+        by_expectation = largest > 2.0
+        if by_expectation:
+            stretch = 1.0
+            for k in range(n_classes):
+                step[k] = now[k] * (factor[k] - 1.0)
+        else:
+            for k in range(n_classes):
+                gradient[k] -= NEARNESS * (now[k] - start[k])
+                model[k, k] += NEARNESS
+                usable[k] = True
+            concave = _factorise(model, root, usable)
+            if not concave:
+                concave = _make_definite(model, curvature, now, gradient, usable, root)
+            stretch = 1.0 if concave else 2.0 * stretch
+            _constrained_step(model, gradient, now, usable, step, root)
+            longest = 0.0
+            for k in range(n_classes):
+                longest = max(longest, abs(step[k]))
+            # Below NEARNESS, the start alone decides: a step may be long, and is the last.
+            if violation <= STATIONARY and (longest <= tol or violation <= NEARNESS):
+                _move(now, step, 1.0, p)
+                return passes, True
+        length = stretch
+        while True:
+            if passes >= max_iter:
+                _move(now, step, 0.0, p)
+                return passes, False
+            _move(now, step, length, next_p)
+            next_value = _derivatives(
+                likelihood, groups, counts, next_p, next_gradient, factor, next_curvature, model
+            )
+            passes += 1
+            if by_expectation or next_value >= value - ROUNDING * (n + abs(value)):
+                break
+            length *= 0.5
+            stretch = 1.0
+        value = next_value
+        now, next_p = next_p, now
+        gradient, next_gradient = next_gradient, gradient
+        curvature, next_curvature = next_curvature, curvature
+
+
+@compiled
+def _move(p: Reals, step: Reals, length: float, following: Reals) -> None:
+    """p + length * step on the simplex, in `following`."""
+    total = 0.0
+    for k in range(len(p)):
+        following[k] = max(p[k] + length * step[k], 0.0)
+        total += following[k]
+    for k in range(len(p)):
+        following[k] /= total
+
+
+@compiled
+def _derivatives(
+    likelihood: Reals,
+    groups: Reals,
+    counts: Ints,
+    p: Reals,
+    gradient: Reals,
+    factor: Reals,
+    curvature: Reals,
+    model: Reals,
+) -> float:
+    """The log-likelihood at p; in place its gradient and minus its second derivatives, per item.
+
+    factor: the factor of each class in EM's step. curvature: the items' part alone. model: with the
+    groups', and with a unit curvature along the scale of p, which the likelihood leaves free.
+    """
+    n, n_classes = likelihood.shape
+    weight = np.empty(n_classes)
+    for k in range(n_classes):
+        gradient[k] = 0.0
+        for i in range(k + 1):
+            curvature[k, i] = 0.0
+    value, product = 0.0, 1.0
+    for j in range(n):
+        mass = 0.0
+        for k in range(n_classes):
+            mass += p[k] * likelihood[j, k]
+        following = product * mass
+        if 1e-100 < following < 1e100:
+            product = following
+        else:
+            value += math.log(product) + math.log(mass)
+            product = 1.0
+        inverse = 1.0 / mass
+        for k in range(n_classes):
+            weight[k] = likelihood[j, k] * inverse
+            gradient[k] += weight[k]
+            for i in range(k + 1):
+                curvature[k, i] += weight[k] * weight[i]
+    value += math.log(product)
+    for k in range(n_classes):
+        gradient[k] /= n
+        factor[k] = 0.0
+        for i in range(k + 1):
+            curvature[k, i] /= n
+            curvature[i, k] = curvature[k, i]
+            model[k, i] = model[i, k] = curvature[k, i] + 1.0
+    for c in range(groups.shape[0]):
+        if counts[c] == 0:
+            continue
+        mass = 0.0
+        for k in range(n_classes):
+            mass += p[k] * groups[c, k]
+        value -= counts[c] * math.log(mass)
+        share = counts[c] / n
+        for k in range(n_classes):
+            weight[k] = groups[c, k] / mass
+            factor[k] += share * weight[k]
+        for k in range(n_classes):
+            for i in range(n_classes):
+                model[k, i] -= share * weight[k] * weight[i]
+    for k in range(n_classes):
+        mean = gradient[k]
+        gradient[k] = mean - factor[k]
+        factor[k] = mean / factor[k] if factor[k] > 0.0 else 1.0
+    return value
+
+
+@compiled
+def _make_definite(
+    model: Reals,
+    curvature: Reals,
+    p: Reals,
+    gradient: Reals,
+    usable: NDArray[np.bool_],
+    root: Reals,
+) -> bool:
+    """Where the likelihood is not concave, a model that is, in place, and classes it is for.
+
+    Classes at zero that the gradient keeps there are left out: a maximum need only be one among
+    the others. If that is enough, the answer is True. If not, more and more of the items' own
+    curvature is added; alone, it belongs to a bound from below that touches the likelihood at p, so
+    its steps lead uphill.
+    """
+    n_classes = len(p)
+    for k in range(n_classes):
+        usable[k] = p[k] > 0.0 or gradient[k] > 0.0
+    added, more = 0.0, 0.01
+    while not _factorise(model, root, usable):
+        for k in range(n_classes):
+            for i in range(n_classes):
+                model[k, i] += more * curvature[k, i]
+        added += more
+        more = 2.0 * added
+        if added > 10.0:
+            for k in range(n_classes):
+                for i in range(n_classes):
+                    model[k, i] = curvature[k, i] + 1.0  # the scale, as in `_derivatives`
+                model[k, k] += NEARNESS
+            return False
+    return added == 0.0
+
+
+@compiled
+def _constrained_step(
+    model: Reals,
+    gradient: Reals,
+    p: Reals,
+    usable: NDArray[np.bool_],
+    step: Reals,
+    root: Reals,
+) -> None:
+    """The d, in place, that maximises gradient . d - d . model d / 2 with p + d >= 0.
+
+    An active set: classes are free or held at zero, as those that are not usable all are. `root`
+    is room for a factorisation.
+    """
+    n_classes = len(p)
+    free, target = np.empty(n_classes, dtype=np.bool_), np.empty(n_classes)
+    for k in range(n_classes):
+        free[k], step[k] = p[k] > 0.0, 0.0
+    for _ in range(20 * n_classes):
+        for k in range(n_classes):
+            target[k] = gradient[k]
+            for i in range(n_classes):
+                if not free[i]:
+                    target[k] += model[k, i] * p[i]
+        _factorise(model, root, free)
+        _solve(root, free, target)
+        # As far towards the target as no share falls below zero.
+        length, blocking = 1.0, -1
+        for k in range(n_classes):
+            if free[k] and p[k] + target[k] < 0.0:
+                until = (p[k] + step[k]) / (step[k] - target[k])
+                if until < length or blocking < 0:
+                    length, blocking = until, k
+        for k in range(n_classes):
+            if free[k]:
+                step[k] += length * (target[k] - step[k])
+        if blocking >= 0:
+            free[blocking] = False
+            step[blocking] = -p[blocking]
+            continue
+        entering, most = -1, 1e-12
+        for k in range(n_classes):
+            if usable[k] and not free[k]:
+                pull = gradient[k]
+                for i in range(n_classes):
+                    pull -= model[k, i] * step[i]
+                if pull > most:
+                    entering, most = k, pull
+        if entering < 0:
+            return
+        free[entering] = True
+
+
+@compiled
+def _factorise(matrix: Reals, root: Reals, free: NDArray[np.bool_]) -> bool:
+    """Cholesky factor of the free rows and columns, in place; False if they are not definite.
+
+    What rounding leaves of a pivot that should be NEARNESS at least is raised to a part of it.
+    """
+    definite = True
+    for k in range(len(matrix)):
+        if not free[k]:
+            continue
+        for i in range(k + 1):
+            if not free[i]:
+                continue
+            rest = matrix[k, i]
+            for m in range(i):
+                if free[m]:
+                    rest -= root[k, m] * root[i, m]
+            if i < k:
+                root[k, i] = rest / root[i, i]
+            else:
+                definite = definite and rest > 0.0
+                root[k, k] = math.sqrt(max(rest, 0.01 * NEARNESS))
+    return definite
+
+
+@compiled
+def _solve(root: Reals, free: NDArray[np.bool_], target: Reals) -> None:
+    """The solution of (root root') x = target on the free rows, in place."""
+    n = len(target)
+    for k in range(n):
+        if free[k]:
+            for i in range(k):
+                if free[i]:
+                    target[k] -= root[k, i] * target[i]
+            target[k] /= root[k, k]
+    for k in range(n - 1, -1, -1):
+        if free[k]:
+            for i in range(k + 1, n):
+                if free[i]:
+                    target[k] -= root[i, k] * target[i]
+            target[k] /= root[k, k]
