@@ -73,7 +73,7 @@ def test_refit_by_weights_is_near_a_fit_of_repeated_items() -> None:
     )
     weights = np.bincount(rows, minlength=1000).astype(float)
     exact = fit_subclass_calibration(posteriors[rows], codes[rows], clusters[rows], 2)
-    assert_allclose(refit(weights)(posteriors, clusters), exact(posteriors, clusters), atol=0.02)
+    assert_allclose(refit(weights)(posteriors, clusters), exact(posteriors, clusters), atol=0.03)
 
 
 def test_calibration_of_three_classes_is_on_the_simplex_and_calibrated() -> None:

@@ -6,7 +6,8 @@ from numpy.testing import assert_allclose
 from scipy.special import expit, logit
 
 from quantshift.classify.clusters import Clusters
-from quantshift.classify.subclass_calibration import fit_subclass_calibration
+from quantshift.classify.curves import fit_penalised
+from quantshift.classify.scores import class_scores, platt_targets
 from quantshift.diagnosis.shift_test import (
     INVISIBLE,
     NullModel,
@@ -134,10 +135,12 @@ def test_replicates_of_the_calibration_have_the_spread_of_refits() -> None:
     weights = rng.multinomial(n, np.full(n, 1 / n), size=60)
     quick = quantifier.model_.calibration.one_step(posteriors, codes, clusters, weights)
     exact = np.empty_like(quick)
+    curve = quantifier.model_.calibration.curves[0]
+    design = curve.design(class_scores(posteriors)[:, 0], clusters)
+    targets = platt_targets(codes, 2)[:, 0]
     for r, weight in enumerate(weights):
-        rows = np.repeat(np.arange(n), weight)
-        refit = fit_subclass_calibration(posteriors[rows], codes[rows], clusters[rows], 2)
-        exact[r] = refit(posteriors, clusters)
+        theta, _, _ = fit_penalised(design, targets, curve.penalty, curve.theta, weight)
+        exact[r, :, 1] = expit(design @ theta)
     inside = np.abs(scores) < 3
     difference = logit(quick[:, inside, 1]) - logit(exact[:, inside, 1])
     spread = logit(exact[:, inside, 1]).std(axis=0)

@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from quantshift.checks import check_quantifier
 from quantshift.classify.clusters import Clusters
+from quantshift.diagnosis import shift_test
 from quantshift.errors import DataError, UserError
 from quantshift.quantifiers.expectation import SLD
 from quantshift.quantifiers.subclass import MODELS, SubclassSLD
@@ -174,8 +175,48 @@ def test_posteriors_alone_get_sld_even_after_a_fit_on_features(fitted: SubclassS
     X, _ = population({(0, 0): 50, (1, 1): 100}, 1)
     posteriors = fitted.classifier_.predict_proba(X)
     X_train, y_train = population(TRAIN, 0)
-    sld = SLD().fit(X_train, y_train)
+    sld = SLD(calibration="smooth").fit(X_train, y_train)
     assert_allclose(fitted.aggregate(posteriors), sld.aggregate(posteriors), atol=2e-3)
+
+
+def discrete_columns(kind: str, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Few or discrete features that tell the classes apart, and nothing but the class."""
+    n = len(y)
+    stars = np.array(
+        [rng.choice(5, p=p) for p in np.array([[4, 3, 2, 1, 1], [1, 1, 2, 3, 4]])[y] / 11]
+    )
+    if kind == "0/1":
+        return (rng.random(n) < np.where(y, 0.8, 0.3)).astype(float)[:, None]
+    if kind == "1 to 5":
+        return stars[:, None] + 1.0
+    if kind == "one-hot":
+        return np.eye(5)[stars]
+    if kind == "tied":
+        return np.repeat(stars[:, None] + 0.0, 3, axis=1)
+    return np.column_stack([stars, rng.normal(y, 1.0), rng.random(n) < 0.3 + 0.3 * y])
+
+
+@pytest.mark.parametrize("n_train", [400, 3000])
+@pytest.mark.parametrize("kind", ["0/1", "1 to 5", "one-hot", "tied", "mixed"])
+def test_few_or_discrete_columns_are_no_worse_than_sld(kind: str, n_train: int) -> None:
+    """Nothing but the prevalence changes; clusters that *are* the score would explain it away."""
+    rng = np.random.default_rng(0)
+    y = (np.arange(n_train) % 2).astype(np.int64)
+    X = discrete_columns(kind, y, rng)
+    errors, alarms = {"SLD": [], "SubclassSLD": []}, []
+    both = {"SLD": SLD().fit(X, y), "SubclassSLD": SubclassSLD().fit(X, y)}
+    for p in (0.1, 0.3, 0.7, 0.9):
+        truth = (rng.random(500) < p).astype(np.int64)
+        X_new = discrete_columns(kind, truth, rng)
+        for name, quantifier in both.items():
+            errors[name].append(abs(quantifier.predict(X_new)[1] - truth.mean()))
+        if len(both["SubclassSLD"].model_.shares) > 1:
+            alarms.append(shift_test(both["SubclassSLD"], X_new, n_bootstrap=200).p_value < 0.01)
+    assert np.mean(errors["SubclassSLD"]) < np.mean(errors["SLD"]) + 0.02
+    assert not any(alarms)
+    if kind not in ("mixed",):
+        # Every cluster would be one value of the only feature: there is but one cluster.
+        assert len(both["SubclassSLD"].model_.shares) == 1
 
 
 SHIFTS = {

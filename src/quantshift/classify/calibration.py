@@ -3,7 +3,8 @@
 All work on posteriors alone, so they serve any model. The score of a class is its log-odds (for
 logistic regression: the decision function). With more than two classes each class is calibrated
 against the rest and the results are normalised; temperature scales all logits by one factor.
-"auto" takes the calibration with the least cross-entropy on items held out from it.
+"auto" takes the calibration with the least cross-entropy on items held out from it, or a simpler
+one that is not worse by more than a standard error of the difference.
 
 References: J. Platt, "Probabilistic outputs for support vector machines", 1999 (sigmoid, with his
 targets); B. Zadrozny and C. Elkan, KDD 2002 (isotonic); C. Guo et al., "On calibration of modern
@@ -183,27 +184,33 @@ def fit_temperature(posteriors: Posteriors, codes: Codes) -> TemperatureCalibrat
 
 
 def fit_auto(posteriors: Posteriors, codes: Codes) -> Calibrator:
-    """The calibration with the least cross-entropy on held-out items, the first of equals."""
+    """The calibration that predicts held-out items best, or nearly so and simpler."""
     if np.bincount(codes).min() < AUTO_FOLDS:
         return fit_sigmoid(posteriors, codes)
     folds = stratified_folds(codes, AUTO_FOLDS, seed=0)
     losses = {name: _held_out_loss(fit, posteriors, codes, folds) for name, fit in _RIVALS.items()}
-    return _RIVALS[min(losses, key=losses.__getitem__)](posteriors, codes)
+    least = min(losses.values(), key=np.sum)
+    behind = {name: loss - least for name, loss in losses.items()}
+    near = [name for name, d in behind.items() if d.sum() <= np.sqrt(len(d)) * d.std()]
+    return _RIVALS[near[0]](posteriors, codes)
 
 
 _RIVALS: Mapping[str, Callable[[Posteriors, Codes], Calibrator]] = MappingProxyType(
     {
         "sigmoid": fit_sigmoid,
-        "temperature": fit_temperature,
         "beta": fit_beta_curves,
         "smooth": fit_smooth_curves,
         "isotonic": fit_isotonic,
     }
 )
-"""What "auto" chooses from."""
+"""What "auto" chooses from, the simpler first.
+
+Temperature is not among them: it has no offset, so that the mean of the calibrated posteriors need
+not be the training prevalence, and SLD takes the difference for a shift.
+"""
 
 CALIBRATIONS: Mapping[str, Callable[[Posteriors, Codes], Calibrator]] = MappingProxyType(
-    {AUTO: fit_auto, **_RIVALS, "none": fit_none}
+    {AUTO: fit_auto, **_RIVALS, "temperature": fit_temperature, "none": fit_none}
 )
 """How to fit each calibration, by name."""
 
@@ -213,13 +220,14 @@ def _held_out_loss(
     posteriors: Posteriors,
     codes: Codes,
     folds: NDArray[np.int64],
-) -> float:
-    total = 0.0
+) -> NDArray[np.float64]:
+    """Minus the log of the posterior of each item's class, by a calibration without its fold."""
+    losses = np.empty(len(codes))
     for fold in range(AUTO_FOLDS):
         rest, held_out = folds != fold, folds == fold
         q = fit(posteriors[rest], codes[rest])(posteriors[held_out])
-        total -= float(np.log(np.maximum(q[np.arange(len(q)), codes[held_out]], FLOOR)).sum())
-    return total
+        losses[held_out] = -np.log(np.maximum(q[np.arange(len(q)), codes[held_out]], FLOOR))
+    return losses
 
 
 def _fit_curves(
