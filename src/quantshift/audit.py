@@ -59,6 +59,9 @@ FEWEST_LABELS = 10
 TARGETS = ("population", "sample")
 """The prevalence where the sample comes from, or among the items of the sample themselves."""
 
+PREVALENCE_VARIANCE = 1 / 12
+"""Of a prevalence that may be anything: the variance of the uniform distribution."""
+
 CONSTANT = 1e-12
 """Posteriors with a variance below this differ by rounding alone."""
 
@@ -188,7 +191,8 @@ def plan_audit(
 
     held_out: posteriors by the same model of other items, (n_held_out, n_classes), and the codes of
         their classes. They show how much the posteriors of the sample are worth.
-    prevalence: expected in the sample. By default what PACC finds from the held-out items.
+    prevalence: expected in the sample. By default PACC's estimate or, as far as the posteriors are
+        too weak for one, the prevalence of the held-out items.
 
     Without held-out items the posteriors are believed, as if they were calibrated in the sample
     (`reweigh` adapts them to a prevalence). Hard verdicts (posteriors of 0 and 1 alone) say nothing
@@ -388,13 +392,25 @@ def _foreseen_by_held_out(
     if len(sizes) > n_classes or sizes.min() == 0:
         raise DataError(f"held-out items need labels of each class, codes 0 to {n_classes - 1}")
     expected = (
-        PACC().fit_posteriors(predicted, labels).aggregate(f)
+        _estimated_prevalence(f, predicted, labels)
         if prevalence is None
         else np.asarray(prevalence, dtype=np.float64)
     )
     Y, weights = np.eye(n_classes)[labels], (expected / sizes)[labels, np.newaxis]
     weight = _regression_weight(Y, predicted, weights)
     return expected, _spread_of_residuals(Y, predicted, weights, weight, f)
+
+
+def _estimated_prevalence(f: Posteriors, predicted: Posteriors, labels: Codes) -> Prevalences:
+    """PACC's estimate, drawn to the held-out items' prevalence in proportion to its variance."""
+    sizes = np.bincount(labels)
+    quantifier = PACC().fit_posteriors(predicted, labels)
+    rates = quantifier.rates_
+    # The smallest difference that a change of prevalence makes to the mean posteriors.
+    signal = np.linalg.svd(rates - rates.mean(axis=1, keepdims=True), compute_uv=False)[-2] ** 2
+    noise = float(predicted.var(axis=0).max()) * (1 / sizes.min() + 1 / len(f))
+    trust = signal / (signal + noise / PREVALENCE_VARIANCE) if signal > 0 else 0.0
+    return np.asarray(trust * quantifier.aggregate(f) + (1 - trust) * sizes / len(labels))
 
 
 def _labelled(items: ArrayLike, codes: ArrayLike, f: Posteriors) -> tuple[Indices, Codes]:
