@@ -166,16 +166,14 @@ def test_perfect_verdicts_leave_the_doubt_of_the_labels_not_seen():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("p", [0.01, 0.04, 0.12, 0.5])
+@pytest.mark.parametrize("p", [0.01, 0.12, 0.5])
 @pytest.mark.parametrize("k", [20, 60, 250])
-@pytest.mark.parametrize("target", ["population", "sample"])
 @pytest.mark.parametrize(
     "kind", ["calibrated", "over-confident", "inverted", "misses", "false alarms", "both", "random"]
 )
-def test_coverage_from_rare_to_even(p, k, target, kind):
+def test_coverage_from_rare_to_even(p, k, kind):
     rates = {"misses": (0.85, 1.0), "false alarms": (1.0, 0.96), "both": (0.9, 0.98)}
-    shift = np.log(p / (1 - p)) / 2
-    labels, posteriors = world(p, 2.0, shift, (1500, 800), 11)
+    labels, posteriors = world(p, 2.0, np.log(p / (1 - p)) / 2, (1000, 800), 11)
     if kind in rates:
         posteriors = hard(labels, *rates[kind], 12)
     elif kind == "over-confident":
@@ -184,13 +182,14 @@ def test_coverage_from_rare_to_even(p, k, target, kind):
         posteriors = posteriors[..., ::-1]
     elif kind == "random":
         posteriors = np.random.default_rng(13).dirichlet([1, 1], labels.shape)
-    covered = []
+    covered = {"population": [], "sample": []}
     for y, f in zip(labels, posteriors, strict=True):
-        found = audit_interval(f, np.arange(k), y[:k], target=target)
-        truth = p if target == "population" else y.mean()
-        covered.append(found.low[1] <= truth <= found.high[1])
-    # The standard error of .93 is .0066.
-    assert np.mean(covered) >= 0.93 - 0.0066
+        for target, truth in (("population", p), ("sample", y.mean())):
+            found = audit_interval(f, np.arange(k), y[:k], target=target)
+            covered[target].append(found.low[1] <= truth <= found.high[1])
+    # .93 less its standard error.
+    assert np.mean(covered["population"]) >= 0.922
+    assert np.mean(covered["sample"]) >= 0.922
 
 
 def test_several_classes_sum_to_one():
