@@ -15,19 +15,33 @@ for labelled items that are part of the sample (its own weight is ours times 1 -
 statistics know it as the regression estimator. Without the last term it is the variance about
 the share among the very items of the sample.
 
-The textbook interval, estimate +- 1.96 standard errors, is too short for small k, rare classes or a
-classifier that errs nowhere among the k items (tests/test_audit.py shows by how much; it is what
-`ppi-python` computes, which also brings pandas, statsmodels and a downloader: hence this module).
-We use Student's quantile, a residual variance with one pseudo-item, and Wilson's form of the
-limits at the effective number of labels p (1 - p) / variance, which never leave [0, 1].
+The textbook interval, estimate +- 1.96 standard errors, is too short for small k, rare classes or
+a classifier that errs nowhere among the k items (it is what `ppi-python` computes, which also
+brings pandas, statsmodels and a downloader: hence this module). Our limits come from the residuals
+themselves. Give the k residuals Dirichlet weights and add, on the side of the limit, one residual
+as large as an item that contradicts its posterior would have, with a fraction of the weight of a
+label. The limit is the quantile of the weighted mean. For plain labels and a whole extra label it
+is Clopper and Pearson's limit (for any bounded residual, Gaffke's bound), so that a class of which
+no label is seen, or a classifier with no error among the labels, still has an interval. The more
+residuals of that size there are among the labels, the less is added, because then the variance
+shows by itself. The quantile is that of the gamma distribution (Pearson's type III) with the mean,
+variance and skewness of the weighted mean, all three in closed form.
+
+The terms of the variance above become the squares of the two distances between estimate and limit
+(one from the residuals, one from the labels alone). Where the limits of the labels alone are
+nearer, they are used: the audit is never wider than counting. `benchmarks/audit.py` measures
+coverage and width, for good, hard, constant and wrong posteriors.
 
 References: A. Angelopoulos, J. Duchi and T. Zrnic, "PPI++: efficient prediction-powered inference",
-2023; W. Cochran, "Sampling Techniques", 1977, ch. 7; C. Franco et al., "Comparative study of
-confidence intervals for proportions in complex sample surveys", JSSAM 7 (2019).
+2023; W. Cochran, "Sampling Techniques", 1977, ch. 7; E. Learned-Miller and P. Thomas, "A new
+confidence interval for the mean of a bounded random variable", 2020 (Gaffke's bound); G. Zou and
+A. Donner, "Construction of confidence limits about effect measures", Stat. Med. 27 (2008) (sums of
+squared distances).
 """
 
+from bisect import bisect_left
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,7 +49,7 @@ from scipy import stats
 
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.errors import DataError, PoolTooSmallError, UserError, unknown_name
-from quantshift.intervals import wilson_limits
+from quantshift.quantifiers.adjusted import PACC
 from quantshift.seeding import generator
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
 
@@ -45,8 +59,29 @@ FEWEST_LABELS = 10
 TARGETS = ("population", "sample")
 """The prevalence where the sample comes from, or among the items of the sample themselves."""
 
-PSEUDO_VARIANCE = 0.25
-"""Of the pseudo-item: the largest an indicator can have."""
+PREVALENCE_VARIANCE = 1 / 12
+"""Of a prevalence that may be anything: the variance of the uniform distribution."""
+
+CONSTANT = 1e-12
+"""Posteriors with a variance below this differ by rounding alone."""
+
+
+class Unseen(NamedTuple):
+    """How much of an extreme item is added to the labels to find a limit.
+
+    weight: in labels, while no item like it is among them. halved_at: so many seen halve it.
+    """
+
+    weight: float
+    halved_at: float
+
+
+UNSEEN_LABEL = Unseen(weight=1.0, halved_at=5.0)
+"""Of the labels alone. A whole label is Clopper and Pearson's, which is too wide for many."""
+
+UNSEEN_ERROR = Unseen(weight=0.6, halved_at=2.0)
+"""Of the residuals, which have no lattice to step over: without an error among k labels the limit
+is at 2.8 / k, and an error rate that large stays unseen in 6% of audits."""
 
 
 @dataclass(frozen=True)
@@ -69,10 +104,10 @@ class AuditInterval:
 
 @dataclass(frozen=True)
 class AuditPlan:
-    """How many labels a precision needs, and which items to label.
+    """About how many labels a precision needs, and which items to label.
 
-    n_labels: with the posteriors' help, if they mean what they say.
-    n_counting: without, by counting labels alone: what is needed at worst.
+    n_labels: with the posteriors' help, if they are as good as was assumed.
+    n_counting: by counting labels alone, at the prevalence that was assumed.
     precision: half the width of the interval; `attainable`: half the width with all items labelled.
     items: positions of the `n_labels` items in random order, so that every beginning of the list
         is a random draw too.
@@ -97,49 +132,72 @@ def audit_interval(
 ) -> AuditInterval:
     """The prevalence of a sample some random items of which are labelled.
 
-    posteriors: of all items of the sample, (n_items, n_classes), by any model, right or wrong.
+    posteriors: of all items of the sample, (n_items, n_classes), by any model, right or wrong; hard
+        verdicts are posteriors of 0 and 1.
     items, codes: positions of the labelled items, drawn at random, and the codes of their classes.
+
+    The interval is never wider than that of counting the labels alone (`count_interval`).
     """
     f = check_posteriors(posteriors)
     rows, labels = _labelled(items, codes, f)
     _check_level_and_target(level, target)
     k, n_items = len(rows), len(f)
     Y, predicted = np.eye(f.shape[1])[labels], f[rows]
-    weight = _regression_weight(Y, predicted)
-    exact = Y.mean(axis=0) + weight * (f.mean(axis=0) - predicted.mean(axis=0))
-    p = np.clip(exact, 0.0, 1.0)
-    residuals = Y - weight * predicted
-    # k - 2 degrees of freedom for mean and slope, plus the pseudo-item.
-    squares = ((residuals - residuals.mean(axis=0)) ** 2).sum(axis=0)
-    spread = (squares + PSEUDO_VARIANCE) / (k - 1)
-    variance = (1 / k - 1 / n_items) * spread
-    if target == "population":
-        variance = variance + np.maximum(p * (1 - p), spread) / n_items
-    low, high = _limits(p, variance, k, float(stats.t.ppf((1 + level) / 2, k - 1)))
-    return AuditInterval(p / p.sum(), low, high, level, weight, k, n_items)
+    even = np.full((k, 1), 1 / k)
+    weight = _regression_weight(Y, predicted, even)
+    counted = Y.mean(axis=0)
+    helped = np.clip(counted + weight * (f.mean(axis=0) - predicted.mean(axis=0)), 0.0, 1.0)
+    spread = _spread_of_residuals(Y, predicted, even, weight, f)
+    alone, together = _distances(counted, spread, k, n_items, level=level, target=target)
+    low, high = _around(counted, alone)
+    low_helped, high_helped = _around(helped, together)
+    shorter = high_helped - low_helped < high - low
+    p = np.where(shorter, helped, counted)
+    return AuditInterval(
+        prevalence=p / p.sum(),
+        low=np.where(shorter, low_helped, low),
+        high=np.where(shorter, high_helped, high),
+        level=level,
+        weight=weight if shorter.any() else 0.0,
+        n_labelled=k,
+        n_items=n_items,
+    )
 
 
 def count_interval(codes: ArrayLike, n_classes: int, *, level: float = 0.95) -> AuditInterval:
-    """The prevalence by counting labels of random items alone, with Wilson's limits."""
+    """The prevalence by counting labels of random items alone.
+
+    The limits are Clopper and Pearson's where few labels of a class are seen, and a little nearer
+    where there are more (see `UNSEEN_LABEL`).
+    """
     labels = np.asarray(codes, dtype=np.int64)
-    p = np.bincount(labels, minlength=n_classes) / len(labels)
-    low, high = wilson_limits(p, len(labels), float(stats.norm.ppf((1 + level) / 2)))
-    return AuditInterval(p, low, high, level, 0.0, len(labels), len(labels))
+    k = len(labels)
+    p = np.bincount(labels, minlength=n_classes) / k
+    low, high = _around(p, _reach_of_labels(p, k, level))
+    return AuditInterval(p, low, high, level, 0.0, k, k)
 
 
 def plan_audit(
     posteriors: ArrayLike,
     precision: float,
     *,
+    held_out: tuple[ArrayLike, ArrayLike] | None = None,
+    prevalence: ArrayLike | None = None,
     level: float = 0.95,
     target: str = "population",
     seed: int = 0,
 ) -> AuditPlan:
-    """How many items to label for limits `precision` to either side, and which.
+    """About how many items to label for limits `precision` to either side, and which.
 
-    The residual variance is taken from the posteriors themselves, as if they were calibrated in the
-    sample: give posteriors adapted to its estimated prevalence (`reweigh`). If they are worse than
-    that the interval comes out wider, and `n_counting` labels are enough at any rate.
+    held_out: posteriors by the same model of other items, (n_held_out, n_classes), and the codes of
+        their classes. They show how much the posteriors of the sample are worth.
+    prevalence: expected in the sample. By default PACC's estimate or, as far as the posteriors are
+        too weak for one, the prevalence of the held-out items.
+
+    Without held-out items the posteriors are believed, as if they were calibrated in the sample
+    (`reweigh` adapts them to a prevalence). Hard verdicts (posteriors of 0 and 1 alone) say nothing
+    of their errors: without held-out items the plan is then that of counting. If the posteriors are
+    worse than assumed the interval comes out wider, but not wider than by counting.
     """
     f = check_posteriors(posteriors)
     _check_level_and_target(level, target)
@@ -147,13 +205,32 @@ def plan_audit(
         raise UserError(
             f"a precision is between 0 and 1 (0.03: plus or minus 3 points), got {precision}"
         )
+    if held_out is None and prevalence is not None:
+        raise UserError(
+            "without held-out items the posteriors say what prevalence to expect: give held_out "
+            "too, or adapt the posteriors (reweigh)"
+        )
     n_items = len(f)
-    z = float(stats.norm.ppf((1 + level) / 2))
-    p = f.mean(axis=0)
-    allowed = (precision / z) ** 2
-    fixed = float((p * (1 - p)).max()) / n_items if target == "population" else 0.0
-    n_labels = _labels_for(allowed - fixed, float((f * (1 - f)).mean(axis=0).max()), n_items)
-    n_counting = _labels_for(allowed - fixed, float((p * (1 - p)).max()), n_items)
+    p, spread = (
+        _foreseen(f) if held_out is None else _foreseen_by_held_out(f, *held_out, prevalence)
+    )
+
+    def half_width(k: int, *, counting: bool) -> float:
+        """Of the class with the widest interval."""
+        distances = _distances(p, spread, k, n_items, level=level, target=target)
+        low, high = _around(p, distances[0 if counting else 1])
+        return float((high - low).max()) / 2
+
+    def fewest_labels(*, counting: bool) -> int:
+        return bisect_left(
+            range(n_items),
+            -precision,
+            lo=min(FEWEST_LABELS, n_items),
+            key=lambda k: -half_width(k, counting=counting),
+        )
+
+    n_counting = fewest_labels(counting=True)
+    n_labels = min(fewest_labels(counting=False), n_counting)
     rng = generator(seed, purpose="audit", n_items=n_items)
     return AuditPlan(
         precision=precision,
@@ -161,7 +238,7 @@ def plan_audit(
         n_items=n_items,
         n_labels=n_labels,
         n_counting=n_counting,
-        attainable=z * fixed**0.5,
+        attainable=half_width(n_items, counting=True),
         items=rng.permutation(n_items)[:n_labels],
     )
 
@@ -175,13 +252,165 @@ def reweigh(posteriors: ArrayLike, prior: ArrayLike, prevalence: ArrayLike) -> P
     return np.asarray(np.where(total > 0, weighted / np.where(total > 0, total, 1), posteriors))
 
 
-def _labels_for(allowed: float, spread: float, n_items: int) -> int:
-    """The smallest k with spread * (1/k - 1/n_items) within the allowed variance."""
-    fewest = min(FEWEST_LABELS, n_items)
-    if allowed <= 0:
-        return n_items
-    exact = spread / (allowed + spread / n_items)
-    return int(min(max(np.ceil(round(exact, 9)), fewest), n_items))
+@dataclass(frozen=True, eq=False)
+class _Spread:
+    """How residuals lie about their mean: moments of the deviations, shape (n_classes,) each.
+
+    square, cube: mean square and mean cube; above, below: what either side adds to the mean square.
+    top, bottom: distances from the mean to the residuals of unseen errors.
+    """
+
+    square: NDArray[np.float64]
+    cube: NDArray[np.float64]
+    above: NDArray[np.float64]
+    below: NDArray[np.float64]
+    top: NDArray[np.float64]
+    bottom: NDArray[np.float64]
+
+
+def _spread_of_residuals(
+    Y: NDArray[np.float64],
+    predicted: Posteriors,
+    weights: NDArray[np.float64],
+    weight: float,
+    f: Posteriors,
+) -> _Spread | None:
+    """Of Y - weight * predicted, whose rows have weights that sum to one; None for plain counting.
+
+    An unseen error is an item that contradicts its posterior in f, on average over the items, each
+    of them as likely as its posterior is far from the truth.
+    """
+    if weight == 0:
+        return None
+    residuals = Y - weight * predicted
+    mean = (weights * residuals).sum(axis=0)
+    deviations = residuals - mean
+    squares = weights * deviations**2
+    tiny = np.finfo(np.float64).tiny
+    missed = weight * (f * (1 - f)).sum(axis=0) / np.maximum((1 - f).sum(axis=0), tiny)
+    false = weight * (f * f).sum(axis=0) / np.maximum(f.sum(axis=0), tiny)
+    return _Spread(
+        square=squares.sum(axis=0),
+        cube=(squares * deviations).sum(axis=0),
+        above=(squares * (deviations > 0)).sum(axis=0),
+        below=(squares * (deviations < 0)).sum(axis=0),
+        top=np.maximum(1 - missed - mean, 0.0),
+        bottom=np.maximum(mean + false, 0.0),
+    )
+
+
+def _distances(
+    counted: Prevalences,
+    spread: _Spread | None,
+    k: int,
+    n_items: int,
+    *,
+    level: float,
+    target: str,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """From an estimate by k labels down and up to its limits, (2, n_classes).
+
+    Twice: by counting, and with the posteriors.
+    """
+    by_labels = _reach_of_labels(counted, k, level)
+    drawn = 1 - k / n_items
+    of_population = k / n_items if target == "population" else 0.0
+    alone = np.sqrt(drawn + of_population) * by_labels
+    if spread is None:
+        return alone, alone
+    by_residuals = _reach_of_residuals(spread, k, level)
+    return alone, np.sqrt(drawn * by_residuals**2 + of_population * by_labels**2)
+
+
+def _reach_of_labels(counted: Prevalences, k: int, level: float) -> NDArray[np.float64]:
+    """From the shares among k labels down and up to their limits, (2, n_classes).
+
+    With Dirichlet weights the share of a class has a beta distribution.
+    """
+    share = np.stack([1 - counted, counted])
+    seen = k * share
+    added = _added(UNSEEN_LABEL, seen)
+    # Where all labels are of the class the limit is 1: a beta distribution needs something else.
+    others = np.maximum(k - seen, np.finfo(np.float64).tiny)
+    limit = np.where(share < 1, stats.beta.ppf((1 + level) / 2, seen + added, others), 1.0)
+    return np.asarray(limit - share)
+
+
+def _reach_of_residuals(spread: _Spread, k: int, level: float) -> NDArray[np.float64]:
+    """From the mean of k residuals down and up to the limits of its expectation, (2, n_classes)."""
+    cube = np.stack([-spread.cube, spread.cube])
+    tail = np.stack([spread.below, spread.above])
+    extreme = np.stack([spread.bottom, spread.top])
+    added = _added(UNSEEN_ERROR, k * tail / np.where(extreme > 0, extreme, 1.0) ** 2)
+    # Moments about the mean of the labels, then central ones, then those of the weighted mean.
+    total = k + added
+    shift = added * extreme / total
+    square = (k * spread.square + added * extreme**2) / total
+    cube = (k * cube + added * extreme**3) / total
+    variance = np.maximum(square - shift**2, 0.0) / (total + 1)
+    third = 2 * (cube - 3 * shift * square + 2 * shift**3) / ((total + 1) * (total + 2))
+    deviation = np.sqrt(variance)
+    skewness = third / np.where(deviation > 0, deviation, 1.0) ** 3
+    limit = shift + deviation * stats.pearson3.ppf((1 + level) / 2, skewness)
+    # One degree of freedom is lost to the mean and one to the slope.
+    return np.asarray(limit / np.sqrt(max(k - 2, 1) / k))
+
+
+def _added(unseen: Unseen, seen: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Labels to add when so many like them, counted by their squares, are there already."""
+    return unseen.weight / (1 + seen / unseen.halved_at)
+
+
+def _around(
+    p: Prevalences, distance: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    return np.clip(p - distance[0], 0.0, 1.0), np.clip(p + distance[1], 0.0, 1.0)
+
+
+def _foreseen(f: Posteriors) -> tuple[Prevalences, _Spread | None]:
+    """What to expect of items that are of their classes as often as their posteriors say."""
+    Y = np.concatenate([np.ones_like(f), np.zeros_like(f)])
+    weights = np.concatenate([f, 1 - f]) / len(f)
+    # Calibrated posteriors have a slope of one; hard ones do not say whether they are calibrated.
+    weight = 0.0 if np.all((f == 0) | (f == 1)) else 1.0
+    spread = _spread_of_residuals(Y, np.concatenate([f, f]), weights, weight, f)
+    return f.mean(axis=0), spread
+
+
+def _foreseen_by_held_out(
+    f: Posteriors, posteriors: ArrayLike, codes: ArrayLike, prevalence: ArrayLike | None
+) -> tuple[Prevalences, _Spread | None]:
+    """What to expect where each class has the posteriors that its held-out items have."""
+    n_classes = f.shape[1]
+    predicted, labels = check_posteriors(posteriors, n_classes), np.asarray(codes, dtype=np.int64)
+    if labels.shape != predicted.shape[:1]:
+        raise DataError(
+            f"held-out items need a label each, got posteriors {predicted.shape} and "
+            f"labels {labels.shape}"
+        )
+    sizes = np.bincount(labels, minlength=n_classes)
+    if len(sizes) > n_classes or sizes.min() == 0:
+        raise DataError(f"held-out items need labels of each class, codes 0 to {n_classes - 1}")
+    expected = (
+        _estimated_prevalence(f, predicted, labels)
+        if prevalence is None
+        else np.asarray(prevalence, dtype=np.float64)
+    )
+    Y, weights = np.eye(n_classes)[labels], (expected / sizes)[labels, np.newaxis]
+    weight = _regression_weight(Y, predicted, weights)
+    return expected, _spread_of_residuals(Y, predicted, weights, weight, f)
+
+
+def _estimated_prevalence(f: Posteriors, predicted: Posteriors, labels: Codes) -> Prevalences:
+    """PACC's estimate, drawn to the held-out items' prevalence in proportion to its variance."""
+    sizes = np.bincount(labels)
+    quantifier = PACC().fit_posteriors(predicted, labels)
+    rates = quantifier.rates_
+    # The smallest difference that a change of prevalence makes to the mean posteriors.
+    signal = np.linalg.svd(rates - rates.mean(axis=1, keepdims=True), compute_uv=False)[-2] ** 2
+    noise = float(predicted.var(axis=0).max()) * (1 / sizes.min() + 1 / len(f))
+    trust = signal / (signal + noise / PREVALENCE_VARIANCE) if signal > 0 else 0.0
+    return np.asarray(trust * quantifier.aggregate(f) + (1 - trust) * sizes / len(labels))
 
 
 def _labelled(items: ArrayLike, codes: ArrayLike, f: Posteriors) -> tuple[Indices, Codes]:
@@ -210,20 +439,12 @@ def _check_level_and_target(level: float, target: str) -> None:
         raise unknown_name("target", target, TARGETS)
 
 
-def _regression_weight(Y: NDArray[Any], predicted: Posteriors) -> float:
+def _regression_weight(
+    Y: NDArray[Any], predicted: Posteriors, weights: NDArray[np.float64]
+) -> float:
     """Slope of Y on the predictions, one for all classes so that estimates sum to one."""
-    centred = predicted - predicted.mean(axis=0)
-    total = float((centred**2).sum())
-    return float(np.clip((Y * centred).sum() / total, 0.0, 1.0)) if total > 0 else 0.0
-
-
-def _limits(
-    p: Prevalences, variance: NDArray[np.float64], k: int, z: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Wilson's limits for an estimate p with the precision of p (1 - p) / variance labels."""
-    spread = p * (1 - p)
-    exact = variance == 0
-    # At 0 or 1 the estimate tells nothing of its own precision: the k labels do.
-    effective = np.where(spread > 0, spread / np.where(exact, 1.0, variance), float(k))
-    low, high = wilson_limits(p, effective, z)
-    return np.where(exact, p, low), np.where(exact, p, high)
+    centred = predicted - (weights * predicted).sum(axis=0)
+    total = float((weights * centred**2).sum())
+    if total <= CONSTANT:
+        return 0.0
+    return float(np.clip((weights * Y * centred).sum() / total, 0.0, 1.0))

@@ -72,7 +72,7 @@ def test_a_plan_without_a_file_says_how_to_draw(tables):
     )
     assert done.exit_code == 0, done.output
     assert done.stdout.splitlines()[0].startswith(
-        "Label 80 of the 80 items for an interval of plus"
+        "Label all the 80 items for an interval of about plus or minus 5.0 %; counting labels"
     )
     assert "More cannot be had from 80 items" in done.stdout
     assert done.stdout.splitlines()[-1] == "Add --out FILE.csv to draw them."

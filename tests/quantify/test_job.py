@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from quantshift.audit import audit_interval
 from quantshift.errors import DataError, UserError
 from quantshift.quantify import plan, quantify, render_json, render_text, train, write_audit_sheet
 from quantshift.quantify.columns import label_name
@@ -155,6 +156,33 @@ def test_audit_from_plan_to_estimate(folder, model, tmp_path):
     by_content = labelled.drop("item")
     again = quantify(folder / "new.csv", model=model, audit=by_content, **FAST)
     assert again.batches[0].audit == batch.audit
+
+
+def test_a_plan_knows_from_training_how_often_hard_verdicts_err():
+    rng = np.random.default_rng(0)
+
+    def verdicts(n, share):
+        bad = rng.random(n) < share
+        said = np.where(rng.random(n) < 0.9, bad, ~bad)
+        return pl.DataFrame({"p_bad": said.astype(float), "label": np.where(bad, "bad", "good")})
+
+    labelled, new = verdicts(1000, 0.5), verdicts(4000, 0.3)
+    options = {"label": "label", "posteriors": ["p_bad", "p_good"], "precision": 0.05}
+    both = pl.lit(1.0) - pl.col("p_bad")
+    sheet = plan(
+        new.drop("label").with_columns(p_good=both),
+        train_on=labelled.with_columns(p_good=both),
+        **options,
+    )
+    rows = np.array(sheet.rows) - 1
+    codes = (new["label"].to_numpy()[rows] == "good").astype(int)
+    posteriors = np.column_stack([new["p_bad"], 1 - new["p_bad"]])
+    found = audit_interval(posteriors, rows, codes)
+    assert (found.high[0] - found.low[0]) / 2 == pytest.approx(0.05, rel=0.25)
+    # Nothing is known of the errors of verdicts without training: counting.
+    alone = plan(new.drop("label").with_columns(p_good=both), **options).plan
+    assert sheet.plan.n_labels < 0.8 * alone.n_labels
+    assert alone.n_labels == alone.n_counting
 
 
 def test_an_audit_that_contradicts_is_believed(folder, model):

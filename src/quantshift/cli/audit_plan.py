@@ -69,13 +69,15 @@ def audit_plan(
         if out is not None:
             write_audit_sheet(sheet, out)
     found = sheet.plan
+    every = found.n_labels == found.n_items
+    n_labels = "all" if every else f"about {found.n_labels:,} of"
     typer.echo(
-        f"Label {found.n_labels:,} of the {found.n_items:,} items for an interval of plus or minus "
-        f"{percent(found.precision)}; counting labels alone would take {found.n_counting:,}."
+        f"Label {n_labels} the {found.n_items:,} items for an interval of about plus or minus "
+        f"{percent(found.precision)}; counting labels alone would take about {found.n_counting:,}."
     )
-    if found.n_labels == found.n_items and found.attainable > found.precision:
+    if every and found.attainable > found.precision:
         typer.echo(
             f"More cannot be had from {found.n_items:,} items: with all of them labelled it is "
-            f"plus or minus {percent(found.attainable)}."
+            f"about plus or minus {percent(found.attainable)}."
         )
     typer.echo(f"items to label in {out}" if out else "Add --out FILE.csv to draw them.")

@@ -166,8 +166,15 @@ def plan(
     if not len(pool.numbers):
         raise DataError(f"{tables[0].name}: no items to label")
     p_hat = fitted.quantifier.estimate_items(pool.items).prevalence
-    adapted = _adapted(fitted, fitted.posteriors(pool.items), p_hat)
-    found = plan_audit(adapted, precision, level=level, seed=seed)
+    held_out, codes = fitted.held_out
+    found = plan_audit(
+        _adapted(fitted, fitted.posteriors(pool.items), p_hat),
+        precision,
+        held_out=(_adapted(fitted, held_out, p_hat), codes) if fitted.is_trained else None,
+        prevalence=p_hat if fitted.is_trained else None,
+        level=level,
+        seed=seed,
+    )
     return AuditSheet(found, sample, fitted.columns, tuple(pool.numbers[found.items].tolist()))
 
 
