@@ -89,6 +89,11 @@ class HDy(AbstractQuantifier):
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
 
+    no_interval: ClassVar[str] = (
+        "its histograms of up to 110 bins hold so few training items each that replicates of them "
+        "do not show its error; use DyS, which matches one histogram of 10 bins"
+    )
+
     histograms_: dict[int, NDArray[np.float64]]
 
     def __init__(
