@@ -199,7 +199,7 @@ def test_posteriors_that_are_always_right_leave_the_uncertainty_of_counting(name
     held_out = np.eye(2)[np.repeat([0, 1], 250)]
     quantifier = catalogue.quantifiers()[name]().fit_posteriors(held_out, held_out[:, 1])
     found = aggregate_interval(
-        quantifier, np.eye(2)[np.repeat([1, 0], [k, 80 - k])], n_bootstrap=200
+        quantifier, np.eye(2)[np.repeat([1, 0], [k, 80 - k])], n_bootstrap=100
     )
     exact = binomtest(k, 80).proportion_ci(0.95, method="exact")
     assert found.low[1] == pytest.approx(exact.low, abs=0.02)

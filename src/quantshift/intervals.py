@@ -75,9 +75,6 @@ SIZE_STEP = 1.05
 PER_SIMULATION = 1000
 """One sample is simulated per training replicate, prevalence and so many replicates asked for."""
 
-NOT_BY_CHANCE = 0.05
-"""Significance at which the held-out posteriors of two classes count as different."""
-
 
 @dataclass(frozen=True)
 class PrevalenceInterval:
@@ -225,12 +222,7 @@ class Replicates:
         if self.adjusted:
             codes = quantifier.held_out_codes_
             self.members = ClassMembers(codes, n_classes)
-            self.apart = told_apart(
-                held_out[:, :n_classes],
-                codes,
-                crisp=quantifier.crisp,
-                significance=NOT_BY_CHANCE,
-            )
+            self.apart = told_apart(held_out[:, :n_classes], codes, crisp=quantifier.crisp)
         self.informative: NDArray[np.bool_] = np.asarray(self.apart.all(axis=1))
         # Samples are simulated at known prevalences or, of many classes, at one near the estimate.
         self.simulates = self.adjusted and n_classes > 2 and not quantifier.uses_features

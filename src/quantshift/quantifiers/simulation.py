@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from quantshift.types import Codes, Indices, Prevalences
 
@@ -17,6 +18,9 @@ Reals = NDArray[np.float64]
 _HALF = (0.0, 0.005, 0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.35)
 GRID = np.array([*_HALF, 0.5, *(1 - p for p in reversed(_HALF))])
 """Prevalences of the second of two classes that are simulated, closer to each other at the ends."""
+
+TIE = 1e-9
+"""Estimates nearer than this are the same."""
 
 PILOT = 20
 """After so many simulations, prevalences far from any that matters are left out."""
@@ -86,29 +90,45 @@ class KnownPrevalences:
 
     def limits(self, level: float) -> tuple[Reals, Reals]:
         """The lowest and the highest prevalence at which each estimate is to be expected."""
+        estimates = [np.concatenate(own) for own in self._estimates]
+        mirrored = [1 - own for own in reversed(estimates)]
         tail = (1 - level) / 2
-        all_of = [np.concatenate(own) for own in self._estimates]
-        least = np.array([np.quantile(own, tail, method="lower") for own in all_of])
-        most = np.array([np.quantile(own, 1 - tail, method="higher") for own in all_of])
-        high = [highest_below(least, p) for p in self.p_hat]
-        low = [1 - highest_below(1 - most[::-1], 1 - p) for p in self.p_hat]
-        return np.array(low), np.array(high)
+        return 1 - highest_expected(mirrored, 1 - self.p_hat, tail), highest_expected(
+            estimates, self.p_hat, tail
+        )
 
 
-def highest_below(curve: Sequence[float] | Reals, p: float) -> float:
-    """The highest prevalence at which a curve over `GRID` is not above p.
+def highest_expected(estimates: Sequence[Reals], p_hat: Reals, tail: float) -> Reals:
+    """The highest prevalence at which estimates as low as each p_hat have probability `tail`.
 
-    The curve is made to rise throughout. It is linear between its points, but where it leaves 0:
-    there estimates are clipped, and its next piece is prolonged instead.
+    estimates: on simulated samples at each prevalence of `GRID`.
     """
-    rising = np.maximum.accumulate(np.asarray(curve))
-    below = np.flatnonzero(rising <= p + 1e-12)
+    # The quantiles rise with the prevalence, but for the noise of the simulation.
+    curve = np.maximum.accumulate([np.quantile(e, tail, method="lower") for e in estimates])
+    return np.array([_crossing(curve, estimates, float(p), tail) for p in p_hat])
+
+
+def _crossing(curve: Reals, estimates: Sequence[Reals], p: float, tail: float) -> float:
+    """Where the curve of quantiles over `GRID` goes above p: linear between its points.
+
+    A curve that is flat at p leaves open where between two points it rises: estimates are clipped
+    there (p = 0), or go in steps. The share of estimates not above p then tells, if it is not zero
+    at the second point; else the next piece of the curve is prolonged.
+    """
+    below = np.flatnonzero(curve <= p + TIE)
     if not len(below):
         return 0.0
     i = int(below[-1])
     if i == len(GRID) - 1:
         return 1.0
-    clipped = rising[i] <= 1e-9 and i + 2 < len(GRID) and rising[i + 2] > rising[i + 1]
-    first = i + 1 if clipped else i
-    slope = (rising[first + 1] - rising[first]) / (GRID[first + 1] - GRID[first])
-    return float(np.clip(GRID[i + 1] - (rising[i + 1] - p) / slope, GRID[i], GRID[i + 1]))
+    gap, rise = GRID[i + 1] - GRID[i], curve[i + 1] - curve[i]
+    if curve[i] < p - TIE:
+        return float(GRID[i] + gap * (p - curve[i]) / rise)
+    here, there = (float(np.mean(estimates[j] <= p + TIE)) for j in (i, i + 1))
+    if there > 0:
+        start, goal, end = stats.norm.ppf([min(here, 1 - TIE), tail, there])
+        return float(GRID[i] + gap * np.clip((start - goal) / (start - end), 0.0, 1.0))
+    if i + 2 < len(GRID) and curve[i + 2] > curve[i + 1]:
+        slope = (curve[i + 2] - curve[i + 1]) / (GRID[i + 2] - GRID[i + 1])
+        return float(max(GRID[i + 1] - rise / slope, GRID[i]))
+    return float(GRID[i])
