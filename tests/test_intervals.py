@@ -160,7 +160,7 @@ def test_posteriors_that_are_constant_say_nothing(name):
     held_out, y = np.full((200, 2), 0.5), np.repeat([0, 1], 100)
     quantifier = catalogue.quantifiers()[name]().fit_posteriors(held_out, y)
     for sample in (held_out[:50], np.tile([0.3, 0.7], (100, 1))):
-        found = aggregate_interval(quantifier, sample, n_bootstrap=20)
+        found = aggregate_interval(quantifier, sample, n_bootstrap=50)
         np.testing.assert_array_equal(found.low, 0.0)
         np.testing.assert_array_equal(found.high, 1.0)
         assert not found.informative.any()

@@ -84,7 +84,8 @@ class PrevalenceInterval:
     simultaneous: whether all classes are within their limits at once with probability `level`;
         otherwise each class is, on its own.
     informative: whether the held-out posteriors tell a class from every other, (n_classes,). Where
-        they do not, the limits are as wide as they can be.
+        they do not, the limits are as wide as they can be. Methods that do not adjust ask no
+        posteriors, and it is true.
     replicates: the bootstrap's estimates, shape (..., n_bootstrap, n_classes).
     """
 
@@ -228,7 +229,7 @@ class Replicates:
         self.simulates = self.adjusted and n_classes > 2 and not quantifier.uses_features
         self.centre = inner(point.prevalence, self.sizes) if self.simulates else point.prevalence
         self.known: dict[int, KnownPrevalences] = {}
-        if self.adjusted and n_classes == 2:
+        if self.adjusted and n_classes == 2 and self.informative.all():
             p_hat, shared = point.prevalence[:, 1], self._shared_sizes()
             self.known = {
                 int(size): KnownPrevalences(p_hat[shared == size]) for size in np.unique(shared)

@@ -90,3 +90,11 @@ def test_prevalences_far_from_the_estimate_are_left_out_and_change_nothing() -> 
     assert some_needed < len(GRID) / 2
     assert_allclose(some_limits, all_limits, atol=1e-12)
     assert PILOT < 200
+
+
+def test_an_estimate_far_from_all_is_compared_all_the_same() -> None:
+    known = KnownPrevalences(np.array([0.9]))
+    for _ in range(PILOT + 5):
+        known.add(np.full((int(known.needed.sum()), 1), 0.5))
+    low, high = known.limits(0.95)
+    assert (low[0], high[0]) == (1, 1)

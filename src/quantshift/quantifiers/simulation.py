@@ -84,6 +84,8 @@ class KnownPrevalences:
         spread = most - least
         p = self.p_hat[:, np.newaxis]
         near = ((p >= least - spread) & (p <= most + spread)).any(axis=0)
+        if not near.any():
+            return
         self.needed = near.copy()
         self.needed[1:] |= near[:-1]
         self.needed[:-1] |= near[1:]
