@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 from quantshift import catalogue
 from quantshift.audit import audit_interval, count_interval
 from quantshift.experiments.dataset import CorpusSource, Dataset, open_source
-from quantshift.intervals import item_interval, limits
+from quantshift.intervals import item_interval
 from quantshift.prevalence import whole_counts
 from quantshift.quantifiers.expectation import SLD
 from quantshift.quantify.columns import Columns
@@ -199,13 +199,13 @@ def reported(
         reason="",
         training=Training("", TRAIN_SIZE, TRAIN_SIZE, 0, 0, {}, "logistic", None, seed),
     )
+    alone = item_interval(quantifier, items, index, level=LEVEL, n_bootstrap=replicates, seed=seed)
+    for p_hat, low, high in zip(alone.prevalence, alone.low, alone.high, strict=True):
+        record(rows, world, "SubclassSLD", p_hat[1], low[1], high[1])
     for found in examine(model, items, list(index), level=LEVEL, n_bootstrap=replicates, seed=seed):
         told, shift = found.interval, found.shift
-        p_hat = told.prevalence[np.newaxis]
-        low, high = limits(p_hat, told.replicates[np.newaxis], [SAMPLE_SIZE], LEVEL)
-        record(rows, world, "SubclassSLD", p_hat[0, 1], low[0, 1], high[0, 1])
         rejected = shift is not None and shift.rejected
-        record(rows, world, "reported", p_hat[0, 1], told.low[1], told.high[1], rejected)
+        record(rows, world, "reported", told.prevalence[1], told.low[1], told.high[1], rejected)
 
 
 def audit(rows: Any, world: World, posteriors: np.ndarray, labels: Codes) -> None:

@@ -1,23 +1,42 @@
-"""Bootstrap intervals for every quantifier: over the sample's items and over the training side.
+"""Intervals for every quantifier: over the sample's items and over the training side.
 
 An estimate errs because the sample is a draw of items and because what the aggregation learnt
 (rates, histograms, a calibration) was learnt from a draw of training items. A replicate therefore
-resamples both: the training items, class by class, whose held-out posteriors the aggregation is
-fitted on again (`refit`), and the items of the sample. The classifier itself is taken as it is.
+draws both: the training items, class by class, whose held-out posteriors the aggregation is fitted
+on again (`refit`), and the items of a sample. The classifier itself is taken as it is. Refitting is
+the slow part, so that `N_REFITS` training replicates serve all replicates of all samples.
 
-Refitting is the slow part, so that `N_REFITS` training replicates each serve several replicates of
-the sample, and all samples of a call share them. The limits are percentiles of the replicates,
-corrected for bias: if their median is b above the estimate, the estimate is taken to be b above the
-truth too, and both limits are moved by -2b. That matters to methods which compare noisy histograms
-(HDy, and DyS with few items of a class). A limit at 0 or 1 stays, since estimates are clipped there
-and cannot tell. The limits speak of the prevalence in the population the sample was drawn from; for
-the share among the very items of the sample they are on the safe side.
+*Two classes.* Methods that adjust for the training classes (all but CC, PCC and MLPE) are asked
+what they would estimate on samples whose prevalence is known: samples of the same size, drawn from
+the held-out items, at each prevalence of a grid. The interval holds the prevalences at which the
+estimate that was found is neither too low nor too high to be expected (J. Neyman, 1937). Whatever
+is wrong with a method under prior shift (the noise in histograms, a calibration that does not fit,
+clipping at 0 and 1) is wrong with it in those samples too, and is allowed for. An estimate of 0 is
+compared with prevalences that would give 0 as well, so the interval has a width.
 
-What no resampling can show: held-out posteriors come from models trained on 1 - 1/cv of the items,
-a little worse than the one that scores the sample. With cv=5 the rates of PACC are biased by that,
-more than the interval allows for; cv=20 is enough for 5,000 training items.
+*More classes.* A grid over all prevalences would be too large. Samples are drawn at the estimate
+itself, moved a little away from the border, and the limits are percentiles of their estimates,
+corrected for bias: if the median is b above the prevalence that was drawn, the estimate is taken to
+be b above the truth, too.
 
-Reference: B. Efron and R. Tibshirani, "An Introduction to the Bootstrap", 1993, ch. 10 and 13.
+*Methods that do not adjust* keep their bias, which no interval shows; theirs are percentiles of
+estimates on the resampled items of the sample. *SubclassSLD* allows for more than prior shift: its
+interval spans the percentiles of resampled items and the prevalences of the grid.
+
+No interval is shorter than Wilson's for a sample whose labels are known. If the held-out posteriors
+of two classes cannot be told from each other, no sample says how many items are of the one or the
+other: their intervals go from 0 to all that the two have together, 100% if there are but two.
+
+The limits speak of the prevalence in the population the sample was drawn from; for the share among
+the very items of the sample they are on the safe side. What no replicate can show: held-out
+posteriors come from models trained on 1 - 1/cv of the items, a little worse than the one that
+scores the sample. With cv=5 the rates of PACC are biased by that, more than the interval allows
+for; cv=20 is enough for 5,000 training items.
+
+References: J. Neyman, "Outline of a theory of statistical estimation based on the classical theory
+of probability", Phil. Trans. A 236 (1937); B. Efron and R. Tibshirani, "An Introduction to the
+Bootstrap", 1993, ch. 10 and 13; L. Brown, T. Cai and A. DasGupta, "Interval estimation for a
+binomial proportion", Statistical Science 16 (2001).
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,23 +46,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
+from scipy.sparse.csgraph import connected_components
 from sklearn.utils.validation import check_is_fitted
 
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.errors import DataError, UserError
 from quantshift.quantifiers.estimator import AbstractQuantifier, Estimate, Samples
+from quantshift.quantifiers.information import told_apart
 from quantshift.quantifiers.samples import PADDING
+from quantshift.quantifiers.simulation import ClassMembers, KnownPrevalences
 from quantshift.seeding import generator
 from quantshift.types import Indices, Prevalences
+
+Reals = NDArray[np.float64]
 
 N_REFITS = 200
 """Replicates of the training side; each serves n_bootstrap / N_REFITS replicates of the sample."""
 
 SMALL = 30
-"""A handful of items resampled looks surer than it is; below this Wilson's limits are a minimum."""
+"""A sample of fewer items says little whatever the method."""
 
 MOST_ITEMS = 50_000
-"""Larger samples are resampled so many items at a time: the interval is then a little too wide."""
+"""Larger samples are drawn so many items at a time: the interval is then a little too wide."""
+
+SIZE_STEP = 1.05
+"""Samples share simulations with those up to so many times their size."""
+
+PER_SIMULATION = 1000
+"""One sample is simulated per training replicate, prevalence and so many replicates asked for."""
 
 
 @dataclass(frozen=True)
@@ -51,15 +81,22 @@ class PrevalenceInterval:
     """An estimate between two limits, class by class.
 
     prevalence, low, high: shape (..., n_classes), in the order of `classes`.
+    simultaneous: whether all classes are within their limits at once with probability `level`;
+        otherwise each class is, on its own.
+    informative: whether the held-out posteriors tell a class from every other, (n_classes,). Where
+        they do not, the limits are as wide as they can be. Methods that do not adjust ask no
+        posteriors, and it is true.
     replicates: the bootstrap's estimates, shape (..., n_bootstrap, n_classes).
     """
 
     prevalence: Prevalences
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    low: Reals
+    high: Reals
     level: float
     classes: NDArray[Any]
     replicates: Prevalences
+    simultaneous: bool
+    informative: NDArray[np.bool_]
 
 
 def predict_interval(
@@ -69,11 +106,22 @@ def predict_interval(
     *,
     level: float = 0.95,
     n_bootstrap: int = 1000,
+    simultaneous: bool = False,
     seed: int = 0,
 ) -> PrevalenceInterval:
-    """The prevalence of the sample X (or of each of `samples` of it) with its interval."""
+    """The prevalence of the sample X (or of each of `samples` of it) with its interval.
+
+    simultaneous: make the limits so wide that all classes are within theirs at once with
+        probability `level`. Two classes have one share between them, and nothing changes.
+    """
     return item_interval(
-        quantifier, quantifier.items(X), samples, level=level, n_bootstrap=n_bootstrap, seed=seed
+        quantifier,
+        quantifier.items(X),
+        samples,
+        level=level,
+        n_bootstrap=n_bootstrap,
+        simultaneous=simultaneous,
+        seed=seed,
     )
 
 
@@ -84,6 +132,7 @@ def aggregate_interval(
     *,
     level: float = 0.95,
     n_bootstrap: int = 1000,
+    simultaneous: bool = False,
     seed: int = 0,
 ) -> PrevalenceInterval:
     """Like `predict_interval`, for items given by their posteriors (n_items, n_classes)."""
@@ -91,55 +140,166 @@ def aggregate_interval(
     pool = check_posteriors(posteriors, len(quantifier.classes_))
     if pool.ndim != 2:
         raise DataError(f"an interval needs posteriors (n_items, n_classes), got {pool.shape}")
-    return item_interval(quantifier, pool, samples, level=level, n_bootstrap=n_bootstrap, seed=seed)
+    return item_interval(
+        quantifier,
+        pool,
+        samples,
+        level=level,
+        n_bootstrap=n_bootstrap,
+        simultaneous=simultaneous,
+        seed=seed,
+    )
 
 
 def item_interval(
     quantifier: AbstractQuantifier,
-    items: NDArray[np.float64],
+    items: Reals,
     samples: Samples | None = None,
     *,
     level: float = 0.95,
     n_bootstrap: int = 1000,
+    simultaneous: bool = False,
     seed: int = 0,
 ) -> PrevalenceInterval:
     """Like `predict_interval`, for what `quantifier.items(X)` returned."""
     rows = [np.arange(len(items))] if samples is None else _rows(samples)
     estimate = quantifier.estimate_items(items, rows)
-    point = estimate.prevalence
-    replicates = bootstrap(quantifier, items, rows, estimate, n_bootstrap=n_bootstrap, seed=seed)
-    low, high = limits(point, replicates, [len(row) for row in rows], level)
+    drawn = Replicates(
+        quantifier, items, rows, estimate, level=level, n_bootstrap=n_bootstrap, seed=seed
+    )
+    for _ in drawn.estimates():
+        pass
+    low, high = drawn.limits()
+    if simultaneous:
+        low, high = stretched(estimate.prevalence, low, high, drawn.values, level)
     one = 0 if samples is None else slice(None)
     return PrevalenceInterval(
-        prevalence=point[one],
+        prevalence=estimate.prevalence[one],
         low=low[one],
         high=high[one],
         level=level,
         classes=quantifier.classes_,
-        replicates=replicates[one],
+        replicates=drawn.values[one],
+        simultaneous=simultaneous,
+        informative=drawn.informative,
     )
 
 
-def bootstrap(
-    quantifier: AbstractQuantifier,
-    items: NDArray[np.float64],
-    samples: Sequence[Indices],
-    point: Estimate,
-    *,
-    n_bootstrap: int,
-    seed: int,
-) -> Prevalences:
-    """Replicates of the estimate of each sample, shape (n_samples, n_bootstrap, n_classes).
+class Replicates:
+    """The replicates of some samples, and the limits that follow from them.
 
-    items: what `quantifier.items(X)` returned; point: the estimates of the samples. The replicates
-        of a sample depend on the seed, its position and its size alone.
+    items: what `quantifier.items(X)` returned; point: the estimates of the samples. `values` holds
+    the replicates, (n_samples, n_bootstrap, n_classes), when `estimates` has been exhausted. Those
+    of a sample depend on the seed, its position and its size alone.
     """
-    replicates = np.empty((len(samples), n_bootstrap, len(quantifier.classes_)))
-    for columns, estimate in replicate_estimates(
-        quantifier, items, samples, n_bootstrap=n_bootstrap, seed=seed
-    ):
-        replicates[:, columns] = weighed_as(point, estimate)
-    return replicates
+
+    def __init__(
+        self,
+        quantifier: AbstractQuantifier,
+        items: Reals,
+        samples: Sequence[Indices],
+        point: Estimate,
+        *,
+        level: float,
+        n_bootstrap: int,
+        seed: int,
+    ) -> None:
+        if quantifier.no_interval:
+            raise UserError(
+                f"{type(quantifier).__name__} has no interval: {quantifier.no_interval}"
+            )
+        if not 0 < level < 1:
+            raise UserError(f"the level of an interval is between 0 and 1, got {level}")
+        if n_bootstrap < 2:
+            raise UserError(f"an interval needs at least 2 bootstrap replicates, got {n_bootstrap}")
+        self.quantifier, self.items, self.samples, self.point = quantifier, items, samples, point
+        self.level, self.n_bootstrap, self.seed = level, n_bootstrap, seed
+        n_classes = len(quantifier.classes_)
+        self.values = np.empty((len(samples), n_bootstrap, n_classes))
+        self.sizes = np.array([len(rows) for rows in samples])
+        held_out = quantifier.held_out_posteriors_
+        self.adjusted = quantifier.adjusts and len(held_out) > 0
+        self.apart: NDArray[np.bool_] = np.ones((n_classes, n_classes), dtype=bool)
+        if self.adjusted:
+            codes = quantifier.held_out_codes_
+            self.members = ClassMembers(codes, n_classes)
+            self.apart = told_apart(held_out[:, :n_classes], codes, crisp=quantifier.crisp)
+        self.informative: NDArray[np.bool_] = np.asarray(self.apart.all(axis=1))
+        # Samples are simulated at known prevalences or, of many classes, at one near the estimate.
+        self.simulates = self.adjusted and n_classes > 2 and not quantifier.uses_features
+        self.centre = inner(point.prevalence, self.sizes) if self.simulates else point.prevalence
+        self.known: dict[int, KnownPrevalences] = {}
+        if self.adjusted and n_classes == 2 and self.informative.all():
+            p_hat, shared = point.prevalence[:, 1], self._shared_sizes()
+            self.known = {
+                int(size): KnownPrevalences(p_hat[shared == size]) for size in np.unique(shared)
+            }
+
+    def estimates(self) -> Iterator[tuple[Indices, Estimate]]:
+        """Yields, for each training replicate, which replicates it serves and their estimates.
+
+        The estimates, with their diagnostics, are those of the first sample's replicates, then of
+        the second's, and so on.
+        """
+        n_refits = min(N_REFITS, self.n_bootstrap)
+        refit = self.quantifier.refitter()
+        for number in range(n_refits):
+            columns = np.arange(number, self.n_bootstrap, n_refits)
+            again = refit(training_replicate(self.quantifier, number, seed=self.seed))
+            drawn = [
+                row
+                for position in range(len(self.samples))
+                for row in self._rows(position, len(columns), number)
+            ]
+            pool = self.quantifier.held_out_posteriors_ if self.simulates else self.items
+            estimate = again.estimate_items(pool, drawn)
+            self.values[:, columns] = weighed_as(self.point, estimate)
+            self._compare(again, number)
+            yield columns, estimate
+
+    def limits(self) -> tuple[Reals, Reals]:
+        """Lower and upper limits, (n_samples, n_classes)."""
+        p_hat = self.point.prevalence
+        low, high = limits(p_hat, self.values, self.sizes, self.level, centre=self.centre)
+        if self.known:
+            least, most = self._known_limits()
+            if self.quantifier.uses_features:
+                least, most = np.minimum(least, low), np.maximum(most, high)
+            low, high = as_if_counted(p_hat, least, most, self.sizes, self.level)
+        return without_information(low, high, self.apart)
+
+    def _rows(self, position: int, n: int, number: int) -> Indices:
+        rng = generator(
+            self.seed, purpose="interval", side="sample", sample=position, number=number
+        )
+        rows, size = self.samples[position], min(int(self.sizes[position]), MOST_ITEMS)
+        if self.simulates:
+            return self.members.draw(self.centre[position : position + 1], size, n, rng)
+        return rows[rng.integers(len(rows), size=(n, size))]
+
+    def _compare(self, again: AbstractQuantifier, number: int) -> None:
+        """Estimate one or a few samples at each of the known prevalences."""
+        n = max(1, round(self.n_bootstrap / PER_SIMULATION))
+        for size, known in self.known.items():
+            rng = generator(self.seed, purpose="interval", side="known", size=size, number=number)
+            rows = self.members.draw(known.prevalences, size, n, rng)
+            estimate = again.estimate_items(self.quantifier.held_out_posteriors_, rows)
+            known.add(estimate.prevalence[:, 1].reshape(-1, n))
+
+    def _known_limits(self) -> tuple[Reals, Reals]:
+        low, high = np.empty((2, len(self.samples), 2))
+        shared = self._shared_sizes()
+        for size, known in self.known.items():
+            least, most = known.limits(self.level)
+            low[shared == size] = np.stack([1 - most, least], axis=1)
+            high[shared == size] = np.stack([1 - least, most], axis=1)
+        return low, high
+
+    def _shared_sizes(self) -> NDArray[np.int64]:
+        """Sizes, the larger ones rounded down to a geometric series, so that samples share them."""
+        steps = np.floor(np.log(np.maximum(self.sizes, SMALL) / SMALL) / np.log(SIZE_STEP) + 1e-9)
+        rounded = np.floor(SMALL * SIZE_STEP**steps + 1e-9).astype(np.int64)
+        return np.minimum(np.where(self.sizes < SMALL, self.sizes, rounded), MOST_ITEMS)
 
 
 def weighed_as(point: Estimate, replicates: Estimate) -> Prevalences:
@@ -157,54 +317,82 @@ def weighed_as(point: Estimate, replicates: Estimate) -> Prevalences:
     return np.asarray(np.einsum("sm,srmk->srk", point.diagnostics["model_weight"], by_model))
 
 
-def replicate_estimates(
-    quantifier: AbstractQuantifier,
-    items: NDArray[np.float64],
-    samples: Sequence[Indices],
-    *,
-    n_bootstrap: int,
-    seed: int,
-) -> Iterator[tuple[Indices, Estimate]]:
-    """Yields, for each replicate of the training side, which replicates it serves and estimates.
-
-    The estimates, with their diagnostics, are those of the first sample's replicates, then of the
-    second's, and so on.
-    """
-    if n_bootstrap < 2:
-        raise UserError(f"an interval needs at least 2 bootstrap replicates, got {n_bootstrap}")
-    n_refits = min(N_REFITS, n_bootstrap)
-    refit = quantifier.refitter()
-    for number in range(n_refits):
-        columns = np.arange(number, n_bootstrap, n_refits)
-        again = refit(training_replicate(quantifier, number, seed=seed))
-        drawn = [
-            _resampled(rows, len(columns), sample=position, number=number, seed=seed)
-            for position, rows in enumerate(samples)
-        ]
-        yield columns, again.estimate_items(items, [row for matrix in drawn for row in matrix])
-
-
 def limits(
-    p_hat: Prevalences, replicates: Prevalences, sizes: Sequence[int], level: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    p_hat: Prevalences,
+    replicates: Prevalences,
+    sizes: ArrayLike,
+    level: float,
+    *,
+    centre: Prevalences | None = None,
+) -> tuple[Reals, Reals]:
     """The middle `level` of the replicates of each sample, bias corrected: lower and upper limits.
 
-    p_hat: shape (n_samples, n_classes); replicates: (n_samples, n_bootstrap, n_classes). The
-    estimate is always between them, and the limits of small samples are at least as wide as those
-    of items whose classes are known.
+    p_hat: shape (n_samples, n_classes); replicates: (n_samples, n_bootstrap, n_classes), of samples
+    whose prevalence is `centre` (default: p_hat). If their median is b above the centre, p_hat is
+    taken to be b above the truth. A limit at 0 or 1 stays, since estimates are clipped there and
+    cannot tell. The estimate is always between the limits, which are at least as wide as those of
+    items whose classes are known.
     """
-    if not 0 < level < 1:
-        raise UserError(f"the level of an interval is between 0 and 1, got {level}")
     tails = [(1 - level) / 2, 0.5, (1 + level) / 2]
     low, median, high = np.quantile(replicates, tails, axis=1)
-    bias = median - p_hat
-    low = np.where(low > 0, np.clip(low - 2 * bias, 0.0, p_hat), 0.0)
-    high = np.where(high < 1, np.clip(high - 2 * bias, p_hat, 1.0), 1.0)
+    moved = p_hat + (p_hat if centre is None else centre) - 2 * median
+    low = np.where(low > 0, low + moved, 0.0)
+    high = np.where(high < 1, high + moved, 1.0)
+    return as_if_counted(p_hat, low, high, sizes, level)
+
+
+def as_if_counted(
+    p_hat: Prevalences, low: Reals, high: Reals, sizes: ArrayLike, level: float
+) -> tuple[Reals, Reals]:
+    """Limits around the estimate, no narrower than if the labels of the sample were known."""
     z = float(stats.norm.ppf((1 + level) / 2))
-    for i in (i for i, size in enumerate(sizes) if size < SMALL):
-        least, most = wilson_limits(p_hat[i], sizes[i], z)
-        low[i], high[i] = np.minimum(low[i], least), np.maximum(high[i], most)
+    least, most = wilson_limits(p_hat, np.asarray(sizes, dtype=np.float64)[:, np.newaxis], z)
+    low = np.clip(np.minimum(low, np.minimum(least, p_hat)), 0.0, 1.0)
+    high = np.clip(np.maximum(high, np.maximum(most, p_hat)), 0.0, 1.0)
     return low, high
+
+
+def inner(p_hat: Prevalences, sizes: ArrayLike) -> Prevalences:
+    """Estimates moved away from the border, as by four more items of all kinds (Agresti-Coull)."""
+    z = float(stats.norm.ppf(0.975))
+    weight = z * z / (np.asarray(sizes, dtype=np.float64)[:, np.newaxis] + z * z)
+    return np.asarray((1 - weight) * p_hat + weight / p_hat.shape[1])
+
+
+def without_information(low: Reals, high: Reals, apart: NDArray[np.bool_]) -> tuple[Reals, Reals]:
+    """Limits of classes that are not told apart: from 0 to what they may have together.
+
+    apart: which classes are told from each other, (n_classes, n_classes).
+    """
+    n_groups, groups = connected_components(~apart, directed=False)
+    for group in range(n_groups):
+        members = np.flatnonzero(groups == group)
+        if len(members) > 1:
+            together = np.minimum(high[:, members].sum(axis=1, keepdims=True), 1.0)
+            low[:, members], high[:, members] = 0.0, together
+    return low, high
+
+
+def stretched(
+    p_hat: Prevalences, low: Reals, high: Reals, replicates: Prevalences, level: float
+) -> tuple[Reals, Reals]:
+    """Limits that hold for all classes at once.
+
+    The largest deviation of a replicate, in standard errors, over its classes has the quantile c
+    where that of a single class has z: distances between estimate and limits grow by c / z. Two
+    classes have but one share between them, and their limits stay.
+    """
+    if p_hat.shape[1] == 2:
+        return low, high
+    error = replicates.std(axis=1, keepdims=True)
+    away = np.abs(replicates - replicates.mean(axis=1, keepdims=True))
+    largest = np.divide(away, error, out=np.zeros_like(away), where=error > 0).max(axis=2)
+    c = np.quantile(largest, level, axis=1)[:, np.newaxis]
+    factor = np.maximum(c / float(stats.norm.ppf((1 + level) / 2)), 1.0)
+    return (
+        np.clip(p_hat - factor * (p_hat - low), 0.0, 1.0),
+        np.clip(p_hat + factor * (high - p_hat), 0.0, 1.0),
+    )
 
 
 def wilson_limits(
@@ -236,11 +424,6 @@ def _every_class(rows: Indices, codes: Indices) -> Indices:
     drawn = set(codes[rows].tolist())
     missing = [int(np.argmax(codes == c)) for c in np.unique(codes) if c not in drawn]
     return np.concatenate([rows, np.array(missing, dtype=np.int64)])
-
-
-def _resampled(rows: Indices, n: int, *, sample: int, number: int, seed: int) -> Indices:
-    rng = generator(seed, purpose="interval", side="sample", sample=sample, number=number)
-    return rows[rng.integers(len(rows), size=(n, min(len(rows), MOST_ITEMS)))]
 
 
 def _rows(samples: Samples) -> list[Indices]:

@@ -36,7 +36,7 @@ def test_every_classifier_can_be_saved(folder, tmp_path, classifier):
         label="sentiment",
         features=["length", "price"],
         classifier=classifier,
-        method="HDy",
+        method="DyS",
     )
     save_model(made, tmp_path / "m")
     assert quantify(folder / "new.csv", model=tmp_path / "m", **FAST) == quantify(

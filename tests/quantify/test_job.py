@@ -404,6 +404,38 @@ def test_three_classes(folder):
     assert found.classes == ("dear", "negative", "positive")
 
 
+def test_intervals_of_all_classes_at_once_are_wider(folder):
+    frame = pl.read_csv(folder / "labelled.csv")
+    third = frame.with_columns(
+        sentiment=pl.when(pl.col("price") > 0.5).then(pl.lit("dear")).otherwise("sentiment")
+    )
+    model = train(third, label="sentiment", features=["length", "price"], method="PACC")
+    alone, together = (
+        quantify(folder / "new.csv", model=model, simultaneous=joint, **FAST)
+        for joint in (False, True)
+    )
+    assert (alone.simultaneous, together.simultaneous) == (False, True)
+    assert json.loads(render_json(together))["simultaneous"] is True
+    for one, other in zip(alone.batches[0].shares, together.batches[0].shares, strict=True):
+        assert one.estimate == other.estimate
+        assert other.low <= one.low
+        assert other.high > one.high
+
+
+def test_features_that_say_nothing_leave_any_share_possible():
+    rng = np.random.default_rng(0)
+    labelled = pl.DataFrame({"x": rng.normal(size=400), "label": ["no", "yes"] * 200})
+    sample = pl.DataFrame({"x": rng.normal(size=200)})
+    found = quantify(sample, train_on=labelled, label="label", features=["x"], **FAST)
+    assert [(s.low, s.high) for s in found.batches[0].shares] == [(0, 1), (0, 1)]
+    assert "no better than chance" in found.batches[0].warnings[0]
+
+
+def test_a_method_without_interval_is_refused_before_the_work(folder):
+    with pytest.raises(UserError, match=r"HDy has no interval: .* use DyS"):
+        train(folder / "labelled.csv", label="sentiment", text="review", method="HDy")
+
+
 def test_a_long_training_table_is_sampled(folder, monkeypatch):
     from quantshift.quantify import model as module
 

@@ -40,6 +40,7 @@ BATCH = Batch(
 FOUND = Quantification(
     classes=LABELS,
     level=0.95,
+    simultaneous=False,
     method="SLD",
     reason="R",
     assumption="S",
@@ -118,3 +119,21 @@ def test_an_audit_in_a_terminal():
     )
     assert "Audited  with 50 labels; counting them alone gives:" in told
     assert "the method alone (SLD) gives:" in told
+
+
+def test_with_more_than_two_classes_the_reader_learns_what_the_intervals_hold_for():
+    assert "intervals hold" not in render_text(FOUND)
+    three = dataclasses.replace(FOUND, classes=("a", "neg", "pos"))
+    assert "intervals hold for each class on its own" in render_text(three)
+    joint = dataclasses.replace(three, simultaneous=True)
+    assert "intervals hold for all classes at once" in render_text(joint)
+
+
+def test_classes_that_are_not_told_apart_are_named():
+    told = words.batch_warnings(
+        n_items=500, n_labelled=0, asked=False, audited=False, confused=["neg", "pos"]
+    )
+    assert list(told) == [
+        "on unseen rows the classifier tells 'neg' and 'pos' apart no better than chance: the "
+        "items say nothing about their shares"
+    ]

@@ -86,6 +86,12 @@ def quantify(
     replicates: Annotated[
         int, typer.Option("--replicates", min=100, help="Bootstrap replicates.")
     ] = 1000,
+    simultaneous: Annotated[
+        bool,
+        typer.Option(
+            "--simultaneous", help="Intervals that hold for all classes at once (three or more)."
+        ),
+    ] = False,
     seed: Seed = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     html: Annotated[
@@ -123,6 +129,7 @@ def quantify(
             classifier=classifier,
             level=level,
             n_bootstrap=replicates,
+            simultaneous=simultaneous,
             seed=seed,
             progress=progress,
         )

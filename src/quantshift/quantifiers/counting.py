@@ -19,6 +19,7 @@ class CC(AbstractQuantifier):
 
     assumption: ClassVar[str] = "the classifier's errors cancel out in the sample"
     crisp: ClassVar[bool] = True
+    adjusts: ClassVar[bool] = False
 
     def __init__(self, classifier: BaseEstimator | None = None) -> None:
         self.classifier = classifier
@@ -39,6 +40,7 @@ class PCC(AbstractQuantifier):
     """Probabilistic Classify and Count: the mean posterior."""
 
     assumption: ClassVar[str] = "P(Y|X) is the same in the sample (pure covariate shift)"
+    adjusts: ClassVar[bool] = False
 
     def __init__(self, classifier: BaseEstimator | None = None) -> None:
         self.classifier = classifier

@@ -70,6 +70,12 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
 
     uses_classifier: ClassVar[bool] = True
 
+    adjusts: ClassVar[bool] = True
+    """Allows for what the training items of a class look like, rather than counting answers."""
+
+    no_interval: ClassVar[str] = ""
+    """Why the method's error cannot be told from replicates, and what to use instead, if so."""
+
     uses_features: ClassVar[bool] = False
     """Sees more of the items than posteriors: `items(X)` has further columns."""
 

@@ -3,8 +3,8 @@
 Under prior shift the distribution of the classifier's posteriors in the sample is a mixture of
 their distributions in the training classes, and the mixture weight is the prevalence. DyS compares
 histograms under a divergence; HDy is the median over several numbers of bins under the Hellinger
-distance; SMM compares means only. With more than two classes each class is matched against the
-rest and the weights are normalised.
+distance; SMM compares means only. With more than two classes the posteriors of each are compared,
+and one prevalence mixes the training classes for all of them (`mixtures`).
 
 References: V. Gonzalez-Castro et al., "Class distribution estimation based on the Hellinger
 distance", Information Sciences 2013 (HDy); A. Maletzke et al., "DyS: a framework for mixture models
@@ -21,9 +21,15 @@ from sklearn.base import BaseEstimator
 
 from quantshift.errors import UserError, unknown_name
 from quantshift.prevalence import of_positive
-from quantshift.quantifiers.adjusted import SINGULAR, adjust_binary
+from quantshift.quantifiers.adjusted import SINGULAR, adjust, adjust_binary
 from quantshift.quantifiers.divergences import DIVERGENCES, Divergence, hellinger
-from quantshift.quantifiers.estimator import AbstractQuantifier, Diagnostics, sample_means
+from quantshift.quantifiers.estimator import (
+    AbstractQuantifier,
+    Diagnostics,
+    class_means,
+    sample_means,
+)
+from quantshift.quantifiers.mixtures import match_all
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
 
 HDY_BINS = tuple(range(10, 111, 10))
@@ -37,7 +43,9 @@ class DyS(AbstractQuantifier):
     divergence: a name in `divergences.DIVERGENCES`, or a function of two arrays of histograms
         (..., n_bins) that returns (...) and is unimodal in the mixture weight.
     A posterior on the border of two bins belongs to the upper one (1 to the last bin). Falls back
-    to the training prevalence where the classes have the same histogram (`fallback`).
+    to the training prevalence where the classes have the same histogram, or one of them that of a
+    mixture of others (`fallback`). With more than two classes the divergences of all their
+    posteriors are added up ("hellinger": their squares).
     """
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
@@ -67,7 +75,7 @@ class DyS(AbstractQuantifier):
         self.histograms_ = class_histograms(self._represent(posteriors), codes, self.n_bins)
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
-        return bin_numbers(one_vs_rest(posteriors), self.n_bins)
+        return bin_numbers(matched_columns(posteriors), self.n_bins)
 
     def _solve(
         self, representation: NDArray[Any], index: Indices
@@ -76,9 +84,14 @@ class DyS(AbstractQuantifier):
             DIVERGENCES[self.divergence] if isinstance(self.divergence, str) else self.divergence
         )
         samples = sample_histograms(representation, index, self.n_bins)
-        weights, distances = match(samples, self.histograms_, divergence)
-        p_hat, fallback = combine_one_vs_rest(weights, self.prior_)
-        return p_hat, {"distance": distances.mean(axis=1), "fallback": fallback}
+        if len(self.classes_) == 2:
+            weights, distances = match(samples, self.histograms_, divergence)
+            p_hat = of_positive(weights[:, 0])
+        else:
+            p_hat, distances = match_many(
+                samples, self.histograms_, self.divergence, divergence, self.prior_
+            )
+        return or_prior(p_hat, self.prior_, distances.mean(axis=1))
 
 
 class HDy(AbstractQuantifier):
@@ -88,6 +101,11 @@ class HDy(AbstractQuantifier):
     """
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+
+    no_interval: ClassVar[str] = (
+        "its histograms of up to 110 bins hold so few training items each that replicates of them "
+        "do not show its error; use DyS, which matches one histogram of 10 bins"
+    )
 
     histograms_: dict[int, NDArray[np.float64]]
 
@@ -106,28 +124,37 @@ class HDy(AbstractQuantifier):
         }
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
-        columns = one_vs_rest(posteriors)
+        columns = matched_columns(posteriors)
         return np.concatenate([bin_numbers(columns, n_bins) for n_bins in HDY_BINS])
 
     def _solve(
         self, representation: NDArray[Any], index: Indices
     ) -> tuple[Prevalences, Diagnostics]:
         binnings = np.split(representation, len(HDY_BINS))
-        matches = [
-            match(sample_histograms(rows, index, n_bins), self.histograms_[n_bins], hellinger)
+        samples = [
+            sample_histograms(rows, index, n_bins)
             for n_bins, rows in zip(HDY_BINS, binnings, strict=True)
         ]
-        weights = np.median([w for w, _ in matches], axis=0)
-        p_hat, fallback = combine_one_vs_rest(weights, self.prior_)
+        known = self.histograms_.values()
+        if len(self.classes_) == 2:
+            matches = [match(s, own, hellinger) for s, own in zip(samples, known, strict=True)]
+            p_hat = of_positive(np.median([w for w, _ in matches], axis=0)[:, 0])
+        else:
+            matches = [
+                match_many(s, own, "hellinger", hellinger, self.prior_)
+                for s, own in zip(samples, known, strict=True)
+            ]
+            p_hat = np.median([p for p, _ in matches], axis=0)
+            p_hat /= p_hat.sum(axis=1, keepdims=True)
         distance = np.mean([d for _, d in matches], axis=0).mean(axis=1)
-        return p_hat, {"distance": distance, "fallback": fallback}
+        return or_prior(p_hat, self.prior_, distance)
 
 
 class SMM(AbstractQuantifier):
     """Sample Mean Matching: the mixture weight that reproduces the mean posterior.
 
-    Equal to PACC in the binary case. Falls back to PCC where the training classes have the same
-    mean posterior (`fallback`).
+    Equal to PACC. Falls back to PCC where the training classes have the same mean posterior
+    (`fallback`).
     """
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
@@ -142,53 +169,47 @@ class SMM(AbstractQuantifier):
         self.seed = seed
 
     def _fit_aggregation(self, posteriors: Posteriors, codes: Codes) -> None:
-        columns = one_vs_rest(posteriors)
-        members = one_vs_rest(np.eye(posteriors.shape[1])[codes]) == 1
-        self.means_ = np.array(
-            [(x[own].mean(), x[~own].mean()) for x, own in zip(columns, members, strict=True)]
-        )
+        if posteriors.shape[1] == 2:
+            positive = np.ascontiguousarray(posteriors[:, 1])
+            self.means_ = np.array([[positive[codes == k].mean() for k in (1, 0)]])
+        else:
+            self.means_ = class_means(posteriors, codes)
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
-        return one_vs_rest(posteriors)
+        return matched_columns(posteriors)
 
     def _solve(
         self, representation: NDArray[Any], index: Indices
     ) -> tuple[Prevalences, Diagnostics]:
         means = sample_means(representation, index)
-        separations = self.means_[:, 0] - self.means_[:, 1]
-        weights, clipped = means.copy(), np.zeros(means.shape, dtype=bool)
-        for k in np.flatnonzero(np.abs(separations) >= SINGULAR):
-            pair, clipped[:, k] = adjust_binary(means[:, k], *self.means_[k])
-            weights[:, k] = pair[:, 1]
-        p_hat, empty = combine_one_vs_rest(weights, self.prior_)
-        degenerate = bool(np.any(np.abs(separations) < SINGULAR))
+        if len(self.classes_) > 2:
+            return adjust(means, self.means_)
+        separation = self.means_[0, 0] - self.means_[0, 1]
+        degenerate = bool(np.abs(separation) < SINGULAR)
+        if degenerate:
+            p_hat, clipped = of_positive(means[:, 0]), np.zeros(len(index), dtype=bool)
+        else:
+            p_hat, clipped = adjust_binary(means[:, 0], *self.means_[0])
         return p_hat, {
-            "clipped": np.asarray(clipped.any(axis=1)),
-            "separation": np.full(len(index), separations[np.argmin(np.abs(separations))]),
-            "fallback": empty | degenerate,
+            "clipped": clipped,
+            "separation": np.full(len(index), separation),
+            "fallback": np.full(len(index), degenerate),
         }
 
 
-def one_vs_rest(posteriors: Posteriors) -> NDArray[np.float64]:
+def matched_columns(posteriors: Posteriors) -> NDArray[np.float64]:
     """The posterior of each class to match, a row each; of the second class alone if binary."""
     columns = posteriors[:, 1:] if posteriors.shape[1] == 2 else posteriors
     return np.ascontiguousarray(columns.T)
 
 
-def combine_one_vs_rest(
-    weights: NDArray[np.float64], prior: Prevalences
-) -> tuple[Prevalences, NDArray[np.bool_]]:
-    """Prevalences from one weight per class (one in all if binary), NaN meaning unknown.
-
-    Where a weight is unknown or all are zero, the prior stands in, and the second array says so.
-    """
-    if weights.shape[1] == 1:
-        p_hat = of_positive(weights[:, 0])
-    else:
-        total = weights.sum(axis=1, keepdims=True)
-        p_hat = np.divide(weights, total, out=np.full_like(weights, np.nan), where=total > 0)
+def or_prior(
+    p_hat: Prevalences, prior: Prevalences, distance: NDArray[np.float64]
+) -> tuple[Prevalences, Diagnostics]:
+    """Prevalences and diagnostics; the prior stands in for what is unknown (NaN)."""
     fallback = np.asarray(np.isnan(p_hat).any(axis=1))
-    return np.where(fallback[:, np.newaxis], prior, p_hat), fallback
+    p_hat = np.where(fallback[:, np.newaxis], prior, p_hat)
+    return p_hat, {"distance": distance, "fallback": fallback}
 
 
 def bin_numbers(columns: NDArray[np.float64], n_bins: int) -> NDArray[Any]:
@@ -197,15 +218,15 @@ def bin_numbers(columns: NDArray[np.float64], n_bins: int) -> NDArray[Any]:
 
 
 def class_histograms(bins: NDArray[Any], codes: Codes, n_bins: int) -> NDArray[np.float64]:
-    """Histograms of each matched class and of its rest, shape (n_matched, 2, n_bins)."""
-    n_matched = len(bins)
-    own_codes = [1] if n_matched == 1 else range(n_matched)
-    return np.array(
-        [
-            [_shares(row[codes == k], n_bins), _shares(row[codes != k], n_bins)]
-            for row, k in zip(bins, own_codes, strict=True)
-        ]
-    )
+    """Histograms of the training classes.
+
+    Two classes: of the second and of the first, (1, 2, n_bins). More: of the posteriors of each
+    class in each class, (n_classes, n_channels, n_bins).
+    """
+    if len(bins) == 1:
+        return np.array([[_shares(bins[0][codes == k], n_bins) for k in (1, 0)]])
+    members = [np.flatnonzero(codes == k) for k in range(len(bins))]
+    return np.array([[_shares(row[own], n_bins) for row in bins] for own in members])
 
 
 def _shares(bins: NDArray[Any], n_bins: int) -> NDArray[np.float64]:
@@ -244,6 +265,26 @@ def match(
     weights, distances = minimise_unimodal(distance, samples.shape[:-1])
     weights[:, (own == rest).all(axis=1)] = np.nan
     return weights, distances
+
+
+def match_many(
+    samples: NDArray[np.float64],
+    classes: NDArray[np.float64],
+    objective: str | Divergence,
+    divergence: Divergence,
+    start: Prevalences,
+) -> tuple[Prevalences, NDArray[np.float64]]:
+    """Prevalences (n_samples, n_classes), and divergences (n_samples, n_channels) of the mixtures.
+
+    The prevalences are NaN where a class has the histograms of a mixture of others, since several
+    would do.
+    """
+    flat = classes.reshape(len(classes), -1)
+    p_hat = match_all(samples, classes, objective, start)
+    distances = divergence(np.tensordot(p_hat, classes, axes=1), samples)
+    if np.linalg.svd(flat, compute_uv=False)[-1] < SINGULAR:
+        p_hat = np.full_like(p_hat, np.nan)
+    return p_hat, distances
 
 
 def minimise_unimodal(

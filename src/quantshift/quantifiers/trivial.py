@@ -14,6 +14,7 @@ class MLPE(AbstractQuantifier):
 
     assumption: ClassVar[str] = "no shift at all: the sample has the training prevalence"
     uses_classifier: ClassVar[bool] = False
+    adjusts: ClassVar[bool] = False
 
     def _fit_aggregation(self, posteriors: Posteriors, codes: Codes) -> None:
         pass

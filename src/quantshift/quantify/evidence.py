@@ -12,12 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quantshift.diagnosis.shift_test import shift_tests
-from quantshift.intervals import (
-    PrevalenceInterval,
-    limits,
-    replicate_estimates,
-    weighed_as,
-)
+from quantshift.intervals import PrevalenceInterval, Replicates, limits, stretched
 from quantshift.quantifiers.estimator import AbstractQuantifier, Estimate
 from quantshift.quantifiers.subclass import SubclassSLD
 from quantshift.quantify.model import Model
@@ -55,6 +50,7 @@ def examine(
     level: float,
     n_bootstrap: int,
     seed: int,
+    simultaneous: bool = False,
 ) -> list[Evidence]:
     """The evidence on every sample; they share the replicates of the training side."""
     if not samples:
@@ -62,33 +58,41 @@ def examine(
     found = model.quantifier.estimate_items(items, list(samples))
     sizes = [len(rows) for rows in samples]
     weighs = "model_prevalence" in found.diagnostics
-    shape = (len(samples), n_bootstrap, len(model.classes))
-    replicates = np.empty(shape)
-    by_kind = np.empty((len(KINDS) if weighs else 0, *shape))
-    for columns, estimate in replicate_estimates(
-        model.quantifier, items, samples, n_bootstrap=n_bootstrap, seed=seed
-    ):
-        block = (len(samples), len(columns), -1)
-        replicates[:, columns] = weighed_as(found, estimate)
+    drawn = Replicates(
+        model.quantifier, items, samples, found, level=level, n_bootstrap=n_bootstrap, seed=seed
+    )
+    by_kind = np.empty((len(KINDS) if weighs else 0, *drawn.values.shape))
+    for columns, estimate in drawn.estimates():
         for kind in range(len(by_kind)):
             own = estimate.diagnostics["model_prevalence"][:, kind]
-            by_kind[kind][:, columns] = own.reshape(block)
-    low, high = limits(found.prevalence, replicates, sizes, level)
+            by_kind[kind][:, columns] = own.reshape(len(samples), len(columns), -1)
+    low, high = drawn.limits()
     shifts = _shifts(model.quantifier, items, samples, seed) if weighs else [None] * len(samples)
-    evidence = []
-    for i, (rows, shift) in enumerate(zip(samples, shifts, strict=True)):
-        if weighs:
-            if shift is not None and shift.rejected:
-                lows, highs = _span(found, i, by_kind[:, i], sizes[i], level)
-                low[i], high[i] = np.minimum(low[i], lows), np.maximum(high[i], highs)
-            assumptions = _weighed(model, found, i)
-        else:
-            assumptions = _plain(model, model.posteriors(items[rows]), found.prevalence[i])
-        interval = PrevalenceInterval(
-            found.prevalence[i], low[i], high[i], level, found.classes, replicates[i]
+    for i, shift in enumerate(shifts):
+        if shift is not None and shift.rejected:
+            lows, highs = _span(found, i, by_kind[:, i], sizes[i], level)
+            low[i], high[i] = np.minimum(low[i], lows), np.maximum(high[i], highs)
+    if simultaneous:
+        low, high = stretched(found.prevalence, low, high, drawn.values, level)
+    return [
+        Evidence(
+            PrevalenceInterval(
+                prevalence=found.prevalence[i],
+                low=low[i],
+                high=high[i],
+                level=level,
+                classes=found.classes,
+                replicates=drawn.values[i],
+                simultaneous=simultaneous,
+                informative=drawn.informative,
+            ),
+            _weighed(model, found, i)
+            if weighs
+            else _plain(model, model.posteriors(items[rows]), found.prevalence[i]),
+            shifts[i],
         )
-        evidence.append(Evidence(interval, assumptions, shift))
-    return evidence
+        for i, rows in enumerate(samples)
+    ]
 
 
 def _shifts(

@@ -58,6 +58,7 @@ def quantify(
     classifier: str = LOGISTIC,
     level: float = 0.95,
     n_bootstrap: int = 1000,
+    simultaneous: bool = False,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Quantification:
@@ -66,6 +67,7 @@ def quantify(
     sample: a path or a data frame, or several. train_on: the labelled table; or model: a `Model`,
     or the folder of one. by: column that divides the sample into batches; every: day, week or
     month, if it holds dates. audit: table of randomly chosen items of the sample with labels.
+    simultaneous: intervals that hold for all classes of a batch at once (not those of an audit).
     The other arguments are those of `train`.
     """
     report = progress or _silent
@@ -91,7 +93,15 @@ def quantify(
     report("resampling", 0)
     filled = [rows for rows in pool.batches.values() if len(rows)]
     evidence = iter(
-        examine(fitted, pool.items, filled, level=level, n_bootstrap=n_bootstrap, seed=seed)
+        examine(
+            fitted,
+            pool.items,
+            filled,
+            level=level,
+            n_bootstrap=n_bootstrap,
+            simultaneous=simultaneous,
+            seed=seed,
+        )
     )
     batches = []
     before: PrevalenceInterval | None = None
@@ -118,6 +128,7 @@ def quantify(
     return Quantification(
         classes=fitted.classes,
         level=level,
+        simultaneous=simultaneous,
         method=fitted.method,
         reason=fitted.reason,
         assumption=fitted.quantifier.assumption,
@@ -274,11 +285,20 @@ def _batch(
         verdict=words.verdict(shift, assumptions, model.classes, untrained=untrained),
         warnings=tuple(
             words.batch_warnings(
-                n_items=n_items, n_labelled=len(audited), asked=asked, audited=audit is not None
+                n_items=n_items,
+                n_labelled=len(audited),
+                asked=asked,
+                audited=audit is not None,
+                confused=_confused(model, evidence.interval),
             )
         ),
         advice=tuple(words.advice(shares, assumptions, shift, audit, untrained=untrained)),
     )
+
+
+def _confused(model: Model, found: PrevalenceInterval) -> list[str]:
+    """Classes that the classifier does not tell from another."""
+    return [label for label, told in zip(model.classes, found.informative, strict=True) if not told]
 
 
 def _empty_batch(name: str, classes: Sequence[str]) -> Batch:

@@ -219,6 +219,8 @@ def quantifier_class(method: str, kind: str) -> type[AbstractQuantifier]:
         return SLD if kind == "posteriors" else SubclassSLD
     if method not in known:
         raise unknown_name("method", method, [AUTO, *known])
+    if known[method].no_interval:
+        raise UserError(f"{method} has no interval: {known[method].no_interval}")
     return known[method]
 
 

@@ -14,7 +14,7 @@ import jinja2
 import quantshift
 from quantshift.quantify.rendering import marks
 from quantshift.quantify.result import Batch, Quantification, Share
-from quantshift.quantify.words import headline, limits, percent
+from quantshift.quantify.words import headline, held_by, limits, percent
 from quantshift.report.page.library import chart_library, content_hash
 from quantshift.report.page.payload import embedded_json
 
@@ -136,7 +136,9 @@ def _facts(found: Quantification) -> list[tuple[str, str]]:
                 f"{told.classifier}, right on {percent(told.accuracy or 0)} of unseen rows",
             ),
         ]
-    return [*facts, ("intervals", "bootstrap over the training items and the items of the sample")]
+    holds = held_by(found.classes, simultaneous=found.simultaneous)
+    drawn = "replicates of the training items and of the items of the sample"
+    return [*facts, ("intervals", f"{drawn}; they hold {holds}" if holds else drawn)]
 
 
 def _asset(package: str, name: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from quantshift.quantify.result import FORMAT, Batch, Quantification, Share
-from quantshift.quantify.words import headline, limits, percent
+from quantshift.quantify.words import headline, held_by, limits, percent
 
 BAR = 24
 """Characters of the bar that stands for all items."""
@@ -101,6 +101,9 @@ def marks(batch: Batch) -> list[str]:
 def _method(found: Quantification) -> Iterator[str]:
     yield f"Method   {found.method}: {found.reason}"
     yield f"         assumes: {found.assumption}"
+    holds = held_by(found.classes, simultaneous=found.simultaneous)
+    if holds:
+        yield f"         intervals hold {holds}"
     told = found.training
     if told.n_items:
         mix = ", ".join(f"{label} {percent(p)}" for label, p in told.prevalence.items())

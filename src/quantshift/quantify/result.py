@@ -98,10 +98,15 @@ class TrainingSide:
 
 @dataclass(frozen=True)
 class Quantification:
-    """The answer to one call of `quantify`."""
+    """The answer to one call of `quantify`.
+
+    simultaneous: whether the intervals of a batch hold for all classes at once or for each on its
+        own; those of an audit hold for each.
+    """
 
     classes: tuple[str, ...]
     level: float
+    simultaneous: bool
     method: str
     reason: str
     assumption: str

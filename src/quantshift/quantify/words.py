@@ -42,6 +42,23 @@ def limits(low: float, high: float) -> str:
     return f"{100 * low:.1f} to {100 * high:.1f} %"
 
 
+def listed(labels: Sequence[str]) -> str:
+    """Labels in a sentence.
+
+    >>> listed(["a", "b", "c"])
+    "'a', 'b' and 'c'"
+    """
+    *others, last = map(repr, labels)
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def held_by(classes: Sequence[str], *, simultaneous: bool) -> str:
+    """What intervals of more than two classes hold for."""
+    if len(classes) == 2:
+        return ""
+    return "for all classes at once" if simultaneous else "for each class on its own"
+
+
 def headline(labels: Sequence[str]) -> str:
     """The class whose share stands for all: the second of two, else the first."""
     return labels[1] if len(labels) == 2 else labels[0]
@@ -66,8 +83,19 @@ def verdict(
     return f"{found}; estimates that assume prior shift may be off: {estimates}."
 
 
-def batch_warnings(*, n_items: int, n_labelled: int, asked: bool, audited: bool) -> Iterator[str]:
-    """What the reader should know about a batch. asked: whether there is an audit at all."""
+def batch_warnings(
+    *, n_items: int, n_labelled: int, asked: bool, audited: bool, confused: Sequence[str] = ()
+) -> Iterator[str]:
+    """What the reader should know about a batch.
+
+    asked: whether there is an audit at all; confused: classes that the classifier does not tell
+    from another.
+    """
+    if confused:
+        yield (
+            f"on unseen rows the classifier tells {listed(confused)} apart no better than chance: "
+            "the items say nothing about their shares"
+        )
     if n_items < SMALL:
         yield f"only {n_items} item{'s' * (n_items != 1)}: the interval is wide"
     if asked and not audited:

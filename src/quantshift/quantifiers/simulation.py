@@ -1,0 +1,136 @@
+"""What a quantifier estimates where the prevalence is known: samples drawn from held-out items.
+
+Under prior shift a sample is a mixture of the training classes. Held-out items of each class, drawn
+in the proportions of any prevalence, are such a sample, and the errors that a method makes there
+are those it makes on a real one.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from quantshift.types import Codes, Indices, Prevalences
+
+Reals = NDArray[np.float64]
+
+_HALF = (0.0, 0.005, 0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.35)
+GRID = np.array([*_HALF, 0.5, *(1 - p for p in reversed(_HALF))])
+"""Prevalences of the second of two classes that are simulated, closer to each other at the ends."""
+
+TIE = 1e-9
+"""Estimates nearer than this are the same."""
+
+PILOT = 20
+"""After so many simulations, prevalences far from any that matters are left out."""
+
+
+class ClassMembers:
+    """The training items class by class, to draw samples of any prevalence from.
+
+    codes: of the training items; every class is among them.
+    """
+
+    def __init__(self, codes: Codes, n_classes: int) -> None:
+        self._order = np.argsort(codes, kind="stable")
+        self._counts = np.bincount(codes, minlength=n_classes)
+        self._starts = np.concatenate([[0], np.cumsum(self._counts)[:-1]])
+
+    def draw(
+        self, prevalences: Prevalences, size: int, n: int, rng: np.random.Generator
+    ) -> Indices:
+        """Positions of the items of n samples at each prevalence, (n_prevalences * n, size).
+
+        prevalences: shape (n_prevalences, n_classes). The samples at two prevalences have as many
+        items in common as they can, so that their estimates differ by little else.
+        """
+        which, member = rng.random((n, size)), rng.random((n, size))
+        borders = np.cumsum(prevalences, axis=1)[:, :-1]
+        drawn = np.zeros((len(prevalences), n, size), dtype=np.int64)
+        for border in borders.T:
+            drawn += which >= border[:, np.newaxis, np.newaxis]
+        rows = self._starts[drawn] + (member * self._counts[drawn]).astype(np.int64)
+        return np.asarray(self._order[rows].reshape(-1, size))
+
+
+class KnownPrevalences:
+    """Estimates on simulated samples of two classes at the prevalences of `GRID`.
+
+    p_hat: the estimates, of the second class, that are to be compared with them.
+    """
+
+    def __init__(self, p_hat: Reals) -> None:
+        self.p_hat = p_hat
+        self.needed = np.ones(len(GRID), dtype=bool)
+        self._estimates: list[list[Reals]] = [[] for _ in GRID]
+
+    @property
+    def prevalences(self) -> Prevalences:
+        """The prevalences to simulate, (n_needed, 2)."""
+        return np.stack([1 - GRID[self.needed], GRID[self.needed]], axis=1)
+
+    def add(self, estimates: Reals) -> None:
+        """Take estimates, (n_needed, n), of further samples at the prevalences that are needed."""
+        for i, own in zip(np.flatnonzero(self.needed), estimates, strict=True):
+            self._estimates[i].append(own)
+        if len(self._estimates[0]) == PILOT and self.needed.all():
+            self._leave_out()
+
+    def _leave_out(self) -> None:
+        """Need no more of prevalences whose estimates are all far from those to compare."""
+        least = np.array([np.min(own) for own in self._estimates])
+        most = np.array([np.max(own) for own in self._estimates])
+        spread = most - least
+        p = self.p_hat[:, np.newaxis]
+        near = ((p >= least - spread) & (p <= most + spread)).any(axis=0)
+        if not near.any():
+            return
+        self.needed = near.copy()
+        self.needed[1:] |= near[:-1]
+        self.needed[:-1] |= near[1:]
+
+    def limits(self, level: float) -> tuple[Reals, Reals]:
+        """The lowest and the highest prevalence at which each estimate is to be expected."""
+        estimates = [np.concatenate(own) for own in self._estimates]
+        mirrored = [1 - own for own in reversed(estimates)]
+        tail = (1 - level) / 2
+        return 1 - highest_expected(mirrored, 1 - self.p_hat, tail), highest_expected(
+            estimates, self.p_hat, tail
+        )
+
+
+def highest_expected(estimates: Sequence[Reals], p_hat: Reals, tail: float) -> Reals:
+    """The highest prevalence at which estimates as low as each p_hat have probability `tail`.
+
+    estimates: on simulated samples at each prevalence of `GRID`.
+    """
+    # The quantiles rise with the prevalence, but for the noise of the simulation.
+    curve = np.maximum.accumulate([np.quantile(e, tail, method="lower") for e in estimates])
+    return np.array([_crossing(curve, estimates, float(p), tail) for p in p_hat])
+
+
+def _crossing(curve: Reals, estimates: Sequence[Reals], p: float, tail: float) -> float:
+    """Where the curve of quantiles over `GRID` goes above p: linear between its points.
+
+    A curve that is flat at p leaves open where between two points it rises: estimates are clipped
+    there (p = 0), or go in steps. The share of estimates not above p then tells, if it is not zero
+    at the second point; else the next piece of the curve is prolonged.
+    """
+    below = np.flatnonzero(curve <= p + TIE)
+    if not len(below):
+        return 0.0
+    i = int(below[-1])
+    if i == len(GRID) - 1:
+        return 1.0
+    gap, rise = GRID[i + 1] - GRID[i], curve[i + 1] - curve[i]
+    if curve[i] < p - TIE:
+        return float(GRID[i] + gap * (p - curve[i]) / rise)
+    here, there = (float(np.mean(estimates[j] <= p + TIE)) for j in (i, i + 1))
+    if there > 0:
+        start, goal, end = stats.norm.ppf([min(here, 1 - TIE), tail, there])
+        return float(GRID[i] + gap * np.clip((start - goal) / (start - end), 0.0, 1.0))
+    if i + 2 < len(GRID) and curve[i + 2] > curve[i + 1]:
+        slope = (curve[i + 2] - curve[i + 1]) / (GRID[i + 2] - GRID[i + 1])
+        return float(max(GRID[i + 1] - rise / slope, GRID[i]))
+    return float(GRID[i])
