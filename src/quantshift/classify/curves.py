@@ -72,8 +72,8 @@ class Beta:
 class Spline:
     """The part of a smooth curve that is no line: a natural cubic spline.
 
-    knots: in units of `unit` from `centre`; on_line: what of the spline's own columns the line
-    explains, (2, n_knots - 2); mix: the rest in orthogonal columns, (n_knots - 2, n_columns).
+    knots: in units of `unit` from `centre`; mix: how the cubes of the distances beyond them make
+    the columns, (n_knots, n_columns), less the line that is in them, on_line, (2, n_columns).
     """
 
     farthest: float
@@ -94,7 +94,8 @@ class Spline:
         if len(knots) < 3:
             return None
         line = np.column_stack([np.ones_like(place), place])
-        own = _natural_columns(place, knots)
+        natural = _natural_mix(knots)
+        own = _cubes(place, knots) @ natural
         on_line = np.asarray(np.linalg.lstsq(line, own, rcond=None)[0], dtype=np.float64)
         rest = own - line @ on_line
         _, spread, axes = np.linalg.svd(rest / np.sqrt(len(rest)), full_matrices=False)
@@ -102,14 +103,23 @@ class Spline:
             return None
         kept = spread > 1e-3 * spread[0]
         # The widest column has variance 1; narrow (wiggly) ones stay so and are penalised more.
-        return cls(farthest, centre, unit, knots, on_line, axes[kept].T / spread[0])
+        turn = axes[kept].T / spread[0]
+        return cls(farthest, centre, unit, knots, on_line @ turn, natural @ turn)
 
     def __call__(self, scores: Reals) -> Reals:  # noqa: D102
+        cubes, place = self._cubes(scores)
+        return np.asarray(cubes @ self.mix - self.on_line[0] - np.outer(place, self.on_line[1]))
+
+    def height(self, scores: Reals, coefficients: Reals) -> Reals:
+        """The columns times their coefficients, (n_items,), with less work."""
+        offset, slope = self.on_line @ coefficients
+        cubes, place = self._cubes(scores)
+        return np.asarray(cubes @ (self.mix @ coefficients) - offset - slope * place)
+
+    def _cubes(self, scores: Reals) -> tuple[Reals, Reals]:
         cut = np.clip(scores, -self.farthest, self.farthest)
         place = (cut - self.centre) / self.unit
-        line = np.column_stack([np.ones_like(place), place])
-        own = _natural_columns(place, self.knots) - line @ self.on_line
-        return np.asarray(own @ self.mix)
+        return _cubes(place, self.knots), place
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,8 +255,14 @@ def _fitted(shape: Shape, scores: Reals, targets: Reals) -> tuple[Curve, float]:
     return Curve(shape, theta, penalty), loss
 
 
-def _natural_columns(place: Reals, knots: Reals) -> Reals:
-    """Natural cubic splines beyond the line: (n_items, n_knots - 2)."""
-    cubes = np.maximum(place[:, np.newaxis] - knots, 0.0) ** 3
-    chords = (cubes[:, :-1] - cubes[:, -1:]) / (knots[-1] - knots[:-1])
+def _cubes(place: Reals, knots: Reals) -> Reals:
+    """Cubes of the distance beyond each knot, (n_items, n_knots)."""
+    beyond = np.maximum(place[:, np.newaxis] - knots, 0.0)
+    return np.asarray(beyond * beyond * beyond)
+
+
+def _natural_mix(knots: Reals) -> Reals:
+    """How cubes make natural splines, straight outside the knots: (n_knots, n_knots - 2)."""
+    chords = np.vstack([np.eye(len(knots) - 1), np.full(len(knots) - 1, -1.0)])
+    chords = chords / (knots[-1] - knots[:-1])
     return np.asarray(chords[:, :-1] - chords[:, -1:])

@@ -73,12 +73,12 @@ class SubclassCurve:
 
     def log_odds(self, scores: Reals, clusters: Codes) -> Reals:
         """Calibrated log-odds, (n_items,): the same as design times theta, with less work."""
-        own = self.theta[2 : 2 + 2 * self.n_clusters]
+        own, bent = np.split(self.theta[2:], [2 * self.n_clusters])
         offsets, slopes = self.theta[0] + own[::2], (self.theta[1] + own[1::2]) / self.line.unit
         linear = offsets[clusters] + slopes[clusters] * scores
         if self.spline is None:
             return np.asarray(linear)
-        return np.asarray(linear + self.spline(scores) @ self.theta[2 + 2 * self.n_clusters :])
+        return np.asarray(linear + self.spline.height(scores, bent))
 
 
 @dataclass(frozen=True, eq=False)

@@ -183,7 +183,7 @@ class SMM(AbstractQuantifier):
     ) -> tuple[Prevalences, Diagnostics]:
         means = sample_means(representation, index)
         if len(self.classes_) > 2:
-            return adjust(means, self.means_)
+            return adjust(means, self.means_, self.prior_)
         separation = self.means_[0, 0] - self.means_[0, 1]
         degenerate = bool(np.abs(separation) < SINGULAR)
         if degenerate:

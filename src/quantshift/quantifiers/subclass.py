@@ -309,11 +309,13 @@ class SubclassSLD(AbstractQuantifier):
             q = self._plain().calibration(pure, np.zeros(len(pure), np.int64))
             return np.concatenate([q.T, nowhere])
         clusters = self._placed(clusters)
-        calibrated = [
-            self.model_.calibration(member, clusters.codes).T
-            for member in members_of(posteriors, n_classes)
-        ]
-        return np.concatenate([*calibrated, clusters.codes[None], clusters.novelty[None]])
+        members = members_of(posteriors, n_classes)
+        # All members at once: a few large arrays instead of many small ones.
+        calibrated = self.model_.calibration(
+            np.concatenate(members), np.tile(clusters.codes, len(members))
+        ).reshape(len(members), -1, n_classes)
+        columns = calibrated.transpose(0, 2, 1).reshape(len(members) * n_classes, -1)
+        return np.concatenate([columns, clusters.codes[None], clusters.novelty[None]])
 
     def _solve(
         self, representation: NDArray[Any], index: Indices
