@@ -12,8 +12,9 @@ planned, over the precision asked for; the plan knows 1,000 held-out items of an
 `verdicts`: real verdicts of machines with the labels of people (tables llm_judge_*, see
 `real_tables.py`); the table is the population, and samples are drawn from it with replacement.
 
-`+-` is the Monte Carlo standard error. The constants of `quantshift.audit` were chosen with other
-prevalences, error rates and generators; the real verdicts were not looked at before.
+`+-` is the Monte Carlo standard error. The constants of `quantshift.audit` were chosen on other
+draws, for the most part with other prevalences and error rates; nothing was chosen on the real
+verdicts. A lowest cell is low by chance too: repeat it with another `--seed` and more `--repeats`.
 """
 
 import argparse
