@@ -118,13 +118,13 @@ def prior_shift_sample(
     """Positions of a sample from a population with the given prevalence of the classes.
 
     The numbers of items per class are multinomial, so the truth is the population's prevalence.
-    A class with too few items for its share is drawn with replacement.
+    No item is drawn twice: a sample with copies holds fewer items than it seems.
     """
     counts = rng.multinomial(size, prevalence)
     rows = []
     for code, n in enumerate(counts):
         members = np.flatnonzero(codes == code)
-        rows.append(rng.choice(members, n, replace=n > len(members)))
+        rows.append(rng.choice(members, n, replace=False))
     return rng.permutation(np.concatenate(rows))
 
 

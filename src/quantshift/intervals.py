@@ -61,7 +61,8 @@ from quantshift.types import Indices, Prevalences
 Reals = NDArray[np.float64]
 
 N_REFITS = 200
-"""Replicates of the training side; each serves n_bootstrap / N_REFITS replicates of the sample."""
+"""Replicates of the training side; each serves n_bootstrap / N_REFITS replicates of the sample.
+With more than two classes, where a refit costs more, there are half as many."""
 
 SMALL = 30
 """A sample of fewer items says little whatever the method."""
@@ -241,7 +242,8 @@ class Replicates:
         The estimates, with their diagnostics, are those of the first sample's replicates, then of
         the second's, and so on.
         """
-        n_refits = min(N_REFITS, self.n_bootstrap)
+        most = N_REFITS if len(self.quantifier.classes_) == 2 else N_REFITS // 2
+        n_refits = min(most, self.n_bootstrap)
         refit = self.quantifier.refitter()
         for number in range(n_refits):
             columns = np.arange(number, self.n_bootstrap, n_refits)

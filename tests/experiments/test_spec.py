@@ -117,6 +117,21 @@ def test_the_seed_stands_at_the_top_and_reaches_the_protocol(load):
     assert load(with_line("seed = 7")).protocol().seed == 7
 
 
+def test_quantifier_tables_give_options_to_listed_methods(load):
+    text = MINE.replace('quantifiers = ["CC", "SLD", "MLPE"]', 'quantifiers = ["DyS", "CC"]')
+    text += '[[quantifier]]\nname = "DyS"\nmethod = "DyS"\noptions = { n_bins = 20 }\n'
+    assert load(text).methods == (MethodSpec("DyS", "DyS", {"n_bins": 20}), MethodSpec("CC", "CC"))
+    # A list from outside says which methods run; the options of those listed stay.
+    only = load(text, overrides={"quantifiers": ["CC"]}).methods
+    assert [method.name for method in only] == ["CC"]
+    assert load(text, overrides={"quantifiers": ["DyS"]}).methods[0].options == {"n_bins": 20}
+
+
+def test_the_paper_s_experiments_calibrate_sld_as_the_paper_does():
+    for name in ("prior", "covariate", "local", "concept", "concept-forced"):
+        assert load_experiment(name).method("SLD").options == {"calibration": "sigmoid"}
+
+
 def test_quantifier_tables_add_methods_with_options(load):
     text = MINE + '[[quantifier]]\nname = "DyS-20"\nmethod = "DyS"\noptions = { n_bins = 20 }\n'
     method = load(text).methods[-1]

@@ -32,8 +32,8 @@ OUTER_KNOTS = (0.03, 0.97)
 _TINY = 1e-12
 """Penalty of what is not to be penalised: it keeps flat directions solvable."""
 
-_NEAR = 0.05
-"""Steps of `reweighted` end when they are this part of a standard error."""
+_NEAR = 0.3
+"""Steps of `reweighted` end at this part of a standard error; what is left is a tenth of that."""
 
 
 class Shape(Protocol):
@@ -223,8 +223,8 @@ def reweighted(
     """The coefficients if the items had these weights, from those with equal weights.
 
     bread: the inverse Hessian at theta. Steps with it are Newton's but for the change of the
-    Hessian; they end at a small part of a standard error. Where they do not shrink (very few items
-    of a class), Newton's method does it.
+    Hessian, and end where the next would be a small part of a standard error. Where they do not
+    shrink (very few items of a class), Newton's method does it.
     """
     unit = np.sqrt(np.diag(bread))
     now, before = theta, np.inf

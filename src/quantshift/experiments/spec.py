@@ -354,11 +354,25 @@ def _selection(table: ExperimentTable, document: Document) -> SelectionTable:
 
 
 def _methods(table: ExperimentTable, document: Document) -> tuple[MethodSpec, ...]:
-    named = [(f"quantifiers[{i}]", _bare_method(text)) for i, text in enumerate(table.quantifiers)]
-    named += [
-        (f"quantifier[{i}]", MethodSpec(entry.name, entry.method, entry.options))
+    """The methods listed, with the options of a [[quantifier]] of that name; then the others.
+
+    A list from a profile or an override says which methods run: nothing is added to it.
+    """
+    own = {
+        entry.name: (f"quantifier[{i}]", MethodSpec(entry.name, entry.method, entry.options))
         for i, entry in enumerate(table.quantifier)
+        if entry.name == entry.method and entry.name in table.quantifiers
+    }
+    named = [
+        own.get(text, (f"quantifiers[{i}]", _bare_method(text)))
+        for i, text in enumerate(table.quantifiers)
     ]
+    if "quantifiers" not in document.origins:
+        named += [
+            (f"quantifier[{i}]", MethodSpec(entry.name, entry.method, entry.options))
+            for i, entry in enumerate(table.quantifier)
+            if entry.name not in own
+        ]
     if not named:
         raise document.error("quantifiers", 'is empty; name one, e.g. quantifiers = ["SLD"]')
     seen: set[str] = set()
