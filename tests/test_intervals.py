@@ -328,6 +328,8 @@ def test_models_keep_the_weights_of_the_sample_in_its_replicates():
         return rng.normal(size=(n, 3)) + np.outer(group, [8.0, 0.0, 0.0]), y
 
     quantifier = SubclassSLD(n_clusters=2).fit(*drawn(1000, 0.4, 0))
+    assert not quantifier.divided_  # for that reason; as if it were:
+    quantifier.divided_ = True
     X = drawn(400, 0.1, 1)[0]
     found = predict_interval(quantifier, X, n_bootstrap=200)
     items, rows = quantifier.items(X), [np.arange(400)]

@@ -83,7 +83,7 @@ def test_no_more_clusters_than_distinct_points(n: int) -> None:
 
 def test_the_rarest_class_limits_the_clusters() -> None:
     X = np.random.default_rng(0).normal(size=(1000, 3))
-    for n_rarest, n_clusters in ((1000, 4), (100, 4), (74, 2), (10, 1)):
+    for n_rarest, n_clusters in ((1000, 4), (100, 4), (74, 2), (10, 2)):
         partition, _ = fit_clusters(X, n_clusters=4, n_components=20, seed=0, n_rarest=n_rarest)
         assert partition.n_clusters == n_clusters
 

@@ -37,7 +37,8 @@ from quantshift.types import Codes, Indices
 Reals = NDArray[np.float64]
 
 ITEMS_PER_CLUSTER = 25
-"""Training items of the rarest class per cluster; a small training set gets fewer clusters."""
+"""Training items of the rarest class per cluster; a small training set gets fewer clusters, but two
+if there are as many items of all classes."""
 
 _STARTS = 4
 """Restarts of k-means; the best is kept."""
@@ -156,7 +157,9 @@ def fit_clusters(
         )
     features = feature_matrix(X)
     embedding, position, residual = _fit_embedding(features, n_components, seed)
-    carried = (len(position) if n_rarest is None else n_rarest) // ITEMS_PER_CLUSTER
+    of_all = len(position) // ITEMS_PER_CLUSTER
+    of_rarest = of_all if n_rarest is None else n_rarest // ITEMS_PER_CLUSTER
+    carried = max(of_rarest, min(of_all, 2))
     wanted = max(1, min(n_clusters, carried, _n_distinct(position, n_clusters)))
     means = KMeans(wanted, n_init=_STARTS, random_state=_sklearn_seed(seed, "k-means")).fit(
         position

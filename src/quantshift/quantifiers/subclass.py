@@ -46,7 +46,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from quantshift.classify.classifier import predict_posteriors
-from quantshift.classify.clusters import Clusters, Partition, fit_clusters, fit_groups
+from quantshift.classify.clusters import (
+    ITEMS_PER_CLUSTER,
+    Clusters,
+    Partition,
+    fit_clusters,
+    fit_groups,
+)
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.classify.subclass_calibration import SubclassCalibration, fit_subclass_calibration
 from quantshift.errors import DataError
@@ -69,7 +75,7 @@ AVERAGED = np.array([True, False, True, True])
 """Which of them enter the estimate."""
 
 LEAST_WITHIN = 0.3
-"""Share of the posteriors' variance within clusters, below which there is but one cluster."""
+"""Share of the posteriors' variance within clusters, below which the estimate is SLD's."""
 
 NOVELTY_LIMIT = 4.0
 """Standard errors of the mean novelty beyond which a sample is out of the training support."""
@@ -107,9 +113,10 @@ class SubclassModel:
 class SubclassSLD(AbstractQuantifier):
     """Subclass SLD: maximum likelihood over (class, cluster), under the kind of shift there is.
 
-    n_clusters: k-means clusters of the training features, or fewer: with few items of a class (25
-        of the rarest for each cluster), with few distinct points, and only one where the clusters
-        explain most of the posteriors; `fit(X, y, groups=...)` takes known groups instead.
+    n_clusters: k-means clusters of the training features, or fewer with few items of a class or
+        few distinct points; `fit(X, y, groups=...)` takes known groups instead. With fewer than 25
+        items of the rarest class for each cluster, or clusters that explain most of the
+        posteriors, the estimate is SLD's (`divided_` is False), and clusters serve the shift test.
     n_components: singular vectors that features are reduced to for the clusters.
     tol, max_iter: as in SLD.
 
@@ -134,6 +141,7 @@ class SubclassSLD(AbstractQuantifier):
     committee_: tuple[Any, ...]
     partition_: Partition | None
     n_clusters_: int
+    divided_: bool
     model_: SubclassModel
     plain_: SubclassModel | None
 
@@ -264,17 +272,17 @@ class SubclassSLD(AbstractQuantifier):
         self.plain_ = None
         if clusters is None:
             self.model_ = self.plain_ = _fit_plain(pure, codes)
+            self.divided_ = False
             return
         self.model_ = fit_model(pure, codes, clusters, self.n_clusters_)
-        if not _tell_classes_within(self.model_, pure, clusters.codes):
-            self.model_ = fit_model(pure, codes, _undivided(clusters), 1)
+        self.divided_ = _carries_subclasses(self.model_, pure, clusters.codes)
 
     def refitter(self) -> Callable[[Indices], Self]:
         """Clusters stay; the calibration is fitted again from where it is."""
         check_is_fitted(self, "classes_")
         items, codes = self.held_out_posteriors_, self.held_out_codes_
         pure, clusters = split_items(items, len(self.classes_))
-        placed = self._placed(_nowhere(len(codes)) if clusters is None else clusters)
+        placed = _nowhere(len(codes)) if clusters is None else clusters
         recalibrate = self.model_.calibration.refitter(pure, codes, placed.codes)
         n_clusters = len(self.model_.shares)
 
@@ -297,10 +305,6 @@ class SubclassSLD(AbstractQuantifier):
             self.plain_ = _fit_plain(pure, self.held_out_codes_)
         return self.plain_
 
-    def _placed(self, clusters: Clusters) -> Clusters:
-        """The clusters as the model sees them: one, if it is not divided."""
-        return clusters if len(self.model_.shares) > 1 else _undivided(clusters)
-
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         n_classes = len(self.classes_)
         pure, clusters = split_items(posteriors, n_classes)
@@ -308,7 +312,6 @@ class SubclassSLD(AbstractQuantifier):
             nowhere = np.full((2, len(pure)), np.nan)
             q = self._plain().calibration(pure, np.zeros(len(pure), np.int64))
             return np.concatenate([q.T, nowhere])
-        clusters = self._placed(clusters)
         members = members_of(posteriors, n_classes)
         # All members at once: a few large arrays instead of many small ones.
         calibrated = self.model_.calibration(
@@ -340,7 +343,7 @@ class SubclassSLD(AbstractQuantifier):
         outside = excess > NOVELTY_LIMIT
         by_model = f.sum(axis=2)
         weight = _weights(model, by_model[:, 0], fit, index.shape[1])
-        weight[outside] = np.eye(len(MODELS))[0]
+        weight[outside | (not self.divided_)] = np.eye(len(MODELS))[0]
         p_hat = np.einsum("sm,smk->sk", weight, by_model)
         return p_hat / p_hat.sum(axis=1, keepdims=True), {
             "iterations": np.max([solution[2] for solution in solutions], axis=0),
@@ -358,20 +361,18 @@ def _nowhere(n_items: int) -> Clusters:
     return Clusters(np.zeros(n_items, np.int64), np.full(n_items, np.nan))
 
 
-def _undivided(clusters: Clusters) -> Clusters:
-    return Clusters(np.zeros_like(clusters.codes), clusters.novelty)
-
-
 def _fit_plain(posteriors: Posteriors, codes: Codes) -> SubclassModel:
     return fit_model(posteriors, codes, _nowhere(len(codes)), 1)
 
 
-def _tell_classes_within(model: SubclassModel, posteriors: Posteriors, clusters: Codes) -> bool:
-    """Whether enough of what tells the classes apart is left within the clusters.
+def _carries_subclasses(model: SubclassModel, posteriors: Posteriors, clusters: Codes) -> bool:
+    """Whether the training items carry subclasses: enough of each class, and of what tells them.
 
     Clusters of few or discrete columns may *be* the score: then nothing within them tells the
-    classes apart, a change of prevalence looks like a change of clusters, and one cluster is right.
+    classes apart, and a change of prevalence looks like one of clusters.
     """
+    if model.sizes.sum(axis=0).min() < ITEMS_PER_CLUSTER * len(model.shares):
+        return False
     q = model.calibration(posteriors, clusters)
     sizes = np.bincount(clusters, minlength=len(model.shares))
     within = float(((q - _means(clusters, q, sizes)[clusters]) ** 2).sum())
