@@ -11,10 +11,12 @@ from quantshift.quantifiers.divergences import DIVERGENCES, TERMS, topsoe
 from quantshift.quantifiers.mixtures import match_all
 
 
-def in_a_row(n: int, p: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def in_a_row(
+    n: int, p: np.ndarray, rng: np.random.Generator, apart: float = 1.5
+) -> tuple[np.ndarray, np.ndarray]:
     """Posteriors of classes that overlap with their neighbours, and the classes."""
     y = rng.choice(len(p), n, p=p)
-    distance = rng.normal(1.5 * y)[:, np.newaxis] - 1.5 * np.arange(len(p))
+    distance = rng.normal(apart * y)[:, np.newaxis] - apart * np.arange(len(p))
     density = np.exp(-(distance**2) / 2)
     return density / density.sum(axis=1, keepdims=True), y
 
@@ -75,6 +77,25 @@ def test_no_other_prevalence_is_nearer(divergence, seed, n_classes, size) -> Non
     others = np.concatenate([rng.dirichlet(np.full(n_classes, 0.5), 200), corners])
     near = [found + step * (corners - found) for step in (1e-4, 1e-3, 1e-2)]
     assert total(found)[0] <= total(np.concatenate([others, *near])).min() + 1e-8
+
+
+@pytest.mark.parametrize("divergence", list(TERMS))
+def test_the_slope_to_every_class_is_up_at_the_minimum(divergence: str) -> None:
+    """Classes far apart, some of them nearly absent: a step too far used to be the last."""
+    rng = np.random.default_rng(4)
+    for n_classes in (3, 4, 6):
+        known, y = in_a_row(3000, np.full(n_classes, 1 / n_classes), rng, apart=3.0)
+        quantifier = DyS(divergence=divergence).fit_posteriors(known, y)
+        for p in rng.dirichlet(np.full(n_classes, 0.3), 40):
+            sample = in_a_row(2000, p, rng, apart=3.0)[0]
+            found = quantifier.aggregate(sample)
+            bins = np.minimum(sample * 10, 9).astype(int)
+            histograms = np.stack([np.bincount(row, minlength=10) / 2000 for row in bins.T])
+            mixture = np.tensordot(found, quantifier.histograms_, axes=1)
+            _, first, _ = TERMS[divergence](mixture, histograms)
+            slopes = (quantifier.histograms_ * first).sum(axis=(1, 2))
+            # No prevalence is lower by more than the steepest slope (the gap of Frank and Wolfe).
+            assert slopes.min() - slopes @ found > -1e-5
 
 
 @pytest.mark.parametrize("name", list(TERMS))
