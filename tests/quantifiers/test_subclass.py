@@ -210,11 +210,11 @@ def test_few_or_discrete_columns_are_no_worse_than_sld(kind: str, n_train: int) 
         X_new = discrete_columns(kind, truth, rng)
         for name, quantifier in both.items():
             errors[name].append(abs(quantifier.predict(X_new)[1] - truth.mean()))
-        alarms.append(shift_test(both["SubclassSLD"], X_new, n_bootstrap=200).p_value < 0.01)
+        alarms.append(shift_test(both["SubclassSLD"], X_new, n_bootstrap=200).p_value < 0.05)
     assert np.mean(errors["SubclassSLD"]) < np.mean(errors["SLD"]) + 0.02
-    assert not any(alarms)
-    # Where every cluster is a value of the only feature, nothing within it tells the classes apart.
-    assert both["SubclassSLD"].divided_ == (kind == "mixed")
+    assert sum(alarms) <= 1
+    # Where clusters are values of the features, too little within them tells the classes apart.
+    assert not both["SubclassSLD"].divided_
 
 
 SHIFTS = {

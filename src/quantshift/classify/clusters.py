@@ -46,6 +46,9 @@ _STARTS = 4
 _POWER_ITERATIONS = 2
 """Of the randomised decomposition; more changed no cluster on the reviews."""
 
+_DIGITS = 9
+"""To which positions and distances are compared: equal items differ beyond them by rounding."""
+
 HELD_OUT = 5
 """One training item in so many tells how far new items are outside the singular vectors."""
 
@@ -307,7 +310,7 @@ def _divided(partition: Partition, codes: Codes, lengths: Reals) -> tuple[Partit
 
 def _distances(position: Reals, centres: Reals) -> Reals:
     gap = position - centres
-    return np.asarray(np.sqrt((gap * gap).mean(axis=1)))
+    return np.asarray(np.sqrt((gap * gap).mean(axis=1)).round(_DIGITS))
 
 
 def _ranks(lengths: Reals, known: Reals) -> Reals:
@@ -319,7 +322,7 @@ def _ranks(lengths: Reals, known: Reals) -> Reals:
 def _n_distinct(position: Reals, enough: int) -> int:
     """Number of distinct points, or `enough` if there are as many: equal items are one point."""
     for rows in (position[: 50 * enough], position):
-        n_distinct = len(np.unique(rows.round(9), axis=0))
+        n_distinct = len(np.unique(rows.round(_DIGITS), axis=0))
         if n_distinct >= enough:
             return enough
     return n_distinct
@@ -328,15 +331,18 @@ def _n_distinct(position: Reals, enough: int) -> int:
 def _as_if_held_out(position: Reals, centres: Reals, seed: int) -> tuple[Codes, Reals]:
     """Clusters of the training items, and distances, by k-means without the items of their fold.
 
-    Each k-means starts from the centres of all items, so that clusters keep their numbers.
+    Each k-means starts from the centres of all items, so that clusters keep their numbers. Where
+    most items have equals, centres hardly depend on any of them, and are those of all items: equal
+    items are then in the same cluster at the same distance, in whatever fold.
     """
     n_clusters = len(centres)
+    tied = len(np.unique(position.round(_DIGITS), axis=0)) < len(position) / 2
     codes, distances = np.empty(len(position), np.int64), np.empty(len(position))
     folds = generator(seed, purpose="folds of clusters").permutation(len(position)) % N_FOLDS
     for fold in range(N_FOLDS):
         held_out, rest = position[folds == fold], position[folds != fold]
         own = centres
-        if n_clusters > 1 and _n_distinct(rest, n_clusters) == n_clusters:
+        if not tied and n_clusters > 1 and _n_distinct(rest, n_clusters) == n_clusters:
             own = KMeans(n_clusters, init=centres, n_init=1).fit(rest).cluster_centers_
         nearest = np.argmax(2 * held_out @ own.T - (own * own).sum(axis=1), axis=1)
         codes[folds == fold] = nearest

@@ -46,7 +46,7 @@ from quantshift.quantifiers.subclass import (
     SubclassSLD,
     excess_novelty,
     join_items,
-    one_member_each,
+    members_of,
     split_items,
 )
 from quantshift.quantifiers.subclass_kernels import maximise_subclasses
@@ -172,16 +172,20 @@ def shift_tests(
             "clusters of the training items"
         )
     null = NullModel.of(quantifier, n_bootstrap=n_bootstrap, seed=seed)
-    q = null.model.calibration(one_member_each(items, n_classes), clusters.codes)
+    members = np.stack(members_of(items, n_classes))
     found = quantifier.estimate_items(items, list(samples)).diagnostics
     tests = []
     for i, rows in enumerate(samples):
+        # Each item by one member, drawn at random, as every held-out item has been classified.
+        rng = generator(seed, purpose="shift test: members", n_items=len(rows))
+        one_each = members[rng.permutation(len(rows)) % len(members), rows]
+        own = clusters[rows]
         observed = statistics(
             null,
-            q,
-            clusters.codes,
-            clusters.novelty,
-            rows[None],
+            null.model.calibration(one_each, own.codes),
+            own.codes,
+            own.novelty,
+            np.arange(len(rows))[np.newaxis],
             (null.model.within[None], null.model.shares[None], null.model.novelty[None]),
         )
         tests.append(

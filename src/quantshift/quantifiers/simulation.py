@@ -125,7 +125,9 @@ def _crossing(curve: Reals, estimates: Sequence[Reals], p: float, tail: float) -
         return 1.0
     gap, rise = GRID[i + 1] - GRID[i], curve[i + 1] - curve[i]
     if curve[i] < p - TIE:
-        return float(GRID[i] + gap * (p - curve[i]) / rise)
+        # Where estimates are clipped at 0, the curve starts from where it leaves 0.
+        start = _crossing(curve, estimates, 0.0, tail) if curve[i] <= TIE else GRID[i]
+        return float(start + (GRID[i + 1] - start) * (p - curve[i]) / rise)
     here, there = (float(np.mean(estimates[j] <= p + TIE)) for j in (i, i + 1))
     if there > 0:
         start, goal, end = stats.norm.ppf([min(here, 1 - TIE), tail, there])

@@ -501,13 +501,3 @@ def members_of(items: Reals, n_classes: int) -> list[Posteriors]:
     """Posteriors of the items by each member of the committee; without one, the posteriors."""
     columns = items[:, :-2]
     return np.split(columns, columns.shape[1] // n_classes, axis=1)[1:] or [columns]
-
-
-def one_member_each(items: Reals, n_classes: int) -> Posteriors:
-    """Posteriors of every item by one member, as every held-out item has them.
-
-    Which one depends on the item alone: on digits of its posterior that mean nothing.
-    """
-    members = np.stack(members_of(items, n_classes))
-    which = np.floor(items[:, 0] * 2.0**40).astype(np.int64) % len(members)
-    return np.asarray(members[which, np.arange(len(items))])

@@ -70,7 +70,7 @@ def examine(
     shifts = _shifts(model.quantifier, items, samples, seed) if weighs else [None] * len(samples)
     for i, shift in enumerate(shifts):
         if shift is not None and shift.rejected:
-            lows, highs = _span(found, i, by_kind[:, i], sizes[i], level)
+            lows, highs = _span(model, found, i, by_kind[:, i], sizes[i], level)
             low[i], high[i] = np.minimum(low[i], lows), np.maximum(high[i], highs)
     if simultaneous:
         low, high = stretched(found.prevalence, low, high, drawn.values, level)
@@ -131,12 +131,14 @@ def _tested(rows: Indices, seed: int) -> Indices:
 
 
 def _span(
-    found: Estimate, i: int, by_kind: Prevalences, size: int, level: float
+    model: Model, found: Estimate, i: int, by_kind: Prevalences, size: int, level: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Limits of all kinds of shift that have weight in sample i."""
-    # Out of the training support nothing is weighed: every kind of shift is possible.
-    outside = found.diagnostics["fallback"][i]
-    chosen = (found.diagnostics["model_weight"][i] >= SOME_WEIGHT) | outside
+    assert isinstance(model.quantifier, SubclassSLD)
+    # Out of the training support, or with clusters that carry no subclasses, nothing is weighed:
+    # every kind of shift is possible.
+    unweighed = found.diagnostics["fallback"][i] or not model.quantifier.divided_
+    chosen = (found.diagnostics["model_weight"][i] >= SOME_WEIGHT) | unweighed
     p_hat = found.diagnostics["model_prevalence"][i][chosen]
     low, high = limits(p_hat, by_kind[chosen], [size] * len(p_hat), level)
     return low.min(axis=0), high.max(axis=0)
