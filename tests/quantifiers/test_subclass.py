@@ -217,6 +217,14 @@ def test_few_or_discrete_columns_are_no_worse_than_sld(kind: str, n_train: int) 
     assert not both["SubclassSLD"].divided_
 
 
+@pytest.mark.parametrize("p", [0.1, 0.5, 1.0])
+def test_constant_posteriors_give_the_training_prevalence(p: float) -> None:
+    posteriors = np.tile([1 - p, p], (50, 1))
+    fitted = SubclassSLD().fit_posteriors(posteriors, np.arange(50) < 10)
+    # But for Platt's targets, which are not quite 0 and 1.
+    assert_allclose(fitted.aggregate(posteriors), [0.8, 0.2], atol=0.005)
+
+
 SHIFTS = {
     "prior": ({(0, 0): 400, (1, 0): 400, (0, 1): 800, (1, 1): 200}, PRIOR),
     "mixed": ({(0, 0): 300, (1, 0): 1200, (0, 1): 200, (1, 1): 200}, MIXED),

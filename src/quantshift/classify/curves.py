@@ -88,7 +88,7 @@ class Spline:
         """The spline for these training scores; None if they take too few values."""
         farthest = farthest_score(len(scores))
         cut = np.clip(scores, -farthest, farthest)
-        centre, unit = float(cut.mean()), float(cut.std()) or 1.0
+        centre, unit = float(cut.mean()), spread_of(cut)
         place = (cut - centre) / unit
         knots = np.unique(np.quantile(place, np.linspace(*OUTER_KNOTS, N_KNOTS)))
         if len(knots) < 3:
@@ -238,6 +238,12 @@ def reweighted(
         if length < _NEAR:
             return np.asarray(now)
     return fit_penalised(design, targets, penalty, theta, weights)[0]
+
+
+def spread_of(scores: Reals) -> float:
+    """Standard deviation of the scores, or 1 if they are all the same but for rounding."""
+    spread = float(np.std(scores))
+    return spread if spread > 1e-9 * max(1.0, float(np.abs(scores).max())) else 1.0
 
 
 def log_determinant(hessian: Reals) -> float:

@@ -25,6 +25,7 @@ from quantshift.classify.curves import (
     fit_penalised,
     log_determinant,
     reweighted,
+    spread_of,
 )
 from quantshift.classify.scores import (
     FLOOR,
@@ -161,7 +162,7 @@ def inside(columns: Reals) -> Posteriors:
 
 def _fit_curve(scores: Reals, targets: Reals, clusters: Codes, n_clusters: int) -> SubclassCurve:
     """The ridge of the clusters first, without a spline; then that of the spline, if any."""
-    line, spline = Line(float(np.std(scores)) or 1.0), Spline.of(scores)
+    line, spline = Line(spread_of(scores)), Spline.of(scores)
     start = np.zeros(2 + 2 * n_clusters)
     start[0] = float(logit(targets.mean()))
     plain = SubclassCurve(line, None, start, start, np.eye(len(start)), n_clusters)
