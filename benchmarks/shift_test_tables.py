@@ -87,6 +87,8 @@ def of_training_set(
         for _ in range(options.samples):
             prevalences.append(p)
             rows.append(prior_shift_sample(data.y_pool, shares, SIZE, rng))
+    if not rows:
+        return
     used, positions = np.unique(np.concatenate(rows), return_inverse=True)
     learner = CLASSIFIERS[key["classifier"]]("features", repeat)
     quantifier = SubclassSLD(learner, seed=repeat).fit(data.X_train, data.y_train)

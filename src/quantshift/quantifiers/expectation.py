@@ -33,9 +33,12 @@ class SLD(AbstractQuantifier):
 
     calibration: how the classifier's posteriors are calibrated on out-of-fold ones (`cv` folds)
         before use: "sigmoid", "temperature", "beta", "smooth", "isotonic", "none", or "auto"
-        (default), the one of them with the least cross-entropy on held-out items.
-    tol: largest change of a prevalence in the last step for the estimate to count as converged.
-    max_iter: after so many steps the estimate is given as it is, with `converged` False.
+        (default), which compares all but "temperature" and "none" by their cross-entropy on items
+        held out from them and takes the best, or a simpler one that is about as good.
+    tol: largest error of a prevalence at which the estimate counts as converged; the conditions of
+        a maximum hold to 1e-7 besides.
+    max_iter: after so many passes over the items the estimate is given as it is, with `converged`
+        False.
     """
 
     assumption: ClassVar[str] = (
