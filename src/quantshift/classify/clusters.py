@@ -40,6 +40,12 @@ ITEMS_PER_CLUSTER = 25
 """Training items of the rarest class per cluster; a small training set gets fewer clusters, but two
 if there are as many items of all classes."""
 
+SMALLEST_CLUSTER = 12
+"""Fewer training items are no cluster; new items would fall into it in quite other shares."""
+
+FARTHEST = 3.0
+"""Standard deviations at which narrow features are cut."""
+
 _STARTS = 4
 """Restarts of k-means; the best is kept."""
 
@@ -49,11 +55,8 @@ _POWER_ITERATIONS = 2
 _DIGITS = 9
 """To which positions and distances are compared: equal items differ beyond them by rounding."""
 
-HELD_OUT = 5
-"""One training item in so many tells how far new items are outside the singular vectors."""
-
 N_FOLDS = 5
-"""Folds in which the training items' clusters or groups are predicted."""
+"""Folds in which the training items' clusters, groups and residuals are predicted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,14 +92,17 @@ class Embedding(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Standardisation:
-    """Narrow features: each to mean 0 and variance 1; nothing is left out."""
+    """Narrow features: each to mean 0 and variance 1, cut at 3 to either side.
+
+    Uncut, a handful of outliers would be a cluster of their own.
+    """
 
     mean: Reals
     scale: Reals
 
     def __call__(self, X: Any) -> tuple[Reals, Reals]:  # noqa: D102
         position = (np.asarray(X.toarray() if issparse(X) else X) - self.mean) / self.scale
-        return position, np.zeros(len(position))
+        return np.clip(position, -FARTHEST, FARTHEST), np.zeros(len(position))
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +124,7 @@ class Partition:
     halves: 0 or 1 for each cluster, the coarse division into two, shape (n_clusters,).
     n_features: width of the features it was made for.
     lengths: how far the training items are outside, ascending: what novelty is a rank in.
+    novelty_error: standard error that the novelties of all training items have in common.
     """
 
     embedding: Embedding
@@ -127,6 +134,7 @@ class Partition:
     halves: Codes
     n_features: int
     lengths: Reals
+    novelty_error: float
 
     @property
     def n_clusters(self) -> int:
@@ -159,7 +167,7 @@ def fit_clusters(
             f"n_clusters and n_components must be at least 1, got {n_clusters} and {n_components}"
         )
     features = feature_matrix(X)
-    embedding, position, residual = _fit_embedding(features, n_components, seed)
+    embedding, position, residual, error = _fit_embedding(features, n_components, seed)
     of_all = len(position) // ITEMS_PER_CLUSTER
     of_rarest = of_all if n_rarest is None else n_rarest // ITEMS_PER_CLUSTER
     carried = max(of_rarest, min(of_all, 2))
@@ -167,7 +175,7 @@ def fit_clusters(
     means = KMeans(wanted, n_init=_STARTS, random_state=_sklearn_seed(seed, "k-means")).fit(
         position
     )
-    centres = np.asarray(means.cluster_centers_, dtype=np.float64)
+    centres = _large_clusters(position, means.labels_, wanted)
     codes, distances = _as_if_held_out(position, centres, seed)
     lengths = residual if isinstance(embedding, Projection) else distances
     return _divided(
@@ -176,9 +184,10 @@ def fit_clusters(
             coef=2 * centres.T,
             intercept=-(centres * centres).sum(axis=1),
             centres=centres,
-            halves=_halves(centres, np.bincount(means.labels_, minlength=wanted)),
+            halves=_halves(centres, np.bincount(codes, minlength=len(centres))),
             n_features=features.shape[1],
             lengths=np.sort(lengths),
+            novelty_error=_in_ranks(error, lengths),
         ),
         codes,
         lengths,
@@ -197,7 +206,7 @@ def fit_groups(X: Any, groups: Any, *, n_components: int, seed: int) -> tuple[Pa
         raise DataError(f"X has {features.shape[0]} items but there are {len(codes)} groups")
     if len(names) < 2:
         raise DataError(f"all groups are {names.tolist()[0]!r}: leave groups out")
-    embedding, position, residual = _fit_embedding(features, n_components, seed)
+    embedding, position, residual, error = _fit_embedding(features, n_components, seed)
     smallest = int(np.bincount(codes).min())
     folds = stratified_folds(codes, max(2, min(N_FOLDS, smallest)), seed=seed)
     predicted = np.empty_like(codes)
@@ -212,7 +221,16 @@ def fit_groups(X: Any, groups: Any, *, n_components: int, seed: int) -> tuple[Pa
         residual if isinstance(embedding, Projection) else _distances(position, centres[predicted])
     )
     return _divided(
-        Partition(embedding, coef, intercept, centres, halves, features.shape[1], np.sort(lengths)),
+        Partition(
+            embedding,
+            coef,
+            intercept,
+            centres,
+            halves,
+            features.shape[1],
+            np.sort(lengths),
+            _in_ranks(error, lengths),
+        ),
         predicted,
         lengths,
     )
@@ -238,21 +256,24 @@ def feature_matrix(X: Any) -> Any:
     return matrix
 
 
-def _fit_embedding(features: Any, n_components: int, seed: int) -> tuple[Embedding, Reals, Reals]:
-    """The embedding, and positions and residuals of the training items."""
+def _fit_embedding(
+    features: Any, n_components: int, seed: int
+) -> tuple[Embedding, Reals, Reals, float]:
+    """The embedding, positions and residuals of the training items, and an error all share."""
     if features.shape[1] <= n_components or features.shape[0] <= 2 * n_components:
         dense = features.toarray() if issparse(features) else features
         spread = dense.std(axis=0)
         standardisation = Standardisation(dense.mean(axis=0), np.where(spread > 0, spread, 1.0))
-        return standardisation, *standardisation(features)
+        return standardisation, *standardisation(features), 0.0
     components, singular = _singular_vectors(features, n_components, seed)
     inside = np.asarray(features @ components)
     leverage = ((inside / singular) ** 2).sum(axis=1)
     # A document that is a dimension of its own has leverage 1: nothing of it is foreseen.
     residual = _residual(features, inside) / np.maximum(1 - leverage, 1e-3)
     residual = np.minimum(residual, 1.0)
-    residual = residual + _hindsight(features, residual, n_components, seed)
-    return Projection(components), _directions(_as_if_new(features, inside, singular)), residual
+    missing, error = _hindsight(features, residual, n_components, seed)
+    position = _directions(_as_if_new(features, inside, singular))
+    return Projection(components), position, residual + missing, error
 
 
 def _as_if_new(features: Any, inside: Reals, singular: Reals) -> Reals:
@@ -278,17 +299,26 @@ def _singular_vectors(features: Any, n_components: int, seed: int) -> tuple[Real
     return np.ascontiguousarray(rows[kept].T), singular[kept]
 
 
-def _hindsight(features: Any, residual: Reals, n_components: int, seed: int) -> float:
+def _hindsight(features: Any, residual: Reals, n_components: int, seed: int) -> tuple[float, float]:
     """How much larger residuals of items are if these had no part in the singular vectors.
 
-    Measured on a fifth of the items, with the singular vectors of the others.
+    Measured on a fifth of the items with the singular vectors of the others, five times; and the
+    standard deviation between the five: singular values may be near each other, and another draw of
+    items then has other singular vectors. With more features than items (words) there are many
+    weak ones, and once is enough.
     """
     shuffled = generator(seed, purpose="held-out residuals").permutation(len(residual))
-    held_out, rest = np.split(shuffled, [max(1, len(shuffled) // HELD_OUT)])
-    components, _ = _singular_vectors(features[rest], n_components, seed)
-    items = features[held_out]
-    foreseen = _residual(items, np.asarray(items @ components))
-    return float(np.mean(foreseen - residual[held_out]))
+    missing = []
+    for held_out in np.array_split(shuffled, N_FOLDS):
+        rest = np.setdiff1d(shuffled, held_out)
+        components, _ = _singular_vectors(features[rest], n_components, seed)
+        items = features[held_out]
+        foreseen = _residual(items, np.asarray(items @ components))
+        missing.append(foreseen - residual[held_out])
+        if features.shape[1] > features.shape[0]:
+            return float(missing[0].mean()), float(missing[0].std() / np.sqrt(len(held_out)))
+    means = [own.mean() for own in missing]
+    return float(np.mean(means)), float(np.std(means, ddof=1))
 
 
 def _directions(inside: Reals) -> Reals:
@@ -304,6 +334,19 @@ def _residual(X: Any, inside: Reals) -> Reals:
     return np.asarray(np.sqrt(share))
 
 
+def _large_clusters(position: Reals, labels: Codes, n_clusters: int) -> Reals:
+    """Centres of the clusters that are large enough; items of the others go to the nearest."""
+    sizes = np.bincount(labels, minlength=n_clusters)
+    kept = np.flatnonzero(sizes >= min(SMALLEST_CLUSTER, int(sizes.max())))
+    centres = np.stack([position[labels == label].mean(axis=0) for label in kept])
+    nearest = _nearest(position, centres)
+    return np.stack([position[nearest == label].mean(axis=0) for label in range(len(kept))])
+
+
+def _nearest(position: Reals, centres: Reals) -> Codes:
+    return np.asarray(np.argmax(2 * position @ centres.T - (centres**2).sum(axis=1), axis=1))
+
+
 def _divided(partition: Partition, codes: Codes, lengths: Reals) -> tuple[Partition, Clusters]:
     return partition, Clusters(codes, _ranks(lengths, partition.lengths))
 
@@ -317,6 +360,12 @@ def _ranks(lengths: Reals, known: Reals) -> Reals:
     """Place of each length among the known ones, from 0 to 1; equals share the middle place."""
     below, up_to = (np.searchsorted(known, lengths, side=side) for side in ("left", "right"))
     return np.asarray((below + up_to) / (2 * len(known)))
+
+
+def _in_ranks(length: float, known: Reals) -> float:
+    """How much a common change of all lengths moves their ranks on average."""
+    ascending = np.sort(known)
+    return float(np.mean(_ranks(known + length, ascending) - _ranks(known, ascending)))
 
 
 def _n_distinct(position: Reals, enough: int) -> int:
@@ -344,7 +393,7 @@ def _as_if_held_out(position: Reals, centres: Reals, seed: int) -> tuple[Codes, 
         own = centres
         if not tied and n_clusters > 1 and _n_distinct(rest, n_clusters) == n_clusters:
             own = KMeans(n_clusters, init=centres, n_init=1).fit(rest).cluster_centers_
-        nearest = np.argmax(2 * held_out @ own.T - (own * own).sum(axis=1), axis=1)
+        nearest = _nearest(held_out, own)
         codes[folds == fold] = nearest
         distances[folds == fold] = _distances(held_out, own[nearest])
     return codes, distances

@@ -241,7 +241,8 @@ class NullModel:
 
     posteriors: calibrated by each replicate, (n_replicates, n_training, n_classes);
     within, shares: of its clusters; means: of novelty in its subclasses.
-    novelty: of the training items; halves: the coarse division of the clusters.
+    novelty: of the training items, and the error they have in common.
+    halves: the coarse division of the clusters.
     """
 
     model: SubclassModel
@@ -253,6 +254,7 @@ class NullModel:
     shares: Reals
     means: Reals
     novelty: Reals
+    novelty_error: float
     n_bootstrap: int
     seed: int
 
@@ -277,6 +279,8 @@ class NullModel:
         means = (weights * clusters.novelty) @ cell / np.maximum(in_cell, 1)
         means = np.where(in_cell > 0, means, model.novelty.ravel())
         partition = quantifier.partition_
+        novelty_error = 0.0 if partition is None else partition.novelty_error
+        means = means + rng.normal(0.0, novelty_error, (len(weights), 1))
         return cls(
             model=model,
             codes=codes,
@@ -287,6 +291,7 @@ class NullModel:
             shares=(mass + 0.5) / (n + 0.5 * n_clusters),
             means=means.reshape(-1, *model.novelty.shape),
             novelty=clusters.novelty,
+            novelty_error=novelty_error,
             n_bootstrap=n_bootstrap,
             seed=seed,
         )
@@ -350,6 +355,7 @@ def statistics(
         subclasses[:, 3],
         novelty[index].mean(axis=1),
         index.shape[1],
+        null.novelty_error,
     )
     return Statistics(
         against_prior=np.column_stack([2 * (fits[:, 3] - fits[:, 0]), outside]),

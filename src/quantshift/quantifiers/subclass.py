@@ -339,7 +339,8 @@ class SubclassSLD(AbstractQuantifier):
             for q in np.split(representation[:-2], (len(representation) - 2) // len(self.classes_))
         ]
         f, fit = (np.mean([solution[i] for solution in solutions], axis=0) for i in (0, 1))
-        excess = excess_novelty(model, f[:, 3], novelty[index].mean(axis=1), index.shape[1])
+        error = 0.0 if self.partition_ is None else self.partition_.novelty_error
+        excess = excess_novelty(model, f[:, 3], novelty[index].mean(axis=1), index.shape[1], error)
         outside = excess > NOVELTY_LIMIT
         by_model = f.sum(axis=2)
         weight = _weights(model, by_model[:, 0], fit, index.shape[1])
@@ -445,15 +446,18 @@ def _novelty_moments(
     return moments[0], np.maximum(moments[1] - moments[0] ** 2, 1e-12)
 
 
-def excess_novelty(model: SubclassModel, f: Reals, observed: Reals, size: int) -> Reals:
+def excess_novelty(
+    model: SubclassModel, f: Reals, observed: Reals, size: int, common: float
+) -> Reals:
     """Mean novelty above what the local model's subclasses explain, in standard errors.
 
-    f: subclass shares, (n_samples, n_clusters, n_classes). The error has two parts, the sample's
-    and that of the means of the training subclasses. Zero where novelty is unknown.
+    f: subclass shares, (n_samples, n_clusters, n_classes); common: error that all training items
+    share. The others are the sample's and those of the means of the training subclasses. Zero
+    where novelty is unknown.
     """
     expected = (f * model.novelty).sum(axis=(1, 2))
     spread = f / size + f * f / np.maximum(model.sizes, 1)
-    error = np.sqrt((spread * model.novelty_variance).sum(axis=(1, 2)))
+    error = np.sqrt((spread * model.novelty_variance).sum(axis=(1, 2)) + common**2)
     return np.asarray(np.nan_to_num((observed - expected) / error))
 
 
