@@ -169,7 +169,7 @@ def learn(
     folds = stratified_folds(codes, 5, seed=seed_of(0, benchmark="shift test"))
     models = LogisticLearner().learn(view, rows, codes, [{"C": 10.0}], folds)
     quantifier = SubclassSLD()
-    partition, clusters = quantifier.divide(view.transform(rows))
+    partition, clusters = quantifier.divide(view.transform(rows), codes)
     quantifier.fit_posteriors(models.out_of_fold[0], codes, clusters=clusters, partition=partition)
     return Trained(quantifier, models, view, partition), train
 
@@ -192,11 +192,13 @@ def kinds_of_shift(
     index = np.split(place, np.cumsum([len(d.indices) for d in draws])[:-1])
     items = trained.items(population.rows[used])
     tests = shift_tests(trained.quantifier, items, index, level=LEVEL, n_bootstrap=n_bootstrap)
-    return [test.kind for test in tests]
+    return ["outside" if test.out_of_support else test.kind for test in tests]
 
 
 def describe(kinds: list[str]) -> str:
-    share = {name: kinds.count(name) / len(kinds) for name in ("prior", "covariate", "local")}
+    share = {
+        name: kinds.count(name) / len(kinds) for name in ("prior", "covariate", "local", "outside")
+    }
     named = ", ".join(f"{name} {value:.3f}" for name, value in share.items())
     return f"power {1 - share['prior']:.3f} of {len(kinds)} samples (named: {named})"
 

@@ -239,7 +239,7 @@ def _clusters(
         return {}, {}
     partition, known = division
     new = partition.locate(training.view.transform(test_rows))
-    return {"clusters": known}, {"clusters": new}
+    return {"clusters": known, "partition": partition}, {"clusters": new}
 
 
 def _foreign_outcome(
