@@ -63,6 +63,9 @@ TOLERANCE = 1e-6
 SINGLE_PRECISION_TOLERANCE = 1e-8
 """Down to this tolerance the products inside the solver may be in single precision."""
 
+_MARGIN = 0.25
+"""The solver aims at so much of the tolerance: its own gap leaves the intercept's part out."""
+
 _SINGLE_PRECISION_MARGIN = 0.95
 """The solver aims a little lower then, because of the rounding in its own gap."""
 
@@ -154,7 +157,7 @@ def fit_logistic(
     queue = np.argsort(-weights.max(axis=1), kind="stable")
     n_lanes = min(LANES, len(queue))
     if tol < SINGLE_PRECISION_TOLERANCE:
-        limits = _limits(matrix, tol, max_iter)
+        limits = _limits(matrix, _MARGIN * tol, max_iter)
         outcome = solve(rows, columns, positive, weights, queue, limits, n_lanes)
         return _models(rows, columns, positive, weights, outcome, tol)
     outcome = solve(
@@ -171,7 +174,7 @@ def fit_logistic(
     if again.size == 0:
         return models
     # The rounding of single precision may be the reason.
-    limits = _limits(matrix, tol, max_iter)
+    limits = _limits(matrix, _MARGIN * tol, max_iter)
     exact = solve(rows, columns, positive, weights, again, limits, n_lanes)
     for in_double, in_single in zip(exact, outcome, strict=True):
         in_single[again] = in_double[again]
