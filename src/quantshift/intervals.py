@@ -62,7 +62,8 @@ Reals = NDArray[np.float64]
 
 N_REFITS = 200
 """Replicates of the training side; each serves n_bootstrap / N_REFITS replicates of the sample.
-With more than two classes, where a refit costs more, there are half as many."""
+With more than two classes, where a refit costs more, there are half as many, and each serves three
+at least."""
 
 SMALL = 30
 """A sample of fewer items says little whatever the method."""
@@ -242,8 +243,9 @@ class Replicates:
         The estimates, with their diagnostics, are those of the first sample's replicates, then of
         the second's, and so on.
         """
-        most = N_REFITS if len(self.quantifier.classes_) == 2 else N_REFITS // 2
-        n_refits = min(most, self.n_bootstrap)
+        n_refits = min(N_REFITS, self.n_bootstrap)
+        if len(self.quantifier.classes_) > 2:
+            n_refits = min(N_REFITS // 2, max(2, self.n_bootstrap // 3))
         refit = self.quantifier.refitter()
         for number in range(n_refits):
             columns = np.arange(number, self.n_bootstrap, n_refits)
