@@ -46,7 +46,7 @@ def test_every_classifier_can_be_saved(folder, tmp_path, classifier):
 
 def test_people_can_read_what_a_model_is(saved):
     told = json.loads((saved / DESCRIPTION).read_text())
-    assert told["format"] == 1
+    assert told["format"] == 2
     assert told["classes"] == ["negative", "positive"]
     assert told["columns"]["features"] == ["length", "price"]
     assert told["training"]["counts"] == {"negative": 300, "positive": 300}
@@ -78,8 +78,8 @@ def test_a_tampered_or_foreign_model_is_refused(saved, tmp_path):
     description = (saved / DESCRIPTION).read_text()
     (saved / DESCRIPTION).write_text(description.replace("positive", "negatives"))
     assert refused(saved) == "model.json has been changed or damaged; train the model again"
-    (saved / DESCRIPTION).write_text(description.replace('"format": 1', '"format": 7'))
-    assert refused(saved) == "a model of format 7, this version reads 1; train it again"
+    (saved / DESCRIPTION).write_text(description.replace('"format": 2', '"format": 7'))
+    assert refused(saved) == "a model of format 7, this version reads 2; train it again"
     (saved / DESCRIPTION).write_text('{"model": "another"}')
     assert refused(saved) == "model.json is not of a quantshift model"
     (saved / DESCRIPTION).write_text("{")

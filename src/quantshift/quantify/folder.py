@@ -23,7 +23,7 @@ from quantshift.files import put_in_place, write_whole
 from quantshift.quantify.columns import Columns
 from quantshift.quantify.model import Model, Training
 
-FORMAT = 1
+FORMAT = 2
 DESCRIPTION, NUMBERS = "model.json", "model.skops"
 
 _VERSIONS = {"quantshift": quantshift.__version__, "scikit-learn": sklearn.__version__}
