@@ -127,6 +127,19 @@ def test_quantifier_tables_give_options_to_listed_methods(load):
     assert load(text, overrides={"quantifiers": ["DyS"]}).methods[0].options == {"n_bins": 20}
 
 
+def test_none_is_a_word_where_the_default_is_one_and_null_elsewhere(load):
+    text = (
+        MINE + '[[quantifier]]\nname = "EMQ"\nmethod = "SLD"\noptions = { calibration = "none" }\n'
+    )
+    method = load(text).method("EMQ")
+    assert method.options == {"calibration": "none"}
+    posteriors = [[0.9, 0.1], [0.2, 0.8]] * 5
+    fitted = method.cls(**method.options).fit_posteriors(posteriors, [0, 1] * 5)
+    assert fitted.aggregate(posteriors).sum() == pytest.approx(1)
+    text = MINE + '[[quantifier]]\nname = "x"\nmethod = "DyS"\noptions = { n_bins = "none" }\n'
+    assert load(text).method("x").options == {"n_bins": None}
+
+
 def test_the_paper_s_experiments_calibrate_sld_as_the_paper_does():
     for name in ("prior", "covariate", "local", "concept", "concept-forced"):
         assert load_experiment(name).method("SLD").options == {"calibration": "sigmoid"}

@@ -33,6 +33,7 @@ from quantshift.experiments.tables import (
     DataTable,
     ExperimentTable,
     SelectionTable,
+    null_for_none,
     validate,
 )
 from quantshift.quantifiers.estimator import AbstractQuantifier
@@ -376,6 +377,7 @@ def _methods(table: ExperimentTable, document: Document) -> tuple[MethodSpec, ..
     if not named:
         raise document.error("quantifiers", 'is empty; name one, e.g. quantifiers = ["SLD"]')
     seen: set[str] = set()
+    methods = []
     for key, method in named:
         if method.name in seen:
             raise document.error(
@@ -383,8 +385,16 @@ def _methods(table: ExperimentTable, document: Document) -> tuple[MethodSpec, ..
             )
         seen.add(method.name)
         with document.at(key):
-            check_options(quantifier_class(method.quantifier), method.options)
-    return tuple(method for _, method in named)
+            quantifier = quantifier_class(method.quantifier)
+            check_options(quantifier, method.options)
+        # Where the default is a word (calibration), "none" is a word too.
+        words = {name for name, d in default_options(quantifier).items() if isinstance(d, str)}
+        options = {
+            name: value if name in words else null_for_none(value)
+            for name, value in method.options.items()
+        }
+        methods.append(MethodSpec(method.name, method.quantifier, options))
+    return tuple(methods)
 
 
 def _bare_method(text: str) -> MethodSpec:

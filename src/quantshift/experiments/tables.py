@@ -28,12 +28,21 @@ RESERVED_NAMES = ("log",)
 """Folders of a result store that are no experiment."""
 
 
+def _verbatim(value: Any) -> Any:
+    for item in value if isinstance(value, tuple) else (value,):
+        if not isinstance(item, bool | int | float | str | tuple):
+            raise ValueError("must be a number, a string, true, false or a list of them")
+    return value
+
+
 def _option(value: Any) -> Any:
-    # TOML has no null: the string "none" stands for Python's None.
+    return null_for_none(_verbatim(value))
+
+
+def null_for_none(value: Any) -> Any:
+    """TOML has no null: the string "none" stands for Python's None."""
     if isinstance(value, tuple):
-        return tuple(_option(item) for item in value)
-    if not isinstance(value, bool | int | float | str):
-        raise ValueError("must be a number, a string, true, false or a list of them")
+        return tuple(null_for_none(item) for item in value)
     return None if value == "none" else value
 
 
@@ -61,6 +70,7 @@ def _not_empty(value: str) -> str:
 Count = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(gt=0, lt=1)]
 Option = Annotated[Any, PlainValidator(_option)]
+Verbatim = Annotated[Any, PlainValidator(_verbatim)]
 Text = Annotated[str, AfterValidator(_not_empty)]
 
 
@@ -118,7 +128,7 @@ class QuantifierTable(Table):
 
     name: Text
     method: Text
-    options: dict[str, Option] = Field(default_factory=dict)
+    options: dict[str, Verbatim] = Field(default_factory=dict)
 
 
 class ExperimentTable(Table):
