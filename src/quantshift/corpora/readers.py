@@ -9,7 +9,7 @@ import zipfile
 import zlib
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -67,7 +67,8 @@ class Part:
 def read_parts(path: Path, columns: Columns) -> Generator[Part, None, None]:
     """The parts of a file; each part's blocks must be used up before the next is asked for."""
     name = str(path)
-    with explained(name), path.open("rb") as raw:
+    with explained(name), ExitStack() as files:
+        raw = files.enter_context(path.open("rb"))
         if path.suffix.lower() == ".zip":
             yield from _zip_parts(name, raw, columns)
             return
@@ -79,7 +80,15 @@ def read_parts(path: Path, columns: Columns) -> Generator[Part, None, None]:
             blocks = _parquet_blocks(name, raw, columns)
         else:
             _check_magic(name, raw, compressed=compressed)
-            blocks = _blocks(name, layout, lambda: _rewound(raw, compressed), raw.tell, columns)
+
+            def reopen() -> Stream:
+                # A handle of its own each time: Arrow reads ahead in a thread, and a reader that
+                # is no longer used would move the place of the next one.
+                nonlocal raw
+                raw = files.enter_context(path.open("rb"))
+                return _unpacked(raw, compressed)
+
+            blocks = _blocks(name, layout, reopen, lambda: raw.tell(), columns)
         yield Part(name, layout, _explain_blocks(name, blocks))
 
 
@@ -106,8 +115,7 @@ def _is_litter(name: str) -> bool:
     return name.startswith("__MACOSX/") or Path(name).name.startswith(".")
 
 
-def _rewound(raw: Stream, compressed: bool) -> Stream:
-    raw.seek(0)
+def _unpacked(raw: Stream, compressed: bool) -> Stream:
     return pa.CompressedInputStream(pa.PythonFile(raw, "r"), "gzip") if compressed else raw
 
 
