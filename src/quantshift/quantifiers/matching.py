@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from quantshift.classify.scores import matched_columns
 from quantshift.errors import UserError, unknown_name
 from quantshift.prevalence import of_positive
 from quantshift.quantifiers.adjusted import SINGULAR, adjust, adjust_binary
@@ -75,7 +76,7 @@ class DyS(AbstractQuantifier):
         self.histograms_ = class_histograms(self._represent(posteriors), codes, self.n_bins)
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
-        return bin_numbers(matched_columns(posteriors), self.n_bins)
+        return bin_numbers(matched_rows(posteriors), self.n_bins)
 
     def _solve(
         self, representation: NDArray[Any], index: Indices
@@ -124,7 +125,7 @@ class HDy(AbstractQuantifier):
         }
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
-        columns = matched_columns(posteriors)
+        columns = matched_rows(posteriors)
         return np.concatenate([bin_numbers(columns, n_bins) for n_bins in HDY_BINS])
 
     def _solve(
@@ -176,7 +177,7 @@ class SMM(AbstractQuantifier):
             self.means_ = class_means(posteriors, codes)
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
-        return matched_columns(posteriors)
+        return matched_rows(posteriors)
 
     def _solve(
         self, representation: NDArray[Any], index: Indices
@@ -197,10 +198,9 @@ class SMM(AbstractQuantifier):
         }
 
 
-def matched_columns(posteriors: Posteriors) -> NDArray[np.float64]:
+def matched_rows(posteriors: Posteriors) -> NDArray[np.float64]:
     """The posterior of each class to match, a row each; of the second class alone if binary."""
-    columns = posteriors[:, 1:] if posteriors.shape[1] == 2 else posteriors
-    return np.ascontiguousarray(columns.T)
+    return np.ascontiguousarray(matched_columns(posteriors).T)
 
 
 def or_prior(
