@@ -127,6 +127,13 @@ def test_quantifier_tables_give_options_to_listed_methods(load):
     assert load(text, overrides={"quantifiers": ["DyS"]}).methods[0].options == {"n_bins": 20}
 
 
+def test_a_quantifier_table_is_never_dropped_for_another_of_its_name(load):
+    table = '[[quantifier]]\nname = "SLD"\nmethod = "{}"\n'
+    for second in ("SLD", "DyS"):
+        with pytest.raises(UserError, match="a method called 'SLD' is there already"):
+            load(MINE + table.format("SLD") + table.format(second))
+
+
 def test_none_is_a_word_where_the_default_is_one_and_null_elsewhere(load):
     text = (
         MINE + '[[quantifier]]\nname = "EMQ"\nmethod = "SLD"\noptions = { calibration = "none" }\n'

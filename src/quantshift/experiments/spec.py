@@ -359,21 +359,21 @@ def _methods(table: ExperimentTable, document: Document) -> tuple[MethodSpec, ..
 
     A list from a profile or an override says which methods run: nothing is added to it.
     """
-    own = {
-        entry.name: (f"quantifier[{i}]", MethodSpec(entry.name, entry.method, entry.options))
+    entries = [
+        (f"quantifier[{i}]", MethodSpec(entry.name, entry.method, entry.options))
         for i, entry in enumerate(table.quantifier)
-        if entry.name == entry.method and entry.name in table.quantifiers
+    ]
+    own = {
+        method.name: (key, method)
+        for key, method in entries
+        if method.name == method.quantifier and method.name in table.quantifiers
     }
     named = [
         own.get(text, (f"quantifiers[{i}]", _bare_method(text)))
         for i, text in enumerate(table.quantifiers)
     ]
     if "quantifiers" not in document.origins:
-        named += [
-            (f"quantifier[{i}]", MethodSpec(entry.name, entry.method, entry.options))
-            for i, entry in enumerate(table.quantifier)
-            if entry.name not in own
-        ]
+        named += [entry for entry in entries if entry not in own.values()]
     if not named:
         raise document.error("quantifiers", 'is empty; name one, e.g. quantifiers = ["SLD"]')
     seen: set[str] = set()
