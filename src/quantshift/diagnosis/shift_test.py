@@ -279,8 +279,7 @@ class NullModel:
         means = (weights * clusters.novelty) @ cell / np.maximum(in_cell, 1)
         means = np.where(in_cell > 0, means, model.novelty.ravel())
         partition = quantifier.partition_
-        novelty_error = 0.0 if partition is None else partition.novelty_error
-        means = means + rng.normal(0.0, novelty_error, (len(weights), 1))
+        means = means + rng.normal(0.0, quantifier.novelty_error, (len(weights), 1))
         return cls(
             model=model,
             codes=codes,
@@ -291,7 +290,7 @@ class NullModel:
             shares=(mass + 0.5) / (n + 0.5 * n_clusters),
             means=means.reshape(-1, *model.novelty.shape),
             novelty=clusters.novelty,
-            novelty_error=novelty_error,
+            novelty_error=quantifier.novelty_error,
             n_bootstrap=n_bootstrap,
             seed=seed,
         )

@@ -249,6 +249,11 @@ class SubclassSLD(AbstractQuantifier):
         members = [predict_posteriors(model, X, self.classes_) for model in self.committee_]
         return join_items(posteriors, self.partition_.locate(self._features(X)), members)
 
+    @property
+    def novelty_error(self) -> float:
+        """Standard error that the novelties of all training items have in common."""
+        return 0.0 if self.partition_ is None else self.partition_.novelty_error
+
     def _held_out_posteriors(self, X: Any, codes: Codes, classes: NDArray[Any]) -> Posteriors:
         posteriors, self.committee_ = self._cross_fit(X, codes, classes)
         return posteriors
@@ -339,8 +344,9 @@ class SubclassSLD(AbstractQuantifier):
             for q in np.split(representation[:-2], (len(representation) - 2) // len(self.classes_))
         ]
         f, fit = (np.mean([solution[i] for solution in solutions], axis=0) for i in (0, 1))
-        error = 0.0 if self.partition_ is None else self.partition_.novelty_error
-        excess = excess_novelty(model, f[:, 3], novelty[index].mean(axis=1), index.shape[1], error)
+        excess = excess_novelty(
+            model, f[:, 3], novelty[index].mean(axis=1), index.shape[1], self.novelty_error
+        )
         outside = excess > NOVELTY_LIMIT
         by_model = f.sum(axis=2)
         weight = _weights(model, by_model[:, 0], fit, index.shape[1])
