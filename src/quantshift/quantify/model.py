@@ -24,6 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from quantshift import catalogue
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.quantifiers.adjusted import PACC
 from quantshift.quantifiers.counting import PCC
 from quantshift.quantifiers.estimator import AbstractQuantifier
 from quantshift.quantifiers.expectation import SLD
@@ -147,11 +148,12 @@ def train(
         preparation = _preparation(table, columns, items.values)
         X = preparation.transform(items.values)
         learner = _classifier(classifier, columns.kind, seed)
-        # A method that looks at features finds its own items in them; the others share SLD's.
+        # A method that looks at features finds its own items in them; the others share posteriors,
+        # here PACC's, which learns no calibration from them that nobody would use.
         if cls.uses_features:
             scorer = cls(learner, seed=seed).fit(X, codes)
         else:
-            scorer = SLD(learner, cv=n_folds(codes), seed=seed).fit(X, codes)
+            scorer = PACC(learner, cv=n_folds(codes), seed=seed).fit(X, codes)
         held_out = scorer.held_out_posteriors_[:, : len(classes)]
         base.fit_posteriors(held_out, codes)
         quantifier = scorer if cls.uses_features else quantifier.fit_posteriors(held_out, codes)
