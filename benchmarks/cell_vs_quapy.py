@@ -43,13 +43,14 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from quantshift.corpora.corpus import Corpus, CorpusWriter
-from quantshift.corpora.importing import Source, import_reviews
+from quantshift.corpora.reviews import Source, import_reviews
 from quantshift.corpora.synthetic import CATEGORY_NAMES, generate
+from quantshift.data import CorpusSource, Dataset
 from quantshift.experiments.cell import run_cell
-from quantshift.experiments.dataset import CorpusSource, Dataset
-from quantshift.experiments.plan import Cell
+from quantshift.experiments.experiment import Experiment
+from quantshift.experiments.loading import load_experiment
+from quantshift.experiments.planning import cells_of
 from quantshift.experiments.population import Population, population_of
-from quantshift.experiments.spec import Experiment, load_experiment
 from quantshift.features.counts import FOLDER, tokenise_corpus
 
 METHODS = ("CC", "ACC", "PCC", "PACC", "DyS", "SLD")
@@ -102,17 +103,20 @@ def report(problem: Problem, repeats: int) -> None:
     print(f"  quantshift, 1 thread     {seconds:8.2f} s")
     print(f"  QuaPy, n_jobs={N_JOBS}          {quapy_seconds:8.2f} s (tf-idf {vectorising:.1f} s)")
     print(f"  ratio                    {quapy_seconds / seconds:8.1f}")
-    p_true = samples["p_true"].to_numpy()
+    p_true = samples["p_true"].list.last().to_numpy()
     print(f"  {'MAE':<8}{'quantshift':>12}{'QuaPy':>12}{'standard error':>17}")
     for method in METHODS:
-        ae = np.abs(ours.filter(pl.col("method") == method)["p_hat"].to_numpy() - p_true)
+        ae = np.abs(
+            ours.filter(pl.col("method") == method)["p_hat"].list.last().to_numpy() - p_true
+        )
         other = np.abs(theirs[method] - p_true)
         error = np.std(ae - other) / np.sqrt(len(ae))
         print(f"  {method:<8}{ae.mean():>12.4f}{other.mean():>12.4f}{error:>17.4f}")
 
 
 def best_of(problem: Problem, repeats: int) -> tuple[pl.DataFrame, float]:
-    key = Cell(problem.experiment.name, problem.coordinates).key
+    everything = cells_of(problem.experiment.name, problem.dataset.name, problem.experiment.shift)
+    cell = next(cell for cell in everything if cell.coordinates == problem.coordinates)
     times = []
     with threadpool_limits(limits=1):
         # One more, which compiles or loads what was compiled.
@@ -120,11 +124,10 @@ def best_of(problem: Problem, repeats: int) -> tuple[pl.DataFrame, float]:
             begun = time.perf_counter()
             rows = run_cell(
                 problem.experiment,
-                problem.coordinates,
+                cell,
                 problem.experiment.methods,
                 problem.dataset,
                 problem.population,
-                key=key,
             )
             times.append(time.perf_counter() - begun)
     return rows, min(times[1:])

@@ -6,8 +6,8 @@ CORPUS is a tokenised corpus of two categories (`quantshift corpus import`, `qua
 Training sets of 5,000, samples of 500. A sample is a draw from a population: its numbers of items
 per category and star are multinomial, and the truth is the population's prevalence. `--fixed`
 samples have the population's shares to the item; there an interval for the population is wider than
-it need be. Held-out posteriors come from as many folds as in `quantshift quantify` (20; SubclassSLD
-has its own five), or from `--folds`. With --audit, k items of each sample are labelled, and the
+it need be. Held-out posteriors come from as many folds as in `quantshift quantify` (20), or from
+`--folds`. With --audit, k items of each sample are labelled, and the
 audit's interval is compared with that of counting the k labels. `reported` is what `quantshift
 quantify` reports: SubclassSLD's interval or, where the shift test rejects (its share is the last
 column), the range over the kinds of shift that have weight. With --each every prevalence has a row
@@ -26,13 +26,13 @@ from threadpoolctl import threadpool_limits
 
 from quantshift import catalogue
 from quantshift.audit import audit_interval, count_interval
-from quantshift.experiments.dataset import CorpusSource, Dataset, open_source
+from quantshift.data import CorpusSource, Dataset, open_source
 from quantshift.intervals import item_interval
+from quantshift.own_data.columns import Columns
+from quantshift.own_data.evidence import examine
+from quantshift.own_data.model import Model, Training, n_folds
 from quantshift.prevalence import whole_counts
 from quantshift.quantifiers.expectation import SLD
-from quantshift.quantify.columns import Columns
-from quantshift.quantify.evidence import examine
-from quantshift.quantify.model import Model, Training, n_folds
 from quantshift.seeding import generator
 from quantshift.types import Codes, Indices
 
@@ -161,9 +161,9 @@ def run(dataset: Dataset, options: Any) -> dict[tuple[str, float, str], list[Any
                 labels.append((dataset.labels[items] >= world.cut_test).astype(np.int64))
             X = view.transform(np.concatenate(samples))
             index = np.arange(len(samples) * SAMPLE_SIZE).reshape(len(samples), -1)
-            posteriors = scorer.items(X)
+            shared = scorer.items(X)
             for name, quantifier in fitted.items():
-                items = quantifier.items(X) if quantifier.uses_features else posteriors
+                items = quantifier.items(X) if "features" in quantifier.sees else shared
                 if name == "SubclassSLD":
                     reported(rows, world, quantifier, items, index, options.bootstrap, repeat)
                     continue
@@ -179,7 +179,7 @@ def run(dataset: Dataset, options: Any) -> dict[tuple[str, float, str], list[Any
                     record(rows, world, name, p_hat[1], low[1], high[1])
             if options.audit:
                 for own, truth in zip(
-                    posteriors.reshape(len(samples), SAMPLE_SIZE, 2), labels, strict=True
+                    shared.posteriors.reshape(len(samples), SAMPLE_SIZE, 2), labels, strict=True
                 ):
                     audit(rows, world, own, truth)
     return rows
@@ -246,8 +246,8 @@ def fit(dataset: Dataset, items: Indices, cut: int, methods: Any, folds: int | N
     scorer = SLD(classifier, cv=folds or n_folds(y)).fit(X, y)
     fitted = {
         # What looks at features has its own way with classifiers; the others share posteriors.
-        name: cls(classifier).fit(X, y)
-        if cls.uses_features
+        name: cls(classifier, cv=folds or n_folds(y)).fit(X, y)
+        if "features" in cls.sees
         else cls().fit_posteriors(scorer.held_out_posteriors_, y)
         for name, cls in methods.items()
     }

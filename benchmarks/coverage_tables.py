@@ -9,7 +9,7 @@ set of 500 and one of 2,000 rows, with the table's own share of positives, and f
 numbers of items per class are binomial, so the truth is the population's prevalence. A cell whose
 pool has too few items of a class is left out. All samples of a training set share one call of
 `item_interval`. Methods that see posteriors alone share those of one classifier, held out in as
-many folds as `quantshift quantify` takes (or --folds); SubclassSLD is fitted on the features.
+many folds as `quantshift quantify` takes (or --folds); those that see features are fitted on them.
 
 The standard error beside a coverage is clustered by training set, because the samples of one share
 its error. Tables in `real_tables.DEVELOPMENT` may choose constants; those in
@@ -30,8 +30,9 @@ from threadpoolctl import threadpool_limits
 from quantshift import catalogue
 from quantshift.errors import UserError
 from quantshift.intervals import item_interval
+from quantshift.own_data.model import CLASSIFIERS, n_folds
 from quantshift.quantifiers.expectation import SLD
-from quantshift.quantify.model import CLASSIFIERS, n_folds
+from quantshift.quantifiers.items import Items
 from quantshift.seeding import generator
 from real_tables import DEVELOPMENT, KEPT_ASIDE, Draw, draw, load, prior_shift_sample
 
@@ -101,13 +102,16 @@ def of_training_set(
     learner = CLASSIFIERS[options.classifier]("features", repeat)
     folds = options.folds or n_folds(data.y_train)
     methods = {name: catalogue.quantifiers()[name] for name in options.methods.split(",")}
-    scorer, pool = None, np.empty((0, 2))
-    if any(not cls.uses_features for cls in methods.values()):
+    scorer, pool = None, Items()
+    if any("features" not in cls.sees for cls in methods.values()):
         scorer = SLD(learner, cv=folds, seed=repeat).fit(data.X_train, data.y_train)
         pool = scorer.items(X)
     for name, cls in methods.items():
-        if cls.uses_features:
-            quantifier = cls(learner, seed=repeat).fit(data.X_train, data.y_train)
+        if "features" in cls.sees:
+            own = {"classifier": learner, "cv": folds, "seed": repeat}
+            known = cls().get_params(deep=False)
+            quantifier = cls(**{k: v for k, v in own.items() if k in known})
+            quantifier.fit(data.X_train, data.y_train)
             items = quantifier.items(X)
         else:
             assert scorer is not None

@@ -6,7 +6,7 @@ found through QUANTSHIFT_REVIEWS or in ../shared/data beside the repository; els
 matrix with Zipf-like word frequencies stands in for them.
 
     python benchmarks/logistic.py [--prevalence 0.01 0.5 0.99] [--solver quantshift:1e-6 lbfgs:1e-4]
-        [--repeats 3] [--seed 0]
+        [--repeats 3] [--seed 0] [--classes 3 5 20]
 
 A solver is one of scikit-learn's or ours, with its tolerance: the relative excess of the objective
 for ours, the largest entry of the gradient of the mean loss for scikit-learn's (newton-cg:1e-6 is
@@ -17,6 +17,11 @@ only; the sum), the largest excess of the objective over its minimum as a share 
 how far estimates are from those of the exact solution (a gap of 1e-14). These are estimates by PCC
 and by SLD, as usual from held-out posteriors of the training set, of 220 samples of 500 documents
 with 0 to 100% positives: the mean difference, its standard error over the samples, and the largest.
+
+--classes is about more than two classes instead: generated documents of as many, the selection
+stage. Scikit-learn solves only the problems of all items and of one fold, for the time it takes.
+Printed are processor seconds per problem, by C, the largest excess, and the largest difference of a
+posterior from that of the exact solution.
 """
 
 import argparse
@@ -30,6 +35,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.special import logsumexp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -74,7 +80,13 @@ def main() -> None:
     parser.add_argument("--solver", nargs="+", default=SOLVERS, metavar="NAME:TOL")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--classes", type=int, nargs="+", metavar="K", help="more than two")
     options = parser.parse_args()
+    if options.classes:
+        with threadpool_limits(limits=1):
+            for n_classes in options.classes:
+                report_classes(n_classes, options.solver, options.seed)
+        return
     texts = read_reviews()
     print("real reviews" if texts else "no reviews found: generated sparse data")
     with threadpool_limits(limits=1):
@@ -183,14 +195,82 @@ def estimates(case: Case, coef: Any, intercept: Any) -> Any:
     return np.reshape(p_hat, (len(pool), 2, -1))
 
 
-def problems(codes: Any, folds: Any, settings: list[tuple[float, bool]]) -> tuple[Any, Any]:
+def problems(
+    codes: Any, folds: Any, settings: list[tuple[float, bool]], n_classes: int = 2
+) -> tuple[Any, Any]:
     C, weights = [], []
     for c, balanced in settings:
         for fold in range(-1, N_FOLDS):
             member = folds != fold
             C.append(c)
-            weights.append(balanced_weights(codes, member) if balanced else member.astype(float))
+            weights.append(
+                balanced_weights(codes, member, n_classes) if balanced else member.astype(float)
+            )
     return np.array(C), np.array(weights)
+
+
+def report_classes(n_classes: int, solvers: list[str], seed: int) -> None:
+    rng = generator(seed, benchmark="classes", n_classes=n_classes)
+    _, n_items, settings = STAGES[0]
+    share = 1 / np.sqrt(np.arange(n_classes) + 1)
+    codes = rng.choice(n_classes, n_items, p=share / share.sum())
+    X = generated(codes, rng, n_classes)
+    folds = stratified_folds(codes, N_FOLDS, seed=seed)
+    C, weights = problems(codes, folds, settings, n_classes)
+    print(f"\n{n_classes} classes: {n_items} x {X.shape[1]}, {X.nnz / n_items:.0f} per row")
+    exact = fit_logistic(X, codes, C, weights, n_classes=n_classes, tol=1e-14)
+    minima = class_objectives(X, codes, C, weights, exact.coef, exact.intercept)
+    few = np.flatnonzero(np.arange(len(C)) % (N_FOLDS + 1) < 2)
+    for solver in solvers:
+        name, _, tol = solver.partition(":")
+        some = np.arange(len(C)) if name == OURS else few
+        start = time.thread_time()
+        if name == OURS:
+            models = fit_logistic(X, codes, C, weights, n_classes=n_classes, tol=float(tol))
+            coef, intercept = models.coef, models.intercept
+            by_problem = np.full(len(C), (time.thread_time() - start) / len(C))
+        else:
+            coef, intercept, by_problem = fit_each(
+                name, float(tol), X, codes, C[some], weights[some]
+            )
+        values = class_objectives(X, codes, C[some], weights[some], coef, intercept)
+        logits = np.moveaxis(np.tensordot(X.toarray(), coef, axes=1), 1, 0) + intercept[:, None]
+        off = np.abs(posteriors_of(logits, n_classes) - exact.training_posteriors[some])
+        off = off.max(axis=(1, 2))
+        print(f"  {solver}: {by_problem.mean():.4f} s a problem, of {len(some)}")
+        print(f"{'C':>10}{'seconds':>10}{'excess':>10}{'posterior':>11}")
+        for c in GRID:
+            own = C[some] == c
+            excess = (values / minima[some] - 1)[own].max()
+            seconds = "" if name == OURS else f"{by_problem[own].mean():.4f}"
+            print(f"{c:>10g}{seconds:>10}{excess:>10.1e}{off[own].max():>11.1e}")
+
+
+def fit_each(
+    name: str, tol: float, X: Any, codes: Any, C: Any, weights: Any
+) -> tuple[Any, Any, Any]:
+    """Coefficients (features, problems, classes), intercepts and seconds of scikit-learn."""
+    coef, intercept, seconds = [], [], []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        for c, weight in zip(C, weights, strict=True):
+            inside = np.flatnonzero(weight)
+            start = time.thread_time()
+            model = LogisticRegression(C=c, solver=name, tol=tol, max_iter=10_000)
+            model.fit(X[inside], codes[inside], sample_weight=weight[inside])
+            seconds.append(time.thread_time() - start)
+            coef.append(model.coef_.T)
+            intercept.append(model.intercept_)
+    return np.stack(coef, axis=1), np.array(intercept), np.array(seconds)
+
+
+def class_objectives(X: Any, codes: Any, C: Any, weights: Any, coef: Any, intercept: Any) -> Any:
+    values = []
+    for j, (c, weight) in enumerate(zip(C, weights, strict=True)):
+        logits = X @ np.ascontiguousarray(coef[:, j]) + intercept[j]
+        losses = logsumexp(logits, axis=1) - logits[np.arange(len(codes)), codes]
+        values.append(0.5 * (coef[:, j] ** 2).sum() + c * weight @ losses)
+    return np.array(values)
 
 
 def documents(
@@ -215,13 +295,16 @@ def documents(
     return X, codes[:n_items], pool, codes[n_items:]
 
 
-def generated(codes: Any, rng: np.random.Generator) -> Any:
+def generated(codes: Any, rng: np.random.Generator, n_classes: int = 2) -> Any:
     """Rows of about 85 of 9,000 words, word k as frequent as 1 / (k + 10), some told by class."""
     n_words, frequency = 9000, 1 / (np.arange(9000) + 10)
     rows, columns = [], []
-    for tilt in (-1, 1):
-        share = frequency * np.exp(tilt * generator(0, benchmark="tilt").normal(0, 0.4, n_words))
-        for i in np.flatnonzero(codes == (tilt + 1) // 2):
+    tilts = generator(0, benchmark="tilt").normal(0, 0.4, n_words) * [[-1], [1]]
+    if n_classes > 2:
+        tilts = generator(0, benchmark="tilts").normal(0, 0.6, (n_classes, n_words))
+    for code, tilt in enumerate(tilts):
+        share = frequency * np.exp(tilt)
+        for i in np.flatnonzero(codes == code):
             words = np.unique(rng.choice(n_words, 130, p=share / share.sum()))
             rows.append(np.full(words.size, i))
             columns.append(words)

@@ -30,7 +30,7 @@ from threadpoolctl import threadpool_limits
 from coverage_tables import clustered_error
 from quantshift import PACC, SLD, SMM, DyS, catalogue
 from quantshift.intervals import aggregate_interval, item_interval
-from quantshift.quantify.model import CLASSIFIERS, n_folds
+from quantshift.own_data.model import CLASSIFIERS, n_folds
 from quantshift.seeding import generator
 from real_tables import draw, load, prior_shift_sample
 

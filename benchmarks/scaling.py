@@ -29,13 +29,14 @@ import psutil
 from threadpoolctl import threadpool_limits
 
 from quantshift.corpora.corpus import Corpus
+from quantshift.data import AbstractSource, open_source
 from quantshift.experiments.cell import run_cell
-from quantshift.experiments.dataset import AbstractSource, open_source, source_of
 from quantshift.experiments.executors import ProcessExecutor
-from quantshift.experiments.plan import cells
+from quantshift.experiments.loading import load_experiment
+from quantshift.experiments.planning import cells_of
 from quantshift.experiments.population import population_of
 from quantshift.experiments.runner import Run, run_experiments
-from quantshift.experiments.spec import load_experiment
+from quantshift.experiments.sources import sources_of
 from quantshift.features.counts import FOLDER, tokenise_corpus
 
 N_DOCUMENTS = 60_000
@@ -70,7 +71,8 @@ def main() -> None:
     if options.corpus and not (options.corpus / FOLDER).exists():
         tokenise_corpus(Corpus.open(options.corpus))
     base = {"shift.train_size": options.train_size, "shift.train_prevalences": [0.5]}
-    source = source_of(load_experiment("prior"), options.corpus, n_documents=N_DOCUMENTS, seed=0)
+    folders = [options.corpus] if options.corpus else []
+    (source,) = sources_of(load_experiment("prior"), folders, n_documents=N_DOCUMENTS)
     print(f"{source.title}, {options.train_size} training documents")
     cell_seconds(source, base)  # Compiles, or loads what was compiled.
     for axis, points in GROWTH.items():
@@ -84,19 +86,12 @@ def cell_seconds(source: AbstractSource, overrides: Mapping[str, Any], repeats: 
     experiment = load_experiment("prior", overrides=overrides)
     dataset = open_source(source)
     population = population_of(experiment, dataset)
-    cell = cells(experiment)[0]
+    cell = cells_of(experiment.name, source.name, experiment.shift)[0]
     times = []
     with threadpool_limits(limits=1):
         for _ in range(repeats):
             begun = time.perf_counter()
-            run_cell(
-                experiment,
-                cell.coordinates,
-                experiment.methods,
-                dataset,
-                population,
-                key=cell.key,
-            )
+            run_cell(experiment, cell, experiment.methods, dataset, population)
             times.append(time.perf_counter() - begun)
     return min(times)
 
@@ -121,7 +116,7 @@ def timed_run(
     """Seconds of the run, and the largest RSS and USS of a worker in MB."""
     experiment = load_experiment("prior", overrides={**base, "shift.train_repeats": n_cells})
     with tempfile.TemporaryDirectory() as out, memory_of_children() as peaks:
-        run = Run((experiment,), {experiment.name: source}, Path(out))
+        run = Run((experiment,), {experiment.name: [source]}, Path(out))
         begun = time.perf_counter()
         summary = run_experiments(run, ProcessExecutor(n_workers))
         seconds = time.perf_counter() - begun

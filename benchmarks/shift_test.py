@@ -26,13 +26,16 @@ from threadpoolctl import threadpool_limits
 
 from quantshift.classify.folds import stratified_folds
 from quantshift.classify.learners import LogisticLearner
+from quantshift.classify.posteriors import check_posteriors
+from quantshift.data import CorpusSource, Dataset, open_source
 from quantshift.diagnosis import shift_tests
-from quantshift.experiments.dataset import CorpusSource, Dataset, open_source
+from quantshift.experiments.experiment import Experiment
+from quantshift.experiments.loading import load_experiment
 from quantshift.experiments.population import Population, population_of
-from quantshift.experiments.spec import Experiment, load_experiment
-from quantshift.quantifiers.subclass import SubclassSLD, join_items
+from quantshift.quantifiers.items import Items
+from quantshift.quantifiers.subclass_sld import SubclassSLD
 from quantshift.seeding import seed_of
-from quantshift.shifts.sampling import AbstractShift, Draw
+from quantshift.shifts import AbstractShift, Draw
 
 LEVEL = 0.05
 
@@ -44,12 +47,12 @@ class Trained:
     quantifier: SubclassSLD
     models: Any
     view: Any
-    partition: Any
+    reduction: Any
 
-    def items(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        clusters = self.partition.locate(self.view.transform(rows))
-        committee = self.models.committee(self.view, rows, 0)
-        return join_items(self.models.posteriors(self.view, rows)[0], clusters, committee)
+    def items(self, rows: NDArray[np.int64]) -> Items:
+        posteriors = check_posteriors(self.models.posteriors(self.view, rows)[0], 2)
+        committee = check_posteriors(self.models.committee(self.view, rows, 0), 2)
+        return Items(posteriors, committee, self.reduction(self.view.transform(rows)))
 
 
 def main() -> None:
@@ -152,7 +155,7 @@ def timing(dataset: Dataset) -> None:
 def chosen_points(
     experiment: Experiment, repeats: list[int], **axes: list[float]
 ) -> Iterator[dict[str, Any]]:
-    for point in experiment.protocol().training_points():
+    for point in experiment.shift.training_points():
         near = all(np.isclose(point[name], values).any() for name, values in axes.items())
         if near and point["train_repeat"] in repeats:
             yield dict(point)
@@ -169,9 +172,10 @@ def learn(
     folds = stratified_folds(codes, 5, seed=seed_of(0, benchmark="shift test"))
     models = LogisticLearner().learn(view, rows, codes, [{"C": 10.0}], folds)
     quantifier = SubclassSLD()
-    partition, clusters = quantifier.divide(view.transform(rows), codes)
-    quantifier.fit_posteriors(models.out_of_fold[0], codes, clusters=clusters, partition=partition)
-    return Trained(quantifier, models, view, partition), train
+    reduction = quantifier.reduction(view.transform(rows), codes)
+    known = Items(models.out_of_fold[0], features=reduction.known)
+    quantifier.fit_items(known, codes, reduction=reduction)
+    return Trained(quantifier, models, view, reduction), train
 
 
 def samples(protocol: AbstractShift, population: Population, train: Draw) -> list[Draw]:

@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 from coverage_tables import TABLES, clustered_error
 from quantshift import SubclassSLD
 from quantshift.diagnosis import shift_tests
-from quantshift.quantify.model import CLASSIFIERS
+from quantshift.own_data.model import CLASSIFIERS
 from quantshift.seeding import generator
 from real_tables import Draw, draw, load, prior_shift_sample
 

@@ -22,17 +22,18 @@ import polars as pl
 from scipy.stats import wilcoxon
 from threadpoolctl import threadpool_limits
 
+from quantshift.data import CorpusSource, Dataset, SyntheticSource, open_source
 from quantshift.experiments.cell import run_cell
-from quantshift.experiments.dataset import CorpusSource, Dataset, SyntheticSource, open_source
 from quantshift.experiments.executors import executor
-from quantshift.experiments.plan import Cell
+from quantshift.experiments.experiment import MethodSpec
+from quantshift.experiments.loading import load_experiment
+from quantshift.experiments.planning import cells_of
 from quantshift.experiments.population import population_of
 from quantshift.experiments.runner import Run, run_experiments
-from quantshift.experiments.spec import MethodSpec, load_experiment
 from quantshift.features.counts import CountMatrix
 from quantshift.results.store import ResultStore
 
-SUBCLASS = "quantshift.quantifiers.subclass:SubclassSLD"
+SUBCLASS = "SubclassSLD"
 SIX = ["CC", "ACC", "PCC", "PACC", "DyS", "SLD"]
 EXPERIMENTS = ["prior", "covariate", "local", "concept", "concept-forced"]
 FOUR = ["prior", "pure", "mixed", "local"]
@@ -149,12 +150,12 @@ def run_factor(factor: str, corpus: Path, repeats: list[int]) -> pl.DataFrame:
         methods = [*(m for m in experiment.methods if m.name in SIX)]
         methods.append(MethodSpec("SubclassSLD", SUBCLASS))
         population = population_of(experiment, dataset)
-        for point in experiment.protocol().training_points():
+        for cell in cells_of(name, dataset.name, experiment.shift):
+            point = cell.coordinates
             wanted = np.isclose(point.get("alpha_train", 0.5), [0.2, 0.5, 0.8]).any()
             wanted &= name != "prior" or np.isclose(point["p_train"], [0.1, 0.5, 0.9]).any()
             if wanted and point["train_repeat"] in repeats:
-                key = Cell(name, point).key
-                frames.append(run_cell(experiment, point, methods, dataset, population, key=key))
+                frames.append(run_cell(experiment, cell, methods, dataset, population))
     return pl.concat(frames)
 
 

@@ -9,9 +9,8 @@ without labels can be right. 150 random labels put it right.
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from quantshift import SLD
+from quantshift import SLD, predict_interval
 from quantshift.audit import audit_interval, count_interval, plan_audit
-from quantshift.intervals import predict_interval
 
 
 def main() -> None:
@@ -28,7 +27,7 @@ def main() -> None:
     alone = predict_interval(quantifier, X)
     print(f"without labels    {alone.prevalence[1]:.3f}, {alone.low[1]:.3f} to {alone.high[1]:.3f}")
 
-    posteriors = quantifier.items(X)
+    posteriors = quantifier.items(X).posteriors
     plan = plan_audit(posteriors, precision=0.05)
     print(f"planned: {plan.n_labels} labels (by counting alone {plan.n_counting})")
     items = plan.items[:150]  # any beginning of the list is a random draw

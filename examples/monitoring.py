@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from quantshift.quantify import load_model, quantify, save_model, train
-from quantshift.quantify.page import render_page
+from quantshift import load_model, quantify, save_model, train
+from quantshift.own_data import render_page
 
 
 def parts(n: int, worn: float, rng: np.random.Generator, *, drift: float = 0.0) -> pl.DataFrame:

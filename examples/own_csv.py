@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from quantshift.quantify import quantify, render_text
+from quantshift import quantify
+from quantshift.own_data import render_text
 
 CALM = ["thanks", "great", "quick", "helpful", "lovely", "perfect", "again", "best"]
 CROSS = ["refund", "broken", "late", "angry", "cancel", "waiting", "again", "worst"]

@@ -5,30 +5,29 @@ python examples/own_method.py
 
 import numpy as np
 
-from quantshift import ACC, PCC, SLD, AbstractQuantifier, CovariateShift, PriorShift, evaluate
-from quantshift.checks import check_quantifier
-from quantshift.quantifiers.adjusted import adjust
-from quantshift.quantifiers.estimator import class_means, sample_means
+from quantshift import ACC, PCC, SLD, CovariateShift, PriorShift, check_quantifier, evaluate
+from quantshift.quantifiers import AbstractAggregative, adjust, class_means, sample_means
 
 
-class FM(AbstractQuantifier):
+class FM(AbstractAggregative):
     """Friedman's Method: ACC with the training prevalence as the threshold."""
 
     assumption = "P(X|Y) is the same in the sample (prior shift)"
+    diagnostics = ACC.diagnostics
 
     def __init__(self, classifier=None, *, cv=5, seed=0):
         self.classifier = classifier
         self.cv = cv
         self.seed = seed
 
-    def _fit_aggregation(self, posteriors, codes):
-        self.rates_ = class_means(self._represent(posteriors).T, codes)
+    def _fit_aggregation(self, posteriors, codes, weights=None):
+        self.rates_ = class_means(self._represent(posteriors).T, codes, weights)
 
     def _represent(self, posteriors):
         return np.asarray(self.prior_[:, np.newaxis] <= posteriors.T, dtype=float)
 
-    def _solve(self, representation, index):
-        return adjust(sample_means(representation, index), self.rates_, self.prior_)
+    def _solve(self, representation, index, weights=None):
+        return adjust(sample_means(representation, index, weights), self.rates_, self.prior_)
 
 
 def main() -> None:

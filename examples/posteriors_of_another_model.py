@@ -9,8 +9,7 @@ posteriors of labelled items it has not seen, and of the new ones.
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
-from quantshift import PCC, SLD
-from quantshift.intervals import aggregate_interval
+from quantshift import PCC, SLD, aggregate_interval
 
 
 def main() -> None:

@@ -2,10 +2,13 @@
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from quantshift.cli.app import main
 
 # No deadline: a shared two-core machine stalls now and then, and a stall is not a defect.
 settings.register_profile("quantshift", deadline=None, max_examples=40)
@@ -35,3 +38,17 @@ def browser():
         browser = playwright.chromium.launch(executable_path=program, args=arguments)
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def quantshift(monkeypatch, capsys):
+    """Calls the command; returns exit code, standard output and standard error."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["quantshift", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        captured = capsys.readouterr()
+        return ended.value.code or 0, captured.out, captured.err
+
+    return call

@@ -107,3 +107,33 @@ def test_concept_shift_takes_the_ordinal_column() -> None:
     frame = evaluate(quantifier, protocol, X, stars, pool=POOL, train={"cut_train": 2.5})
     assert frame["degree"].to_list() == [0, 0, -1, -1]
     assert frame["p_true"].to_list() == pytest.approx([0.6, 0.6, 0.4, 0.4])
+
+
+def test_weights_count_in_truth_and_estimate() -> None:
+    """Items drawn as they are, weighed by a factor of their class: as if the class were larger."""
+    quantifier = PCC().fit(X[TRAIN], Y[TRAIN])
+    protocol = NaturalPrevalence(test_size=200, test_repeats=3)
+    weights = np.where(Y == 1, 3.0, 1.0)
+    plain = evaluate(quantifier, protocol, X, Y, pool=POOL)
+    frame = evaluate(quantifier, protocol, X, Y, pool=POOL, weights=weights)
+    share = plain["p_true"].to_numpy()
+    np.testing.assert_allclose(frame["p_true"], 3 * share / (1 + 2 * share))
+    draws = list(protocol.samples(Y, pool=POOL, train={"p_train": quantifier.prior_[1]}))
+    posteriors = quantifier.items(X).posteriors[:, 1]
+    for p_hat, draw in zip(frame["p_hat"], draws, strict=True):
+        rows = draw.indices
+        assert p_hat == pytest.approx(np.average(posteriors[rows], weights=weights[rows]))
+    same = evaluate(quantifier, protocol, X, Y, pool=POOL, weights=np.full(len(Y), 7))
+    assert same.equals(plain)
+    by_posteriors = evaluate(
+        quantifier,
+        protocol,
+        quantifier.items(X).posteriors,
+        Y,
+        pool=POOL,
+        posteriors=True,
+        weights=weights,
+    )
+    np.testing.assert_allclose(by_posteriors["p_hat"], frame["p_hat"])
+    with pytest.raises(UserError, match="at least 0: that of item 0 is not"):
+        evaluate(quantifier, protocol, X, Y, weights=-weights)

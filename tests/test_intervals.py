@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binomtest
 from sklearn.linear_model import LogisticRegression
 
-from quantshift import ACC, CC, MLPE, PACC, SLD, SubclassSLD, catalogue
+from quantshift import ACC, CC, MLPE, PACC, SLD, HDx, SubclassSLD, catalogue
 from quantshift.errors import DataError, UserError
 from quantshift.intervals import (
     Replicates,
@@ -21,7 +21,11 @@ SHIFT = np.array([1.5, 0.5])
 Z = 1.959963984540054
 
 WITH_INTERVAL = [name for name, cls in catalogue.quantifiers().items() if not cls.no_interval]
-ADJUSTED = [name for name in WITH_INTERVAL if catalogue.quantifiers()[name].adjusts]
+ADJUSTED = [
+    name
+    for name in WITH_INTERVAL
+    if catalogue.quantifiers()[name].adjusts and "posteriors" in catalogue.quantifiers()[name].sees
+]
 
 
 def draw(n, p, seed):
@@ -51,7 +55,7 @@ def test_every_quantifier_has_an_interval_around_its_estimate(fitted, name):
 
 def test_the_interval_of_pcc_is_that_of_a_mean(fitted):
     X, _ = draw(400, 0.3, 2)
-    posteriors = fitted["PCC"].items(X)
+    posteriors = fitted["PCC"].items(X).posteriors
     found = predict_interval(fitted["PCC"], X, n_bootstrap=4000)
     low, high = np.quantile(found.replicates[:, 1], [0.025, 0.975])
     expected = 2 * 1.96 * posteriors[:, 1].std() / np.sqrt(len(X))
@@ -174,6 +178,18 @@ def test_a_classifier_no_better_than_chance_says_nothing(name):
     found = predict_interval(quantifier, rng.normal(size=(300, 2)), n_bootstrap=20)
     np.testing.assert_array_equal((found.low, found.high), ([0.0, 0.0], [1.0, 1.0]))
     assert not found.informative.any()
+
+
+def test_features_that_tell_nothing_say_nothing_to_hdx():
+    """Histograms of noise tell the very items apart that made them, and no others."""
+    rng = np.random.default_rng(12)
+    X, y = rng.normal(size=(400, 2)), np.tile([0, 1], 200)
+    found = predict_interval(HDx().fit(X, y), rng.normal(size=(300, 2)), n_bootstrap=20)
+    assert found.low[1] < 0.1
+    assert found.high[1] > 0.9
+    three = HDx().fit(X, np.arange(400) % 3)
+    wide = predict_interval(three, rng.normal(size=(60, 2)), n_bootstrap=20)
+    assert (wide.high - wide.low).min() > 0.25
 
 
 def test_a_classifier_that_never_predicts_a_class_says_nothing_to_acc_and_something_to_pacc():
@@ -338,6 +354,67 @@ def test_models_keep_the_weights_of_the_sample_in_its_replicates():
     own = np.concatenate([estimate.prevalence[:, 1] for _, estimate in drawn.estimates()])
     assert found.low[1] < 0.1 < found.high[1] < 0.25
     assert np.quantile(own, 0.975) > found.high[1]  # with weights of their own
+
+
+@pytest.mark.parametrize("name", ["CC", "MLPE", "PACC", "SLD", "SubclassSLD", "HDx"])
+def test_equal_weights_leave_an_interval_as_it_is(fitted, name):
+    X, _ = draw(80, 0.3, 3)
+    plain = predict_interval(fitted[name], X, n_bootstrap=10)
+    same = predict_interval(fitted[name], X, n_bootstrap=10, weights=np.full(80, 4.0))
+    np.testing.assert_array_equal([plain.low, plain.high], [same.low, same.high])
+
+
+def test_the_interval_of_a_weighted_mean_is_that_of_its_effective_size(fitted):
+    X, _ = draw(400, 0.3, 2)
+    weights = np.random.default_rng(0).exponential(size=400)
+    posteriors = fitted["PCC"].items(X).posteriors[:, 1]
+    found = predict_interval(fitted["PCC"], X, n_bootstrap=4000, weights=weights)
+    assert found.prevalence[1] == pytest.approx(np.average(posteriors, weights=weights))
+    low, high = np.quantile(found.replicates[:, 1], [0.025, 0.975])
+    residual = weights * (posteriors - found.prevalence[1])
+    expected = 2 * 1.96 * np.sqrt((residual**2).sum()) / weights.sum()
+    assert high - low == pytest.approx(expected, rel=0.06)
+    # The least width is that of a count among the effective number of items.
+    n = weights.sum() ** 2 / (weights**2).sum()
+    p = found.prevalence[1]
+    z = 1.959964
+    half = z / (1 + z * z / n) * np.sqrt(p * (1 - p) / n + (z / (2 * n)) ** 2)
+    middle = (p + z * z / (2 * n)) / (1 + z * z / n)
+    # Of the rounded size.
+    assert found.low[1] == pytest.approx(middle - half, abs=2e-3)
+    assert found.high[1] == pytest.approx(middle + half, abs=2e-3)
+
+
+@pytest.mark.parametrize("name", ["PCC", "PACC"])
+def test_items_of_no_weight_are_no_part_of_a_replicate(fitted, name):
+    X, _ = draw(40, 0.3, 3)
+    weights = np.zeros(40)
+    weights[[5, 9, 20]] = 1.0, 2.0, 1.0
+    found = predict_interval(fitted[name], X, n_bootstrap=30, weights=weights)
+    alone = predict_interval(fitted[name], X[[5, 9, 20]], n_bootstrap=30, weights=[1, 2, 1])
+    np.testing.assert_allclose([found.low, found.high], [alone.low, alone.high], atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["PACC", "SLD", "DyS"])
+def test_weighted_samples_have_wider_intervals_that_hold_the_weighted_share(fitted, name):
+    X, y = draw(600, 0.5, 11)
+    weights = np.where(y == 1, 0.25, 1.0)
+    found = predict_interval(fitted[name], X, n_bootstrap=200, weights=weights)
+    share = np.average(y, weights=weights)
+    assert found.low[1] < share < found.high[1]
+    plain = predict_interval(fitted[name], X[(y == 0) | (np.arange(600) % 4 == 0)], n_bootstrap=200)
+    assert found.high[1] - found.low[1] == pytest.approx(plain.high[1] - plain.low[1], rel=0.4)
+
+
+@pytest.mark.parametrize("name", ["PACC", "SLD", "SubclassSLD"])
+def test_weighted_training_items_have_intervals_too(name):
+    X, y = draw(500, 0.5, 12)
+    weights = np.where(np.arange(500) % 2 == 0, 3.0, 1.0)
+    quantifier = catalogue.quantifiers()[name]().fit(X, y, weights)
+    sample, truth = draw(300, 0.3, 13)
+    found = predict_interval(quantifier, sample, n_bootstrap=100)
+    assert found.low[1] < truth.mean() < found.high[1]
+    assert found.high[1] - found.low[1] < 0.4
 
 
 @pytest.mark.slow

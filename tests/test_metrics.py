@@ -1,3 +1,5 @@
+import inspect
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from quantshift import metrics
-from quantshift.errors import DataError
+from quantshift.errors import DataError, UserError
 
 
 def test_closed_forms() -> None:
@@ -20,7 +22,7 @@ def test_closed_forms() -> None:
 @given(st.integers(0, 10_000), st.integers(2, 6))
 def test_properties(seed: int, n_classes: int) -> None:
     p, q = np.random.default_rng(seed).dirichlet(np.ones(n_classes), (2, 7))
-    for name in (*metrics.PLAIN, *metrics.SMOOTHED):
+    for name in metrics.MEASURES:
         values = metrics.measure(name, p, q, smoothing=0.001)
         assert values.shape == (7,)
         assert (values >= 0).all()
@@ -32,6 +34,35 @@ def test_properties(seed: int, n_classes: int) -> None:
 def test_normalised_measures_reach_one_at_the_worst_estimate(name: str) -> None:
     p = np.array([0.2, 0.3, 0.5])
     assert metrics.measure(name, p, np.eye(3)[0], smoothing=0) == pytest.approx(1)
+
+
+def test_measures_of_ordered_classes_know_how_far_an_estimate_is_off() -> None:
+    p = np.array([1.0, 0.0, 0.0, 0.0])
+    for name in ("nmd", "rnod"):
+        near, middle, far = (
+            float(metrics.measure(name, p, np.eye(4)[k], smoothing=0)) for k in (1, 2, 3)
+        )
+        assert 0 < near < middle < far == pytest.approx(1)
+    assert metrics.nmd(p, np.eye(4)[1]) == pytest.approx(1 / 3)
+
+
+def test_rnod_by_its_definition() -> None:
+    p, q = np.array([0.5, 0.0, 0.3, 0.2]), np.array([0.1, 0.4, 0.1, 0.4])
+    present = [i for i in range(4) if p[i] > 0]
+    total = sum(abs(i - j) * (q[j] - p[j]) ** 2 for i in present for j in range(4))
+    assert metrics.rnod(p, q) == pytest.approx(np.sqrt(total / (3 * 3)))
+
+
+def test_an_unknown_measure_names_the_nearest() -> None:
+    with pytest.raises(UserError, match="unknown error measure 'rea'; did you mean 'rae'"):
+        metrics.measure_called("rea")
+
+
+def test_every_measure_has_its_own_title_and_knows_whether_it_is_smoothed() -> None:
+    assert len({one.title for one in metrics.MEASURES.values()}) == len(metrics.MEASURES)
+    for name, one in metrics.MEASURES.items():
+        assert one.name == name
+        assert one.smoothed == ("smoothing" in inspect.signature(one.function).parameters)
 
 
 def test_nkld_does_not_overflow() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from quantshift.report.tables import decimal
+from quantshift.report.table import decimal
 from website.overview import ERRORS, METHODS, PICTURE, SHIFTS
 
 ROOT = Path(__file__).parents[1]

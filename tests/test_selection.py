@@ -1,7 +1,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
-from quantshift import CC, MLPE, PACC
+from quantshift import CC, MLPE, PACC, Items
 from quantshift.selection import draw_validation, validation_errors
 
 CODES = np.repeat([0, 1], [70, 30])
@@ -10,6 +10,11 @@ CODES = np.repeat([0, 1], [70, 30])
 def samples(**changes):
     options = {"n_prevalences": 11, "repeats": 10, "size": 50, "seed": 0}
     return draw_validation(CODES, **{**options, **changes})
+
+
+def shown(posteriors):
+    """The items as each setting of a classifier shows them."""
+    return [Items(posteriors=of_setting) for of_setting in posteriors]
 
 
 def test_the_grid_of_prevalences_times_repeats():
@@ -49,20 +54,33 @@ def test_errors_are_those_of_the_quantifier_under_each_setting():
 
     known = np.stack([posteriors(0.05), posteriors(0.8)])
     new = np.stack([posteriors(0.05), posteriors(0.8)])
-    errors = validation_errors(PACC(), known, CODES, new, drawn)
+    errors = validation_errors(PACC(), shown(known), CODES, shown(new), drawn)
     for setting in (0, 1):
         fitted = PACC().fit_posteriors(known[setting], CODES, classes=[0, 1])
         p_hat = [fitted.aggregate(new[setting][row])[1] for row in drawn.index]
         assert_allclose(errors[setting], np.abs(p_hat - drawn.p_true[:, 1]).mean())
     assert errors[0] < errors[1]
-    squared = validation_errors(CC(), known, CODES, new, drawn, measure="se")
+    squared = validation_errors(CC(), shown(known), CODES, shown(new), drawn, measure="se")
     assert squared.shape == (2,)
-    assert (squared < validation_errors(CC(), known, CODES, new, drawn)).all()
+    assert (squared < validation_errors(CC(), shown(known), CODES, shown(new), drawn)).all()
 
 
 def test_the_quantifier_given_stays_unfitted():
     quantifier = MLPE()
-    posteriors = np.full((1, 100, 2), 0.5)
-    errors = validation_errors(quantifier, posteriors, CODES, posteriors, samples())
+    items = shown(np.full((1, 100, 2), 0.5))
+    errors = validation_errors(quantifier, items, CODES, items, samples())
     assert_allclose(errors, np.abs(np.arange(11) / 10 - 0.3).mean())
     assert not hasattr(quantifier, "prior_")
+
+
+def test_three_classes_get_prevalences_from_all_over_the_simplex():
+    codes = np.repeat([0, 1, 2], [60, 30, 30])
+    drawn = draw_validation(codes, n_prevalences=11, repeats=10, size=50, seed=0, n_classes=3)
+    assert drawn.index.shape == (110, 50)
+    shares = np.stack([(codes[drawn.index] == code).mean(axis=1) for code in range(3)], axis=1)
+    assert_allclose(drawn.p_true, shares)
+    # Uniform on the simplex: each share has the mean 1/3 and the variance 1/18.
+    assert_allclose(shares.mean(axis=0), 1 / 3, atol=0.08)
+    assert_allclose(shares.var(axis=0), 1 / 18, atol=0.02)
+    again = draw_validation(codes, n_prevalences=11, repeats=10, size=50, seed=0, n_classes=3)
+    assert (again.index == drawn.index).all()

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from quantshift import catalogue, metrics
-from quantshift.experiments.spec import library
+from quantshift.experiments.loading import library
 from quantshift.quantifiers.estimator import AbstractQuantifier
 from website import commands, schema
 from website.pages import DOCS, name_of, pages
@@ -66,8 +66,8 @@ def experiments(page: Path) -> str:
 def measures(page: Path) -> str:
     """The error measures by name, with their definition and whether they need smoothing."""
     rows = [
-        (code(name), _first_line(function), "yes" if name in metrics.SMOOTHED else "")
-        for name, function in {**metrics.PLAIN, **metrics.SMOOTHED}.items()
+        (code(name), _first_line(measure.function), "yes" if measure.smoothed else "")
+        for name, measure in metrics.MEASURES.items()
     ]
     return table(["name", "what it is", "takes `smoothing`"], rows)
 

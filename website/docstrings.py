@@ -48,6 +48,8 @@ def _entries(lines: list[str]) -> Iterator[tuple[str, str]]:
     first = parts[0] if parts else None
     if first is None or not _in_columns(lines, first):
         return
+    if any(part is None for line, part in zip(lines, parts, strict=True) if line[0] != " "):
+        return
     name, words = "", ""
     for line, part in zip(lines, parts, strict=True):
         if line.startswith(" "):

@@ -16,8 +16,9 @@ from pathlib import Path
 
 import polars as pl
 
-from quantshift.analysis import against_published, order_methods, part_of, summarise, verdicts
-from quantshift.report.tables import decimal
+from quantshift.analysis import order_methods, part_of, summarise
+from quantshift.paper import against_published, verdicts
+from quantshift.report.table import decimal
 from quantshift.results.store import ResultStore
 from website.pages import DOCS, pages
 from website.tables import table
@@ -48,8 +49,9 @@ YARDSTICK = "MLPE"
 """Right by design where the prevalence stays, so it is not among the best."""
 
 COLUMNS = (
-    *("experiment", "cell", "method", "p_train", "alpha_train", "cut_train", "p_test"),
-    *("alpha_test", "cut_test", "control", "repeat", "degree", "size", "p_true", "p_hat"),
+    *("experiment", "shift", "dataset", "cell", "stratum", "sample", "facet", "method"),
+    *("p_train", "alpha_train", "cut_train", "p_test", "alpha_test", "cut_test"),
+    *("degree", "size", "p_true", "p_hat"),
 )
 
 _BLOCK = re.compile(r"(<!-- measured: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -78,7 +80,7 @@ def measure(runs: Sequence[Path], folder: Path) -> None:
     added = [other.filter(~pl.col("method").is_in(list(methods))) for other in others]
     write(errors_of(pl.concat([frame, *added])), folder / "errors.csv")
     write(findings_of(frame), folder / "findings.csv")
-    published = against_published(frame)
+    published = against_published(frame).rename({"setup": "part"})
     write(by_degree(published), folder / "published.csv")
     write(agreement_of(published), folder / "agreement.csv")
 

@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-from quantshift.report.tables import decimal
+from quantshift.report.table import decimal
 from website.pages import DOCS
 
 ERRORS = DOCS / "figures" / "errors.csv"

@@ -12,17 +12,17 @@ from numpy.typing import ArrayLike
 from pydantic.fields import FieldInfo
 
 from quantshift import catalogue, metrics
-from quantshift.experiments.tables import (
+from quantshift.experiments.toml_tables import (
     ClassifierTable,
     DataTable,
     ExperimentTable,
     QuantifierTable,
     SelectionTable,
-    Table,
+    TomlTable,
 )
 from website.tables import code, table
 
-TABLES: Mapping[str, type[Table]] = {
+TABLES: Mapping[str, type[TomlTable]] = {
     "": ExperimentTable,
     "data": DataTable,
     "classifier": ClassifierTable,
@@ -32,12 +32,14 @@ TABLES: Mapping[str, type[Table]] = {
 
 # What the docstrings of the models leave to the names of their fields.
 MEANING = {
+    "base": "A TOML file beside this one; what it says holds unless this file says otherwise.",
     "name": "Names the folder of its results.",
     "title": "What reports call it.",
     "seed": "Of all draws.",
     "quantifiers": "Methods by name, or import paths such as `my_lab.methods:Mine`.",
-    "data.cut_point": "Stars above are positive, below negative, equal ones dropped; of a corpus 3 "
-    "if nothing is said.",
+    "data.sets": "Folders made by `quantshift data import` or `corpus import`; `--data` wins.",
+    "data.cut_point": "Ordered labels (stars) above are positive, below negative, equal ones "
+    'dropped; of a corpus 3 if nothing is said, `"none"`: every level is a class.',
     "data.features": "File of numbers (`.npy`, `.npz`, `.parquet`, `.csv`, `.tsv`), not a corpus.",
     "data.posteriors": "File of posteriors of your own model, instead of features.",
     "data.labels": "File, or column of a table (`items.csv:label`), of the labels.",
@@ -47,22 +49,27 @@ MEANING = {
     "classifier.grid": "Lists of values to choose from, by argument.",
     "selection.enabled": "If false, the first value of every list is taken.",
     "selection.train_share": "Share of the training set that the candidates are trained on.",
-    "selection.prevalences": "How many, equally spaced, the validation samples have.",
+    "selection.prevalences": "How many, equally spaced, the validation samples have; with more "
+    "than two classes `prevalences` x `repeats` of them are drawn from the simplex.",
     "selection.repeats": "Validation samples at each prevalence.",
     "selection.size": "Items in a validation sample.",
-    "selection.measure": f"Error to be small: {', '.join([*metrics.PLAIN, *metrics.SMOOTHED])}.",
+    "selection.measure": f"Error to be small: {', '.join(metrics.MEASURES)}.",
     "quantifier.name": "What tables call it.",
     "quantifier.method": "A name of the catalogue, or an import path.",
     "quantifier.options": "Arguments of the method.",
+    "quantifier.grid": "Lists of values to choose from, by argument, with the classifier's grid.",
 }
+
+TYPES = {"data.cut_point": 'number or `"none"`'}
+"""Types that the models leave open."""
 
 SHIFT_MEANING = {
     "test_size": "Items in a test sample.",
     "train_size": "Items in a training set.",
     "test_repeats": "Test samples at each point of the grid.",
     "train_repeats": "Training sets at each point of the grid.",
-    "test_prevalences": "Of the positive class, in test samples.",
-    "train_prevalences": "Of the positive class, in training sets.",
+    "test_prevalences": "Of the positive class, in test samples; vectors, with more classes.",
+    "train_prevalences": "Of the positive class, in training sets; vectors, with more classes.",
     "test_alphas": "Shares of category A in test samples.",
     "train_alphas": "Shares of category A in training sets.",
     "test_cuts": "Where the stars of test samples are cut.",
@@ -79,7 +86,8 @@ SHIFT_MEANING = {
 
 def spec_fields() -> str:
     """Every key but those of `[shift]`, table by table."""
-    rows = []
+    # The base is read before the tables are.
+    rows = [(code("base"), "text", "", MEANING["base"])]
     for name, model in TABLES.items():
         said = _said(model)
         for field, info in model.model_fields.items():
@@ -87,7 +95,8 @@ def spec_fields() -> str:
             if key in ("shift", *TABLES):
                 continue
             meaning = MEANING[key] if key in MEANING else said[field]
-            rows.append((code(key), _type(info), _default(info), meaning))
+            kind = TYPES.get(key) or _type(info)
+            rows.append((code(key), kind, _default(info), meaning))
     return table(["key", "type", "default", "meaning"], rows)
 
 
@@ -96,9 +105,8 @@ def shift_fields() -> str:
     kinds = sorted(catalogue.shifts().values(), key=lambda cls: cls.name)
     fields: dict[str, dict[str, dataclasses.Field[Any]]] = {}
     for cls in kinds:
-        for item in dataclasses.fields(cls):
-            if item.name != "seed":
-                fields.setdefault(item.name, {})[cls.name] = item
+        for item in cls.option_fields():
+            fields.setdefault(item.name, {})[cls.name] = item
     rows = [(code("kind"), "text", "required", "", _codes(cls.name for cls in kinds))]
     for name, by_kind in sorted(
         fields.items(), key=lambda item: list(SHIFT_MEANING).index(item[0])
@@ -122,7 +130,7 @@ def _codes(names: Iterator[str] | list[str]) -> str:
     return ", ".join(map(code, names))
 
 
-def _said(model: type[Table]) -> dict[str, str]:
+def _said(model: type[TomlTable]) -> dict[str, str]:
     """What the docstring says of each field: `name   words`, continued under the words."""
     said: dict[str, str] = {}
     for line in inspect.cleandoc(model.__doc__ or "").splitlines():

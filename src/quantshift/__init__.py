@@ -6,22 +6,63 @@
 ['no', 'yes']
 """
 
-from quantshift.corpora.binarise import binarise
-from quantshift.evaluation import evaluate
-from quantshift.quantifiers.adjusted import ACC, PACC
-from quantshift.quantifiers.counting import CC, PCC
-from quantshift.quantifiers.estimator import AbstractQuantifier, Estimate
-from quantshift.quantifiers.expectation import SLD
-from quantshift.quantifiers.matching import SMM, DyS, HDy
-from quantshift.quantifiers.subclass import SubclassSLD
-from quantshift.quantifiers.trivial import MLPE
-from quantshift.shifts.concept import ConceptShift
-from quantshift.shifts.covariate import CovariateShift
-from quantshift.shifts.local import LocalCovariateShift
-from quantshift.shifts.natural import NaturalPrevalence
-from quantshift.shifts.prior import PriorShift
-from quantshift.shifts.sampling import AbstractShift, Draw, TrainTest
-from quantshift.shifts.uniform import UniformPrevalence
+from typing import TYPE_CHECKING
+
+from quantshift import metrics
+from quantshift.binarisation import binarise
+from quantshift.intervals import aggregate_interval, predict_interval
+from quantshift.lazy import lazy_exports
+from quantshift.quantifiers import (
+    ACC,
+    CC,
+    MLPE,
+    PACC,
+    PCC,
+    SLD,
+    SMM,
+    AbstractAggregative,
+    AbstractQuantifier,
+    DyS,
+    Estimate,
+    HDx,
+    HDy,
+    Items,
+    SubclassSLD,
+    wrap,
+)
+from quantshift.shifts import (
+    AbstractProtocol,
+    AbstractShift,
+    ConceptShift,
+    CovariateShift,
+    Draw,
+    GivenSamples,
+    LocalCovariateShift,
+    NaturalPrevalence,
+    PriorShift,
+    TrainTest,
+    UniformPrevalence,
+)
+
+if TYPE_CHECKING:
+    from quantshift.checks import check_quantifier
+    from quantshift.diagnosis.which_shift import shift_test
+    from quantshift.evaluation import evaluate
+    from quantshift.experiments import load_experiment, run_experiments
+    from quantshift.own_data import load_model, quantify, save_model, train
+    from quantshift.results import ResultStore
+else:  # these need frames, files and more: imported when first asked for
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "quantshift.checks": ("check_quantifier",),
+            "quantshift.diagnosis.which_shift": ("shift_test",),
+            "quantshift.evaluation": ("evaluate",),
+            "quantshift.experiments": ("load_experiment", "run_experiments"),
+            "quantshift.own_data": ("load_model", "quantify", "save_model", "train"),
+            "quantshift.results": ("ResultStore",),
+        },
+    )
 
 __version__ = "0.1.0"
 
@@ -33,6 +74,8 @@ __all__ = [
     "PCC",
     "SLD",
     "SMM",
+    "AbstractAggregative",
+    "AbstractProtocol",
     "AbstractQuantifier",
     "AbstractShift",
     "ConceptShift",
@@ -40,13 +83,29 @@ __all__ = [
     "Draw",
     "DyS",
     "Estimate",
+    "GivenSamples",
+    "HDx",
     "HDy",
+    "Items",
     "LocalCovariateShift",
     "NaturalPrevalence",
     "PriorShift",
+    "ResultStore",
     "SubclassSLD",
     "TrainTest",
     "UniformPrevalence",
+    "aggregate_interval",
     "binarise",
+    "check_quantifier",
     "evaluate",
+    "load_experiment",
+    "load_model",
+    "metrics",
+    "predict_interval",
+    "quantify",
+    "run_experiments",
+    "save_model",
+    "shift_test",
+    "train",
+    "wrap",
 ]

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import quantshift
 from quantshift.quantifiers.estimator import AbstractQuantifier
-from quantshift.shifts.sampling import AbstractShift
+from quantshift.shifts.protocol import AbstractProtocol
 
 T = TypeVar("T")
 
@@ -15,9 +15,9 @@ def quantifiers() -> dict[str, type[AbstractQuantifier]]:
     return _exported(AbstractQuantifier)  # type: ignore[type-abstract]
 
 
-def shifts() -> dict[str, type[AbstractShift]]:
+def shifts() -> dict[str, type[AbstractProtocol]]:
     """The exported protocols by name."""
-    return _exported(AbstractShift)  # type: ignore[type-abstract]
+    return _exported(AbstractProtocol)  # type: ignore[type-abstract]
 
 
 def full_name(cls: type[Any]) -> str:
@@ -27,8 +27,12 @@ def full_name(cls: type[Any]) -> str:
 
 
 def _exported(base: type[T]) -> dict[str, type[T]]:
-    names = sorted(quantshift.__all__, key=str.casefold)
-    exports = {name: getattr(quantshift, name) for name in names}
+    # Quantifiers and protocols are imported with the package; names that are not yet are neither.
+    exports = {
+        name: vars(quantshift)[name]
+        for name in sorted(quantshift.__all__, key=str.casefold)
+        if name in vars(quantshift)
+    }
     return {
         name: thing
         for name, thing in exports.items()

@@ -4,7 +4,8 @@
         check()
 
 or, all at once, `check_quantifier(MyQuantifier())`. A check that fails raises AssertionError with
-the reason.
+the reason. Which checks there are for a quantifier depends on what it can do: all see features or
+posteriors, most can be had from posteriors alone, take weights and have intervals.
 """
 
 import pickle
@@ -18,7 +19,8 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from quantshift.quantifiers.estimator import AbstractQuantifier
+from quantshift.intervals import predict_interval
+from quantshift.quantifiers.estimator import AbstractClassifying, AbstractQuantifier
 from quantshift.seeding import generator
 from quantshift.types import Posteriors, Prevalences
 
@@ -27,6 +29,9 @@ SAME = 1e-9
 
 SEARCHED = 1e-5
 """The same for estimates found by a search, whose path may be mirrored."""
+
+SOLVED = 1e-6
+"""The same for estimates that depend on what was learnt by iteration, such as a calibration."""
 
 LABEL_TYPES: dict[str, Callable[[NDArray[np.int64]], Any]] = {
     "integers 0 and 1": lambda y: y,
@@ -42,8 +47,9 @@ LABEL_TYPES: dict[str, Callable[[NDArray[np.int64]], Any]] = {
 
 def yield_checks(quantifier: AbstractQuantifier) -> Iterator[tuple[str, Callable[[], None]]]:
     """Yields (name, check) for an unfitted quantifier; each check is a call without arguments."""
-    for check in CHECKS:
-        yield check.__name__.removeprefix("check_"), partial(check, quantifier)
+    for applies, checks in GROUPS:
+        for check in checks if applies(quantifier) else ():
+            yield check.__name__.removeprefix("check_"), partial(check, quantifier)
 
 
 def check_quantifier(quantifier: AbstractQuantifier, *, skip: Collection[str] = ()) -> None:
@@ -65,13 +71,59 @@ def check_simplex_output(quantifier: AbstractQuantifier) -> None:
 
 def check_item_permutation(quantifier: AbstractQuantifier) -> None:
     """The order of the items of a sample does not matter."""
-    fitted, posteriors = _fitted_on_posteriors(quantifier)
-    shuffled = generator(0, purpose="permutation").permutation(posteriors)
-    _same(fitted.aggregate(posteriors), fitted.aggregate(shuffled), "items in another order")
+    fitted, X = _fitted(quantifier)
+    shuffled = generator(0, purpose="permutation").permutation(len(X))
+    _same(fitted.predict(X), fitted.predict(X[shuffled]), "items in another order")
+
+
+def check_samples_equal_loop(quantifier: AbstractQuantifier) -> None:
+    """Samples given as index arrays of unequal size get the estimates they get alone."""
+    fitted, X = _fitted(quantifier)
+    rng = generator(0, purpose="pool")
+    rows = [rng.integers(len(X), size=size) for size in (30, 1, 30, 7)]
+    together = fitted.predict(X, rows)
+    for i, row in enumerate(rows):
+        _same(together[i], fitted.predict(X[row]), "a sample of a pool")
+    items = fitted.items(X)
+    _same(together, fitted.estimate_items(items, rows).prevalence, "items", tolerance=0)
+
+
+def check_duplicated_sample(quantifier: AbstractQuantifier) -> None:
+    """Twice the same items are the same sample."""
+    fitted, X = _fitted(quantifier)
+    _same(fitted.predict(X), fitted.predict(np.concatenate([X, X])), "the sample given twice")
+
+
+def check_one_item_sample(quantifier: AbstractQuantifier) -> None:
+    """One item is a sample."""
+    fitted, X = _fitted(quantifier)
+    for item in range(5):
+        _on_simplex(fitted.predict(X[item : item + 1]))
+
+
+def check_declared_diagnostics(quantifier: AbstractQuantifier) -> None:
+    """What it tells of every sample, one number each, is what it declares, in name and type."""
+    fitted, X = _fitted(quantifier)
+    told = fitted.estimate(X, [[0, 1, 2], [3, 4]]).diagnostics
+    kinds = {name: values.dtype.kind for name, values in told.items() if values.ndim == 1}
+    known = {"bool": "b", "int": "i", "float": "f"}
+    declared = {name: known[kind] for name, kind in quantifier.diagnostics.items()}
+    _expect(kinds == declared, f"declares {dict(quantifier.diagnostics)} but tells {kinds}")
 
 
 def check_class_relabelling(quantifier: AbstractQuantifier) -> None:
     """Exchanging the classes exchanges their prevalences."""
+    for n_classes in (2, 3):
+        X, y, X_new, _ = _problem(n_classes)
+        renamed = (y - 1) % n_classes
+        here = clone(quantifier).fit(X, y).predict(X_new)
+        there = clone(quantifier).fit(X, renamed).predict(X_new)
+        # The classifier's own optimiser may end elsewhere within its tolerance.
+        _same(np.roll(here, -1), there, f"{n_classes} classes in another order", tolerance=1e-2)
+
+
+def check_columns_in_another_order(quantifier: AbstractClassifying) -> None:
+    """Exchanging the columns of posteriors, and the labels, exchanges the prevalences."""
     for n_classes in (2, 3):
         posteriors, y, sample = _posteriors(n_classes)
         order = np.roll(np.arange(n_classes), 1)
@@ -98,7 +150,7 @@ def check_label_types(quantifier: AbstractQuantifier) -> None:
         )
 
 
-def check_batch_equals_loop(quantifier: AbstractQuantifier) -> None:
+def check_batch_equals_loop(quantifier: AbstractClassifying) -> None:
     """Samples aggregated together get the estimates they get alone."""
     fitted, posteriors = _fitted_on_posteriors(quantifier)
     index = generator(0, purpose="batch").integers(len(posteriors), size=(2, 3, 50))
@@ -108,8 +160,8 @@ def check_batch_equals_loop(quantifier: AbstractQuantifier) -> None:
         _same(together[place], fitted.aggregate(posteriors[index[place]]), "a sample in a batch")
 
 
-def check_pool_equals_loop(quantifier: AbstractQuantifier) -> None:
-    """Samples given as index arrays of unequal size get the estimates they get alone."""
+def check_pool_equals_loop(quantifier: AbstractClassifying) -> None:
+    """Samples of one pool of posteriors get the estimates they get alone."""
     fitted, posteriors = _fitted_on_posteriors(quantifier)
     rng = generator(0, purpose="pool")
     rows = [rng.integers(len(posteriors), size=size) for size in (40, 1, 40, 7, 100)]
@@ -122,21 +174,18 @@ def check_pool_equals_loop(quantifier: AbstractQuantifier) -> None:
             _same(together[i], fitted.aggregate(posteriors[row]), "a sample of a pool")
 
 
-def check_duplicated_sample(quantifier: AbstractQuantifier) -> None:
-    """Twice the same items are the same sample."""
+def check_posteriors_as_items(quantifier: AbstractClassifying) -> None:
+    """The order of items, items given twice and single items are as they should be."""
     fitted, posteriors = _fitted_on_posteriors(quantifier)
+    shuffled = generator(0, purpose="permutation").permutation(posteriors)
+    _same(fitted.aggregate(posteriors), fitted.aggregate(shuffled), "items in another order")
     twice = np.concatenate([posteriors, posteriors])
     _same(fitted.aggregate(posteriors), fitted.aggregate(twice), "the sample given twice")
-
-
-def check_one_item_sample(quantifier: AbstractQuantifier) -> None:
-    """One item is a sample."""
-    fitted, posteriors = _fitted_on_posteriors(quantifier)
     for item in range(5):
         _on_simplex(fitted.aggregate(posteriors[item : item + 1]))
 
 
-def check_extreme_posteriors(quantifier: AbstractQuantifier) -> None:
+def check_extreme_posteriors(quantifier: AbstractClassifying) -> None:
     """Posteriors of exactly 0 and 1 work, in training and in samples of one class."""
     y = np.array([0, 1] * 20)
     sharp = np.eye(2)[y]
@@ -144,7 +193,7 @@ def check_extreme_posteriors(quantifier: AbstractQuantifier) -> None:
     for sample in (sharp, np.eye(2)[[0] * 10], np.eye(2)[[1] * 10]):
         p_hat = fitted.aggregate(sample)
         _on_simplex(p_hat)
-        if fitted.uses_classifier:
+        if fitted.sees:
             _same(p_hat, sample.mean(axis=0), "a perfect classifier", tolerance=0.03)
 
 
@@ -195,7 +244,7 @@ def check_sparse_input(quantifier: AbstractQuantifier) -> None:
 def check_unfitted_is_refused(quantifier: AbstractQuantifier) -> None:
     """An unfitted quantifier says so."""
     try:
-        clone(quantifier).aggregate(np.full((3, 2), 0.5))
+        clone(quantifier).predict(np.full((3, 2), 0.5))
     except NotFittedError:
         return
     raise AssertionError("an unfitted quantifier gave an estimate")
@@ -203,6 +252,16 @@ def check_unfitted_is_refused(quantifier: AbstractQuantifier) -> None:
 
 def check_bad_input_is_refused(quantifier: AbstractQuantifier) -> None:
     """What cannot be right is a ValueError, never an estimate."""
+    fitted, X = _fitted(quantifier)
+    _refuses(lambda: fitted.predict(X[:0]), "an empty sample")
+    _refuses(lambda: fitted.predict(X, [[0, len(X)]]), "an item outside the pool")
+    _refuses(lambda: fitted.predict(X, [[0], []]), "an empty sample in a batch")
+    _refuses(lambda: clone(quantifier).fit(np.zeros((4, 1)), [0, 0, 0, 0]), "a single class")
+    _refuses(lambda: clone(quantifier).fit(np.zeros((4, 1)), [0, 1]), "fewer labels than items")
+
+
+def check_bad_posteriors_are_refused(quantifier: AbstractClassifying) -> None:
+    """Posteriors that cannot be right are a ValueError, never an estimate."""
     posteriors, y, _ = _posteriors(2)
     fitted = clone(quantifier).fit_posteriors(posteriors, y)
     good = posteriors[:4]
@@ -216,28 +275,129 @@ def check_bad_input_is_refused(quantifier: AbstractQuantifier) -> None:
     _refuses(lambda: fitted.aggregate(good, [[0], []]), "an empty sample in a batch")
     _refuses(lambda: clone(quantifier).fit_posteriors(good, [1, 1, 1, 1]), "a single class")
     _refuses(lambda: clone(quantifier).fit_posteriors(good, [0, 1]), "fewer labels than rows")
-    _refuses(lambda: clone(quantifier).fit(np.zeros((4, 1)), [0, 0, 0, 0]), "a single class")
-    _refuses(lambda: clone(quantifier).fit(np.zeros((4, 1)), [0, 1]), "fewer labels than items")
 
 
-CHECKS = (
-    check_simplex_output,
-    check_item_permutation,
-    check_class_relabelling,
-    check_label_types,
-    check_batch_equals_loop,
-    check_pool_equals_loop,
-    check_duplicated_sample,
-    check_one_item_sample,
-    check_extreme_posteriors,
-    check_single_class_sample,
-    check_clone_and_parameters,
-    check_pickle_round_trip,
-    check_fit_is_repeatable,
-    check_sparse_input,
-    check_unfitted_is_refused,
-    check_bad_input_is_refused,
+def check_other_features_are_refused(quantifier: AbstractQuantifier) -> None:
+    """A sample with fewer features than the training items is a ValueError."""
+    fitted, X = _fitted(quantifier)
+    _refuses(lambda: fitted.predict(X[:, :1]), "a feature missing")
+
+
+def check_equal_weights_are_none(quantifier: AbstractQuantifier) -> None:
+    """Weights that are all equal change nothing, to the last bit."""
+    X, y, X_new, _ = _problem(2)
+    plain = clone(quantifier).fit(X, y)
+    same = clone(quantifier).fit(X, y, np.full(len(y), 3.0))
+    _same(plain.predict(X_new), same.predict(X_new), "equal weights in training", tolerance=0)
+    heavy = plain.predict(X_new, weights=np.full(len(X_new), 0.5))
+    _same(plain.predict(X_new), heavy, "equal weights in the sample", tolerance=0)
+
+
+def check_whole_weights_are_repeated_items(quantifier: AbstractQuantifier) -> None:
+    """An item of weight 3 in a sample is three such items, and one of weight 0 is none."""
+    fitted, X = _fitted(quantifier)
+    weights = np.arange(len(X)) % 4
+    repeated = np.repeat(np.arange(len(X)), weights)
+    here, there = fitted.predict(X, weights=weights), fitted.predict(X[repeated])
+    _same(there, here, "a weighted sample")
+
+
+def check_weighted_training_items(quantifier: AbstractQuantifier) -> None:
+    """So are they in training, if nothing is drawn at random before the method learns."""
+    weights = np.arange(120) % 3 + (np.arange(120) % 60 == 0)
+    repeated = np.repeat(np.arange(120), weights)
+    if isinstance(quantifier, AbstractClassifying):
+        posteriors, y, new = _posteriors(2)
+        here = clone(quantifier).fit_posteriors(posteriors, y, weights=weights)
+        there = clone(quantifier).fit_posteriors(posteriors[repeated], y[repeated])
+        _same(there.aggregate(new), here.aggregate(new), "weighted training items", SOLVED)
+    elif not quantifier.own_classifier:
+        X, y, X_new, _ = _problem(2)
+        plain = clone(quantifier).fit(X[repeated], y[repeated])
+        _same(
+            plain.predict(X_new),
+            clone(quantifier).fit(X, y, weights).predict(X_new),
+            "weighted training items",
+        )
+
+
+def check_bad_weights_are_refused(quantifier: AbstractQuantifier) -> None:
+    """Weights that cannot be right are a ValueError of one line."""
+    X, y, X_new, _ = _problem(2)
+    fitted, some = clone(quantifier).fit(X, y), np.arange(len(X_new), dtype=float)
+    wrong = {
+        "a negative weight": some - 1,
+        "a weight that is no number": np.where(some == 3, np.nan, some),
+        "an infinite weight": np.where(some == 3, np.inf, some),
+        "a weight too few": some[1:],
+        "weights that are all zero": 0 * some,
+    }
+    for what, weights in wrong.items():
+        _refuses(partial(fitted.predict, X_new, weights=weights), what)
+    first = np.arange(len(X_new)) > 0
+    _refuses(lambda: fitted.predict(X_new, [[0], [1, 2]], weights=first), "a sample of weight zero")
+    _refuses(lambda: clone(quantifier).fit(X, y, 1.0 * (y == 0)), "a class of weight zero")
+    _refuses(lambda: clone(quantifier).fit(X, y, y - 0.5), "a negative weight in training")
+
+
+def check_interval_around_estimate(quantifier: AbstractQuantifier) -> None:
+    """An interval holds the estimate, within 0 and 1, and weights of items are welcome."""
+    fitted, X = _fitted(quantifier)
+    weights = np.arange(len(X)) % 3 if fitted.takes_weights else None
+    interval = predict_interval(fitted, X, n_bootstrap=4, weights=weights)
+    _same(interval.prevalence, fitted.predict(X, weights=weights), "the middle of an interval")
+    inside = (interval.low <= interval.prevalence) & (interval.prevalence <= interval.high)
+    _expect(bool(inside.all()), "the estimate is outside its own interval")
+    _expect(bool((interval.low >= 0).all() and (interval.high <= 1).all()), "limits beyond 0 or 1")
+
+
+Check = Callable[[Any], None]
+
+GROUPS: tuple[tuple[Callable[[AbstractQuantifier], bool], tuple[Check, ...]], ...] = (
+    (
+        lambda quantifier: True,
+        (
+            check_simplex_output,
+            check_item_permutation,
+            check_class_relabelling,
+            check_label_types,
+            check_samples_equal_loop,
+            check_duplicated_sample,
+            check_one_item_sample,
+            check_single_class_sample,
+            check_declared_diagnostics,
+            check_clone_and_parameters,
+            check_pickle_round_trip,
+            check_fit_is_repeatable,
+            check_sparse_input,
+            check_unfitted_is_refused,
+            check_bad_input_is_refused,
+        ),
+    ),
+    (
+        lambda quantifier: isinstance(quantifier, AbstractClassifying),
+        (
+            check_posteriors_as_items,
+            check_columns_in_another_order,
+            check_batch_equals_loop,
+            check_pool_equals_loop,
+            check_extreme_posteriors,
+            check_bad_posteriors_are_refused,
+        ),
+    ),
+    (lambda quantifier: "features" in quantifier.sees, (check_other_features_are_refused,)),
+    (
+        lambda quantifier: quantifier.takes_weights,
+        (
+            check_equal_weights_are_none,
+            check_whole_weights_are_repeated_items,
+            check_weighted_training_items,
+            check_bad_weights_are_refused,
+        ),
+    ),
+    (lambda quantifier: not quantifier.no_interval, (check_interval_around_estimate,)),
 )
+"""Checks, and the quantifiers they are for."""
 
 
 def _problem(
@@ -260,7 +420,15 @@ def _posteriors(n_classes: int) -> tuple[Posteriors, NDArray[np.int64], Posterio
     return known, y, new
 
 
-def _fitted_on_posteriors(quantifier: AbstractQuantifier) -> tuple[AbstractQuantifier, Posteriors]:
+def _fitted(quantifier: AbstractQuantifier) -> tuple[AbstractQuantifier, NDArray[Any]]:
+    """The quantifier fitted on features, and those of a sample."""
+    X, y, X_new, _ = _problem(2)
+    return clone(quantifier).fit(X, y), X_new
+
+
+def _fitted_on_posteriors(
+    quantifier: AbstractClassifying,
+) -> tuple[AbstractClassifying, Posteriors]:
     posteriors, y, sample = _posteriors(2)
     return clone(quantifier).fit_posteriors(posteriors, y), sample
 

@@ -5,24 +5,22 @@ from pathlib import Path
 
 import polars as pl
 
-from quantshift.analysis.errors import with_errors
-from quantshift.analysis.methods import order_methods
-from quantshift.analysis.parts import part_of
-from quantshift.experiments.dataset import SyntheticSource
+from quantshift.analysis import order_methods, part_of, with_errors
+from quantshift.data.sources import SyntheticSource
 from quantshift.experiments.executors import executor
-from quantshift.experiments.runner import Progress, Run, run_experiments
-from quantshift.experiments.spec import load_experiment
+from quantshift.experiments.loading import load_experiment
+from quantshift.experiments.runner import Run, RunProgress, run_experiments
 from quantshift.results.store import ResultStore
 
 EXPERIMENTS = ("prior", "covariate", "local", "concept", "concept-forced")
 
 
 def run_demo(
-    out: Path, *, n_workers: int, progress: Callable[[Progress], None] | None = None
+    out: Path, *, n_workers: int, progress: Callable[[RunProgress], None] | None = None
 ) -> ResultStore:
     """A quick run of all experiments on the synthetic reviews; what is there is not redone."""
     experiments = tuple(load_experiment(name, profile="quick") for name in EXPERIMENTS)
-    run = Run(experiments, {e.name: SyntheticSource() for e in experiments}, out)
+    run = Run(experiments, {e.name: [SyntheticSource()] for e in experiments}, out)
     run_experiments(run, executor(n_workers), progress=progress)
     return ResultStore.open(out)
 

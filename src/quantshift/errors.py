@@ -5,11 +5,18 @@ line prints the message as one line and leaves with exit code 2.
 """
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class UserError(ValueError):
-    """Something in the user's input or options is wrong; the message names the cure."""
+    """Something in the user's input is wrong; the message names the cure.
+
+    arguments: names of the parameters that would cure it; the command line adds its options.
+    """
+
+    def __init__(self, message: object, *, arguments: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.arguments = tuple(arguments)
 
 
 class DataError(UserError):

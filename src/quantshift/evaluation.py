@@ -1,33 +1,37 @@
 """Run a fitted quantifier over the samples of a protocol: one row per sample, errors beside."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import ArrayLike
 
-from quantshift import metrics, prevalence
-from quantshift.errors import unknown_name
-from quantshift.labels import encode_labels
-from quantshift.quantifiers.estimator import AbstractQuantifier
-from quantshift.shifts.sampling import AbstractShift, Draw
+from quantshift import metrics
+from quantshift.classify.classifier import n_rows
+from quantshift.errors import UserError
+from quantshift.quantifiers.estimator import AbstractClassifying, AbstractQuantifier
+from quantshift.shifts.protocol import AbstractProtocol, Coordinates, Draw
 from quantshift.types import Prevalences
+from quantshift.weights import checked_weights
 
-MEASURES = (*metrics.PLAIN, *metrics.SMOOTHED)
+UNORDERED = tuple(name for name, one in metrics.MEASURES.items() if not one.ordinal)
+"""The measures that make sense whatever the classes are."""
 
 
 def evaluate(
     quantifier: AbstractQuantifier,
-    protocol: AbstractShift,
+    protocol: AbstractProtocol,
     X: Any,
     y: Any,
     categories: Any = None,
     *,
     pool: Any = None,
-    train: Mapping[str, float] | None = None,
+    train: Coordinates | None = None,
     posteriors: bool = False,
-    measures: Sequence[str] = MEASURES,
+    measures: Sequence[str] = UNORDERED,
     smoothing: float | None = None,
+    weights: ArrayLike | None = None,
 ) -> pl.DataFrame:
     """Estimates and errors of a fitted quantifier on every sample the protocol draws from (X, y).
 
@@ -38,8 +42,11 @@ def evaluate(
     train: coordinates of the training set, from which the degree of shift is computed; the
         training prevalence is known and need not be given.
     posteriors: X holds the posteriors of the items rather than their features.
-    measures: names of error measures (`quantshift.metrics`).
+    measures: names of error measures (`quantshift.metrics`); default: all but those for ordered
+        classes.
     smoothing: for the measures that need it; default 1 / (2 * size of the sample).
+    weights: how much each item counts, in the true prevalence of its sample and in the estimate;
+        the protocol draws items without regard to them.
 
     The frame has the protocol's coordinates, `degree`, `size`, `p_true` and `p_hat` (of the second
     class; with more classes one column each, `p_true:<class>`), a column per measure, and
@@ -48,7 +55,13 @@ def evaluate(
     known = {**_training_prevalence(quantifier), **(train or {})}
     draws = list(protocol.samples(y, categories, pool=pool, train=known))
     return evaluate_draws(
-        quantifier, draws, X, posteriors=posteriors, measures=measures, smoothing=smoothing
+        quantifier,
+        draws,
+        X,
+        posteriors=posteriors,
+        measures=measures,
+        smoothing=smoothing,
+        weights=weights,
     )
 
 
@@ -58,25 +71,26 @@ def evaluate_draws(
     X: Any,
     *,
     posteriors: bool = False,
-    measures: Sequence[str] = MEASURES,
+    measures: Sequence[str] = UNORDERED,
     smoothing: float | None = None,
+    weights: ArrayLike | None = None,
 ) -> pl.DataFrame:
     """The frame of `evaluate` for draws already made, e.g. those of `train_test`."""
     for name in measures:
-        if name not in MEASURES:
-            raise unknown_name("error measure", name, MEASURES)
+        metrics.measure_called(name)
     samples = [draw.indices for draw in draws]
-    estimate = (
-        quantifier.estimate_posteriors(X, samples)
-        if posteriors
-        else quantifier.estimate(X, samples)
-    )
+    if not posteriors:
+        estimate = quantifier.estimate(X, samples, weights=weights)
+    elif isinstance(quantifier, AbstractClassifying):
+        estimate = quantifier.estimate_posteriors(X, samples, weights=weights)
+    else:
+        raise UserError(f"{type(quantifier).__name__} cannot be had from posteriors: give features")
     sizes = np.array([len(draw.indices) for draw in draws])
+    given = checked_weights(weights, n_rows(X))
     p_true = np.stack(
         [
-            prevalence.from_codes(
-                encode_labels(draw.labels, classes=quantifier.classes_)[1],
-                len(quantifier.classes_),
+            draw.true_prevalence(
+                quantifier.classes_, None if given is None else given[draw.indices]
             )
             for draw in draws
         ]
@@ -84,7 +98,7 @@ def evaluate_draws(
     smooth = 1 / (2 * sizes) if smoothing is None else smoothing
     return pl.DataFrame(
         {
-            **{name: [draw.coordinates[name] for draw in draws] for name in draws[0].coordinates},
+            **_coordinates(draws, quantifier),
             "degree": [draw.degree for draw in draws],
             "size": sizes,
             **_per_class("p_true", p_true, quantifier),
@@ -98,11 +112,21 @@ def evaluate_draws(
     )
 
 
-def _training_prevalence(quantifier: AbstractQuantifier) -> dict[str, float]:
-    return {
-        k: float(v[0])
-        for k, v in _per_class("p_train", quantifier.prior_[None], quantifier).items()
-    }
+def _training_prevalence(quantifier: AbstractQuantifier) -> Coordinates:
+    shares = tuple(quantifier.prior_.tolist())
+    return {"p_train": shares if len(shares) > 2 else shares[1]}
+
+
+def _coordinates(draws: Sequence[Draw], quantifier: AbstractQuantifier) -> dict[str, Any]:
+    """A column for each coordinate; a vector has one for each class."""
+    columns: dict[str, Any] = {}
+    for name, first in draws[0].coordinates.items():
+        values = [draw.coordinates[name] for draw in draws]
+        if isinstance(first, tuple):
+            columns |= _per_class(name, np.array(values), quantifier)
+        else:
+            columns[name] = values
+    return columns
 
 
 def _per_class(

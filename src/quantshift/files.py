@@ -99,11 +99,15 @@ def make_folder(folder: Path) -> None:
     """Make the folder and its parents, those that are missing, to last."""
     if folder.is_dir():
         return
-    if folder.exists():
-        raise UserError(f"{folder} is a file where a folder is needed; use another --out")
     make_folder(folder.parent)
-    with disk_errors(folder.parent):
-        folder.mkdir(exist_ok=True)
+    try:
+        with disk_errors(folder.parent):
+            # Asked of the disk itself: another process may make it at this moment.
+            folder.mkdir(exist_ok=True)
+    except FileExistsError:
+        raise UserError(
+            f"{folder} is a file where a folder is needed; choose another place", arguments=["out"]
+        ) from None
     flush(folder.parent)
 
 
@@ -137,7 +141,9 @@ def disk_errors(folder: Path) -> Iterator[None]:
                 f"no space left on the disk of {folder}; free some and run the same command again"
             ) from error
         if error.errno in _FORBIDDEN:
-            raise UserError(f"no permission to write in {folder}; use another --out") from error
+            raise UserError(
+                f"no permission to write in {folder}; choose another place", arguments=["out"]
+            ) from error
         raise
 
 

@@ -19,9 +19,21 @@ itself, moved a little away from the border, and the limits are percentiles of t
 corrected for bias: if the median is b above the prevalence that was drawn, the estimate is taken to
 be b above the truth, too.
 
+*Methods without posteriors* (HDx) know the items they were fitted on too well. Their samples of
+known prevalence are drawn from the training items that the replicate at hand has left out.
+
 *Methods that do not adjust* keep their bias, which no interval shows; theirs are percentiles of
-estimates on the resampled items of the sample. *SubclassSLD* allows for more than prior shift: its
-interval spans the percentiles of resampled items and the prevalences of the grid.
+estimates on the resampled items of the sample. *Methods for more than prior shift* (SubclassSLD):
+the interval spans the percentiles of resampled items and the prevalences of the grid. *Methods of
+other libraries* fit a classifier of their own, and nothing is known of held-out items: theirs are
+percentiles of estimates on resampled items by quantifiers fitted again on resampled training items,
+which is slow, so that there are few of these (a twentieth of the replicates).
+
+*Weights.* Items are drawn as if they had none and keep theirs. Samples of known prevalence are
+drawn from the training items of a class in proportion to their weights. Where the size of a sample
+matters (simulated samples, and the least width) it is Kish's effective size: what the same variance
+would take of items of equal weights. Weights that are whole numbers are no exception: as far as
+intervals go they tell how much an item counts, not how often it was drawn.
 
 No interval is shorter than Wilson's for a sample whose labels are known. If the held-out posteriors
 of two classes cannot be told from each other, no sample says how many items are of the one or the
@@ -53,10 +65,12 @@ from quantshift.classify.posteriors import check_posteriors
 from quantshift.errors import DataError, UserError
 from quantshift.quantifiers.estimator import AbstractQuantifier, Estimate, Samples
 from quantshift.quantifiers.information import told_apart
+from quantshift.quantifiers.items import Items, effective_size, uneven
 from quantshift.quantifiers.samples import PADDING
 from quantshift.quantifiers.simulation import ClassMembers, KnownPrevalences
 from quantshift.seeding import generator
-from quantshift.types import Indices, Prevalences
+from quantshift.types import Codes, Indices, Prevalences
+from quantshift.weights import Weights, checked_weights
 
 Reals = NDArray[np.float64]
 
@@ -64,6 +78,9 @@ N_REFITS = 200
 """Replicates of the training side; each serves n_bootstrap / N_REFITS replicates of the sample.
 With more than two classes, where a refit costs more, there are half as many, and each serves three
 at least."""
+
+OWN_REFITS = 20
+"""Replicates that share one of a method that fits its own classifier."""
 
 SMALL = 30
 """A sample of fewer items says little whatever the method."""
@@ -110,15 +127,17 @@ def predict_interval(
     n_bootstrap: int = 1000,
     simultaneous: bool = False,
     seed: int = 0,
+    weights: ArrayLike | None = None,
 ) -> PrevalenceInterval:
     """The prevalence of the sample X (or of each of `samples` of it) with its interval.
 
+    weights: how much each item of X counts.
     simultaneous: make the limits so wide that all classes are within theirs at once with
         probability `level`. Two classes have one share between them, and nothing changes.
     """
     return item_interval(
         quantifier,
-        quantifier.items(X),
+        quantifier.items(X, weights),
         samples,
         level=level,
         n_bootstrap=n_bootstrap,
@@ -136,6 +155,7 @@ def aggregate_interval(
     n_bootstrap: int = 1000,
     simultaneous: bool = False,
     seed: int = 0,
+    weights: ArrayLike | None = None,
 ) -> PrevalenceInterval:
     """Like `predict_interval`, for items given by their posteriors (n_items, n_classes)."""
     check_is_fitted(quantifier, "classes_")
@@ -144,7 +164,7 @@ def aggregate_interval(
         raise DataError(f"an interval needs posteriors (n_items, n_classes), got {pool.shape}")
     return item_interval(
         quantifier,
-        pool,
+        Items(pool, weights=checked_weights(weights, len(pool))),
         samples,
         level=level,
         n_bootstrap=n_bootstrap,
@@ -155,7 +175,7 @@ def aggregate_interval(
 
 def item_interval(
     quantifier: AbstractQuantifier,
-    items: Reals,
+    items: Items,
     samples: Samples | None = None,
     *,
     level: float = 0.95,
@@ -190,15 +210,15 @@ def item_interval(
 class Replicates:
     """The replicates of some samples, and the limits that follow from them.
 
-    items: what `quantifier.items(X)` returned; point: the estimates of the samples. `values` holds
-    the replicates, (n_samples, n_bootstrap, n_classes), when `estimates` has been exhausted. Those
-    of a sample depend on the seed, its position and its size alone.
+    items: as `quantifier.items(X)` returns them; point: the estimates of the samples. `values`
+    holds the replicates, (n_samples, n_bootstrap, n_classes), when `estimates` has been exhausted.
+    Those of a sample depend on the seed, its position and its size alone.
     """
 
     def __init__(
         self,
         quantifier: AbstractQuantifier,
-        items: Reals,
+        items: Items,
         samples: Sequence[Indices],
         point: Estimate,
         *,
@@ -214,21 +234,34 @@ class Replicates:
             raise UserError(f"the level of an interval is between 0 and 1, got {level}")
         if n_bootstrap < 2:
             raise UserError(f"an interval needs at least 2 bootstrap replicates, got {n_bootstrap}")
+        weights = uneven(items.weights)
+        if weights is not None:
+            # An item of no weight is none, and a replicate of such items alone no sample.
+            samples = [rows[weights[rows] > 0] for rows in samples]
         self.quantifier, self.items, self.samples, self.point = quantifier, items, samples, point
         self.level, self.n_bootstrap, self.seed = level, n_bootstrap, seed
         n_classes = len(quantifier.classes_)
         self.values = np.empty((len(samples), n_bootstrap, n_classes))
         self.sizes = np.array([len(rows) for rows in samples])
-        held_out = quantifier.held_out_posteriors_
-        self.adjusted = quantifier.adjusts and len(held_out) > 0
+        if weights is not None:
+            self.sizes = np.array([round(effective_size(weights[rows])) for rows in samples])
+        # Whole weights would count double: simulated samples have their items by their weights.
+        self.held_out = quantifier.held_out_.unweighted()
+        known, codes = quantifier.held_out_, quantifier.held_out_codes_
+        self.adjusted = quantifier.adjusts and (
+            known.posteriors is not None or known.features is not None
+        )
         self.apart: NDArray[np.bool_] = np.ones((n_classes, n_classes), dtype=bool)
-        if self.adjusted:
-            codes = quantifier.held_out_codes_
-            self.members = ClassMembers(codes, n_classes)
-            self.apart = told_apart(held_out[:, :n_classes], codes, crisp=quantifier.crisp)
+        self.members = Members(
+            codes, n_classes, known.weights, held_out=known.posteriors is not None
+        )
+        if self.adjusted and known.posteriors is not None:
+            self.apart = told_apart(
+                known.posteriors, codes, crisp=quantifier.crisp, weights=known.weights
+            )
         self.informative: NDArray[np.bool_] = np.asarray(self.apart.all(axis=1))
         # Samples are simulated at known prevalences or, of many classes, at one near the estimate.
-        self.simulates = self.adjusted and n_classes > 2 and not quantifier.uses_features
+        self.simulates = self.adjusted and n_classes > 2 and not quantifier.beyond_prior_shift
         self.centre = inner(point.prevalence, self.sizes) if self.simulates else point.prevalence
         self.known: dict[int, KnownPrevalences] = {}
         if self.adjusted and n_classes == 2 and self.informative.all():
@@ -244,18 +277,22 @@ class Replicates:
         the second's, and so on.
         """
         n_refits = min(N_REFITS, self.n_bootstrap)
-        if len(self.quantifier.classes_) > 2:
+        if self.quantifier.own_classifier:
+            n_refits = max(2, self.n_bootstrap // OWN_REFITS)
+        elif len(self.quantifier.classes_) > 2:
             n_refits = min(N_REFITS // 2, max(2, self.n_bootstrap // 3))
         refit = self.quantifier.refitter()
         for number in range(n_refits):
             columns = np.arange(number, self.n_bootstrap, n_refits)
-            again = refit(training_replicate(self.quantifier, number, seed=self.seed))
+            trained = training_replicate(self.quantifier, number, seed=self.seed)
+            again = refit(trained)
+            self.members.without(trained)
             drawn = [
                 row
                 for position in range(len(self.samples))
                 for row in self._rows(position, len(columns), number)
             ]
-            pool = self.quantifier.held_out_posteriors_ if self.simulates else self.items
+            pool = self.held_out if self.simulates else self.items
             estimate = again.estimate_items(pool, drawn)
             self.values[:, columns] = weighed_as(self.point, estimate)
             self._compare(again, number)
@@ -267,7 +304,7 @@ class Replicates:
         low, high = limits(p_hat, self.values, self.sizes, self.level, centre=self.centre)
         if self.known:
             least, most = self._known_limits()
-            if self.quantifier.uses_features:
+            if self.quantifier.beyond_prior_shift:
                 least, most = np.minimum(least, low), np.maximum(most, high)
             low, high = as_if_counted(p_hat, least, most, self.sizes, self.level)
         return without_information(low, high, self.apart)
@@ -276,10 +313,11 @@ class Replicates:
         rng = generator(
             self.seed, purpose="interval", side="sample", sample=position, number=number
         )
-        rows, size = self.samples[position], min(int(self.sizes[position]), MOST_ITEMS)
+        rows = self.samples[position]
         if self.simulates:
+            size = min(int(self.sizes[position]), MOST_ITEMS)
             return self.members.draw(self.centre[position : position + 1], size, n, rng)
-        return rows[rng.integers(len(rows), size=(n, size))]
+        return rows[rng.integers(len(rows), size=(n, min(len(rows), MOST_ITEMS)))]
 
     def _compare(self, again: AbstractQuantifier, number: int) -> None:
         """Estimate one or a few samples at each of the known prevalences."""
@@ -287,7 +325,7 @@ class Replicates:
         for size, known in self.known.items():
             rng = generator(self.seed, purpose="interval", side="known", size=size, number=number)
             rows = self.members.draw(known.prevalences, size, n, rng)
-            estimate = again.estimate_items(self.quantifier.held_out_posteriors_, rows)
+            estimate = again.estimate_items(self.held_out, rows)
             known.add(estimate.prevalence[:, 1].reshape(-1, n))
 
     def _known_limits(self) -> tuple[Reals, Reals]:
@@ -304,6 +342,44 @@ class Replicates:
         steps = np.floor(np.log(np.maximum(self.sizes, SMALL) / SMALL) / np.log(SIZE_STEP) + 1e-9)
         rounded = np.floor(SMALL * SIZE_STEP**steps + 1e-9).astype(np.int64)
         return np.minimum(np.where(self.sizes < SMALL, self.sizes, rounded), MOST_ITEMS)
+
+
+class Members:
+    """The training items class by class, to draw samples from.
+
+    held_out: whether what is known of them comes from models that had not seen them. If not, as
+    with features, a method fitted on an item knows it too well: samples are then of items that a
+    training replicate has not drawn, about a third of them.
+    """
+
+    def __init__(
+        self, codes: Codes, n_classes: int, weights: Weights | None, *, held_out: bool
+    ) -> None:
+        self.codes, self.n_classes, self.weights, self.held_out = (
+            codes,
+            n_classes,
+            weights,
+            held_out,
+        )
+        self.rows = np.arange(len(codes))
+        self._members = ClassMembers(codes, n_classes, weights)
+
+    def without(self, trained: Indices) -> None:
+        """Leave items out that a method was fitted on, unless a class would have none left."""
+        if self.held_out:
+            return
+        rest = np.setdiff1d(np.arange(len(self.codes)), trained)
+        if len(np.unique(self.codes[rest])) < self.n_classes:
+            rest = np.arange(len(self.codes))
+        weights = None if self.weights is None else self.weights[rest]
+        self.rows = rest
+        self._members = ClassMembers(self.codes[rest], self.n_classes, weights)
+
+    def draw(
+        self, prevalences: Prevalences, size: int, n: int, rng: np.random.Generator
+    ) -> Indices:
+        """As `ClassMembers.draw`, in positions among all training items."""
+        return self.rows[self._members.draw(prevalences, size, n, rng)]
 
 
 def weighed_as(point: Estimate, replicates: Estimate) -> Prevalences:
@@ -417,7 +493,7 @@ def training_replicate(quantifier: AbstractQuantifier, number: int, *, seed: int
     """
     rng = generator(seed, purpose="interval", side="training", number=number)
     codes = quantifier.held_out_codes_
-    if not quantifier.uses_classifier:
+    if not quantifier.sees:
         return _every_class(rng.integers(len(codes), size=len(codes)), codes)
     members = [np.flatnonzero(codes == code) for code in range(len(quantifier.classes_))]
     return np.concatenate([m[rng.integers(len(m), size=len(m))] for m in members])

@@ -38,8 +38,8 @@ def encode_labels(
             "bin them into classes first"
         )
     if classes is None:
-        found, codes = np.unique(values, return_inverse=True)
-        return found, codes.astype(np.int64, copy=False)
+        distinct, codes = np.unique(values, return_inverse=True)
+        return distinct, codes.astype(np.int64, copy=False)
     known = column(classes, name="classes")
     ranks = np.argsort(known)
     if np.any(known[ranks][1:] == known[ranks][:-1]):
@@ -92,8 +92,8 @@ def _plain(array: NDArray[Any], name: str) -> NDArray[Any]:
 def _from_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
     # Types first: a set over a million strings is quick, a test of each value is not.
     families = {kind: _family(kind) for kind in set(map(type, array))}
-    found = set(families.values())
-    if found == {"strings"}:
+    kinds = set(families.values())
+    if kinds == {"strings"}:
         return array.astype(np.str_)
     for position, value in enumerate(array):
         if _is_missing(value):
@@ -101,18 +101,18 @@ def _from_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
     for kind, family in families.items():
         if family is None:
             raise _unsupported(name, kind.__name__, _first(array, {kind}))
-    if found == {"booleans"}:
+    if kinds == {"booleans"}:
         return array.astype(np.bool_)
-    if found <= {"integers", "floats"}:
+    if kinds <= {"integers", "floats"}:
         try:
-            numbers = array.astype(np.float64 if "floats" in found else np.int64)
+            numbers = array.astype(np.float64 if "floats" in kinds else np.int64)
         except OverflowError:
             message = f"{name} hold integers beyond 64 bits; recode them as strings"
             raise DataError(message) from None
         return _plain(numbers, name)
     first = {
         str(family): _first(array, {k for k, f in families.items() if f == family})
-        for family in found
+        for family in kinds
     }
     where = ", ".join(f"{family} (position {first[family]})" for family in sorted(first))
     raise DataError(f"{name} mix types: {where}; convert them to one type")

@@ -1,22 +1,25 @@
 """Error measures between true and estimated prevalences, batched over leading axes.
 
-All take `p_true` and `p_hat` of shape (..., n_classes) and return shape (...). The measures that
+All take `p_true` and `p_hat` of shape (..., n_classes) and return shape (...); `MEASURES` has them
+by name, with what is to be known of each. The measures that
 divide by a prevalence or take its logarithm need `smoothing`, always explicitly: each prevalence p
 becomes (p + s) / (1 + s * n_classes). The customary value is 1 / (2 * sample size). It may be an
 array of shape (...) when samples differ in size.
 
 Definitions as in F. Sebastiani, "Evaluation measures for quantification: an axiomatic approach",
-Information Retrieval Journal 23 (2020).
+Information Retrieval Journal 23 (2020); those for ordered classes as in T. Sakai, "Evaluating
+evaluation measures for ordinal classification and ordinal quantification", ACL 2021.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from quantshift.errors import DataError
+from quantshift.errors import DataError, unknown_name
 from quantshift.types import Prevalences
 
 Errors = NDArray[np.float64]
@@ -67,6 +70,31 @@ def nkld(p_true: ArrayLike, p_hat: ArrayLike, *, smoothing: ArrayLike) -> Errors
     return np.asarray(np.tanh(kld(p_true, p_hat, smoothing=smoothing) / 2))
 
 
+def nmd(p_true: ArrayLike, p_hat: ArrayLike) -> Errors:
+    """Normalised match distance of ordered classes: the work of moving `p_hat` to `p_true`.
+
+    The sum over classes but the last of |cumulated p_hat - cumulated p_true|, divided by its
+    largest value, n_classes - 1: an earth mover's distance with a step of one between neighbours.
+    """
+    p, q = _pair(p_true, p_hat)
+    steps = np.abs(np.cumsum(q - p, axis=-1)[..., :-1])
+    return np.asarray(steps.sum(axis=-1) / max(p.shape[-1] - 1, 1))
+
+
+def rnod(p_true: ArrayLike, p_hat: ArrayLike) -> Errors:
+    """Root normalised order-aware divergence of ordered classes.
+
+    sqrt(sum_i sum_j |i - j| (p_hat_j - p_true_j)^2 / (n (n_classes - 1))), where i runs over the
+    n classes that are present (p_true_i > 0) and j over all.
+    """
+    p, q = _pair(p_true, p_hat)
+    classes = np.arange(p.shape[-1])
+    distance = np.abs(classes[:, np.newaxis] - classes).astype(np.float64)
+    present = p > 0
+    divergence = (present * ((q - p) ** 2 @ distance)).sum(axis=-1)
+    return np.asarray(np.sqrt(divergence / (present.sum(axis=-1) * max(len(classes) - 1, 1))))
+
+
 def smooth(prevalence: ArrayLike, smoothing: ArrayLike) -> Prevalences:
     """The prevalence moved towards uniform: (p + s) / (1 + s * n_classes)."""
     p = np.asarray(prevalence, dtype=np.float64)
@@ -74,22 +102,57 @@ def smooth(prevalence: ArrayLike, smoothing: ArrayLike) -> Prevalences:
     return np.asarray((p + s) / (1 + s * p.shape[-1]))
 
 
-PLAIN: Mapping[str, Callable[[ArrayLike, ArrayLike], Errors]] = MappingProxyType(
-    {"ae": ae, "se": se, "nae": nae}
-)
-"""Measures that need no smoothing, by name."""
+@dataclass(frozen=True)
+class Measure:
+    """An error measure and what is to be known of it.
 
-SMOOTHED: Mapping[str, Callable[..., Errors]] = MappingProxyType(
-    {"rae": rae, "nrae": nrae, "kld": kld, "nkld": nkld}
+    name: as it is asked for; title: in words, as in "mean absolute error".
+    smoothed: whether `function` takes `smoothing`.
+    ordinal: whether the order of the classes matters to it.
+    """
+
+    name: str
+    title: str
+    function: Callable[..., Errors]
+    smoothed: bool = False
+    ordinal: bool = False
+
+    def __call__(self, p_true: ArrayLike, p_hat: ArrayLike, *, smoothing: ArrayLike) -> Errors:
+        """The errors, whether or not the measure needs `smoothing`."""
+        if self.smoothed:
+            return self.function(p_true, p_hat, smoothing=smoothing)
+        return self.function(p_true, p_hat)
+
+
+MEASURES: Mapping[str, Measure] = MappingProxyType(
+    {
+        one.name: one
+        for one in (
+            Measure("ae", "absolute error", ae),
+            Measure("se", "squared error", se),
+            Measure("nae", "normalised absolute error", nae),
+            Measure("rae", "relative absolute error", rae, smoothed=True),
+            Measure("nrae", "normalised relative absolute error", nrae, smoothed=True),
+            Measure("kld", "Kullback-Leibler divergence", kld, smoothed=True),
+            Measure("nkld", "normalised Kullback-Leibler divergence", nkld, smoothed=True),
+            Measure("nmd", "normalised match distance", nmd, ordinal=True),
+            Measure("rnod", "root normalised order-aware divergence", rnod, ordinal=True),
+        )
+    }
 )
-"""Measures that take `smoothing`, by name."""
+"""Every measure by name."""
+
+
+def measure_called(name: str) -> Measure:
+    """The measure of that name; an unknown one is an error that names the nearest."""
+    if name not in MEASURES:
+        raise unknown_name("error measure", name, MEASURES)
+    return MEASURES[name]
 
 
 def measure(name: str, p_true: Any, p_hat: Any, *, smoothing: ArrayLike) -> Errors:
     """The measure called `name`; `smoothing` is used by those that need it."""
-    if name in PLAIN:
-        return PLAIN[name](p_true, p_hat)
-    return SMOOTHED[name](p_true, p_hat, smoothing=smoothing)
+    return measure_called(name)(p_true, p_hat, smoothing=smoothing)
 
 
 def _pair(p_true: ArrayLike, p_hat: ArrayLike) -> tuple[Prevalences, Prevalences]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from quantshift.errors import DataError, UserError
 from quantshift.types import Codes, Prevalences
@@ -12,10 +12,14 @@ TOLERANCE = 1e-6
 """How far a row may be from summing to one before it is refused."""
 
 
-def from_codes(codes: Codes, n_classes: int) -> Prevalences:
-    """Share of each class among the codes, shape (n_classes,)."""
+def from_codes(
+    codes: Codes, n_classes: int, weights: NDArray[np.float64] | None = None
+) -> Prevalences:
+    """Share of each class among the codes, shape (n_classes,): of the items, or of their weight."""
     if codes.size == 0:
         raise DataError("no labels: the prevalence of an empty set is undefined")
+    if weights is not None:
+        return np.asarray(np.bincount(codes, weights, minlength=n_classes) / weights.sum())
     return np.bincount(codes, minlength=n_classes) / codes.size
 
 

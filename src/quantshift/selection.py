@@ -1,22 +1,23 @@
-"""Choice of hyper-parameters: the setting with the least error over validation samples.
+"""Choice of hyper-parameters: the candidate with the least error over validation samples.
 
-The samples are artificial-prevalence ones (a grid of prevalences, each drawn several times) of the
-held-out part of the training set. That part is small: a class with fewer items than a sample asks
-for is drawn with replacement, as is usual in the field.
+The samples are artificial-prevalence ones of the held-out part of the training set: a grid of
+prevalences for two classes, prevalences drawn uniformly from the simplex for more. That part is
+small: a class with fewer items than a sample asks for is drawn with replacement, as is usual in the
+field.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from quantshift import metrics
-from quantshift.classify.clusters import Clusters
-from quantshift.prevalence import of_positive, whole_counts
+from quantshift import metrics, prevalence
 from quantshift.quantifiers.estimator import AbstractQuantifier
+from quantshift.quantifiers.items import Items
 from quantshift.seeding import generator
-from quantshift.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.types import Codes, Indices, Prevalences
 
 
 @dataclass(frozen=True)
@@ -33,53 +34,74 @@ class ValidationSamples:
 
 
 def draw_validation(
-    codes: Codes, *, n_prevalences: int, repeats: int, size: int, seed: int
+    codes: Codes, *, n_prevalences: int, repeats: int, size: int, seed: int, n_classes: int = 2
 ) -> ValidationSamples:
-    """Artificial-prevalence samples over binary codes; positions refer to `codes`."""
-    members = [np.flatnonzero(codes == code) for code in (0, 1)]
-    rows, p_true = [], []
-    for p in np.linspace(0, 1, n_prevalences):
-        counts = whole_counts([1 - p, p], size)
-        for repeat in range(repeats):
-            rng = generator(seed, purpose="validation", p=float(p), repeat=repeat, size=size)
-            rows.append(
-                np.concatenate(
-                    [
-                        rng.choice(pool, count, replace=bool(count > pool.size))
-                        for pool, count in zip(members, counts, strict=True)
-                    ]
-                )
+    """Artificial-prevalence samples of the coded items; positions refer to `codes`.
+
+    With two classes `n_prevalences` of a grid, each drawn `repeats` times; with more, as many
+    samples in all, each at a prevalence of its own.
+    """
+    members = [np.flatnonzero(codes == code) for code in range(n_classes)]
+    points = _grid if n_classes == 2 else _uniform
+    rows, counts_of = [], []
+    for point, rng in points(n_prevalences, repeats, size, seed, n_classes):
+        counts = prevalence.whole_counts(point, size)
+        counts_of.append(counts)
+        rows.append(
+            np.concatenate(
+                [
+                    rng.choice(pool, count, replace=bool(count > pool.size))
+                    for pool, count in zip(members, counts, strict=True)
+                ]
             )
-            p_true.append(counts[1] / size)
-    return ValidationSamples(np.stack(rows), of_positive(p_true), 1 / (2 * size))
+        )
+    p_true = np.stack(counts_of) / size
+    if n_classes == 2:
+        p_true = prevalence.of_positive(p_true[:, 1])
+    return ValidationSamples(np.stack(rows), p_true, 1 / (2 * size))
 
 
 def validation_errors(
     quantifier: AbstractQuantifier,
-    out_of_fold: Posteriors,
+    known: Sequence[Items],
     codes: Codes,
-    held_out: Posteriors,
+    new: Sequence[Items],
     samples: ValidationSamples,
     *,
     measure: str = "ae",
-    clusters: tuple[Clusters, Clusters] | None = None,
 ) -> NDArray[np.float64]:
-    """Mean error of the quantifier under each setting's posteriors, shape (n_settings,).
+    """Mean error of the quantifier under each setting of the classifier, shape (n_settings,).
 
-    out_of_fold: posteriors of the training part, (n_settings, n_items, 2), with `codes`.
-    held_out: posteriors of the held-out part that the samples index, (n_settings, n_held_out, 2).
-    clusters: of the items of either part, for quantifiers over subclasses.
+    known: the training part as each setting shows it, with `codes`; new: the held-out part that
+    the samples index, likewise.
     """
-    of_known, of_new = ({}, {}) if clusters is None else ({"clusters": c} for c in clusters)
+    classes = range(samples.p_true.shape[1])
     return np.array(
         [
             samples.errors(
                 clone(quantifier)
-                .fit_posteriors(known, codes, classes=[0, 1], **of_known)
-                .estimate_posteriors(new, samples.index, **of_new)
+                .fit_items(known_items, codes, classes=classes)
+                .estimate_items(new_items, samples.index)
                 .prevalence,
                 measure,
             ).mean()
-            for known, new in zip(out_of_fold, held_out, strict=True)
+            for known_items, new_items in zip(known, new, strict=True)
         ]
     )
+
+
+def _grid(
+    n_prevalences: int, repeats: int, size: int, seed: int, n_classes: int
+) -> Iterator[tuple[Prevalences, np.random.Generator]]:
+    for p in np.linspace(0, 1, n_prevalences):
+        for repeat in range(repeats):
+            rng = generator(seed, purpose="validation", p=float(p), repeat=repeat, size=size)
+            yield np.array([1 - p, p]), rng
+
+
+def _uniform(
+    n_prevalences: int, repeats: int, size: int, seed: int, n_classes: int
+) -> Iterator[tuple[Prevalences, np.random.Generator]]:
+    for repeat in range(n_prevalences * repeats):
+        rng = generator(seed, purpose="validation", repeat=repeat, size=size, n_classes=n_classes)
+        yield prevalence.uniform(1, n_classes, rng)[0], rng

@@ -4,6 +4,7 @@ import pytest
 
 from quantshift.analysis.paired import compare_with_best, holm, paired_errors, wilcoxon
 from quantshift.errors import DataError, UserError
+from tests.outcomes import shifted
 
 POINTS = [
     {"p_train": 0.5, "p_test": p_test, "degree": round(p_test - 0.5, 1)} for p_test in (0.3, 0.7)
@@ -37,7 +38,7 @@ def test_equal_methods_are_not_significantly_different(outcomes):
 def test_rounding_dust_is_no_difference(outcomes):
     # B is always greater, by less than any sample can tell.
     frame = outcomes({"A": 0.1}, train_repeats=20, noise=0.01)
-    dusty = frame.with_columns(method=pl.lit("B"), p_hat=pl.col("p_hat") + 1e-14)
+    dusty = frame.with_columns(method=pl.lit("B"), p_hat=shifted(1e-14))
     assert marks(pl.concat([frame, dusty])) == {"A": "best", "B": "ddag"}
     # The first in the order of methods is the best, even if the dust says otherwise.
     renamed = pl.concat([frame, dusty]).with_columns(pl.col("method").replace("B", "ACC"))
@@ -52,13 +53,13 @@ def test_dagger_between_the_limits():
 def test_marks_follow_the_p_value(outcomes):
     frame = outcomes({"A": 0.1}, train_repeats=8, repeats=1)
     shift = pl.col("train_repeat") / 100 + 0.01
-    worse = frame.with_columns(method=pl.lit("B"), p_hat=pl.col("p_hat") + shift)
+    worse = frame.with_columns(method=pl.lit("B"), p_hat=shifted(shift))
     assert marks(pl.concat([frame, worse])) == {"A": "best", "B": "dag"}
 
 
 def test_groups_have_their_own_best(outcomes):
     first = outcomes({"A": 0.1, "B": 0.2}, points=POINTS[:1])
-    second = outcomes({"A": 0.2, "B": 0.1}, points=POINTS[1:])
+    second = outcomes({"A": 0.2, "B": 0.1}, points=POINTS[1:]).with_columns(pl.col("sample") + 4)
     compared = compare_with_best(pl.concat([first, second]), ["degree"])
     best = compared.filter(pl.col("mark") == "best")
     assert best.select("degree", "method").rows() == [(-0.2, "A"), (0.2, "B")]
@@ -106,7 +107,7 @@ def test_no_common_sample_no_p_value(outcomes):
 
 def test_a_method_absent_from_a_group_has_no_row(outcomes):
     first = outcomes({"A": 0.1, "B": 0.2}, points=POINTS[:1])
-    second = outcomes({"A": 0.2}, points=POINTS[1:])
+    second = outcomes({"A": 0.2}, points=POINTS[1:]).with_columns(pl.col("sample") + 4)
     compared = compare_with_best(pl.concat([first, second]), ["degree"])
     assert compared.select("degree", "method").rows() == [(-0.2, "A"), (-0.2, "B"), (0.2, "A")]
 
@@ -141,3 +142,16 @@ def test_wrong_options(outcomes):
         compare_with_best(frame, ["experiment"], correction="bonferroni")
     with pytest.raises(UserError, match="leave 'method' out"):
         compare_with_best(frame, ["method"])
+
+
+def test_samples_of_two_data_sets_are_different_samples(outcomes):
+    frames = [outcomes({"A": 0.1, "B": 0.2}, dataset=name) for name in ("one", "two")]
+    both = pl.concat(frames)
+    assert compare_with_best(both, ["experiment"])["samples"].to_list() == [24, 24]
+    assert compare_with_best(both, ["dataset"])["samples"].to_list() == [12] * 4
+
+
+def test_numbers_of_samples_may_have_gaps(outcomes):
+    frame = outcomes({"A": 0.1, "B": 0.2}, noise=0.05)
+    gaps = frame.with_columns(sample=pl.col("sample") * 7 + 3)
+    assert compare_with_best(gaps, []).equals(compare_with_best(frame, []))

@@ -2,7 +2,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from quantshift.analysis.ranks import critical_difference, mean_ranks
+from quantshift.analysis.ranks import critical_difference, mean_ranks, rank_datasets
 from quantshift.errors import DataError, UserError
 
 
@@ -81,3 +81,21 @@ def test_wrong_options(outcomes):
         mean_ranks(frame, [])
     with pytest.raises(UserError, match="leave 'method' out"):
         mean_ranks(frame, ["method"])
+
+
+def test_data_sets_are_blocks(outcomes):
+    orders = [{"A": 0.1, "B": 0.2, "C": 0.3}] * 3 + [{"A": 0.2, "B": 0.1, "C": 0.3}]
+    frames = [outcomes(errors, dataset=f"d{i}") for i, errors in enumerate(orders)]
+    ranked = rank_datasets(pl.concat(frames))
+    assert (ranked.methods, ranked.ranks) == (("A", "B", "C"), (1.25, 1.75, 3.0))
+    assert ranked.blocks == 4
+    with pytest.raises(DataError, match="at least two blocks"):
+        rank_datasets(frames[0])
+
+
+def test_a_data_set_in_which_a_method_lacks_training_sets_is_left_out(outcomes):
+    frames = [outcomes({"A": 0.1, "B": 0.2}, dataset=f"d{i}") for i in range(3)]
+    whole = pl.concat(frames)
+    failed = (pl.col("dataset") == "d0") & (pl.col("method") == "A") & (pl.col("train_repeat") == 0)
+    ranked = rank_datasets(whole.filter(~failed))
+    assert (ranked.blocks, ranked.dropped) == (2, 1)

@@ -3,9 +3,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from quantshift.analysis.errors import with_errors
-from quantshift.analysis.summary import summarise
+from quantshift.analysis import summarise, with_errors
 from quantshift.errors import UserError
+from tests.outcomes import vector_outcomes
 
 POINTS = [
     {"p_train": p_train, "p_test": 0.3, "degree": round(0.3 - p_train, 1)}
@@ -23,9 +23,8 @@ def clustered(n_cells, *, rng, n_strata=1, between=0.05, within=0.01, size=20):
         {
             "experiment": "prior",
             "method": "M",
-            "p_train": stratum.ravel() / 10,
-            "alpha_train": pl.Series([None] * error.size, dtype=pl.Float64),
-            "cut_train": pl.Series([None] * error.size, dtype=pl.Float64),
+            "dataset": "reviews",
+            "stratum": stratum.ravel(),
             "cell": [f"{s}-{c}" for s, c in zip(stratum.ravel(), cell.ravel(), strict=True)],
             "error": error.ravel(),
             "signed": error.ravel(),
@@ -72,8 +71,8 @@ def test_limits_ignore_differences_between_points_of_the_grid():
     # The strata lie far apart (0.1 to 0.5); only the spread within them is chance.
     frame = clustered(10, n_strata=5, rng=np.random.default_rng(2))
     row = summarise(frame, ["method"], n_bootstrap=4000).row(0, named=True)
-    means = frame.group_by("p_train", "cell").agg(pl.col("error").mean())
-    within = means.group_by("p_train").agg(pl.col("error").var())["error"].mean()
+    means = frame.group_by("stratum", "cell").agg(pl.col("error").mean())
+    within = means.group_by("stratum").agg(pl.col("error").var())["error"].mean()
     assert row["high"] - row["low"] == pytest.approx(2 * 1.96 * np.sqrt(within / 50), rel=0.08)
 
 
@@ -155,3 +154,17 @@ def test_groups_with_null_coordinates_keep_their_limits(outcomes):
 def test_wrong_options(outcomes, options, message):
     with pytest.raises(UserError, match=message):
         summarise(outcomes({"A": 0.1}), **options)
+
+
+def test_training_sets_of_two_data_sets_are_resampled_apart(outcomes):
+    # Equal cells on data sets that differ: the spread between the sets is not chance.
+    frames = [outcomes({"A": error}, dataset=name) for name, error in (("one", 0.1), ("two", 0.4))]
+    row = summarise(pl.concat(frames), ["method"]).row(0, named=True)
+    assert row["training_sets"] == 6
+    assert row["low"] == pytest.approx(row["high"]) == pytest.approx(0.25)
+
+
+def test_more_than_two_classes_have_no_bias_in_one_number():
+    row = summarise(vector_outcomes({"A": 0.1}), ["method"]).row(0, named=True)
+    assert row["bias"] is None
+    assert row["mean"] == pytest.approx(0.2 / 3, abs=0.01)

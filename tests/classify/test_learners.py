@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 
 from quantshift.classify.folds import stratified_folds
 from quantshift.classify.learners import GivenPosteriors, LogisticLearner, SklearnLearner
-from quantshift.errors import UserError
+from quantshift.errors import DataError, UserError
 from quantshift.features.view import MatrixView
 from quantshift.seeding import generator
 
@@ -131,3 +131,67 @@ def test_given_posteriors_stand_for_a_model(data):
     assert_allclose(models.out_of_fold, given[np.newaxis, ROWS])
     assert_allclose(models.posteriors(view, OTHERS), given[np.newaxis, OTHERS])
     assert models.converged.tolist() == [True]
+
+
+# --- more than two classes ---------------------------------------------------------------------
+
+LEARNERS = [
+    (LogisticLearner(), SETTINGS),
+    (SklearnLearner(RandomForestClassifier(5, random_state=0)), [{"max_depth": 3}]),
+]
+
+
+@pytest.fixture(scope="module")
+def classes():
+    rng = generator(0, purpose="learners of four classes")
+    codes = np.r_[np.arange(4), rng.choice(4, 136, p=[0.4, 0.3, 0.2, 0.1])]
+    X = rng.normal(size=(140, 6)) + 0.5 * np.eye(4, 6)[codes]
+    return MatrixView(X), codes[ROWS], stratified_folds(codes[ROWS], 5, seed=0)
+
+
+@pytest.mark.parametrize(("learner", "settings"), LEARNERS)
+def test_every_class_has_a_column(classes, learner, settings):
+    view, codes, folds = classes
+    models = learner.learn(view, ROWS, codes, settings, folds, 4)
+    assert models.out_of_fold.shape == (len(settings), 120, 4)
+    assert models.posteriors(view, OTHERS).shape == (len(settings), 20, 4)
+    assert_allclose(models.posteriors(view, OTHERS).sum(axis=-1), 1)
+    for place, held_out in enumerate(models.out_of_fold):
+        assert models.committee(view, OTHERS, place).shape == (5, 20, 4)
+        members = models.committee(view, ROWS, place)
+        assert_allclose(members[folds, np.arange(len(ROWS))], held_out, atol=1e-9)
+
+
+@pytest.mark.parametrize("C", [0.01, 1000.0])
+def test_the_estimator_of_many_classes_is_as_accurate_as_the_batch(classes, C):
+    view, codes, folds = classes
+    setting = {"C": C, "class_weight": "balanced"}
+    exact = LogisticLearner(tol=1e-14).learn(view, ROWS, codes, [setting], folds, 4)
+    model = LogisticLearner().estimator(setting).fit(view.matrix[ROWS], codes)
+    expected = exact.posteriors(view, OTHERS)[0]
+    assert_allclose(model.predict_proba(view.matrix[OTHERS]), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize(("learner", "settings"), LEARNERS)
+def test_a_training_set_that_lacks_a_class_is_refused(classes, learner, settings):
+    view, codes, folds = classes
+    with pytest.raises(DataError, match="no training item is of class 4"):
+        learner.learn(view, ROWS, codes, settings, folds, 5)
+    with pytest.raises(DataError, match="codes from 0 to 3 but 3 classes"):
+        learner.learn(view, ROWS, codes, settings, folds, 3)
+    together = np.where(codes == 2, 1, folds)
+    with pytest.raises(DataError, match=r"all training items of class 2 .* are in one fold"):
+        learner.learn(view, ROWS, codes, settings, together, 4)
+
+
+def test_given_posteriors_need_a_column_per_class(classes):
+    view, codes, folds = classes
+    given = generator(0, purpose="given").dirichlet(np.ones(4), size=140)
+    models = GivenPosteriors(given).learn(view, ROWS, codes, SETTINGS, folds, 4)
+    assert_allclose(models.out_of_fold, np.tile(given[ROWS], (3, 1, 1)))
+    assert_allclose(models.committee(view, OTHERS, 0), given[np.newaxis, OTHERS])
+    # What nobody learns need not be there.
+    without = np.where(codes == 3, 0, codes)
+    GivenPosteriors(given).learn(view, ROWS, without, SETTINGS, folds, 4)
+    with pytest.raises(DataError, match="have 4 columns but there are 3 classes"):
+        GivenPosteriors(given).learn(view, ROWS, codes, SETTINGS, folds, 3)

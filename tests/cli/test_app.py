@@ -1,6 +1,7 @@
 """The command as users meet it: a process, its output, its exit code."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -73,3 +74,31 @@ def test_an_unknown_verb_is_exit_code_2() -> None:
     done = quantshift("lst")
     assert done.returncode == 2
     assert "list" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        (("quantify", "--sample", "new.csv"), "(--train, --model, --posteriors)"),
+        (("quantify", "--sample", "new.csv", "--train", "old.csv"), "(--label)"),
+        (("corpus", "synthetic", "--out", "old.csv"), "(--out)"),
+    ],
+)
+def test_an_error_names_the_options_of_the_verb_that_cure_it(arguments, options, tmp_path) -> None:
+    (tmp_path / "old.csv").write_text("a,b\n1,2\n")
+    done = quantshift(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.rstrip().endswith(options)
+    assert done.stderr.count("--") == options.count("--")
+
+
+def test_the_library_names_no_options() -> None:
+    """Errors of the library are for Python too; whole commands in backticks may be quoted."""
+    source = Path(__file__).parents[2] / "src" / "quantshift"
+    option = re.compile(r"(?<![\w-])--[a-z]+(?![a-z]|-->)")
+    for path in source.rglob("*.py"):
+        if "cli" not in path.parts:
+            text = re.sub(r"`(quantshift|dask) [^`]*`", "", path.read_text())
+            assert not option.search(text), path

@@ -9,6 +9,7 @@ from typer.testing import CliRunner, Result
 from quantshift.cli.corpus import app
 from quantshift.corpora import Corpus
 from quantshift.errors import UserError
+from quantshift.features import tokenise_corpus
 
 LONG = "word " * 40
 
@@ -50,6 +51,16 @@ def test_import_then_describe(tmp_path):
     assert len(found["samples"]) == 3
 
 
+def test_damaged_counts_are_found_too(tmp_path):
+    out = tmp_path / "corpus"
+    assert run("synthetic", "--out", out, "--documents", 50).exit_code == 0
+    tokenise_corpus(Corpus.open(out))
+    assert run("describe", out, "--verify").exit_code == 0
+    words = out / "counts" / "indices.npy"
+    words.write_bytes(words.read_bytes()[:-1] + b"\x40")
+    assert "indices.npy does not match its manifest" in error_of(run("describe", out, "--verify"))
+
+
 def test_options_of_import_reach_it(tmp_path):
     (tmp_path / "a.csv").write_text("rating,body\n5,abc\n4,ab\n")
     result = run(
@@ -68,7 +79,7 @@ def test_options_of_import_reach_it(tmp_path):
 def test_useful_votes_can_be_waived(tmp_path):
     (tmp_path / "a.json").write_text(json.dumps({"reviewText": LONG, "overall": 1}) + "\n")
     command = ("import", f"A={tmp_path}/a.json", "--out", tmp_path / "c")
-    assert "lower --min-useful (now 1)" in error_of(run(*command))
+    assert "lower min_useful, which is 1" in error_of(run(*command))
     assert run(*command, "--min-useful", 0).exit_code == 0
 
 

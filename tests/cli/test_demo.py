@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 
 from quantshift import demo
-from quantshift.experiments.dataset import SyntheticSource
-from quantshift.experiments.spec import load_experiment
+from quantshift.data import SyntheticSource
+from quantshift.experiments.loading import load_experiment
 
 TINY = {
     "shift.train_size": 300,

@@ -92,8 +92,8 @@ def test_errors_are_user_errors(tables):
         (["--label", "y", "--by", "week"], "error: new.csv: no column 'week'; there are x"),
         (
             ["--label", "y", "--by", "x", "--every", "week"],
-            "error: labelled.csv: no numeric columns to work on; name the column of the texts with "
-            "--text (columns: x, y)",
+            "error: labelled.csv: no numeric columns to work on among x, y; name the column of the "
+            "texts (--text)",
         ),
         (["--label", "y", "--sample", "void.csv"], "error: void.csv: the file is empty"),
         (["--label", "y", "--sample", "table.csv"], "error: table.csv: a Parquet file, though its"),

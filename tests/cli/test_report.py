@@ -6,10 +6,10 @@ from typer.testing import CliRunner
 
 from quantshift.cli.report import report
 from quantshift.errors import UserError
-from quantshift.experiments.dataset import source_of
 from quantshift.experiments.executors import executor
+from quantshift.experiments.loading import load_experiment
 from quantshift.experiments.runner import Run, run_experiments
-from quantshift.experiments.spec import load_experiment
+from quantshift.experiments.sources import sources_of
 
 SMALL = {
     "shift.train_prevalences": [0.3, 0.5],
@@ -25,9 +25,9 @@ SMALL = {
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     experiment = load_experiment("prior", profile="quick", overrides=SMALL)
-    source = source_of(experiment, None, n_documents=2000, seed=0)
+    sources = sources_of(experiment, [], n_documents=2000)
     out = tmp_path_factory.mktemp("runs")
-    run_experiments(Run((experiment,), {"prior": source}, out), executor(1, None))
+    run_experiments(Run((experiment,), {"prior": sources}, out), executor(1, None))
     return out
 
 
@@ -72,3 +72,19 @@ def test_a_wrong_format_is_refused(call, runs):
 def test_a_folder_without_results_is_a_user_error(call, tmp_path):
     with pytest.raises(UserError, match="holds no results"):
         call(tmp_path)
+
+
+def test_another_measure_and_the_methods_one_wants(call, runs, tmp_path):
+    options = ["--measure", "rae", "--methods", "SLD, CC"]
+    result = call(runs, "--out", tmp_path, "-f", "md", *options)
+    assert result.exit_code == 0
+    text = (tmp_path / "tables" / "prior.md").read_text()
+    assert "mean relative absolute error" in text
+    assert "| degree | SLD | CC |" in text
+
+
+def test_unknown_measures_and_methods_name_the_nearest(call, runs, tmp_path):
+    with pytest.raises(UserError, match="unknown error measure 'rea'; did you mean 'rae'"):
+        call(runs, "--out", tmp_path, "--measure", "rea")
+    with pytest.raises(UserError, match="unknown method 'SDL'; did you mean 'SLD'"):
+        call(runs, "--out", tmp_path, "--methods", "SDL")

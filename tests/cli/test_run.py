@@ -4,6 +4,7 @@ import pytest
 
 from quantshift.cli import run as verb
 from quantshift.cli.run import resume_command
+from quantshift.corpora.reviews import import_reviews, parse_source
 from quantshift.results import ResultStore
 
 SMALL = (
@@ -41,8 +42,8 @@ def test_dry_run_prints_the_plan_and_writes_nothing(quantshift, tmp_path):
     assert code == 0
     assert not out.exists()
     rows = {line.split()[0]: line.split()[1:] for line in said.splitlines()[2:]}
-    assert rows["prior"] == ["22", "1,210", "9", "10,890", "22", "10,890"]
-    assert rows["local"] == ["2", "220", "9", "1,980", "2", "1,980"]
+    assert rows["prior"] == ["synthetic", "22", "1,210", "9", "10,890", "22", "10,890"]
+    assert rows["local"] == ["synthetic", "2", "220", "9", "1,980", "2", "1,980"]
     assert rows["total"][0] == "24"
 
 
@@ -51,16 +52,21 @@ def test_dry_run_knows_what_is_there(quantshift, tmp_path):
     before = sorted((p, p.stat().st_mtime_ns) for p in tmp_path.rglob("*"))
     code, said, _ = quantshift("run", "prior", *SMALL, "--out", tmp_path / "out", "--dry-run")
     assert code == 0
-    assert said.splitlines()[2].split() == ["prior", "2", "4", "9", "36", "2", "32"]
+    assert said.splitlines()[2].split() == ["prior", "synthetic", "2", "4", "9", "36", "2", "32"]
     assert sorted((p, p.stat().st_mtime_ns) for p in tmp_path.rglob("*")) == before
 
 
 def test_the_paper_s_sizes_for_a_corpus(quantshift, tmp_path):
-    code, said, _ = quantshift(
-        "run", "prior", "--corpus", tmp_path, "--out", tmp_path / "out", "--dry-run"
-    )
-    assert code == 0
-    assert "110   60,500" in said
+    lines = [f"{1 + i % 5}\ttext number {i % 7}\n" for i in range(60)]
+    (tmp_path / "a.txt").write_text("".join(lines))
+    corpus = tmp_path / "reviews"
+    import_reviews([parse_source(f"A={tmp_path / 'a.txt'}")], corpus, min_chars=0, workers=1)
+    for option in ("--data", "--corpus"):
+        code, said, _ = quantshift(
+            "run", "prior", option, corpus, "--out", tmp_path / "out", "--dry-run"
+        )
+        assert code == 0
+        assert "reviews    110   60,500" in said
 
 
 @pytest.mark.parametrize(
@@ -72,7 +78,7 @@ def test_the_paper_s_sizes_for_a_corpus(quantshift, tmp_path):
         (["prior", "--set", "shift.train_size"], "is not of the form key=value"),
         (["prior", "--set", 'quantifiers=["PAC"]'], "did you mean"),
         (["prior", "--corpus", "nowhere"], "nowhere"),
-        (["prior", *SMALL, "--redo", "Pacc"], "--redo Pacc: neither 'failed' nor 'all'"),
+        (["prior", *SMALL, "--redo", "Pacc"], "redo='Pacc' is neither 'failed' nor 'all'"),
         (["prior", "--set", "shift.train_size=500000"], "asks for 490000 items"),
         (["prior", "prior"], "two experiments are called 'prior'"),
     ],
@@ -107,7 +113,10 @@ def test_changed_sizes_on_existing_results_are_refused(quantshift, tmp_path):
     code, _, wrong = quantshift("run", "prior", *SMALL, *more, "--out", tmp_path / "out")
     assert code == 2
     assert wrong.count("\n") == 1
-    assert "shift.test_size is 50 there and 40 here; use another --out, or --redo all" in wrong
+    assert wrong.endswith(
+        "shift.test_size is 50 there and 40 here; choose another folder, or redo all "
+        "(--out, --redo)\n"
+    )
 
 
 def test_failures_are_exit_code_1_until_they_are_mended(quantshift, tmp_path):

@@ -26,7 +26,7 @@ def test_status_of_a_finished_run(quantshift, results):
     assert code == 0
     lines = said.splitlines()
     assert lines[0] == f"Results in {results}"
-    assert lines[2].split() == ["prior", "2", "2", "0", "0", "6", "0"]
+    assert lines[2].split() == ["prior", "synthetic", "2", "2", "0", "0", "6", "0"]
     assert lines[3].startswith("last run: 2 cells in ")
     assert "with 1 workers" in lines[3]
     assert "left" not in lines[3]
@@ -36,7 +36,7 @@ def test_status_of_half_a_run(quantshift, results):
     next(results.rglob("*.parquet")).with_suffix(".json").unlink()
     code, said, _ = quantshift("status", results)
     assert code == 0
-    assert said.splitlines()[2].split() == ["prior", "2", "1", "0", "1", "3", "3"]
+    assert said.splitlines()[2].split() == ["prior", "synthetic", "2", "1", "0", "1", "3", "3"]
     assert "minutes left at that rate" in said
 
 
@@ -45,7 +45,7 @@ def test_status_tells_failures_in_one_line_each(quantshift, tmp_path):
     assert quantshift("run", "prior", *SMALL, *few, "--out", tmp_path / "out")[0] == 1
     code, said, _ = quantshift("status", tmp_path / "out")
     assert code == 0
-    assert said.splitlines()[2].split() == ["prior", "2", "1", "1", "0", "3", "3"]
+    assert said.splitlines()[2].split() == ["prior", "synthetic", "2", "1", "1", "0", "3", "3"]
     failed = [line for line in said.splitlines() if line.startswith("failed: ")]
     assert len(failed) == 3
     assert all(line.endswith("items are needed)") for line in failed)
@@ -57,7 +57,7 @@ def test_verify_a_sound_run(quantshift, results):
 
 
 def test_verify_finds_damage_and_a_run_mends_it(quantshift, results):
-    before = {path: path.read_bytes() for path in sorted(results.glob("prior/*/*"))}
+    before = {path: path.read_bytes() for path in sorted(results.glob("prior/*/*/*"))}
     victim = sorted(results.rglob("*.parquet"))[1]
     content = bytearray(victim.read_bytes())
     content[len(content) // 2] ^= 1
@@ -71,7 +71,7 @@ def test_verify_finds_damage_and_a_run_mends_it(quantshift, results):
     assert code == 0
     assert f"damaged and computed again: {victim}" in said
     assert quantshift("verify", results)[0] == 0
-    after = {path: path.read_bytes() for path in sorted(results.glob("prior/*/*"))}
+    after = {path: path.read_bytes() for path in sorted(results.glob("prior/*/*/*"))}
     assert after == before
 
 
@@ -92,3 +92,13 @@ def test_no_results_are_one_line(verb, quantshift, tmp_path):
     assert wrong.startswith("error: ")
     assert wrong.count("\n") == 1
     assert "holds no results" in wrong
+
+
+def test_a_damaged_store_json_is_rebuilt(quantshift, results):
+    before = (results / "store.json").read_bytes()
+    (results / "store.json").write_bytes(before[:100])
+    code, _, wrong = quantshift("status", results)
+    assert code == 2
+    assert "--repair" in wrong
+    assert quantshift("verify", results, "--repair")[0] == 0
+    assert (results / "store.json").read_bytes() == before

@@ -161,7 +161,7 @@ def test_without_commit_nothing_is_left(tmp_path):
 def test_a_corpus_in_the_way_needs_overwrite(tmp_path):
     old = write(tmp_path / "c")
     (old.path / "counts").mkdir()
-    with pytest.raises(UserError, match=r"already holds a corpus; .* --overwrite"):
+    with pytest.raises(UserError, match=r"already holds a corpus; .* or overwrite it"):
         write(tmp_path / "c")
     new = write(tmp_path / "c", overwrite=True, texts=list("abcde"))
     assert new.texts(range(5)) == list("abcde")

@@ -3,7 +3,7 @@
 import pytest
 
 from quantshift import catalogue
-from quantshift.experiments.spec import library_names
+from quantshift.experiments.loading import library_names
 from website import blocks, commands, schema
 from website.pages import DOCS
 

@@ -77,7 +77,7 @@ def tree(out: Path) -> dict[str, bytes]:
 
 
 def n_done(out: Path) -> int:
-    return len([p for p in out.glob("*/*/*.json") if p.name != "failure.json"])
+    return len([p for p in out.glob("*/*/*/*.json") if p.name != "failure.json"])
 
 
 def wait_for(condition: Callable[[], Any], seconds: float = 120.0) -> Any:

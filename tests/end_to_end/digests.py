@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from quantshift.experiments.dataset import AbstractSource, CorpusSource, SyntheticSource
+from quantshift.data.sources import AbstractSource, CorpusSource, SyntheticSource
 from quantshift.experiments.executors import executor
+from quantshift.experiments.experiment import Experiment
+from quantshift.experiments.loading import load_experiment
 from quantshift.experiments.runner import Run, run_experiments
-from quantshift.experiments.spec import Experiment, load_experiment
 from quantshift.results.store import ResultStore
 from quantshift.seeding import seed_of
 
@@ -57,7 +58,7 @@ def fingerprints(
 ) -> dict[str, Any]:
     """The fingerprint of every cell of the experiments, run into the folder `out`."""
     chosen = tuple(experiments)
-    run = Run(chosen, {experiment.name: source for experiment in chosen}, out)
+    run = Run(chosen, {experiment.name: [source] for experiment in chosen}, out)
     run_experiments(run, executor(n_workers))
     rows = ResultStore.open(out).read().collect()
     return {experiment.name: _of_experiment(experiment, rows) for experiment in chosen}
@@ -92,7 +93,7 @@ def _of_cell(experiment: Experiment, cell: str, rows: pl.DataFrame) -> dict[str,
 
 
 def _positive(rows: pl.DataFrame, column: str) -> Any:
-    return rows[column].to_numpy().astype(np.float64)
+    return rows[column].list.last().to_numpy().astype(np.float64)
 
 
 def _digest(values: Any) -> str:

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from quantshift.experiments.dataset import source_of
+from quantshift.demo import EXPERIMENTS
 from quantshift.experiments.executors import executor
-from quantshift.experiments.plan import planned
+from quantshift.experiments.loading import load_experiment
+from quantshift.experiments.planning import planned
 from quantshift.experiments.runner import Run, run_experiments
-from quantshift.experiments.spec import library_names, load_experiment
+from quantshift.experiments.sources import sources_of
 from quantshift.report.build import build_report
 from quantshift.results import ResultStore
 
@@ -44,15 +45,17 @@ def report(tmp_path_factory):
     """The page of a run in which SLD has failed on one training set."""
     experiments = tuple(
         load_experiment(name, profile="quick", overrides=SMALL | OWN.get(name, {}))
-        for name in library_names()
+        for name in EXPERIMENTS
     )
-    sources = {e.name: source_of(e, None, n_documents=3000, seed=0) for e in experiments}
+    sources = {e.name: sources_of(e, [], n_documents=3000) for e in experiments}
     folder = tmp_path_factory.mktemp("runs")
     run_experiments(Run(experiments, sources, folder), executor(1, None))
     store = ResultStore.open(folder)
-    store.drop("prior", FAILED, "SLD")
+    store.drop("prior", "synthetic", FAILED, "SLD")
     signature = store.methods("prior")["SLD"]
-    store.write_failure("prior", FAILED, {"SLD": signature}, ValueError("made to fail"))
+    store.write_failure(
+        "prior", "synthetic", FAILED, {"SLD": signature}, ValueError("made to fail")
+    )
     plan = planned(store.description)
     build_report(store, formats=("html",), against_paper=True, planned=plan)
     return folder / "report" / "report.html"
@@ -123,11 +126,12 @@ def test_the_method_filter_acts_on_all_charts(visit):
     line = ".mark-line.role-mark path[aria-roledescription='line mark']"
     sections = ("prior", "concept")
     before = [chart(page, name).locator(line).count() for name in sections]
-    assert before == [6, 6]
+    # Nine methods but for the yardstick.
+    assert before == [8, 8]
     chip = page.locator(".chip", has_text="PCC")
     # Charts out of sight follow when the browser is idle.
     redrawn(page, lambda: redrawn(page, chip.click, "prior"), "concept")
-    assert [chart(page, name).locator(line).count() for name in sections] == [5, 5]
+    assert [chart(page, name).locator(line).count() for name in sections] == [7, 7]
     assert "PCC" not in chart(page).locator(".plot").get_attribute("aria-label")
 
 
@@ -192,7 +196,7 @@ def test_tables_sort_by_click_and_by_keyboard(visit):
 
 def test_grouped_tables_sort_by_the_column_that_was_clicked(visit):
     page = visit()
-    page.locator("#local details.table summary").first.click()
+    page.locator("#local details.table").evaluate_all("all => all.forEach(d => { d.open = true; })")
     table = page.locator("#table-local table")
     table.locator("thead tr:nth-child(2) th").nth(7).locator("button").click()
     values = table.locator("tbody tr td:nth-child(9)").evaluate_all(
@@ -213,11 +217,11 @@ def test_charts_can_be_downloaded(visit, tmp_path):
         content[kind] = (tmp_path / kind).read_bytes()
     assert content["png"].startswith(b"\x89PNG")
     assert content["svg"].startswith(b"<svg")
-    assert b"Prior shift" in content["svg"]
+    assert b"Prior probability shift" in content["svg"]
     assert b"var(--" not in content["svg"]
     lines = content["csv"].decode().splitlines()
     assert lines[0].startswith("degree,method,n,expected,mean,low,high")
-    assert len(lines) == 1 + 6 * 9
+    assert len(lines) == 1 + 8 * 9
     # The failed method has its counts and no figures at the three degrees it lacks.
     assert len([line for line in lines if ",SLD,2,4,,,," in line]) == 3
 

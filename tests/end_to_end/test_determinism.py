@@ -28,8 +28,9 @@ def test_a_subset_of_the_methods_draws_the_same_samples(tools, undisturbed, tmp_
     assert command.run(tmp_path / "some", jobs=1).returncode == 0
 
     def rows(out):
-        frames = [pl.read_parquet(p, hive_partitioning=False) for p in out.glob("*/*/*.parquet")]
+        frames = [pl.read_parquet(p, hive_partitioning=False) for p in out.rglob("*.parquet")]
         chosen = pl.concat(frames).filter(pl.col("method").is_in(["CC", "SLD"]))
         return chosen.sort("cell", "method", "p_test", "repeat")
 
-    assert rows(tmp_path / "some").equals(rows(undisturbed))
+    some = rows(tmp_path / "some")
+    assert some.equals(rows(undisturbed).select(some.columns))

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from quantshift.corpora.importing import import_reviews, parse_source
-from quantshift.experiments.dataset import AbstractSource, CorpusSource, SyntheticSource
+from quantshift.corpora.reviews import import_reviews, parse_source
+from quantshift.data.sources import AbstractSource, CorpusSource, SyntheticSource
 from quantshift.features.counts import tokenise_corpus
 
 

@@ -9,11 +9,13 @@ from typing import Any
 import polars as pl
 import pytest
 
+from quantshift.data.dataset import Dataset
+from quantshift.data.sources import SyntheticSource, open_source
 from quantshift.experiments.cell import run_cell
-from quantshift.experiments.dataset import Dataset, SyntheticSource, open_source
-from quantshift.experiments.plan import Cell
+from quantshift.experiments.experiment import Experiment
+from quantshift.experiments.loading import load_experiment
+from quantshift.experiments.planning import cells_of
 from quantshift.experiments.population import Population, population_of
-from quantshift.experiments.spec import Experiment, load_experiment
 
 SMALL: Mapping[str, Any] = {
     "shift.train_prevalences": [0.3, 0.5],
@@ -28,19 +30,17 @@ SMALL: Mapping[str, Any] = {
     "selection.size": 40,
 }
 
+SIZES = "train_size = 200\ntrain_repeats = 1\ntest_size = 60\ntest_repeats = 2"
+
 TOML = """
 name = "prior"
 quantifiers = {methods}
 [data]
 {data}
 [shift]
-kind = "prior"
-train_prevalences = {train}
-test_prevalences = [0.0, 0.4, 1.0]
-train_size = 200
-train_repeats = 1
-test_size = 60
-test_repeats = 2
+kind = "{kind}"
+{grid}
+{sizes}
 {more}
 """
 
@@ -55,9 +55,21 @@ def written(tmp_path: Path) -> Callable[..., Experiment]:
         data: str = "cut_point = 3",
         methods: str = '["CC", "PACC", "SLD", "MLPE"]',
         train: str = "[0.3, 0.5]",
+        kind: str = "prior",
+        sizes: str = SIZES,
     ) -> Experiment:
         path = tmp_path / "experiment.toml"
-        path.write_text(TOML.format(methods=methods, data=data, train=train, more=more))
+        grid = f"train_prevalences = {train}\ntest_prevalences = [0.0, 0.4, 1.0]"
+        path.write_text(
+            TOML.format(
+                methods=methods,
+                data=data,
+                kind=kind,
+                grid=grid if kind == "prior" else "",
+                sizes=sizes,
+                more=more,
+            )
+        )
         return load_experiment(path)
 
     return load
@@ -95,9 +107,9 @@ def cell_rows(items: tuple[Dataset, Population]) -> Callable[..., pl.DataFrame]:
         data: tuple[Dataset, Population] = items,
     ) -> pl.DataFrame:
         chosen = [experiment.method(m) for m in methods] if methods else experiment.methods
-        coordinates = {"p_train": 0.5, "train_repeat": 0}
-        key = Cell(experiment.name, coordinates).key
-        return run_cell(experiment, coordinates, chosen, *data, key=key)
+        cells = cells_of(experiment.name, data[0].name, experiment.shift)
+        cell = next(c for c in cells if c.key == "p_train-0.5,train_repeat-0")
+        return run_cell(experiment, cell, chosen, *data)
 
     return run
 

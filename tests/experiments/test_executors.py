@@ -5,8 +5,8 @@ import psutil
 import pytest
 
 from quantshift import __version__
+from quantshift.data import DataFile, FileSource, open_source
 from quantshift.errors import UserError
-from quantshift.experiments.dataset import DataFile, FileSource, open_source
 from quantshift.experiments.executors import (
     MAX_DEATHS,
     DaskExecutor,
@@ -15,7 +15,7 @@ from quantshift.experiments.executors import (
     executor,
     problem_of_worker,
 )
-from quantshift.experiments.plan import Task, cells
+from quantshift.experiments.planning import Task, cells_of
 from quantshift.experiments.runner import Run, describe
 from quantshift.experiments.work import Job
 from quantshift.results import ResultStore, verify
@@ -27,9 +27,10 @@ def prepare(small_source, tmp_path):
 
     def make(experiment, name="out"):
         path = tmp_path / name
-        run = Run((experiment,), {experiment.name: small_source}, path)
+        run = Run((experiment,), {experiment.name: [small_source]}, path)
         store = ResultStore.create(path, describe(run))
-        tasks = [Task(cell, experiment.methods) for cell in cells(experiment)]
+        cells = cells_of(experiment.name, small_source.name, experiment.shift)
+        tasks = [Task(cell, experiment.methods) for cell in cells]
         return store, [Job(experiment, task, small_source, path) for task in tasks]
 
     return make
@@ -57,7 +58,7 @@ def test_a_worker_that_dies_is_replaced(written, lab, prepare):
     assert lab.deaths() == 1
     assert sorted(report.name for report in reports) == sorted(job.name for job in jobs)
     assert all(report.failures == () for report in reports)
-    assert all(len(store.finished("prior", job.task.cell.key)) == 2 for job in jobs)
+    assert all(len(store.finished("prior", "synthetic", job.task.cell.key)) == 2 for job in jobs)
 
 
 @pytest.mark.slow
@@ -69,11 +70,11 @@ def test_a_job_that_kills_its_workers_is_given_up_and_no_other(written, lab, pre
     assert [name for name, report in reports.items() if report.failures] == [jobs[0].name]
     # The first death may have been beside others; then it was tried alone.
     assert lab.deaths() == MAX_DEATHS
-    (failure,) = store.failures("prior", jobs[0].task.cell.key)
+    (failure,) = store.failures("prior", "synthetic", jobs[0].task.cell.key)
     assert failure.error == "WorkerDiedError"
     assert set(failure.methods) == {"CC", "Deadly"}
     for job in jobs[1:]:
-        assert set(store.finished("prior", job.task.cell.key)) == {"CC", "Deadly"}
+        assert set(store.finished("prior", "synthetic", job.task.cell.key)) == {"CC", "Deadly"}
     assert verify(store) == []
 
 
@@ -128,7 +129,7 @@ def test_an_unfit_worker_says_why(small, small_source, prepare, tmp_path):
     assert f"has quantshift {__version__}, this is 99.0" in other_version
     blind = problem_of_worker(tmp_path / "nowhere", {small_source: known}, __version__)
     assert f"does not see {tmp_path / 'nowhere'}" in blind
-    assert "--out on a path that all workers share" in blind
+    assert "put the results on a path that all workers share" in blind
     stale = problem_of_worker(store.path, {small_source: "another hash"}, __version__)
     assert "sees other data" in stale
     nothing = FileSource(None, None, DataFile(tmp_path / "y.npy"), None)

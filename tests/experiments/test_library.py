@@ -5,8 +5,8 @@ import pytest
 
 from quantshift import ConceptShift, CovariateShift, LocalCovariateShift, PriorShift, binarise
 from quantshift.corpora.synthetic import generate
-from quantshift.experiments.plan import describe_plan, plan
-from quantshift.experiments.spec import library, library_names, load_experiment
+from quantshift.experiments.loading import library, library_names, load_experiment
+from quantshift.experiments.planning import describe_plan, plan
 from quantshift.shifts import split_pools
 
 NAMES = ["concept", "concept-forced", "covariate", "local", "prior"]
@@ -28,14 +28,19 @@ def test_the_library_holds_the_experiments_of_the_paper():
 
 
 def test_counts_are_those_of_the_paper():
-    rows = {row.experiment: row for row in describe_plan(plan(library().values()))}
+    rows = {
+        row.experiment: row
+        for row in describe_plan(
+            plan((e, [("data", e.n_test_samples)]) for e in library().values())
+        )
+    }
     assert {name: (rows[name].cells, rows[name].samples) for name in NAMES} == COUNTS
     assert rows["total"].cells == 490 + 40
     assert {rows[name].methods for name in NAMES} == {9}
 
 
 def test_the_grids_are_those_of_the_protocols_which_are_the_papers():
-    found = {name: experiment.protocol() for name, experiment in library().items()}
+    found = {name: experiment.shift for name, experiment in library().items()}
     assert found == {
         "prior": PriorShift(),
         "covariate": CovariateShift(),
@@ -72,7 +77,7 @@ def test_the_quick_profile_has_the_same_points_and_fewer_draws(name):
     paper, quick = load_experiment(name), load_experiment(name, profile="quick")
 
     def points(experiment):
-        shift = experiment.protocol()
+        shift = experiment.shift
         everything = shift.training_points() + shift.test_points()
         repeats = ("repeat", "train_repeat")
         return {tuple((k, v) for k, v in point.items() if k not in repeats) for point in everything}
@@ -102,7 +107,7 @@ def test_the_pools_of_the_synthetic_corpus_suffice_for_the_quick_profile(synthet
     train_pool, test_pool = split_pools(
         categories, labels, train_share=experiment.data.train_share, seed=experiment.seed
     )
-    shift = experiment.protocol()
+    shift = experiment.shift
     # Pools are checked for the whole grid before the first draw.
     train = next(shift.training_sets(labels, categories, pool=train_pool))
     assert train.indices.size == shift.train_size

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
+from quantshift.data.sources import SyntheticSource, open_source
 from quantshift.errors import UserError
-from quantshift.experiments.dataset import Dataset, SyntheticSource, open_source
-from quantshift.experiments.population import population_of
-from quantshift.experiments.spec import load_experiment
+from quantshift.experiments.loading import load_experiment
+from quantshift.experiments.population import open_population, population_of
+from quantshift.experiments.sources import sources_of
 
 
 def test_middle_stars_are_dropped_and_pools_are_apart(small, items):
@@ -59,19 +60,55 @@ def test_every_experiment_of_the_library_draws_from_it(name):
     train = next(population.protocol.training_sets(*columns, pool=population.train_pool))
     assert len(train.indices) == 1000
     # Points are those of the user's own protocol: cells are named by them before data are read.
-    assert dict(train.coordinates) == dict(experiment.protocol().training_points()[0])
+    assert dict(train.coordinates) == dict(experiment.shift.training_points()[0])
     test = next(
         population.protocol.samples(*columns, pool=population.test_pool, train=train.coordinates)
     )
     assert np.isfinite(test.degree)
 
 
-def test_three_classes_without_a_cut_are_refused(written, tmp_path):
-    labels = np.array(["a", "b", "c"] * 10)
-    np.save(tmp_path / "x.npy", np.zeros((30, 1)))
-    np.save(tmp_path / "y.npy", labels)
-    experiment = written(data='features = "x.npy"\nlabels = "y.npy"')
-    dataset = Dataset(labels, None, None, None, "hash")
-    with pytest.raises(UserError, match=r"has 3|have 3") as error:
+@pytest.fixture
+def arrays(written, tmp_path):
+    """The experiment on arrays with these labels, and their data set."""
+
+    def make(labels, more="", kind="prior"):
+        np.save(tmp_path / "x.npy", np.arange(len(labels), dtype=float)[:, None])
+        np.save(tmp_path / "y.npy", np.array(labels))
+        experiment = written(more, data='features = "x.npy"\nlabels = "y.npy"', kind=kind)
+        (source,) = sources_of(experiment, (), n_documents=10)
+        return experiment, open_source(source)
+
+    return make
+
+
+def test_the_positive_class_is_last(arrays):
+    for positive, classes in (("a", ("b", "a")), ("b", ("a", "b"))):
+        experiment, dataset = arrays(["a", "b"] * 20, f'positive = "{positive}"')
+        population = population_of(experiment, dataset)
+        assert population.classes == classes
+        assert (population.labels == (dataset.labels == positive)).all()
+
+
+def test_more_classes_go_by_their_sorted_names(arrays):
+    experiment, dataset = arrays(["c", "a", "b"] * 10, kind="natural")
+    population = population_of(experiment, dataset)
+    assert population.classes == ("a", "b", "c")
+    assert population.labels.tolist() == [2, 0, 1] * 10
+
+
+def test_a_shift_of_two_classes_on_three_is_refused(arrays):
+    experiment, dataset = arrays(["a", "b", "c"] * 10)
+    with pytest.raises(UserError, match=r"data\.cut_point"):
         population_of(experiment, dataset)
-    assert "data.cut_point" in str(error.value)
+
+
+def test_a_shift_between_categories_needs_them(arrays):
+    _, dataset = arrays(["a", "b"] * 20)
+    with pytest.raises(UserError, match="between two categories"):
+        population_of(load_experiment("covariate"), dataset)
+
+
+def test_populations_are_shared_by_experiments_that_draw_alike(small, small_source):
+    first = open_population(small(), small_source)
+    assert open_population(small({"classifier.grid.C": [1.0]}), small_source) is first
+    assert open_population(small({"seed": 1}), small_source) is not first

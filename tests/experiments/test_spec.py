@@ -9,7 +9,8 @@ import pytest
 from quantshift import DyS, PriorShift, UniformPrevalence
 from quantshift.errors import UserError
 from quantshift.experiments.document import parse_overrides
-from quantshift.experiments.spec import MethodSpec, load_experiment
+from quantshift.experiments.experiment import MethodSpec
+from quantshift.experiments.loading import load_experiment
 
 MINE = """
 name = "mine"
@@ -80,7 +81,7 @@ def test_the_file_as_it_stands(load):
     assert experiment.name == "mine"
     assert experiment.title == "My experiment"
     assert experiment.profile == "paper"
-    assert experiment.protocol() == PriorShift(
+    assert experiment.shift == PriorShift(
         train_prevalences=(0.2, 0.5), train_repeats=2, test_repeats=5
     )
     assert experiment.methods == tuple(MethodSpec(n, n) for n in ("CC", "SLD", "MLPE"))
@@ -110,11 +111,11 @@ def test_without_a_grid_there_is_one_setting(load):
     experiment = load(text)
     assert experiment.settings == ({},)
     assert experiment.title == "m"
-    assert experiment.protocol() == UniformPrevalence()
+    assert experiment.shift == UniformPrevalence()
 
 
 def test_the_seed_stands_at_the_top_and_reaches_the_protocol(load):
-    assert load(with_line("seed = 7")).protocol().seed == 7
+    assert load(with_line("seed = 7")).shift.seed == 7
 
 
 def test_quantifier_tables_give_options_to_listed_methods(load):
@@ -187,15 +188,15 @@ def test_an_importable_classifier(load):
 
 
 def test_a_profile_wins_over_the_file_and_an_override_over_both(load):
-    assert load().protocol().train_size == 5000
+    assert load().shift.train_size == 5000
     quick = load(profile="quick")
     assert quick.profile == "quick"
-    assert quick.protocol().train_size == 600
-    assert quick.protocol().test_repeats == 2
-    assert quick.protocol().train_repeats == 2
+    assert quick.shift.train_size == 600
+    assert quick.shift.test_repeats == 2
+    assert quick.shift.train_repeats == 2
     both = load(profile="quick", overrides={"shift.train_size": 700, "selection.size": 100})
-    assert both.protocol().train_size == 700
-    assert both.protocol().test_repeats == 2
+    assert both.shift.train_size == 700
+    assert both.shift.test_repeats == 2
     assert both.selection.size == 100
 
 
@@ -293,9 +294,13 @@ BROKEN = {
         replaced("train_prevalences = [0.2, 0.5]", 'train_prevalences = [0.2, "half"]'),
         "mine.toml: shift.train_prevalences[1]: must be a number, got 'half'",
     ),
-    "prevalence vectors": (
-        replaced("train_prevalences = [0.2, 0.5]", "train_prevalences = [[0.2, 0.8]]"),
-        "mine.toml: shift.train_prevalences[0]: must be a number, got [0.2, 0.8]",
+    "a number among prevalence vectors": (
+        replaced("train_prevalences = [0.2, 0.5]", "train_prevalences = [[0.2, 0.8], 0.5]"),
+        "mine.toml: shift.train_prevalences[1]: must be a list [...], got 0.5",
+    ),
+    "a text in a prevalence vector": (
+        replaced("train_prevalences = [0.2, 0.5]", 'train_prevalences = [[0.2, "x"]]'),
+        "mine.toml: shift.train_prevalences[0][1]: must be a number, got 'x'",
     ),
     "not a number": (
         replaced("train_prevalences = [0.2, 0.5]", "train_prevalences = [nan]"),
@@ -404,12 +409,13 @@ BROKEN = {
     ),
     "unknown kind of shift": (
         replaced('kind = "prior"', 'kind = "piror"'),
-        "mine.toml: shift.kind: unknown kind of shift 'piror'; did you mean 'prior'?",
+        "mine.toml: shift.kind: unknown kind of shift 'piror'; did you mean 'prior'? "
+        '(your own: "package.module:Class")',
     ),
     "no kind of shift": (
         replaced('kind = "prior"', ""),
         "mine.toml: shift.kind: is missing; "
-        "known: concept, covariate, local, natural, prior, uniform",
+        "known: concept, covariate, given, local, natural, prior, uniform",
     ),
     "no shift": (
         'name = "m"\nquantifiers = ["CC"]',
@@ -633,3 +639,36 @@ def test_signatures_of_methods(load):
     assert signatures["plain"] == signatures["written out"]
     assert len(set(signatures.values())) == 5
     assert all(len(s) == 64 and int(s, 16) >= 0 for s in signatures.values())
+
+
+def test_a_file_stands_on_its_base(tmp_path):
+    (tmp_path / "common.toml").write_text(
+        'quantifiers = ["CC", "SLD"]\n[shift]\ntrain_size = 600\ntest_size = 70\n'
+        '[profiles.quick]\n"shift.train_size" = 60\n'
+    )
+    own = tmp_path / "own.toml"
+    own.write_text('base = "common.toml"\nname = "own"\n[shift]\nkind = "prior"\ntest_size = 80\n')
+    experiment = load_experiment(own)
+    assert [method.name for method in experiment.methods] == ["CC", "SLD"]
+    assert (experiment.shift.train_size, experiment.shift.test_size) == (600, 80)
+    assert load_experiment(own, profile="quick").shift.train_size == 60
+
+
+@pytest.mark.parametrize(
+    ("base", "below", "message"),
+    [
+        ('"none.toml"', None, "base: 'none.toml' cannot be read: No such file or directory"),
+        ("5", None, "base: must be the name of a file in quotes, got 5"),
+        ('"b.toml"', 'base = "c.toml"', "[base b.toml]: base: a base has no base of its own"),
+        ('"b.toml"', "seed = ", "[base b.toml]: not valid TOML"),
+        ('"b.toml"', 'seed = "x"', "[base b.toml]: seed: must be a whole number, got 'x'"),
+    ],
+)
+def test_a_broken_base_is_refused_with_its_place(base, below, message, tmp_path):
+    if below:
+        (tmp_path / "b.toml").write_text(below)
+    own = tmp_path / "own.toml"
+    own.write_text(f'base = {base}\nname = "own"\nquantifiers = ["CC"]\n[shift]\nkind = "prior"\n')
+    with pytest.raises(UserError) as caught:
+        load_experiment(own)
+    assert message in str(caught.value)

@@ -8,9 +8,10 @@ import pyarrow as pa
 import pytest
 
 from quantshift.errors import DataError, UserError
-from quantshift.features import kernels, tokens
+from quantshift.features import tokens
 from quantshift.features.counts import CountMatrix, tokenise
 from quantshift.features.tokens import Dictionary, ordered_map
+from quantshift.features.words import HASHED, _first_slot
 
 
 def words_of(text: str) -> list[str]:
@@ -96,7 +97,7 @@ def test_invalid_utf8_is_named() -> None:
 
 def test_words_with_equal_hashes_stay_apart() -> None:
     words = [b"good", b"evil", b"good", b"goods", b"evil"]
-    codes = np.full(5, kernels.HASHED)
+    codes = np.full(5, HASHED)
     dictionary = Dictionary()
     text = np.frombuffer(b"".join(words), np.uint8)
     numbers = dictionary.number(text, codes, spans_of(words))
@@ -107,7 +108,7 @@ def test_words_with_equal_hashes_stay_apart() -> None:
 def test_similar_words_have_different_slots(pattern: str) -> None:
     letters = "abcdefghijklmnopqrstuvwxyz0123456789"
     words = [pattern.format(a, b).encode() for a in letters for b in letters]
-    slots = {kernels._first_slot(np.uint64(int.from_bytes(word, "big")), 1 << 12) for word in words}
+    slots = {_first_slot(np.uint64(int.from_bytes(word, "big")), 1 << 12) for word in words}
     # Chance would leave 1,111 of the 4,096 slots taken by 1,296 words.
     assert len(slots) > 900
 
@@ -115,7 +116,7 @@ def test_similar_words_have_different_slots(pattern: str) -> None:
 def test_a_dictionary_grows() -> None:
     words = [b"%d" % i for i in range(1000)] + [b"x" * 10_000]
     text = np.frombuffer(b"".join(words), np.uint8)
-    codes = np.arange(len(words), dtype=np.uint64) % np.uint64(97) | kernels.HASHED
+    codes = np.arange(len(words), dtype=np.uint64) % np.uint64(97) | HASHED
     dictionary = Dictionary(capacity=1)
     first = dictionary.number(text, codes, spans_of(words))
     again = dictionary.number(text, codes, spans_of(words))

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from quantshift.analysis.paired import holm, wilcoxon
-from quantshift.analysis.published import against_published, published_tables
 from quantshift.analysis.ranks import critical_difference, mean_ranks
+from quantshift.paper import against_published, published_tables
+from quantshift.paper.setups import PRIOR
 
 # Hundredths, so that zeros and ties are many.
 DIFFERENCES = st.lists(st.integers(-20, 20), min_size=1, max_size=120)
@@ -85,22 +86,21 @@ def test_critical_difference_is_the_quantile_of_the_range_of_normals():
 
 def test_rank_correlation_is_spearmans():
     # Our errors are theirs with a twist, so that some rows agree and others do not.
-    theirs = published_tables().filter(pl.col("part") == "prior")
+    theirs = published_tables().filter(pl.col("setup") == PRIOR)
     rng = np.random.default_rng(0)
     ours = theirs.with_columns(ours=pl.Series(np.round(rng.permutation(theirs["mae"]), 3)))
     frame = ours.select(
         pl.lit("prior").alias("experiment"),
+        pl.lit("prior").alias("shift"),
+        pl.lit("reviews").alias("dataset"),
         pl.lit("c").alias("cell"),
+        pl.lit("").alias("facet"),
         "method",
         "degree",
-        *(pl.lit(None, pl.Float64).alias(n) for n in ("alpha_train", "alpha_test", "cut_test")),
-        pl.lit(0.5).alias("p_train"),
-        pl.col("degree").alias("p_test"),
-        pl.lit(0).alias("repeat"),
-        pl.lit(None, pl.Boolean).alias("control"),
+        pl.col("degree").rank("dense").cast(pl.Int32).alias("sample"),
         pl.lit(500).alias("size"),
-        pl.lit(0.0).alias("p_true"),
-        pl.col("ours").alias("p_hat"),
+        pl.lit([1.0, 0.0]).alias("p_true"),
+        pl.concat_list(1 - pl.col("ours"), "ours").alias("p_hat"),
     )
     compared = against_published(frame).drop_nulls("ours")
     assert len(compared) == len(theirs)

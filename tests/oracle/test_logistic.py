@@ -7,11 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from scipy.special import logsumexp
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.class_weight import compute_sample_weight
 
+from quantshift.classify.folds import stratified_folds
+from quantshift.classify.learners import LogisticLearner, SklearnLearner
 from quantshift.classify.logistic import balanced_weights, fit_logistic
+from quantshift.features.view import MatrixView
 from quantshift.seeding import generator
 
 GRID = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
@@ -141,14 +145,15 @@ def test_default_tolerance_means_the_same_for_every_penalty(n_positive):
     assert_as_accurate_for_every_penalty(X, codes)
 
 
-@given(st.lists(st.integers(0, 1), min_size=4, max_size=30), st.integers(0, 10**6))
+@given(st.lists(st.integers(0, 3), min_size=4, max_size=30), st.integers(0, 10**6))
 def test_balanced_weights_agree_with_scikit_learn(labels, seed):
-    codes = np.array([0, 1, *labels])
+    n_classes = max(1, *labels) + 1
+    codes = np.array([*range(n_classes), *labels])
     member = generator(seed, case="members").random(codes.size) < 0.6
-    member[:2] = True
+    member[:n_classes] = True
     expected = np.zeros(codes.size)
     expected[member] = compute_sample_weight("balanced", codes[member])
-    np.testing.assert_allclose(balanced_weights(codes, member), expected)
+    np.testing.assert_allclose(balanced_weights(codes, member, n_classes), expected)
 
 
 @pytest.mark.slow
@@ -172,3 +177,131 @@ def test_agrees_on_reviews(reviews_dir, prevalence):
     )
     X = TfidfVectorizer(min_df=3, sublinear_tf=True).fit_transform([texts[i] for i in chosen])
     assert_as_accurate_for_every_penalty(X, positive[chosen].astype(np.int64))
+
+
+# --- more than two classes ---------------------------------------------------------------------
+
+
+def reference_of_classes(X, codes, C, weight, solver="newton-cholesky"):
+    """Coefficients (n_features, n_classes), intercepts that sum to zero, posteriors of all rows."""
+    inside = np.flatnonzero(weight)
+    model = LogisticRegression(C=C, solver=solver, tol=1e-11, max_iter=20_000)
+    model.fit(X[inside], codes[inside], sample_weight=weight[inside])
+    return model.coef_.T, model.intercept_ - model.intercept_.mean(), model.predict_proba(X)
+
+
+def objective_of_classes(X, codes, C, weight, coef, intercept):
+    logits = X @ coef + intercept
+    losses = logsumexp(logits, axis=1) - logits[np.arange(len(codes)), codes]
+    return 0.5 * np.sum(coef**2) + C * weight @ losses
+
+
+@st.composite
+def class_problems(draw):
+    """As `problems`, with three to six classes, some of them rare."""
+    rng = generator(draw(st.integers(0, 10**6)), case="multinomial")
+    n_classes = draw(st.integers(3, 6))
+    n_items, n_features = draw(st.integers(4 * n_classes, 100)), draw(st.integers(1, 15))
+    X = rng.random((n_items, n_features)) * (rng.random((n_items, n_features)) < 0.4)
+    if draw(st.booleans()):
+        X[:, 0] = 1  # a word they all have
+    noise = draw(st.sampled_from([0.0, 0.1, 3.0]))
+    favour = draw(st.sampled_from([0.0, 2.0])) * np.arange(n_classes)
+    truth = X @ rng.normal(size=(n_features, n_classes)) + favour
+    codes = (truth + noise * rng.normal(size=truth.shape)).argmax(axis=1)
+    codes[: 2 * n_classes] = np.tile(np.arange(n_classes), 2)
+    weights = np.ones((len(GRID), n_items))
+    if draw(st.booleans()):
+        weights = rng.exponential(size=weights.shape)
+    weights[rng.random(weights.shape) < draw(st.sampled_from([0.0, 0.4]))] = 0
+    weights[:, :n_classes] = 0.7
+    return csr_array(X), codes, weights, n_classes
+
+
+@given(class_problems())
+def test_many_classes_agree_with_scikit_learn(problem):
+    X, codes, weights, n_classes = problem
+    models = fit_logistic(X, codes, GRID, weights, n_classes=n_classes, tol=1e-13, max_iter=20_000)
+    assert models.converged.all()
+    for j, c in enumerate(GRID):
+        coef, intercept, posteriors = reference_of_classes(X.toarray(), codes, c, weights[j])
+        np.testing.assert_allclose(models.coef[:, j], coef, atol=1e-4)
+        centred = models.intercept[j] - models.intercept[j].mean()
+        np.testing.assert_allclose(centred, intercept, atol=1e-3)
+        np.testing.assert_allclose(models.training_posteriors[j], posteriors, atol=1e-5)
+
+
+@given(class_problems(), st.sampled_from([1, 2, 4, 8, 16, 1000]), st.sampled_from([1e-2, 1e-6]))
+def test_gap_of_many_classes_bounds_the_excess_and_the_distance(problem, max_iter, tol):
+    X, codes, weights, n_classes = problem
+    models = fit_logistic(X, codes, GRID, weights, n_classes=n_classes, tol=tol, max_iter=max_iter)
+    np.testing.assert_array_equal(models.converged, models.gap <= tol)
+    for j, c in enumerate(GRID):
+        coef, intercept, _ = reference_of_classes(X.toarray(), codes, c, weights[j])
+        minimum = objective_of_classes(X, codes, c, weights[j], coef, intercept)
+        value = objective_of_classes(
+            X, codes, c, weights[j], models.coef[:, j], models.intercept[j]
+        )
+        assert value - minimum <= models.gap[j] * minimum + 1e-9 * minimum
+        distance = np.sum((models.coef[:, j] - coef) ** 2)
+        assert distance <= 2 * models.gap[j] * value + 1e-9
+
+
+def documents_of_classes(n_items, n_classes, rng):
+    """L2-normalised rows of 40 of 600 words; class k is half as frequent again as class k - 1."""
+    share = 1.5 ** np.arange(n_classes) if n_classes < 10 else np.linspace(1, 3, n_classes)
+    counts = np.maximum(6, np.floor(n_items * share / share.sum())).astype(np.int64)
+    codes = np.repeat(np.arange(n_classes), counts)
+    tilt = rng.normal(0, 0.8, (n_classes, 600))
+    X = np.zeros((len(codes), 600))
+    for i, code in enumerate(codes):
+        words = np.exp(tilt[code]) / (np.arange(600) + 10)
+        X[i, rng.choice(600, 40, p=words / words.sum())] = 1
+    return X / np.linalg.norm(X, axis=1, keepdims=True), codes
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("n_classes", [3, 5, 20])
+def test_every_penalty_and_balance_agrees_for_many_classes(n_classes, sparse):
+    X, codes = documents_of_classes(300, n_classes, generator(0, case="many", k=n_classes))
+    X = csr_array(X) if sparse else X
+    everyone = np.ones(len(codes), dtype=bool)
+    C = np.repeat(GRID, 2)
+    weights = np.array([everyone, balanced_weights(codes, everyone, n_classes)] * len(GRID))
+    exact = fit_logistic(X, codes, C, weights, n_classes=n_classes, tol=1e-13)
+    usual = fit_logistic(X, codes, C, weights, n_classes=n_classes)
+    assert exact.converged.all()
+    assert usual.converged.all()
+    for j, c in enumerate(C):
+        coef, intercept, posteriors = reference_of_classes(X, codes, c, weights[j], "newton-cg")
+        np.testing.assert_allclose(exact.training_posteriors[j], posteriors, atol=1e-5)
+        np.testing.assert_allclose(usual.training_posteriors[j], posteriors, atol=1e-5)
+        minimum = objective_of_classes(X, codes, c, weights[j], coef, intercept)
+        ours = (usual.coef[:, j], usual.intercept[j])
+        relative = objective_of_classes(X, codes, c, weights[j], *ours) / minimum - 1
+        assert -1e-9 <= relative <= 1e-9
+        distance = np.linalg.norm(usual.coef[:, j] - coef)
+        assert distance <= 2e-5 * np.linalg.norm(coef)
+
+
+def test_learners_of_many_classes_agree():
+    X, codes = documents_of_classes(240, 4, generator(0, case="learners of many"))
+    rows = generator(0, case="rows").permutation(len(codes))[:200]
+    folds, view = stratified_folds(codes[rows], 5, seed=0), MatrixView(csr_array(X))
+    settings = [{"C": c, "class_weight": w} for c in (0.1, 10.0) for w in (None, "balanced")]
+    ours, theirs = (
+        learner.learn(view, rows, codes[rows], settings, folds, 4)
+        for learner in (
+            LogisticLearner(tol=1e-13),
+            SklearnLearner(LogisticRegression(tol=1e-11, max_iter=10_000, solver="newton-cg")),
+        )
+    )
+    np.testing.assert_allclose(ours.out_of_fold, theirs.out_of_fold, atol=1e-5)
+    others = np.setdiff1d(np.arange(len(codes)), rows)
+    np.testing.assert_allclose(
+        ours.posteriors(view, others), theirs.posteriors(view, others), atol=1e-5
+    )
+    for place in range(len(settings)):
+        np.testing.assert_allclose(
+            ours.committee(view, others, place), theirs.committee(view, others, place), atol=1e-5
+        )

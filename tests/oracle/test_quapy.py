@@ -8,13 +8,15 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.linear_model import LogisticRegression
 
-from quantshift import ACC, CC, PACC, PCC, SLD, SMM, DyS, HDy, metrics
+from quantshift import ACC, CC, PACC, PCC, SLD, SMM, DyS, HDx, HDy, metrics
 from quantshift.quantifiers.divergences import topsoe
+from quantshift.quantifiers.matching import HDY_BINS
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import quapy as qp
     from quapy.method import aggregative as quapy
+    from quapy.method.non_aggregative import DMx
 
 
 @pytest.fixture(scope="module")
@@ -209,7 +211,7 @@ def test_adjusted_multiclass() -> None:
         assert residuals[0] <= residuals[1] + 1e-12
 
 
-@pytest.mark.parametrize("name", [*metrics.PLAIN, *metrics.SMOOTHED])
+@pytest.mark.parametrize("name", [m.name for m in metrics.MEASURES.values() if not m.ordinal])
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_error_measures(name: str, n_classes: int) -> None:
     rng = np.random.default_rng(5)
@@ -219,7 +221,47 @@ def test_error_measures(name: str, n_classes: int) -> None:
     reference = getattr(qp.error, name)
     expected = (
         reference(p_true, p_hat)
-        if name in metrics.PLAIN
+        if not metrics.MEASURES[name].smoothed
         else reference(p_true, p_hat, eps=1 / 1000)
     )
     assert_allclose(mine, expected, rtol=1e-9)
+
+
+def test_match_distance_of_ordered_classes() -> None:
+    p_true, p_hat = np.random.default_rng(6).dirichlet(np.ones(5), (2, 50))
+    expected = [qp.error.nmd(p, q) for p, q in zip(p_true, p_hat, strict=True)]
+    assert_allclose(metrics.nmd(p_true, p_hat), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("n_features", [1, 4])
+def test_matching_of_features(n_features: int) -> None:
+    """QuaPy's HDx goes through 101 prevalences, and leaves out items beyond the training range.
+
+    So estimates agree to its grid where no item is outside. Items outside are in our outermost bins
+    (as in qunfold and quantificationlib): then QuaPy's estimate is that of the other items.
+    """
+    rng = np.random.default_rng(0)
+
+    def drawn(n: int, share: float) -> tuple[np.ndarray, np.ndarray]:
+        y = (np.arange(n) < round(share * n)).astype(int)
+        return rng.normal(size=(n, n_features)) + np.outer(y, np.linspace(2, 0.5, n_features)), y
+
+    X, y = drawn(800, 0.5)
+    ours, reference = HDx().fit(X, y), DMx.HDx().fit(X, y)
+    for share in np.linspace(0, 1, 6):
+        sample, _ = drawn(400, share)
+        inside = ((X.min(axis=0) <= sample) & (sample <= X.max(axis=0))).all(axis=1)
+        kept = sample[inside]
+        assert ours.predict(kept)[1] == pytest.approx(reference.predict(kept)[1], abs=0.0101)
+        assert ours.predict(sample)[1] == pytest.approx(reference.predict(sample)[1], abs=0.03)
+
+
+def test_matching_of_features_of_three_classes() -> None:
+    """QuaPy minimises the mean distance with SLSQP from a random start, we the sum of squares."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 400)
+    X = rng.normal(size=(1200, 3)) + 2 * np.eye(3)[y]
+    sample = rng.normal(size=(600, 3)) + 2 * np.eye(3)[np.repeat([0, 1, 2], [300, 200, 100])]
+    sample = np.clip(sample, X.min(axis=0), X.max(axis=0))
+    theirs = np.median([DMx(nbins=b).fit(X, y).predict(sample) for b in HDY_BINS], axis=0)
+    assert_allclose(HDx().fit(X, y).predict(sample), theirs, atol=0.02)

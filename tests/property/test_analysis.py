@@ -4,10 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quantshift.analysis.paired import compare_with_best
-from quantshift.analysis.parts import part_of
-from quantshift.analysis.summary import summarise
-from quantshift.results.schema import conform
+from quantshift.analysis import compare_with_best, part_of, summarise
+from tests.outcomes import as_results
 
 
 @st.composite
@@ -20,7 +18,7 @@ def outcomes(draw):
     shape = (n_methods, n_points, n_cells, n_samples)
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     method, point, cell, sample = (axis.ravel() for axis in np.indices(shape))
-    frame = conform(
+    frame = as_results(
         pl.DataFrame(
             {
                 "experiment": "prior",
@@ -57,7 +55,7 @@ def test_every_group_has_one_best_and_no_complete_method_is_better(frame):
 
 @given(outcomes())
 def test_means_are_those_of_the_rows(frame):
-    error = (pl.col("p_hat") - pl.col("p_true")).abs()
+    error = (pl.col("p_hat").list.last() - pl.col("p_true").list.last()).abs()
     plain = frame.group_by("degree", "method").agg(mean=error.mean(), n=pl.len())
     plain = plain.sort("degree", "method")
     compared = compare_with_best(frame, ["degree"]).sort("degree", "method")
@@ -95,13 +93,14 @@ def test_means_of_identical_groups_are_identical():
             "experiment": "prior",
             "cell": [f"c{i % 7}" for i in range(700)],
             "method": "M",
+            "train_repeat": 0,
             "repeat": list(range(700)),
             "size": 100,
             "p_true": 0.5,
             "p_hat": rng.random(700),
         }
     )
-    frame = conform(rows)
+    frame = as_results(rows)
     shuffled = frame.sample(fraction=1.0, shuffle=True, seed=0)
     one, other = (compare_with_best(f, [])["mean"][0] for f in (frame, shuffled))
     assert one == other == pytest.approx(np.abs(rows["p_hat"].to_numpy() - 0.5).mean())

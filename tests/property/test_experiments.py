@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from quantshift.errors import UserError
 from quantshift.experiments.document import parse_overrides
-from quantshift.experiments.plan import Cell, cells
-from quantshift.experiments.spec import library_names, load_experiment
+from quantshift.experiments.loading import library_names, load_experiment
+from quantshift.experiments.planning import cell_key, cells_of
+from quantshift.results.description import check_name
 
 KEYS = (
     ["name", "title", "seed", "data", "shift", "classifier", "selection", "quantifiers"]
@@ -55,7 +56,11 @@ def test_any_value_anywhere_loads_or_is_refused_with_one_line(name, profile, ove
         assert complaint.startswith((f"{name}: ", f"{name} [", "override: "))
     else:
         assert json.loads(json.dumps(experiment.resolved())) == experiment.resolved()
-        assert len(cells(experiment)) == experiment.n_training_sets > 0
+        assert (
+            len(cells_of(experiment.name, "data", experiment.shift))
+            == experiment.n_training_sets
+            > 0
+        )
 
 
 @given(text=st.text(max_size=12))
@@ -69,11 +74,17 @@ def test_any_text_as_a_value_is_parsed_or_refused(text):
     assert parsed.keys() == ({"key"} if complaint == "override: " else set())
 
 
-@given(
-    p=st.floats(0, 1),
-    cut=st.floats(allow_nan=False, allow_infinity=False),
-    repeat=st.integers(0, 10**6),
+POINTS = st.fixed_dictionaries(
+    {
+        "p_train": st.floats(0, 1) | st.lists(st.floats(0, 1), min_size=3, max_size=3).map(tuple),
+        "cut_train": st.floats(allow_nan=False, allow_infinity=False),
+        "group": st.text(max_size=4),
+        "train_repeat": st.integers(0, 10**6),
+    }
 )
-def test_any_coordinates_survive_the_way_through_a_key(p, cut, repeat):
-    cell = Cell("any", {"p_train": p, "cut_train": cut, "train_repeat": repeat})
-    assert Cell.from_key("any", cell.key) == cell
+
+
+@given(a=POINTS, b=POINTS)
+def test_keys_are_as_different_as_the_points(a, b):
+    assert (cell_key(a) == cell_key({name: b[name] for name in a})) == (a == b)
+    check_name("cell", cell_key(a))

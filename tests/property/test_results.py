@@ -2,54 +2,83 @@
 
 import tempfile
 from itertools import pairwise
+from typing import Any
 
 import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quantshift.results import SCHEMA, ResultStore, conform, verify
+from quantshift.results import CORE, ResultStore, conform, schema_of, verify
 from quantshift.results.parts import encode
+from quantshift.results.schema import TYPES
+from quantshift.shifts.protocol import Coordinate
 
-FREE = {
-    pl.Float64: st.floats(allow_nan=False),
-    pl.Int32: st.integers(-(2**31), 2**31 - 1),
-    pl.Boolean: st.booleans(),
-    pl.String: st.text(st.characters(exclude_categories=["Cs"]), max_size=8),
-}
+NUMBERS = st.floats(allow_nan=False)
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
-FIXED = {
-    "experiment": st.just("mine"),
-    "cell": st.just("train_repeat=0"),
-    "method": st.sampled_from(["A", "B ü/,"]),
-    "size": st.integers(0, 2**31 - 1),
-    "p_true": FINITE,
-    "p_hat": FINITE,
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+FREE = {
+    "float": NUMBERS,
+    "int": st.integers(-(2**63), 2**63 - 1),
+    "bool": st.booleans(),
+    "string": TEXTS,
+    "vector": st.lists(NUMBERS, max_size=4),
 }
-row = st.fixed_dictionaries(
-    {
-        name: FIXED[name] if name in FIXED else st.none() | FREE[type(kind)]
-        for name, kind in SCHEMA.items()
-    }
-)
-frames = st.lists(row, min_size=1, max_size=12).map(lambda rows: pl.DataFrame(rows, schema=SCHEMA))
+COUNTS = st.integers(0, 2**31 - 1)
+CORE_VALUES = {
+    "method": st.sampled_from(["A", "B ü/,"]),
+    "facet": TEXTS,
+    "degree": st.none() | NUMBERS,
+    "size": COUNTS,
+    "p_true": st.lists(FINITE, min_size=3, max_size=3),
+    "p_hat": st.lists(FINITE, min_size=3, max_size=3),
+    "setting": st.none() | TEXTS,
+    "classifier_converged": st.none() | st.booleans(),
+}
 
 
-@given(frame=frames)
+@st.composite
+def results(draw: st.DrawFn) -> tuple[list[Coordinate], dict[str, str], pl.DataFrame]:
+    """Declared coordinates and diagnostics, and rows that have them."""
+    kinds = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(list(TYPES)), max_size=5)
+    declared = draw(kinds)
+    coordinates = {n: kind for n, kind in declared.items() if n < "d"}
+    values = {n: st.none() | FREE[kind] for n, kind in declared.items()}
+    rows = draw(st.lists(st.fixed_dictionaries(CORE_VALUES | values), min_size=1, max_size=12))
+    fixed: dict[str, Any] = {"experiment": "mine", "shift": "own", "dataset": "d", "cell": "c"}
+    fixed |= {"stratum": draw(COUNTS), "train_repeat": draw(COUNTS)}
+    named = [Coordinate(n, "test", kind, "", "") for n, kind in coordinates.items()]
+    diagnostics = {n: kind for n, kind in declared.items() if n >= "d"}
+    numbered = [fixed | row | {"sample": number} for number, row in enumerate(rows)]
+    frame = pl.DataFrame(numbered, schema=dict(schema_of(named, diagnostics)))
+    return named, diagnostics, frame
+
+
+@given(made=results())
 @settings(max_examples=25)
-def test_rows_survive_the_store(frame):
+def test_rows_survive_the_store(made):
+    coordinates, diagnostics, frame = made
     methods = {method: f"s {method}" for method in set(frame["method"])}
-    records = [{"name": name, "signature": signature} for name, signature in methods.items()]
+    experiment = {
+        "shift": {"kind": "own"},
+        "datasets": {"d": {"classes": ["x", "y", "z"]}},
+        "coordinates": [coordinate.as_json() for coordinate in coordinates],
+        "diagnostics": diagnostics,
+        "methods": [{"name": name, "signature": signature} for name, signature in methods.items()],
+    }
     with tempfile.TemporaryDirectory() as folder:
-        store = ResultStore.create(folder, {"experiments": {"mine": {"methods": records}}})
-        store.write_part("mine", "train_repeat=0", methods, frame)
+        store = ResultStore.create(folder, {"experiments": {"mine": experiment}})
+        store.write_part("mine", "d", "c", methods, frame)
         assert verify(store) == []
-        assert store.finished("mine", "train_repeat=0") == methods
+        assert store.finished("mine", "d", "c") == methods
         assert store.read().collect().equals(frame)
 
 
-@given(frame=frames, cuts=st.lists(st.integers(0, 12), max_size=3))
-def test_bytes_depend_on_the_rows_alone(frame, cuts):
+@given(made=results(), cuts=st.lists(st.integers(0, 12), max_size=3))
+def test_bytes_depend_on_the_rows_alone(made, cuts):
+    coordinates, diagnostics, frame = made
     bounds = [0, *sorted(cuts), len(frame)]
     pieces = [frame[a:b] for a, b in pairwise(bounds) if a < b]
-    again = conform(pl.concat(pieces, rechunk=False))
+    again = conform(pl.concat(pieces, rechunk=False), schema_of(coordinates, diagnostics))
     assert encode(again) == encode(frame)
+    told = [n for n in frame.columns if n in CORE or frame[n].null_count() < len(frame)]
+    assert encode(frame.select(told)) == encode(frame)

@@ -265,3 +265,94 @@ def test_with_replacement_the_counts_are_the_same(shift):
         assert one.labels.size == two.labels.size
         if not isinstance(shift, NaturalPrevalence):
             assert sorted(one.labels.tolist()) == sorted(two.labels.tolist())
+
+
+NAMES = np.array(["neg", "pos"])
+TOPICS = np.array(["books", "films"])
+
+
+@given(
+    shift=priors | covariates | locals_ | naturals | uniforms,
+    positive=st.sampled_from([None, "neg", "pos"]),
+    category_a=st.sampled_from([None, "books", "films"]),
+    replacing=st.booleans(),
+)
+def test_a_bound_protocol_draws_from_codes_what_it_drew_from_names(
+    shift, positive, category_a, replacing
+):
+    between = {"category_a": category_a} if shift.needs_categories else {}
+    named = replace(shift, positive=positive, replace=replacing, **between)
+    bound = named.bind(NAMES, TOPICS)
+    order = named.class_order(NAMES.tolist())
+    labels, topics = NAMES[Y], TOPICS[CATEGORIES]
+    codes = np.array([order.index(label) for label in NAMES])[Y]
+    assert bound.training_points() == named.training_points()
+    for draws in ("samples", "training_sets"):
+        ours = list(getattr(bound, draws)(codes, CATEGORIES))
+        assert signature(ours) == signature(getattr(named, draws)(labels, topics))
+        again = bound.bind([0, 1], [0, 1])
+        assert signature(getattr(again, draws)(codes, CATEGORIES)) == signature(ours)
+
+
+@given(shift=concepts)
+def test_binding_leaves_levels_as_they_are(shift):
+    assert shift.bind([1, 2, 3, 4, 5], None) == shift
+
+
+@given(
+    size=sizes,
+    seed=seeds,
+    n_classes=st.integers(3, 5),
+    n_points=st.integers(1, 4),
+    replacing=st.booleans(),
+)
+def test_vector_grids_are_named_without_the_data(size, seed, n_classes, n_points, replacing):
+    points = uniform(n_points, n_classes, generator(seed, test="points"))
+    shift = PriorShift(
+        test_prevalences=points,
+        train_prevalences=points[::-1],
+        test_size=size,
+        train_size=size,
+        test_repeats=2,
+        train_repeats=1,
+        seed=seed,
+        replace=replacing,
+    )
+    names = np.array(["a", "b", "c", "d", "e"])[:n_classes]
+    codes = np.arange(80 * n_classes) % n_classes
+    bound = shift.bind(names, None)
+    assert bound.training_points() == shift.training_points()
+    assert [item.type for item in bound.coordinates()[:2]] == ["vector", "vector"]
+    for point, named in zip(points[::-1], shift.training_points(), strict=True):
+        assert np.allclose(named["p_train"], point, atol=1e-9)
+        train = shift.training_set(named, names[codes])
+        assert train.coordinates.items() >= named.items()
+        assert bound.training_set(named, codes).indices.tolist() == train.indices.tolist()
+        tests = list(bound.samples(codes, train=train.coordinates))
+        assert len(tests) == bound.count_samples() == 2 * n_points
+        for draw in tests:
+            distance = np.abs(np.subtract(draw.coordinates["p_test"], named["p_train"])).sum() / 2
+            assert abs(draw.degree - distance) <= 0.05 + 1e-9
+
+
+@given(
+    shares=st.lists(shares, min_size=1, max_size=4, unique=True),
+    positive=st.sampled_from([None, "neg", "pos"]),
+    seed=seeds,
+)
+def test_vectors_of_two_classes_mean_what_numbers_mean(shares, positive, seed):
+    first = positive == "neg"
+    vectors = [(p, 1 - p) if first else (1 - p, p) for p in shares]
+    options = {"test_size": 30, "train_size": 30, "test_repeats": 1, "train_repeats": 1}
+    numbers, of_vectors = (
+        PriorShift(
+            test_prevalences=grid,
+            train_prevalences=grid,
+            positive=positive,
+            seed=seed,
+            **options,
+        ).bind(NAMES, None)
+        for grid in (shares, vectors)
+    )
+    assert of_vectors.training_points() == numbers.training_points()
+    assert signature(of_vectors.samples(Y)) == signature(numbers.samples(Y))

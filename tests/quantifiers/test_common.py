@@ -94,7 +94,7 @@ def test_texts_in_a_pipeline(name: str) -> None:
     texts = [" ".join(rng.choice([*words[c], "the", "a", "book"], 8)) for c in y]
     sample = [t for t, c in zip(texts, y, strict=True) if c == 1][:20] + texts[:5]
     inside = QUANTIFIERS[name]()
-    if inside.uses_classifier:
+    if "posteriors" in inside.sees:
         inside.set_params(classifier=make_pipeline(TfidfVectorizer(), LogisticRegression()))
         p_hat = inside.fit(texts, y).predict(sample)
         assert p_hat[1] == pytest.approx(0.8, abs=0.2)
@@ -126,7 +126,7 @@ def test_grid_search(data: tuple[np.ndarray, ...]) -> None:
 
 
 # Methods that see features cannot be had from posteriors alone; they have tests of their own.
-ON_POSTERIORS = [n for n, c in QUANTIFIERS.items() if c.uses_classifier and not c.uses_features]
+ON_POSTERIORS = [n for n, c in QUANTIFIERS.items() if c.sees == {"posteriors"}]
 
 
 @pytest.mark.parametrize("name", ON_POSTERIORS)
@@ -172,7 +172,7 @@ def test_classifiers_without_posteriors(data: tuple[np.ndarray, ...]) -> None:
 def test_any_classifier_serves(data: tuple[np.ndarray, ...]) -> None:
     X, y, X_new = data
     for name, cls in QUANTIFIERS.items():
-        if cls.uses_classifier:
+        if "posteriors" in cls.sees:
             fitted = cls(DecisionTreeClassifier(max_depth=3, random_state=0)).fit(X, y)
             assert fitted.predict(X_new).sum() == pytest.approx(1), name
 

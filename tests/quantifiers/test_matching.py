@@ -52,7 +52,7 @@ def test_search_finds_the_grid_s_minimum(divergence: str) -> None:
         sample = rng.beta(*rng.uniform(0.5, 4, 2), 50)
         histogram = np.histogram(sample, bins=8, range=(0, 1))[0] / 50
         grid = np.linspace(0, 1, 4001)[:, None]
-        own, rest = quantifier.histograms_[0]
+        rest, own = quantifier.histograms_[:, 0]
         values = measure[divergence](grid * own + (1 - grid) * rest, histogram)
         estimate = quantifier.estimate_posteriors(binary(sample))
         assert estimate.prevalence[1] == pytest.approx(grid[values.argmin(), 0], abs=3e-4)

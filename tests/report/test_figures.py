@@ -13,24 +13,25 @@ from matplotlib.figure import Figure
 from quantshift.analysis import PAPER_METHODS, mean_ranks, summarise, with_errors
 from quantshift.analysis.ranks import RankComparison
 from quantshift.errors import DataError, UserError
+from quantshift.metrics import MEASURES
 from quantshift.report.figures import (
     bias_boxes,
-    boxes_by_degree,
-    concept_boxes,
-    covariate_pages,
+    class_bias,
+    class_diagonals,
     critical_difference_diagram,
     diagonal_bands,
+    error_boxes,
     error_lines,
-    forced_boxes,
     gallery,
-    local_boxes,
-    prior_boxes,
+    outcomes_of,
     save_figure,
 )
 from quantshift.report.figures.boxes import labelled
-from quantshift.report.figures.canvas import PALE, house_style, tint
-from quantshift.results.schema import conform
+from quantshift.report.figures.canvas import PALE, fitted_size, house_style, text_width, tint
 from quantshift.seeding import generator
+from quantshift.shifts.protocol import Coordinate, Words
+from tests.outcomes import about, abouts, as_results
+from tests.report.conftest import P_TEST, P_TRAIN, SEASON, many_methods
 
 CUTS = (1.5, 2.5, 3.5, 4.5)
 P_TRAINS = (0.25, 0.5)
@@ -87,7 +88,7 @@ def outcomes(methods=(*PAPER_METHODS, "MLPE")):
                     "p_hat": p_hat,
                 }
             )
-    return conform(pl.DataFrame(rows, infer_schema_length=None))
+    return as_results(pl.DataFrame(rows, infer_schema_length=None))
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +98,18 @@ def frame():
 
 @pytest.fixture(scope="module")
 def all_figures(frame):
-    return dict(gallery(frame))
+    return dict(gallery(frame, abouts()))
+
+
+def own(frame, experiment, methods=PAPER_METHODS, **options):
+    rows = frame.filter(pl.col("experiment") == experiment)
+    return outcomes_of(rows, about(experiment), methods=methods, **options)
+
+
+def sheet(frame, experiment, methods=PAPER_METHODS, **options):
+    """The only sheet of boxes of an experiment."""
+    (figure,) = error_boxes(own(frame, experiment, methods, **options)).values()
+    return figure
 
 
 @pytest.fixture(scope="module")
@@ -116,6 +128,11 @@ def boxes(axes):
     return np.array([(np.mean(c[:4, 0]), c[:, 1].min(), c[:, 1].max()) for c in corners])
 
 
+def lines_of(axes):
+    """The lines of a panel but for the small ticks."""
+    return [line for line in axes.get_lines() if line.get_label() != "_ticks"]
+
+
 def texts(axes):
     return [text.get_text() for text in axes.texts]
 
@@ -131,9 +148,8 @@ def svg(figure):
     return target.getvalue()
 
 
-def test_prior_boxes_show_the_summary_of_each_method(frame):
-    figure = prior_boxes(frame)
-    shown = panels(figure)
+def test_boxes_show_the_summary_of_each_method(frame):
+    shown = panels(sheet(frame, "prior"))
     assert list(shown) == list(PAPER_METHODS)
     prior = with_errors(frame.filter(pl.col("experiment") == "prior"))
     summary = summarise(prior, ["method", "degree"], n_bootstrap=1)
@@ -148,7 +164,7 @@ def test_prior_boxes_show_the_summary_of_each_method(frame):
 
 
 def test_medians_means_and_whiskers_are_those_of_the_summary(frame):
-    axes = panels(concept_boxes(frame))["SLD"]
+    axes = panels(sheet(frame, "concept"))["SLD"]
     rows = frame.filter((pl.col("experiment") == "concept") & (pl.col("method") == "SLD"))
     summary = summarise(rows, ["degree"], n_bootstrap=1)
     whiskers, medians = (
@@ -157,54 +173,51 @@ def test_medians_means_and_whiskers_are_those_of_the_summary(frame):
     np.testing.assert_allclose([s[0, 1] for s in whiskers], summary["whisker_low"])
     np.testing.assert_allclose([s[1, 1] for s in whiskers], summary["whisker_high"])
     np.testing.assert_allclose([s[0, 1] for s in medians], summary["median"])
-    np.testing.assert_allclose(axes.lines[0].get_ydata(), summary["mean"])
+    np.testing.assert_allclose(lines_of(axes)[0].get_ydata(), summary["mean"])
 
 
 def test_the_largest_error_beyond_a_whisker_is_marked(frame):
     key = (pl.col("experiment") == "prior") & (pl.col("method") == "ACC")
+    row = pl.col("row")
     wild = frame.with_row_index("row").with_columns(
-        p_hat=pl.when(key & (pl.col("row") == pl.col("row").filter(key).first()))
-        .then(1.0)
+        p_hat=pl.when(key & (row == row.filter(key).first()))
+        .then(pl.lit([0.0, 1.0]))
         .otherwise(pl.col("p_hat"))
     )
     lonely = np.concatenate(
-        [line.get_ydata() for line in panels(prior_boxes(wild.drop("row")))["ACC"].lines[1:]]
+        [line.get_ydata() for line in lines_of(panels(sheet(wild.drop("row"), "prior"))["ACC"])[1:]]
     )
     assert lonely.max() == pytest.approx(1.0)
 
 
-def test_all_methods_with_results_get_a_panel_on_request(frame):
-    shown = panels(prior_boxes(frame, methods=None))
-    assert list(shown) == [*PAPER_METHODS, "MLPE"]
+def test_all_methods_with_results_get_a_panel_unless_some_are_chosen(frame):
+    assert list(panels(sheet(frame, "prior", None))) == [*PAPER_METHODS, "MLPE"]
+    assert list(panels(sheet(frame, "concept-forced", ("PCC", "SLD")))) == ["PCC", "SLD"]
 
 
-def test_concept_and_forced_panels(frame):
-    concept = panels(concept_boxes(frame))
-    assert list(concept) == list(PAPER_METHODS)
-    assert {len(boxes(axes)) for axes in concept.values()} == {7}
-    forced = panels(forced_boxes(frame))
-    assert list(forced) == ["PCC", "SLD"]
-    assert "$c_L - c_U$" in forced["SLD"].get_xlabel()
+def test_the_degree_is_called_what_the_protocol_calls_it(frame):
+    assert "$c_L - c_U$" in panels(sheet(frame, "concept"))["SLD"].get_xlabel()
 
 
-def test_covariate_pages_have_pure_panels_on_grey_and_one_scale(frame):
-    pages = covariate_pages(frame)
-    assert list(pages) == list(P_TRAINS)
-    for p_train, page in pages.items():
+def test_a_protocol_may_ask_for_sheets_columns_and_a_grey_facet(frame):
+    pages = error_boxes(own(frame, "covariate"))
+    assert list(pages) == [f"{p_train:g}" for p_train in P_TRAINS]
+    for p_train, page in zip(P_TRAINS, pages.values(), strict=True):
+        assert page.get_suptitle() == f"$p_L$ = {p_train:g}"
         assert len(page.axes) == len(PAPER_METHODS) * len(P_TESTS)
         for i, axes in enumerate(page.axes):
             pure = P_TESTS[i % len(P_TESTS)] == p_train
             assert (to_hex(axes.get_facecolor()) == PALE) == pure
             assert len(boxes(axes)) == 5
-            assert axes.get_ylim() == pages[0.25].axes[0].get_ylim()
+            assert axes.get_ylim() == pages["0.25"].axes[0].get_ylim()
         assert [axes.get_title() for axes in page.axes[:3]] == [
-            f"$p_U = {p_test:g}$" + (" (pure)" if p_test == p_train else "") for p_test in P_TESTS
+            f"$p_U$ = {p_test:g}" + (" (pure)" if p_test == p_train else "") for p_test in P_TESTS
         ]
         assert [texts(axes) for axes in page.axes[2::3]] == [[m] for m in PAPER_METHODS]
 
 
-def test_local_boxes_stand_beside_their_control(frame):
-    figure = local_boxes(frame)
+def test_facets_to_be_compared_stand_side_by_side(frame):
+    figure = sheet(frame, "local")
     for method, axes in panels(figure).items():
         control, shifted = (c for c in axes.collections if isinstance(c, PolyCollection))
         assert (control.get_hatch() or "") != (shifted.get_hatch() or "")
@@ -219,12 +232,13 @@ def test_local_boxes_stand_beside_their_control(frame):
         np.testing.assert_allclose(
             left[:, 1], summarise(rows, ["degree"], n_bootstrap=1)["q1"], atol=1e-12
         )
-    assert sum("control" in text for text in legend_texts(figure)) == 1
+    assert legend_texts(figure)[:2] == ["control", "shifted"]
 
 
 def test_bias_boxes_are_signed_and_symmetric(frame):
-    low = frame.with_columns(p_hat=pl.col("p_true") / 2)
-    for axes in panels(bias_boxes(low, "prior")).values():
+    half = pl.col("p_true").list.last() / 2
+    low = frame.with_columns(p_hat=pl.concat_list(1 - half, half))
+    for axes in panels(bias_boxes(own(low, "prior"))).values():
         assert axes.get_ylim()[0] == -axes.get_ylim()[1]
         assert (boxes(axes)[:, 2] <= 0).all()
         assert boxes(axes)[:, 1].min() == pytest.approx(-0.5)
@@ -234,57 +248,84 @@ def test_lines_show_means_and_break_at_missing_degrees(frame):
     gap = (
         (pl.col("experiment") == "concept") & (pl.col("method") == "DyS") & (pl.col("degree") == 1)
     )
-    figure = error_lines(frame.filter(~gap), ["concept", "concept-forced"])
-    concept = panels(figure)["concept shift"]
-    lines = {line.get_label(): line for line in concept.get_lines()}
+    figure = error_lines(own(frame.filter(~gap), "concept", None))
+    (axes,) = figure.axes
+    lines = {line.get_label(): line for line in lines_of(axes)}
     assert list(lines) == [*PAPER_METHODS, "MLPE"]
     broken = np.asarray(lines["DyS"].get_ydata())
     assert np.flatnonzero(np.isnan(broken)).tolist() == [4]
     rows = frame.filter((pl.col("experiment") == "concept") & (pl.col("method") == "SLD"))
     expected = summarise(rows, ["degree"])
     np.testing.assert_allclose(lines["SLD"].get_ydata(), expected["mean"])
-    segments = concept.collections[list(lines).index("SLD")].get_segments()
+    segments = axes.collections[list(lines).index("SLD")].get_segments()
     np.testing.assert_allclose([s[0, 1] for s in segments], expected["low"], rtol=1e-6)
-    assert concept.get_ylim() == panels(figure)["concept shift, forced priors"].get_ylim()
     assert legend_texts(figure) == list(lines)
 
 
+def test_facets_have_panels_on_one_scale(frame):
+    shown = panels(error_lines(own(frame, "covariate")))
+    assert list(shown) == ["Covariate, pure", "Covariate, mixed"]
+    pure, mixed = shown.values()
+    assert pure.get_ylim() == mixed.get_ylim()
+
+
 def test_lines_are_told_apart_without_colour(frame):
-    lines = error_lines(frame, ["prior"]).axes[0].get_lines()
+    lines = lines_of(error_lines(own(frame, "prior")).axes[0])
     assert len({line.get_marker() for line in lines}) == len(lines)
 
 
+def test_many_methods_are_divided_the_best_first(make_about, make_results):
+    mine = make_about()
+    names = many_methods(20)
+    figure = error_lines(outcomes_of(make_results(names, mine), mine))
+    shown = panels(figure)
+    assert list(shown) == [
+        f"Seasonal shift: {place}" for place in ("the 8 best", "places 9 to 16", "places 17 to 20")
+    ]
+    drawn = [[line.get_label() for line in lines_of(axes)] for axes in shown.values()]
+    assert sorted(name for panel in drawn for name in panel) == sorted(names)
+    means = with_errors(make_results(names, mine)).group_by("method").agg(pl.col("error").mean())
+    assert drawn[0] == means.sort("error")["method"].to_list()[:8]
+    for axes, own_lines in zip(shown.values(), drawn, strict=True):
+        grey = next(c for c in axes.collections if isinstance(c, LineCollection))
+        assert len(grey.get_segments()) == 20 - len(own_lines)
+        assert [text.get_text() for text in axes.get_legend().get_texts()] == own_lines
+
+
 def test_diagonal_follows_the_mean_estimate(frame):
-    gap = (pl.col("method") == "DyS") & (pl.col("p_true") == 0.5)
-    shown = panels(diagonal_bands(frame.filter(~gap), "prior"))
+    gap = (pl.col("method") == "DyS") & (pl.col("p_true").list.last() == 0.5)
+    shown = panels(diagonal_bands(own(frame.filter(~gap), "prior")))
     assert list(shown) == list(PAPER_METHODS)
     mean = shown["SLD"].lines[-1]
     rows = frame.filter((pl.col("experiment") == "prior") & (pl.col("method") == "SLD"))
-    expected = rows.group_by("p_true").agg(pl.col("p_hat").mean()).sort("p_true")
+    last = rows.select(p_true=pl.col("p_true").list.last(), p_hat=pl.col("p_hat").list.last())
+    expected = last.group_by("p_true").agg(pl.col("p_hat").mean()).sort("p_true")
     np.testing.assert_allclose(mean.get_xdata(), expected["p_true"])
     np.testing.assert_allclose(mean.get_ydata(), expected["p_hat"])
     assert np.isnan(np.asarray(shown["DyS"].lines[-1].get_ydata())).tolist() == [False, True, False]
 
 
+COMPARISON = RankComparison(
+    methods=("SLD", "DyS", "CC"),
+    ranks=(1.2, 1.9, 2.9),
+    chi2=11.5,
+    p_value=0.003,
+    critical_difference=0.9,
+    alpha=0.05,
+    groups=(("SLD", "DyS"),),
+    blocks=10,
+    dropped=2,
+)
+
+
 def test_critical_difference_diagram_names_ranks_and_groups():
-    comparison = RankComparison(
-        methods=("SLD", "DyS", "CC"),
-        ranks=(1.2, 1.9, 2.9),
-        chi2=11.5,
-        p_value=0.003,
-        critical_difference=0.9,
-        alpha=0.05,
-        groups=(("SLD", "DyS"),),
-        blocks=10,
-        dropped=2,
-    )
-    figure = critical_difference_diagram(comparison)
+    figure = critical_difference_diagram(COMPARISON, blocks="data sets")
     words = texts(figure.axes[0])
-    assert {"SLD  1.20", "DyS  1.90", "2.90  CC", "CD = 0.90"} <= set(words)
+    assert {"SLD", "1.20", "DyS", "1.90", "2.90", "CC", "CD = 0.90"} <= set(words)
     bars = [line for line in figure.axes[0].lines if line.get_linewidth() == 3]
     assert [tuple(np.round(bar.get_xdata(), 2)) for bar in bars] == [(1.16, 1.94)]
     verdict = figure.get_supxlabel()
-    assert "10 blocks (2 incomplete ones left out)" in verdict
+    assert "10 data sets (2 incomplete ones left out)" in verdict
     assert "p = 0.003" in verdict
 
 
@@ -295,52 +336,36 @@ def test_critical_difference_longer_than_the_scale_stays_inside():
 
 
 def test_a_missing_method_is_a_gap_and_changes_no_other_panel(frame, without_pacc):
-    whole, partly = panels(prior_boxes(frame)), panels(prior_boxes(without_pacc))
+    whole, partly = panels(sheet(frame, "prior")), panels(sheet(without_pacc, "prior"))
     assert list(partly) == list(PAPER_METHODS)
     assert texts(partly["PACC"]) == ["no results"]
     assert len(boxes(partly["PACC"])) == 0
     for method in set(PAPER_METHODS) - {"PACC"}:
         np.testing.assert_array_equal(boxes(partly[method]), boxes(whole[method]))
-    assert texts(panels(local_boxes(without_pacc))["PACC"]) == ["no results"]
-    assert texts(panels(diagonal_bands(without_pacc, "prior"))["PACC"]) == ["no results"]
-    assert "no results" in texts(
-        covariate_pages(without_pacc.filter(pl.col("p_train") == 0.5))[0.5].axes[9]
-    )
+    assert texts(panels(sheet(without_pacc, "local"))["PACC"]) == ["no results"]
+    assert texts(panels(diagonal_bands(own(without_pacc, "prior")))["PACC"]) == ["no results"]
+    assert "no results" in texts(error_boxes(own(without_pacc, "covariate"))["0.5"].axes[9])
 
 
 def test_a_missing_degree_is_an_empty_place(frame):
     key = (pl.col("experiment") == "concept") & (pl.col("method") == "CC") & (pl.col("degree") == 0)
-    shown = panels(concept_boxes(frame.filter(~key)))
+    shown = panels(sheet(frame.filter(~key), "concept"))
     assert 0 not in np.round(boxes(shown["CC"])[:, 0], 9)
     assert len(boxes(shown["CC"])) == 6
     assert shown["CC"].get_xlim() == shown["SLD"].get_xlim()
 
 
-def test_a_page_keeps_its_grey_where_pure_results_are_missing(frame):
-    pure = (pl.col("p_train") == 0.5) & (pl.col("p_test") == 0.5)
-    mixed = frame.filter((pl.col("experiment") == "covariate") & ~pure)
-    page = covariate_pages(mixed)[0.5]
-    assert [to_hex(axes.get_facecolor()) == PALE for axes in page.axes[:3]] == [False, True, False]
-    assert texts(page.axes[1]) == ["no results"]
-
-
-def test_local_without_control_draws_what_there_is(frame):
-    shifted = frame.filter(~pl.col("control").fill_null(value=False))
-    assert {len(boxes(axes)) for axes in panels(local_boxes(shifted)).values()} == {3}
+def test_one_facet_of_two_is_drawn_alone(frame):
+    shifted = frame.filter(pl.col("facet") != "control")
+    assert {len(boxes(axes)) for axes in panels(sheet(shifted, "local")).values()} == {3}
 
 
 @pytest.mark.parametrize(
     "draw",
     [
-        prior_boxes,
-        local_boxes,
-        concept_boxes,
-        forced_boxes,
-        covariate_pages,
-        lambda frame: bias_boxes(frame, "prior"),
-        lambda frame: error_lines(frame, ["prior"]),
-        lambda frame: diagonal_bands(frame, "prior"),
+        lambda frame: own(frame, "prior"),
         lambda frame: list(gallery(frame)),
+        lambda frame: list(gallery(frame, abouts(), methods=["CC"])),
     ],
 )
 def test_no_results_at_all_is_an_error(frame, draw):
@@ -348,48 +373,136 @@ def test_no_results_at_all_is_an_error(frame, draw):
         draw(frame.clear())
 
 
-def test_a_missing_experiment_or_method_is_named(frame):
+def test_what_cannot_be_drawn_is_named(frame):
     prior = frame.filter(pl.col("experiment") == "prior")
-    with pytest.raises(DataError, match=r"no results of concept to draw; .* of prior"):
-        concept_boxes(prior)
     with pytest.raises(DataError, match=r"no results of Mine in prior; .* of CC, ACC"):
-        prior_boxes(frame, methods=["Mine"])
+        outcomes_of(prior, methods=["Mine"])
+    with pytest.raises(DataError, match="one experiment at a time; there are results of concept"):
+        outcomes_of(frame)
     with pytest.raises(DataError, match="no degree"):
-        boxes_by_degree(prior.with_columns(degree=pl.lit(None, dtype=pl.Float64)), "prior")
+        error_boxes(outcomes_of(prior.with_columns(degree=pl.lit(None, dtype=pl.Float64))))
     with pytest.raises(UserError, match="unknown error measure"):
-        prior_boxes(frame, measure="mea")
+        outcomes_of(prior, measure="mea")
 
 
-def test_another_measure_is_drawn_and_named(frame):
-    figure = prior_boxes(frame, measure="kld")
-    assert figure.get_supylabel() == "error (kld)"
-    assert prior_boxes(frame).get_supylabel() == "absolute error"
+@pytest.mark.parametrize("measure", MEASURES)
+def test_any_measure_is_drawn_and_named(frame, measure):
+    outcomes = own(frame, "prior", measure=measure)
+    figure = next(iter(error_boxes(outcomes).values()))
+    assert figure.get_supylabel() == MEASURES[measure].title
+    assert MEASURES[measure].title in error_lines(outcomes).get_supylabel()
+    rows = frame.filter((pl.col("experiment") == "prior") & (pl.col("method") != "MLPE"))
+    expected = with_errors(rows, measure=measure)["error"]
+    np.testing.assert_array_equal(outcomes.rows["error"], expected)
 
 
 def test_gallery_draws_all_that_the_results_allow(all_figures):
     names = set(all_figures)
     assert {
         *("prior-boxes", "prior-lines", "prior-bias", "prior-diagonal", "prior-ranks"),
-        *("covariate-boxes-p0.25", "covariate-boxes-p0.5"),
+        *("covariate-boxes-0.25", "covariate-boxes-0.5"),
         *("covariate-lines", "covariate-pure-bias", "covariate-mixed-ranks"),
         *("local-boxes", "local-lines", "local-control-diagonal"),
-        *("concept-boxes", "concept-forced-boxes", "concept-forced-pair"),
+        *("concept-boxes", "concept-forced-boxes"),
     } <= names
     assert "concept-forced-diagonal" not in names
+    assert list(panels(all_figures["concept-forced-pair"])) == ["PCC", "SLD"]
+    assert "concept-pair" not in names
 
 
-def test_gallery_of_an_experiment_and_a_method_of_ones_own(frame):
-    mine = frame.filter(
-        (pl.col("experiment") == "prior") & pl.col("method").is_in(["CC", "SLD", "MLPE"])
-    ).with_columns(experiment=pl.lit("my-shift"), method=pl.col("method").replace("CC", "Mine"))
-    figures = dict(gallery(mine))
+def test_a_protocol_that_nobody_knows_has_figures_with_its_own_words(make_about, make_results):
+    mine = make_about()
+    figures = dict(gallery(make_results(("SLD", "Mine"), mine), {"mine": mine}))
     assert list(figures) == [
-        f"my-shift-{kind}" for kind in ("boxes", "lines", "bias", "diagonal", "ranks")
+        f"mine-{kind}" for kind in ("boxes", "lines", "bias", "diagonal", "ranks")
     ]
-    assert list(panels(figures["my-shift-boxes"])) == ["SLD", "Mine"]
-    assert legend_texts(figures["my-shift-lines"]) == ["SLD", "MLPE", "Mine"]
-    undirected = mine.with_columns(degree=pl.lit(None, dtype=pl.Float64))
-    assert list(dict(gallery(undirected))) == ["my-shift-diagonal", "my-shift-ranks"]
+    assert list(panels(figures["mine-boxes"])) == ["SLD", "Mine"]
+    assert panels(figures["mine-boxes"])["Mine"].get_xlabel() == "degree of shift, $s_U - s_L$"
+    assert list(panels(figures["mine-lines"])) == ["Seasonal shift"]
+
+
+def test_its_own_coordinate_may_divide_the_figures(make_about, make_results):
+    words = Words("Seasonal shift", "d", tables_by="p_train", columns_by="season")
+    mine = make_about(words=words, coordinates=(P_TRAIN, P_TEST, SEASON))
+    pages = error_boxes(outcomes_of(make_results(("SLD", "Mine"), mine), mine))
+    assert list(pages) == ["0.3", "0.6"]
+    assert [axes.get_title() for axes in pages["0.3"].axes[:2]] == [
+        "season of the year = summer",
+        "season of the year = winter",
+    ]
+
+
+def test_numbers_beside_vectors_of_other_experiments_are_numbers_still(make_about, make_results):
+    words = Words("Seasonal shift", "d", tables_by="p_train", columns_by="season")
+    mine = make_about(words=words)
+    rows = make_results(("SLD", "Mine"), mine)
+    wrapped = rows.with_columns(p_train=pl.concat_list("p_train"))
+    assert list(error_boxes(outcomes_of(wrapped, mine))) == ["0.3", "0.6"]
+
+
+def test_vectors_may_divide_the_figures_too(make_about, make_results):
+    mixture = Coordinate("mixture", "train", "vector", "training mixture", "q_L")
+    words = Words("Seasonal shift", "d", tables_by="mixture", columns_by="season")
+    mine = make_about(words=words, coordinates=(P_TRAIN, P_TEST, SEASON, mixture))
+    rows = make_results(("SLD", "Mine"), mine)
+    rows = rows.with_columns(mixture=pl.concat_list("p_train", 1 - pl.col("p_train")))
+    pages = error_boxes(outcomes_of(rows, mine))
+    assert list(pages) == ["0.3-0.7", "0.6-0.4"]
+    assert pages["0.3-0.7"].get_suptitle() == "$q_L$ = (0.3, 0.7)"
+
+
+def test_without_any_words_the_rows_tell_what_there_is(make_about, make_results):
+    rows = make_results(("SLD", "Mine"), make_about())
+    figures = dict(gallery(rows))
+    assert list(panels(figures["mine-boxes"])) == ["SLD", "Mine"]
+    undirected = rows.with_columns(degree=pl.lit(None, dtype=pl.Float64))
+    assert list(dict(gallery(undirected))) == ["mine-diagonal", "mine-ranks"]
+
+
+def test_many_degrees_are_drawn_in_steps(make_about, make_results):
+    mine = make_about()
+    degrees = [i / 500 for i in range(200)]
+    rows = make_results(("CC", "SLD"), mine, degrees=degrees, train_repeats=1, repeats=1)
+    drawn = outcomes_of(rows, mine)
+    assert drawn.step == 0.02
+    assert drawn.degrees == pytest.approx([i / 50 for i in range(21)])
+    assert drawn.degree_label.endswith(", in steps of 0.02")
+
+
+@pytest.mark.parametrize("n_classes", [3, 20])
+def test_classes_have_panels_and_biases_of_their_own(make_about, make_results, n_classes):
+    names = tuple(f"class {chr(97 + i)}" for i in range(n_classes))
+    mine = make_about(datasets={"letters": names})
+    rows = make_results(("CC", "SLD"), mine)
+    drawn = outcomes_of(rows, mine)
+    diagonals = panels(class_diagonals(drawn))
+    assert list(diagonals) == list(names)
+    one = rows.filter(pl.col("method") == "SLD")
+    line = diagonals[names[1]].lines[-1]
+    assert np.nanmean(line.get_ydata()) == pytest.approx(
+        np.nanmean(
+            one.select(t=(pl.col("p_true").list.get(1) * 20).round(), p=pl.col("p_hat").list.get(1))
+            .group_by("t")
+            .agg(pl.col("p").mean())["p"]
+            .to_numpy()
+        ),
+        abs=0.05,
+    )
+    image = class_bias(drawn).axes[0].images[0].get_array()
+    errors = np.array(one["p_hat"].to_list()) - np.array(one["p_true"].to_list())
+    np.testing.assert_allclose(image[1], errors.mean(axis=0))
+    assert {"mine-bias", "mine-diagonal"} <= set(dict(gallery(rows, {"mine": mine})))
+
+
+def test_data_sets_have_figures_of_their_own_and_are_ranked_together(make_about, make_results):
+    data = dict.fromkeys(("shop", "bank", "club"), ("no", "yes"))
+    mine = make_about(datasets=data)
+    figures = dict(gallery(make_results(("CC", "SLD", "Mine"), mine), {"mine": mine}))
+    for name in data:
+        assert {f"mine-{name}-boxes", f"mine-{name}-lines", f"mine-{name}-ranks"} <= set(figures)
+    over = figures["mine-ranks-over-datasets"]
+    assert "3 data sets" in over.get_supxlabel()
+    assert "mine-boxes" not in figures
 
 
 def test_gallery_leaves_ranks_out_where_training_sets_are_incomplete(frame):
@@ -399,15 +512,7 @@ def test_gallery_leaves_ranks_out_where_training_sets_are_incomplete(frame):
     assert "concept-ranks" not in names
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("prior-boxes", "prior-lines", "prior-bias", "prior-diagonal", "prior-ranks"),
-        *("covariate-boxes-p0.5", "covariate-lines", "local-boxes", "concept-forced-pair"),
-    ],
-)
-def test_nothing_is_cut_and_no_legend_covers_a_panel(all_figures, name):
-    figure = all_figures[name]
+def nothing_is_cut(figure):
     renderer = FigureCanvasAgg(figure).get_renderer()
     with house_style():
         figure.draw_without_rendering()
@@ -422,43 +527,93 @@ def test_nothing_is_cut_and_no_legend_covers_a_panel(all_figures, name):
 
 
 @pytest.mark.parametrize(
-    ("kind", "draw"), [("svg", local_boxes), ("pdf", forced_boxes), ("png", forced_boxes)]
+    "name",
+    [
+        *("prior-boxes", "prior-lines", "prior-bias", "prior-diagonal", "prior-ranks"),
+        *("covariate-boxes-0.5", "covariate-lines", "local-boxes", "concept-forced-boxes"),
+    ],
 )
-def test_files_have_the_same_bytes_every_time(frame, tmp_path, kind, draw):
-    figure = draw(frame)
+def test_nothing_is_cut_and_no_legend_covers_a_panel(all_figures, name):
+    nothing_is_cut(all_figures[name])
+
+
+@pytest.mark.parametrize("n_methods", [2, 10, 40])
+def test_any_number_of_methods_fits_its_sheets(make_about, make_results, n_methods):
+    mine = make_about(datasets={"shop": ("no", "yes"), "bank": ("a", "b", "c")})
+    rows = make_results(many_methods(n_methods), mine, repeats=2)
+    for figure in dict(gallery(rows, {"mine": mine})).values():
+        nothing_is_cut(figure)
+        assert figure.get_size_inches()[1] < 15
+
+
+def test_panels_of_forty_methods_do_not_overlap(make_about, make_results):
+    mine = make_about()
+    figure = sheet_of_many(make_results(many_methods(40), mine, repeats=2), mine)
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    with house_style():
+        figure.draw_without_rendering()
+    covered = [axes.get_tightbbox(renderer) for axes in figure.axes if axes.axison]
+    assert len(covered) == 40
+    for i, one in enumerate(covered):
+        for other in covered[i + 1 :]:
+            assert not one.overlaps(other)
+
+
+def sheet_of_many(rows, mine):
+    return next(iter(error_boxes(outcomes_of(rows, mine)).values()))
+
+
+def test_names_with_dollar_signs_are_no_mathematics(make_about, make_results, tmp_path):
+    mine = make_about(words=Words("Costs in $", r"$\nonsense_$", facets={"": "$"}))
+    names = ("a$b$", "$", "\\$x", "SLD")
+    for name, figure in gallery(make_results(names, mine, repeats=2), {"mine": mine}):
+        save_figure(figure, tmp_path, name, formats=["png"])
+
+
+def test_letters_shrink_until_a_name_fits():
+    name = "a-name-of-a-method-that-is-longer-than-a-panel"
+    assert fitted_size("SLD", 8.5, 2.0) == 8.5
+    assert text_width(name, fitted_size(name, 8.5, 2.0)) <= 2.0 + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("kind", "experiment"), [("svg", "local"), ("pdf", "concept"), ("png", "concept")]
+)
+def test_files_have_the_same_bytes_every_time(frame, tmp_path, kind, experiment):
+    figure = sheet(frame, experiment)
     shuffled = frame.sample(fraction=1, shuffle=True, seed=1)
     (first,) = save_figure(figure, tmp_path / "first", "name", formats=[kind])
     (again,) = save_figure(figure, tmp_path / "again", "name", formats=[kind])
-    (anew,) = save_figure(draw(shuffled), tmp_path / "anew", "name", formats=[kind])
+    (anew,) = save_figure(sheet(shuffled, experiment), tmp_path / "anew", "name", formats=[kind])
     assert first.name == f"name.{kind}"
     assert first.read_bytes() == again.read_bytes() == anew.read_bytes()
 
 
 def test_all_formats_are_written_by_default(frame, tmp_path):
-    paths = save_figure(forced_boxes(frame), tmp_path, "forced")
-    assert [path.name for path in paths] == ["forced.pdf", "forced.svg", "forced.png"]
+    paths = save_figure(sheet(frame, "concept", ("PCC", "SLD")), tmp_path, "concept")
+    assert [path.name for path in paths] == ["concept.pdf", "concept.svg", "concept.png"]
     starts = [path.read_bytes()[:5] for path in paths]
     assert starts == [b"%PDF-", b"<?xml", b"\x89PNG\r"]
 
 
 def test_an_unknown_format_is_refused_before_anything_is_written(frame, tmp_path):
     with pytest.raises(UserError, match="unknown figure format 'sgv'; did you mean 'svg'"):
-        save_figure(forced_boxes(frame), tmp_path / "out", "forced", formats=["png", "sgv"])
+        save_figure(sheet(frame, "concept"), tmp_path / "out", "name", formats=["png", "sgv"])
     assert not (tmp_path / "out").exists()
 
 
 def test_settings_of_others_are_neither_used_nor_changed(frame):
-    plain = svg(forced_boxes(frame))
+    plain = svg(sheet(frame, "concept", ("PCC", "SLD")))
     with matplotlib.rc_context({"font.size": 20, "axes.facecolor": "red", "figure.dpi": 30}):
         before = dict(matplotlib.rcParams)
-        assert svg(forced_boxes(frame)) == plain
+        assert svg(sheet(frame, "concept", ("PCC", "SLD"))) == plain
         assert dict(matplotlib.rcParams) == before
 
 
 def test_no_figure_stays_open(frame):
     from matplotlib import pyplot
 
-    for _, figure in gallery(frame.filter(pl.col("experiment") == "local")):
+    for _, figure in gallery(frame.filter(pl.col("experiment") == "local"), abouts()):
         assert isinstance(figure, Figure)
     assert pyplot.get_fignums() == []
 

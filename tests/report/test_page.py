@@ -10,19 +10,33 @@ import numpy as np
 import polars as pl
 import pytest
 
-from quantshift.analysis.findings import verdicts
+from quantshift.metrics import MEASURES
+from quantshift.paper import verdicts
 from quantshift.report.page import FailedCell, Provenance, contents_of, provenance_of, render_page
-from quantshift.report.page.builder import DIAGONAL_ROWS, ERROR_ROWS
-from quantshift.report.page.glance import glance_of
+from quantshift.report.page.builder import BIAS_ROWS, DIAGONAL_ROWS, ERROR_ROWS, SHOWN_METHODS
+from quantshift.report.page.gaps import gaps_of
+from quantshift.report.page.glance import best_methods, glance_of
 from quantshift.report.page.payload import embedded_json
 from quantshift.report.page.sections import sections_of, with_panels
-from quantshift.report.page.slices import choosable, diagonal_slices, error_slices
+from quantshift.report.page.slices import (
+    bias_slices,
+    choosable,
+    diagonal_slices,
+    error_slices,
+    prepared,
+)
+from quantshift.report.page.summary import summary_text
+from quantshift.report.wording import subjects_of
 from quantshift.results import ResultStore
+from quantshift.results.completeness import SCHEMA as STATUS
 from quantshift.results.schema import conform
-from quantshift.results.status import SCHEMA as STATUS
 from quantshift.seeding import generator
+from quantshift.shifts.protocol import Words
+from tests.outcomes import about, abouts, as_results
+from tests.report.conftest import many_methods
 
 METHODS = ("CC", "PCC", "SLD")
+TOLD = abouts("prior", "local")
 
 
 def outcomes(experiment="prior", methods=METHODS, p_trains=(0.1, 0.5), p_tests=(0.0, 0.4, 1.0)):
@@ -47,19 +61,33 @@ def outcomes(experiment="prior", methods=METHODS, p_trains=(0.1, 0.5), p_tests=(
     ]
     frame = pl.DataFrame(rows)
     noise = generator(0, experiment=experiment).random(len(frame))
-    return conform(frame.with_columns(p_hat=pl.Series(noise)))
+    return as_results(frame.with_columns(p_hat=pl.Series(noise)))
 
 
 def local_outcomes():
     shifted = outcomes("local", p_trains=(0.5,), p_tests=(0.25, 0.5, 0.75))
-    return pl.concat(
-        [shifted.with_columns(control=pl.lit(value=control)) for control in (False, True)]
+    last = shifted["sample"].max() + 1
+    control = shifted.with_columns(
+        control=pl.lit(value=True), facet=pl.lit("control"), sample=pl.col("sample") + last
     )
+    return pl.concat([shifted.with_columns(control=pl.lit(value=False)), control])
 
 
-def page(frame, provenance=None, **options):
-    contents = contents_of(frame, progress=lambda what: None, **options)
-    return render_page(contents, provenance or Provenance({}), progress=lambda what: None)
+def contents(frame, told=None, **options):
+    return contents_of(frame, abouts=told or TOLD, progress=lambda what: None, **options)
+
+
+def page(frame, provenance=None, told=None, **options):
+    made = contents(frame, told, **options)
+    return render_page(made, provenance or Provenance({}), progress=lambda what: None)
+
+
+def sections(frame, told=None):
+    return sections_of(subjects_of(frame, told or TOLD))
+
+
+def last(name):
+    return pl.col(name).list.last()
 
 
 class Reader(HTMLParser):
@@ -105,43 +133,46 @@ def both():
 # -- slices
 
 
-def prepared(frame):
-    contents = contents_of(frame, progress=lambda what: None)
-    (section,) = sections_of(contents.rows, {})
-    return with_panels(contents.rows, section)
+def own_slices(frame, told=None):
+    """The rows of the only section of a frame, and what its slices are made of."""
+    made = contents(frame, told)
+    (section,) = sections(made.rows, told)
+    rows = with_panels(made.rows, section)
+    return rows, prepared(rows, section)
 
 
 def test_a_slice_has_the_mean_of_its_rows():
-    rows = prepared(outcomes())
-    slices = error_slices(rows, budget=1000)
+    rows, own = own_slices(outcomes())
+    slices = error_slices(own, budget=1000)
     assert slices.coordinates == ("p_train", "p_test")
     for row in slices.frame.iter_rows(named=True):
-        own = rows.filter(
+        same = rows.filter(
             pl.col("method") == row["method"],
             pl.col("degree") == row["x"],
             *(pl.col(name) == row[name] for name in slices.coordinates if row[name] is not None),
         )
-        assert row["n"] == row["expected"] == len(own)
-        assert row["mean"] == pytest.approx(own["error"].mean())
-        assert row["bias"] == pytest.approx(own["signed"].mean())
-        assert row["median"] == pytest.approx(own["error"].median())
+        assert row["n"] == row["expected"] == len(same)
+        assert row["mean"] == pytest.approx(same["error"].mean())
+        assert row["bias"] == pytest.approx(same["signed"].mean())
+        assert row["median"] == pytest.approx(same["error"].median())
 
 
 def test_the_diagonal_has_the_moments_of_its_rows():
-    rows = prepared(outcomes())
-    frame = diagonal_slices(rows, budget=1000).frame
+    rows, own = own_slices(outcomes())
+    frame = diagonal_slices(own, budget=1000).frame
     whole = frame.filter(pl.col("p_train").is_null(), pl.col("degree").is_null())
     assert len(whole) == len(METHODS) * 3
     for row in whole.iter_rows(named=True):
-        own = rows.filter(pl.col("method") == row["method"], pl.col("p_true") == row["x"])
-        assert row["p_hat"] == pytest.approx(own["p_hat"].mean())
-        assert row["deviation"] == pytest.approx(np.std(own["p_hat"].to_numpy()))
+        same = rows.filter(pl.col("method") == row["method"], last("p_true") == row["x"])
+        estimates = same.select(last("p_hat"))["p_hat"]
+        assert row["p_hat"] == pytest.approx(estimates.mean())
+        assert row["deviation"] == pytest.approx(np.std(estimates.to_numpy()))
 
 
 def test_a_method_that_lacks_samples_is_a_gap_where_it_lacks_them():
     frame = outcomes()
     lost = (pl.col("method") == "SLD") & (pl.col("cell") == "p_train-0.1,train_repeat-0")
-    frame = error_slices(prepared(frame.filter(~lost)), budget=1000).frame
+    frame = error_slices(own_slices(frame.filter(~lost))[1], budget=1000).frame
     gaps = frame.filter(pl.col("mean").is_null())
     assert set(gaps["method"]) == {"SLD"}
     assert (gaps["n"] < gaps["expected"]).all()
@@ -154,18 +185,60 @@ def test_a_method_that_lacks_samples_is_a_gap_where_it_lacks_them():
 
 
 def test_coordinates_are_offered_as_long_as_they_fit():
-    rows = prepared(outcomes()).with_columns(x=pl.col("degree"))
-    names = ("p_train", "p_test", "cut_train")
+    _, own = own_slices(outcomes())
+    names = ("p_train", "p_test")
     whole = len(METHODS) * 5
-    assert choosable(rows, names, 10**6) == ("p_train", "p_test")
+    assert choosable(own.rows, names, 10**6) == ("p_train", "p_test")
     at_each = len(METHODS) * 2 * 3
-    assert choosable(rows, names, whole + at_each) == ("p_train",)
-    assert choosable(rows, names, whole + at_each - 1) == ()
+    assert choosable(own.rows, names, whole + at_each) == ("p_train",)
+    assert choosable(own.rows, names, whole + at_each - 1) == ()
 
 
-def test_a_coordinate_that_says_what_the_degree_says_is_not_offered():
-    rows = prepared(local_outcomes()).with_columns(x=pl.col("degree"))
-    assert choosable(rows, ("p_train", "p_test"), 10**6) == ()
+def test_a_coordinate_that_says_what_degree_or_panel_say_is_not_offered():
+    _, own = own_slices(local_outcomes())
+    assert "control" in own.coordinates
+    assert choosable(own.rows, own.coordinates, 10**6) == ()
+
+
+def test_a_coordinate_of_ones_own_can_be_chosen(make_about, make_results):
+    mine = make_about()
+    _, own = own_slices(make_results(("CC", "SLD"), mine), {"mine": mine})
+    slices = error_slices(own, budget=10**6)
+    assert slices.coordinates == ("p_train", "season", "p_test")
+    assert set(slices.frame["season"].drop_nulls()) == {"summer", "winter"}
+
+
+def test_the_data_set_is_the_first_choice(make_about, make_results):
+    mine = make_about(datasets=dict.fromkeys(("shop", "bank"), ("no", "yes")))
+    rows, own = own_slices(make_results(("CC", "SLD"), mine), {"mine": mine})
+    slices = error_slices(own, budget=60)
+    assert slices.coordinates[0] == "dataset"
+    one = slices.frame.filter(
+        pl.col("dataset") == "bank", pl.col("method") == "SLD", pl.col("x") == 0.0
+    ).row(0, named=True)
+    same = rows.filter(
+        pl.col("dataset") == "bank", pl.col("method") == "SLD", pl.col("degree") == 0.0
+    )
+    assert one["mean"] == pytest.approx(same["error"].mean())
+
+
+def test_classes_have_biases_and_diagonals_of_their_own(make_about, make_results):
+    mine = make_about(datasets={"letters": ("a", "b", "c"), "signs": ("a", "x", "y", "z")})
+    rows, own = own_slices(make_results(("CC", "SLD"), mine), {"mine": mine})
+    assert own.classes == ("a", "b", "c", "x", "y", "z")
+    bias = bias_slices(own, budget=10**5)
+    whole = bias.frame.filter(pl.all_horizontal(pl.col(bias.coordinates).is_null()))
+    row = whole.filter(pl.col("class") == "x", pl.col("method") == "SLD", pl.col("x") == 0.4).row(
+        0, named=True
+    )
+    same = rows.filter(
+        pl.col("dataset") == "signs", pl.col("method") == "SLD", pl.col("degree") == 0.4
+    )
+    error = same.select(pl.col("p_hat").list.get(1) - pl.col("p_true").list.get(1))["p_hat"]
+    assert row["n"] == len(same)
+    assert row["bias"] == pytest.approx(error.mean())
+    diagonal = diagonal_slices(own, budget=10**5).frame
+    assert set(diagonal["class"]) == set(own.classes)
 
 
 # -- the data in the page
@@ -174,7 +247,7 @@ def test_a_coordinate_that_says_what_the_degree_says_is_not_offered():
 def test_packed_figures_are_those_of_the_slices(both):
     entry = next(s for s in both.data["sections"] if s["id"] == "prior")
     columns, unit = entry["errors"]["columns"], both.data["unit"]
-    rows = prepared(outcomes())
+    rows, _ = own_slices(outcomes())
     names = [method["name"] for method in both.data["methods"]]
     checked = 0
     for i, mean in enumerate(columns["mean"]):
@@ -189,7 +262,7 @@ def test_packed_figures_are_those_of_the_slices(both):
     assert checked == len(METHODS) * 5
 
 
-def test_sections_follow_the_paper_and_a_control_stands_beside_its_part(both):
+def test_sections_follow_the_experiments_and_a_control_stands_beside_its_part(both):
     entries = both.data["sections"]
     assert [entry["id"] for entry in entries] == ["prior", "local", "published"]
     assert entries[1]["panels"] == ["shifted", "control"]
@@ -205,10 +278,101 @@ def test_the_page_says_what_becomes_of_every_finding(both):
         assert verdict.title in both.words
 
 
+def test_results_come_before_the_papers_findings(both):
+    order = [a["id"] for tag, a in both.elements if tag in ("section", "header") and "id" in a]
+    assert order == ["overview", "prior", "local", "findings", "published", "provenance"]
+
+
+def test_findings_are_left_out_where_the_results_do_not_tell_of_them(make_about, make_results):
+    mine = make_about()
+    reader = Reader(page(make_results(METHODS, mine), told={"mine": mine}))
+    assert "findings" not in {a.get("id") for _, a in reader.elements}
+    assert "The paper’s findings" not in reader.words
+
+
 def test_tables_stand_in_their_sections(both):
     tables = [a["id"] for a in both.of("figure") if a.get("class") == "report-table"]
     assert tables[:2] == ["table-prior", "table-summary-prior"]
     assert {"table-local", "table-summary-local", "table-summary-local-control"} <= set(tables)
+
+
+def test_a_protocol_that_nobody_knows_is_shown_in_its_own_words(make_about, make_results):
+    mine = make_about(words=Words("Seasonal shift", "$s_U - s_L$"))
+    reader = Reader(page(make_results(("SLD", "Mine"), mine), told={"mine": mine}))
+    (entry,) = reader.data["sections"]
+    assert (entry["title"], entry["degree"]) == ("Seasonal shift", "s_U - s_L")
+    labels = {c["name"]: (c["label"], c["texts"]) for c in entry["coordinates"]}
+    assert labels["season"] == ("season of the year", ["summer", "winter"])
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_the_measure_is_named_wherever_errors_are(measure):
+    reader = Reader(page(outcomes(), measure=measure))
+    title = MEASURES[measure].title
+    assert reader.data["measure"] == title
+    assert f"What is called error here is the {title}." in reader.words
+    assert f"Mean {title} of each method under each kind of shift" in reader.words
+    text = summary_text(contents(outcomes(), measure=measure), Provenance({}))
+    assert f"## Mean {title} over all samples" in text
+
+
+def test_forty_methods_have_a_search_and_only_the_best_are_on(make_about, make_results):
+    mine = make_about()
+    names = many_methods(40)
+    reader = Reader(page(make_results(names, mine, repeats=2), told={"mine": mine}))
+    boxes = [a for a in reader.of("input") if "data-method" in a]
+    assert len(boxes) == 40
+    assert sum("checked" in a for a in boxes) == SHOWN_METHODS
+    # Later methods err more.
+    assert [a["data-method"] for a in boxes if "checked" in a][:5] == ["0", "1", "2", "3", "4"]
+    assert [a["id"] for a in reader.of("input") if a.get("type") == "search"] == ["method-search"]
+    looks = {(m["light"], m["shape"], tuple(m["dash"])) for m in reader.data["methods"]}
+    assert len(looks) == 40
+
+
+def test_few_methods_are_all_on_and_need_no_search(both):
+    boxes = [a for a in both.of("input") if "data-method" in a]
+    assert all("checked" in a for a in boxes)
+    assert not [a for a in both.of("input") if a.get("type") == "search"]
+
+
+def test_the_yardstick_is_off_at_first():
+    reader = Reader(page(outcomes(methods=("CC", "MLPE", "SLD"))))
+    boxes = [a for a in reader.of("input") if "data-method" in a]
+    names = [method["name"] for method in reader.data["methods"]]
+    on = [names[int(a["data-method"])] for a in boxes if "checked" in a]
+    assert on == ["CC", "SLD"]
+    alone = Reader(page(outcomes(methods=("MLPE",))))
+    assert any("checked" in a for a in alone.of("input") if "data-method" in a)
+
+
+def test_several_classes_are_told_apart_in_the_charts(make_about, make_results):
+    mine = make_about(datasets={"letters": ("a", "b", "c")})
+    reader = Reader(page(make_results(("CC", "SLD"), mine), told={"mine": mine}))
+    (entry,) = reader.data["sections"]
+    (choice,) = [c for c in entry["coordinates"] if c["name"] == "class"]
+    assert (choice["texts"], choice["open"]) == (["a", "b", "c"], False)
+    assert set(entry["bias"]["columns"]["class"]) == {0, 1, 2}
+    assert len(entry["bias"]["columns"]["n"]) <= BIAS_ROWS
+    assert "3 classes" in reader.words
+
+
+def test_every_data_set_counts_alike_and_is_named(make_about, make_results):
+    data = dict.fromkeys(("shop", "bank"), ("no", "yes"))
+    mine = make_about(datasets=data)
+    rows = make_results(("CC", "SLD"), mine)
+    fewer = rows.filter((pl.col("dataset") == "shop") | (pl.col("sample") < 4))
+    made = contents(fewer, {"mine": mine})
+    glance = glance_of(made.rows, sections(made.rows, {"mine": mine}), ("CC", "SLD"))
+    means = (
+        made.rows.filter(pl.col("method") == "CC").group_by("dataset").agg(pl.col("error").mean())
+    )
+    assert float(glance.rows[0].cells[0].sort) == pytest.approx(means["error"].mean(), abs=1e-6)
+    reader = Reader(page(fewer, told={"mine": mine}))
+    assert "on shop and bank when training" in reader.words
+    assert "each of the 2 data sets counts as much as any other" in reader.words
+    tables = [a["id"] for a in reader.of("figure") if a.get("class") == "report-table"]
+    assert tables[0] == "table-datasets-mine"
 
 
 def test_every_control_has_a_name(both):
@@ -225,8 +389,9 @@ def test_every_control_has_a_name(both):
 
 
 def test_rows_of_many_experiments_share_the_budget():
-    frames = [outcomes(f"mine{i}", methods=("CC", "SLD"), p_trains=(0.1,)) for i in range(4)]
-    reader = Reader(page(pl.concat(frames)))
+    names = [f"mine{i}" for i in range(4)]
+    frames = [outcomes(name, methods=("CC", "SLD"), p_trains=(0.1,)) for name in names]
+    reader = Reader(page(pl.concat(frames), told=abouts(*names)))
     entries = reader.data["sections"]
     assert len(entries) == 4
     assert sum(len(e["errors"]["columns"]["n"]) for e in entries) <= ERROR_ROWS
@@ -235,7 +400,7 @@ def test_rows_of_many_experiments_share_the_budget():
 
 def test_results_without_a_degree_have_charts_that_need_none():
     frame = outcomes("natural").with_columns(degree=pl.lit(None, pl.Float64))
-    reader = Reader(page(frame))
+    reader = Reader(page(frame, told=abouts("natural")))
     views = [a["value"] for a in reader.of("input") if "data-view" in a]
     assert views == ["boxes", "diagonal"]
 
@@ -248,11 +413,13 @@ HOSTILE = "</script><script>alert('\"&')</script><!--"
 
 def test_hostile_names_stay_names():
     frame = outcomes(HOSTILE, methods=("CC", HOSTILE))
+    data = {HOSTILE: {"source": HOSTILE, "items": HOSTILE, "classes": [HOSTILE, "b"]}}
     provenance = Provenance(
-        {"experiments": {HOSTILE: {"title": HOSTILE, "source": HOSTILE, "methods": []}}},
-        failures=(FailedCell(HOSTILE, HOSTILE, (HOSTILE,), HOSTILE),),
+        {"experiments": {HOSTILE: {"title": HOSTILE, "datasets": data, "methods": []}}},
+        failures=(FailedCell(HOSTILE, HOSTILE, HOSTILE, (HOSTILE,), HOSTILE),),
     )
-    html = page(frame, provenance)
+    told = about(HOSTILE, words=Words(HOSTILE, HOSTILE, facets={"": HOSTILE}))
+    html = page(frame, provenance, told={HOSTILE: told})
     reader = Reader(html)
     assert len(reader.of("script")) == 3
     assert [method["name"] for method in reader.data["methods"]] == ["CC", HOSTILE]
@@ -289,21 +456,63 @@ def test_nothing_is_loaded_from_elsewhere(both):
 # -- gaps and provenance
 
 
-def progress_frame(**counts):
+def progress_frame(*rows):
     empty = dict.fromkeys(STATUS, 0)
-    return pl.DataFrame([{**empty, "experiment": "prior", **counts}], schema=STATUS)
+    return pl.DataFrame([{**empty, **row} for row in rows], schema=STATUS)
 
 
-def test_an_unfinished_run_says_how_much_of_it_is_here():
+DESCRIBED = {
+    "title": "Prior probability shift",
+    "methods": [],
+    "datasets": {"reviews": {"source": "/home/me/reviews/", "classes": ["no", "yes"]}},
+}
+
+
+def test_an_unfinished_run_says_how_much_of_it_is_here_and_which_methods_failed():
     provenance = Provenance(
-        {"experiments": {"prior": {"title": "Prior probability shift", "methods": []}}},
-        progress=progress_frame(cells=530, cells_done=412, cells_failed=3),
-        failures=(FailedCell("prior", "p_train-0.1", ("SLD",), "ValueError: no"),),
+        {"experiments": {"prior": DESCRIBED}},
+        progress=progress_frame(
+            {
+                "experiment": "prior",
+                "dataset": "reviews",
+                "cells": 530,
+                "cells_done": 412,
+                "cells_failed": 2,
+            }
+        ),
+        failures=(
+            FailedCell("prior", "reviews", "p_train-0.1", ("SLD",), "ValueError: no"),
+            FailedCell("prior", "reviews", "p_train-0.2", ("SLD", "CC"), "ValueError: no"),
+        ),
     )
     words = Reader(page(outcomes(), provenance)).words
-    assert "Prior probability shift: 412 of 530 cells are complete; 3 failed, at least in" in words
-    assert "1 failure; the methods named have no results" in words
+    assert (
+        "Prior probability shift: 412 of 530 cells are complete; 2 failed, at least in part; "
+        "failed: SLD (2 cells), CC (1 cell)" in words
+    )
+    assert "2 failures; the methods named have no results" in words
     assert "ValueError: no" in words
+
+
+def test_unfinished_data_sets_are_named(make_about, make_results):
+    mine = make_about(datasets=dict.fromkeys(("shop", "bank", "club"), ("no", "yes")))
+    rows = make_results(("CC", "SLD"), mine).filter(pl.col("dataset") != "club")
+    data = {name: {} for name in mine.datasets}
+    described = {"title": "Seasons", "methods": [], "datasets": data}
+    provenance = Provenance(
+        {"experiments": {"mine": described}},
+        progress=progress_frame(
+            *(
+                {"experiment": "mine", "dataset": name, "cells": 6, "cells_done": done}
+                for name, done in (("shop", 6), ("bank", 5))
+            )
+        ),
+        failures=(FailedCell("mine", "bank", "p_train-0.3", ("SLD",), "ValueError: no"),),
+    )
+    assert gaps_of(sections(rows, {"mine": mine}), provenance) == [
+        "Seasons, data set bank: 5 of 6 cells are complete; failed: SLD (1 cell)",
+        "Seasons, data set club: no results",
+    ]
 
 
 def test_a_finished_run_has_no_such_notice(both):
@@ -319,31 +528,43 @@ def test_an_experiment_without_any_result_is_named():
 def test_a_glance_shows_no_mean_over_other_samples():
     frame = outcomes(methods=("CC", "SLD", "MLPE"))
     lost = (pl.col("method") == "SLD") & (pl.col("repeat") == 0)
-    rows = contents_of(frame.filter(~lost), progress=lambda what: None).rows
-    glance = glance_of(rows, sections_of(rows, {}), ("CC", "SLD", "MLPE"))
+    rows = contents(frame.filter(~lost)).rows
+    glance = glance_of(rows, sections(rows), ("CC", "SLD", "MLPE"))
     (cc,), (sld,), (mlpe,) = (row.cells for row in glance.rows)
     assert (sld.text, sld.note) == ("–", "24 of 36 estimates")
     assert cc.best
     assert not mlpe.best
     assert glance.partial
+    assert best_methods(glance, 3) == ("CC",)
 
 
 def test_provenance_of_a_store(tmp_path):
     signatures = {"CC": "one", "SLD": "two"}
     methods = [{"name": name, "signature": text} for name, text in signatures.items()]
-    experiment = {"title": "Prior", "source": "/home/me/reviews/", "seed": 7, "methods": methods}
+    told = about("prior")
+    experiment = {
+        **DESCRIBED,
+        "seed": 7,
+        "methods": methods,
+        "shift": {"kind": "prior"},
+        "coordinates": [c.as_json() for c in told.coordinates],
+        "words": told.words.as_json(),
+        "diagnostics": {},
+    }
     store = ResultStore.create(tmp_path / "store", {"experiments": {"prior": experiment}})
     cell = "p_train-0.1,train_repeat-0"
     rows = outcomes(methods=("CC",)).filter(pl.col("cell") == cell)
-    store.write_part("prior", cell, {"CC": "one"}, rows)
-    store.write_failure("prior", cell, {"SLD": "two"}, ValueError("no luck"))
+    store.write_part("prior", "reviews", cell, {"CC": "one"}, conform(rows, told.schema))
+    store.write_failure("prior", "reviews", cell, {"SLD": "two"}, ValueError("no luck"))
     store.log.append({"seconds": 90.0, "workers": 2})
-    planned = {"prior": [(cell, signatures), ("p_train-0.5,train_repeat-0", signatures)]}
-    provenance = provenance_of(store, planned)
-    assert provenance.failures == (FailedCell("prior", cell, ("SLD",), "ValueError: no luck"),)
+    cells = [(cell, signatures), ("p_train-0.5,train_repeat-0", signatures)]
+    provenance = provenance_of(store, {"prior": {"reviews": cells}})
+    assert provenance.failures == (
+        FailedCell("prior", "reviews", cell, ("SLD",), "ValueError: no luck"),
+    )
     assert provenance.gap("prior") == "0 of 2 cells are complete; 1 failed, at least in part"
     words = Reader(page(rows, provenance)).words
     assert "1 min 30 s with 2 workers" in words
-    assert "reviews" in words
+    assert "on reviews when training" in words
     assert "/home/me" not in words
     assert "0 of 2" in words

@@ -1,5 +1,8 @@
+from itertools import pairwise
+
 from quantshift.analysis.methods import ORDER
-from quantshift.report.style import METHOD_STYLE, ON_DARK, method_style, method_styles
+from quantshift.report.page.payload import SHAPES
+from quantshift.report.style import COLOURS, MARKERS, METHOD_STYLE, ON_DARK, method_styles
 
 
 def luminance(colour):
@@ -16,9 +19,9 @@ def test_the_papers_methods_differ_in_everything():
 
 
 def test_colours_show_on_white_and_on_dark():
-    for style in METHOD_STYLE.values():
-        assert 1.05 / (luminance(style.colour) + 0.05) > 2
-        on_dark = ON_DARK.get(style.colour, style.colour)
+    for colour in {*COLOURS, *(style.colour for style in METHOD_STYLE.values())}:
+        assert 1.05 / (luminance(colour) + 0.05) > 2
+        on_dark = ON_DARK.get(colour, colour)
         assert (luminance(on_dark) + 0.05) / (luminance("#1a1a1a") + 0.05) > 2.5
 
 
@@ -28,8 +31,24 @@ def test_unknown_methods_get_styles_of_their_own():
     assert len({*METHOD_STYLE.values(), styles["Mine"], styles["Yours"]}) == len(ORDER) + 2
 
 
-def test_the_style_of_a_method_is_the_same_wherever_it_is_asked_for():
-    names = ["Yours", "CC", "Mine"]
-    for name, style in method_styles(names).items():
-        assert method_style(name, names) == style
-    assert method_style("SLD") == METHOD_STYLE["SLD"]
+def test_no_look_comes_twice():
+    names = [*ORDER, *(f"Mine{i}" for i in range(400))]
+    looks = [(s.colour, s.marker, s.dash) for s in method_styles(names).values()]
+    assert len(set(looks)) == len(names)
+
+
+def test_neighbours_of_forty_methods_differ_in_everything():
+    styles = list(method_styles(f"Mine{i:02d}" for i in range(40)).values())
+    for one, other in pairwise(styles):
+        assert all(a != b for a, b in zip(one, other, strict=True))
+
+
+def test_every_marker_has_a_shape_on_the_page():
+    assert {*MARKERS, *(style.marker for style in METHOD_STYLE.values())} <= set(SHAPES)
+
+
+def test_the_papers_methods_keep_their_looks_among_any_others():
+    names = ["Yours", "CC", "Mine", "SLD"]
+    styles = method_styles(names)
+    assert list(styles) == ["CC", "SLD", "Mine", "Yours"]
+    assert styles["SLD"] == METHOD_STYLE["SLD"]

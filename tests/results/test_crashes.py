@@ -26,10 +26,10 @@ print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(int(sys.argv[3])):
     for cell, frame in frames.items():
-        store.write_failure("prior", cell, methods, ValueError("not yet"))
-        store.write_part("prior", cell, methods, frame)
-        store.drop("prior", cell, "SLD")
-        store.write_part("prior", cell, methods, frame)
+        store.write_failure("prior", "reviews", cell, methods, ValueError("not yet"))
+        store.write_part("prior", "reviews", cell, methods, frame)
+        store.drop("prior", "reviews", cell, "SLD")
+        store.write_part("prior", "reviews", cell, methods, frame)
 """
 
 
@@ -59,7 +59,7 @@ def end(writer: subprocess.Popen[str]) -> int:
 
 def check_kills(builders: Path, path: Path, fill, seed: int, kills: int) -> None:
     whole = fill(path.with_name("whole"), n=200)
-    expected = whole.read().collect().sort("cell", "method", "repeat")
+    expected = whole.read().collect().sort("cell", "method", "sample")
     moments = random.Random(seed)
     for _ in range(kills):
         writer = start(builders, path, 1000)
@@ -72,12 +72,12 @@ def check_kills(builders: Path, path: Path, fill, seed: int, kills: int) -> None
         found = store.read().collect()
         keys = found.select("cell", "method").unique()
         wanted = expected.join(keys, on=["cell", "method"], how="semi")
-        assert found.sort("cell", "method", "repeat").equals(wanted)
+        assert found.sort("cell", "method", "sample").equals(wanted)
     resumed = fill(path, n=200)
-    for cell in resumed.cells("prior"):
-        for part in list((path / "prior" / cell).glob("*.json")):
+    for cell in resumed.cells("prior", "reviews"):
+        for part in list((path / "prior" / "reviews" / cell).glob("*.json")):
             assert part.with_suffix(".parquet").exists()
-    assert resumed.read().collect().sort("cell", "method", "repeat").equals(expected)
+    assert resumed.read().collect().sort("cell", "method", "sample").equals(expected)
     assert not list(path.rglob(".tmp-*"))
 
 
@@ -102,8 +102,8 @@ def test_two_processes_writing_the_same_cells(builders, tmp_path, fill):
     assert (
         store.read()
         .collect()
-        .sort("cell", "method", "repeat")
-        .equals(alone.read().collect().sort("cell", "method", "repeat"))
+        .sort("cell", "method", "sample")
+        .equals(alone.read().collect().sort("cell", "method", "sample"))
     )
 
 
@@ -132,15 +132,15 @@ def observed(states: list[Path], cell: str) -> list[tuple[list[str], float]]:
         store = ResultStore.open(state)
         assert verify(store) == []
         frame = store.read().filter(pl.col("cell") == cell).collect()
-        assert sorted(store.finished("prior", cell)) == sorted(set(frame["method"]))
-        content = (sorted(set(frame["method"])), round(frame["p_hat"].sum(), 6))
+        assert sorted(store.finished("prior", "reviews", cell)) == sorted(set(frame["method"]))
+        content = (sorted(set(frame["method"])), round(frame["p_hat"].list.last().sum(), 6))
         if not seen or seen[-1] != content:
             seen.append(content)
     return seen
 
 
 def total(frame: pl.DataFrame) -> float:
-    return round(frame["p_hat"].sum(), 6)
+    return round(frame["p_hat"].list.last().sum(), 6)
 
 
 def test_every_state_while_writing_is_before_or_after(
@@ -148,7 +148,7 @@ def test_every_state_while_writing_is_before_or_after(
 ):
     cell = "p_train=0.9,train_repeat=0"
     recorder = Recorder(store.path, tmp_path / "copies", monkeypatch)
-    store.write_part("prior", cell, signatures(["CC", "SLD"]), rows(cell))
+    store.write_part("prior", "reviews", cell, signatures(["CC", "SLD"]), rows(cell))
     monkeypatch.undo()
     assert len(recorder.states) > 5
     assert observed([*recorder.states, store.path], cell) == [
@@ -160,9 +160,9 @@ def test_every_state_while_writing_is_before_or_after(
 def test_every_state_while_replacing_is_old_nothing_or_new(
     store, rows, signatures, cells, tmp_path, monkeypatch
 ):
-    new = rows(cells[0]).with_columns(p_hat=pl.lit(0.5))
+    new = rows(cells[0]).with_columns(p_hat=pl.concat_list(pl.lit(0.5), pl.lit(0.5)))
     recorder = Recorder(store.path, tmp_path / "copies", monkeypatch)
-    store.write_part("prior", cells[0], signatures(["CC", "SLD"]), new)
+    store.write_part("prior", "reviews", cells[0], signatures(["CC", "SLD"]), new)
     monkeypatch.undo()
     assert observed([*recorder.states, store.path], cells[0]) == [
         (["CC", "SLD"], total(rows(cells[0]))),
@@ -173,7 +173,7 @@ def test_every_state_while_replacing_is_old_nothing_or_new(
 
 def test_every_state_while_dropping_keeps_the_neighbours(store, rows, cells, tmp_path, monkeypatch):
     recorder = Recorder(store.path, tmp_path / "copies", monkeypatch)
-    store.drop("prior", cells[0], "CC")
+    store.drop("prior", "reviews", cells[0], "CC")
     monkeypatch.undo()
     assert observed([*recorder.states, store.path], cells[0]) == [
         (["CC", "SLD"], total(rows(cells[0]))),
@@ -190,23 +190,42 @@ def test_every_state_while_the_description_grows_can_be_opened(
     grown = [list(ResultStore.open(s).methods("prior")) for s in [*recorder.states, store.path]]
     assert grown[0] == ["CC", "SLD"]
     assert grown[-1] == ["CC", "SLD", "DyS"]
+    for state in recorder.states:
+        assert verify(ResultStore.open(state)) == []
+        (state / "store.json").unlink()
+        rebuilt = ResultStore.rebuild(state)
+        assert list(rebuilt.methods("prior"))[:2] == ["CC", "SLD"]
+        assert rebuilt.read().collect().equals(store.read().collect())
+
+
+def test_every_state_while_a_store_is_made_is_nothing_or_whole(tmp_path, description, monkeypatch):
+    path = tmp_path / "s"
+    path.mkdir()
+    recorder = Recorder(path, tmp_path / "copies", monkeypatch)
+    made = ResultStore.create(path, description())
+    monkeypatch.undo()
+    assert len(recorder.states) > 3
+    for state in recorder.states:
+        again = ResultStore.create(state, description())
+        assert again.description == made.description
+        assert verify(again) == []
 
 
 def test_a_change_waits_for_the_lock_of_the_cell(store, rows, signatures, cells):
     both = signatures(["CC", "SLD"])
     changes = {
-        "write": lambda: store.write_part("prior", cells[0], both, rows(cells[0])),
-        "fail": lambda: store.write_failure("prior", cells[0], both, ValueError("x")),
-        "drop": lambda: store.drop("prior", cells[0]),
+        "write": lambda: store.write_part("prior", "reviews", cells[0], both, rows(cells[0])),
+        "fail": lambda: store.write_failure("prior", "reviews", cells[0], both, ValueError("x")),
+        "drop": lambda: store.drop("prior", "reviews", cells[0]),
     }
     with ThreadPoolExecutor(1) as pool:
         for change in changes.values():
-            with locked(store.path / "prior" / cells[0]):
+            with locked(store.path / "prior" / "reviews" / cells[0]):
                 waiting = pool.submit(change)
                 with pytest.raises(TimeoutError):
                     waiting.result(timeout=0.1)
             waiting.result(timeout=60)
-    assert store.finished("prior", cells[0]) == {}
+    assert store.finished("prior", "reviews", cells[0]) == {}
 
 
 def test_experiments_added_at_the_same_time_are_all_there(tmp_path, description):

@@ -26,7 +26,7 @@ def test_a_full_disk_names_the_cure_and_leaves_the_store_whole(
     store, rows, signatures, monkeypatch, code, nth
 ):
     cell = "p_train=0.9,train_repeat=0"
-    (store.path / "prior" / cell).mkdir()
+    (store.path / "prior" / "reviews" / cell).mkdir()
     fsync, calls = os.fsync, []
 
     def full(descriptor: int) -> None:
@@ -38,15 +38,15 @@ def test_a_full_disk_names_the_cure_and_leaves_the_store_whole(
     before = store.read().collect()
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(UserError) as caught:
-        store.write_part("prior", cell, signatures(["CC", "SLD"]), rows(cell))
+        store.write_part("prior", "reviews", cell, signatures(["CC", "SLD"]), rows(cell))
     monkeypatch.undo()
     assert str(caught.value) == (
-        f"no space left on the disk of {store.path / 'prior' / cell}; "
+        f"no space left on the disk of {store.path / 'prior' / 'reviews' / cell}; "
         "free some and run the same command again"
     )
     assert not list(store.path.rglob(".tmp-*"))
     assert verify(store) == []
-    store.write_part("prior", cell, signatures(["CC", "SLD"]), rows(cell))
+    store.write_part("prior", "reviews", cell, signatures(["CC", "SLD"]), rows(cell))
     assert len(store.read().collect()) == len(before) + 40
 
 
@@ -65,7 +65,7 @@ def test_a_disk_that_is_really_full(tmp_path, fill, rows, signatures, descriptio
         def write_until_full() -> None:
             for p in range(100):
                 cell = f"p_train=0.{p},train_repeat=0"
-                store.write_part("prior", cell, signatures(["CC", "SLD"]), rows(cell))
+                store.write_part("prior", "reviews", cell, signatures(["CC", "SLD"]), rows(cell))
                 written.append(cell)
 
         with pytest.raises(UserError, match=r"no space left on the disk of .*; free some"):
@@ -85,8 +85,8 @@ def test_a_folder_that_may_not_be_written(store, rows, signatures, monkeypatch):
         raise OSError(errno.EROFS, "Read-only file system")
 
     monkeypatch.setattr(Path, "open", refuse)
-    with pytest.raises(UserError, match=r"no permission to write in .*; use another --out"):
-        store.write_part("prior", cell, signatures(["CC", "SLD"]), rows(cell))
+    with pytest.raises(UserError, match=r"no permission to write in .*; choose another place"):
+        store.write_part("prior", "reviews", cell, signatures(["CC", "SLD"]), rows(cell))
 
 
 def test_other_errors_of_the_system_stay_what_they_are(tmp_path):
@@ -97,7 +97,7 @@ def test_other_errors_of_the_system_stay_what_they_are(tmp_path):
 def test_leftovers_go_unless_a_live_process_may_own_them(store, cells, description):
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
-    host, folder = socket.gethostname(), store.path / "prior" / cells[0]
+    host, folder = socket.gethostname(), store.path / "prior" / "reviews" / cells[0]
     dead = [
         folder / f".tmp-{gone.pid}-0123abcd-{host}",
         store.path / f".tmp-{gone.pid}-0123abcd-{host}",
@@ -125,5 +125,5 @@ def test_without_locks_the_work_goes_on(store, rows, signatures, monkeypatch):
 
     monkeypatch.setattr(files.fcntl, "flock", no_locks)
     cell = "p_train=0.9,train_repeat=0"
-    store.write_part("prior", cell, signatures(["CC", "SLD"]), rows(cell))
+    store.write_part("prior", "reviews", cell, signatures(["CC", "SLD"]), rows(cell))
     assert len(store.read().collect()) == 280

@@ -71,11 +71,11 @@ def test_several_classes_follow_a_grid_of_vectors():
     y = np.array(["a", "b", "c"] * 100)
     points = prevalence.grid(3, 6)
     shift = PriorShift(test_prevalences=points, test_size=51, test_repeats=1)
-    train = {"p_train:a": 0.2, "p_train:b": 0.4, "p_train:c": 0.4}
+    train = {"p_train": (0.2, 0.4, 0.4)}
     for point, draw in zip(points, shift.samples(y, train=train), strict=True):
         counts = [(draw.labels == label).sum() for label in "abc"]
         assert counts == prevalence.whole_counts(point, 51).tolist()
-        assert [draw.coordinates[f"p_test:{label}"] for label in "abc"] == pytest.approx(point)
+        assert draw.coordinates["p_test"] == pytest.approx(tuple(point))
         distance = np.abs(point - [0.2, 0.4, 0.4]).sum() / 2
         assert draw.degree == pytest.approx(distance, abs=1e-9)
 
@@ -99,10 +99,8 @@ def test_recoded_classes_draw_the_same_items():
     shift = PriorShift(test_prevalences=prevalence.grid(3, 3), test_size=20, test_repeats=2)
     codes = np.arange(150) % 3
     names = np.array(["ask", "buy", "sell"])[codes]
-    coded = shift.samples(codes, train={"p_train:0": 0.2, "p_train:1": 0.3, "p_train:2": 0.5})
-    named = shift.samples(
-        names, train={"p_train:ask": 0.2, "p_train:buy": 0.3, "p_train:sell": 0.5}
-    )
+    coded = shift.samples(codes, train={"p_train": (0.2, 0.3, 0.5)})
+    named = shift.samples(names, train={"p_train": [0.2, 0.3, 0.5]})
     for one, other in zip(coded, named, strict=True):
         assert one.indices.tolist() == other.indices.tolist()
         assert one.degree == other.degree

@@ -1,29 +1,24 @@
 """From raw outcomes to statistics: frame to frame, one idea per file."""
 
-from quantshift.analysis.errors import with_errors
-from quantshift.analysis.findings import Claim, Verdict, verdicts
+from quantshift.analysis.deviations import bias_by_class, with_errors
+from quantshift.analysis.facets import part_of
 from quantshift.analysis.methods import PAPER_METHODS, order_methods
 from quantshift.analysis.paired import compare_with_best
-from quantshift.analysis.parts import part_of
-from quantshift.analysis.published import against_published, published_tables
-from quantshift.analysis.ranks import RankComparison, mean_ranks
+from quantshift.analysis.ranks import RankComparison, mean_ranks, rank_datasets
 from quantshift.analysis.summary import summarise
 from quantshift.analysis.worst import WorstEstimates, worst_estimates
 
 __all__ = [
     "PAPER_METHODS",
-    "Claim",
     "RankComparison",
-    "Verdict",
     "WorstEstimates",
-    "against_published",
+    "bias_by_class",
     "compare_with_best",
     "mean_ranks",
     "order_methods",
     "part_of",
-    "published_tables",
+    "rank_datasets",
     "summarise",
-    "verdicts",
     "with_errors",
     "worst_estimates",
 ]

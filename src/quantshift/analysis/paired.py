@@ -1,7 +1,7 @@
 """Every method against the best of its group: paired Wilcoxon signed-rank tests.
 
 The best is the method with the least mean error in the group. All methods see the same samples, so
-errors are paired by (experiment, cell, test coordinates, repetition). The marks are the paper's:
+errors are paired by (experiment, dataset, cell, sample). The marks are the paper's:
 
     best    least mean error
     ddag    p >= .05: no significant difference from the best
@@ -31,12 +31,16 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import stats
 
-from quantshift.analysis.errors import ensure_errors, require
+from quantshift.analysis.deviations import ensure_errors, require
+from quantshift.analysis.facets import ensure_part
+from quantshift.analysis.lean import spelt
 from quantshift.analysis.methods import order_methods
-from quantshift.analysis.parts import ensure_part
 from quantshift.errors import DataError, UserError, unknown_name
 
-SAMPLE = ("experiment", "cell", "p_test", "alpha_test", "cut_test", "control", "repeat")
+CLUSTER = ("experiment", "dataset", "cell")
+"""What identifies a training set, with which all its test samples are judged."""
+
+SAMPLE = (*CLUSTER, "sample")
 """What identifies a test sample."""
 
 TIE = 1e-10
@@ -125,26 +129,53 @@ def paired_errors(frame: pl.DataFrame, by: Sequence[str]) -> PairedErrors:
     if "part" in by:
         rows = ensure_part(rows)
     require(rows, [*by, *SAMPLE, "method"])
-    keys = [*by, *(name for name in SAMPLE if name not in by)]
     methods = order_methods(rows["method"].unique())
-    # Text is slow to group by; and methods become numbers, for a name may be that of a column.
-    text = [name for name in keys if rows.schema[name] == pl.String]
-    number = pl.col("method").cast(pl.Enum(methods)).to_physical().cast(pl.String)
-    slim = rows.select(*keys, "error", _method=number).with_columns(
-        pl.col(text).cast(pl.Categorical)
+    sample, n_samples = _numbered_samples(rows)
+    column = rows["method"].cast(pl.Enum(methods)).to_physical().to_numpy()
+    place = sample * len(methods) + column
+    errors = np.full((n_samples, len(methods)), np.nan)
+    errors.reshape(-1)[place] = rows["error"].to_numpy()
+    if np.bincount(place).max() > 1:
+        raise _doubled(rows)
+    # Any row of a sample has its keys; a stable sort keeps the samples of a group in their order.
+    some_row = np.zeros(n_samples, dtype=np.intp)
+    some_row[sample] = np.arange(len(rows))
+    keys = spelt(rows.select(by)[some_row]) if by else pl.DataFrame()
+    if by:
+        order = keys.with_row_index("_row").sort(by, maintain_order=True)["_row"].to_numpy()
+        keys, errors = keys[order], errors[order]
+    return PairedErrors(keys, methods, errors)
+
+
+def _numbered_samples(rows: pl.DataFrame) -> tuple[NDArray[np.intp], int]:
+    """The number of each row's sample in the order of `SAMPLE`, and how many samples there are."""
+    first = pl.col("sample").min().alias("_first")
+    count = (pl.col("sample").max() - pl.col("sample").min() + 1).cast(pl.Int64).alias("_count")
+    cells = rows.group_by(CLUSTER).agg(first, count).sort(CLUSTER)
+    offset = pl.col("_count").cum_sum() - pl.col("_count") - pl.col("_first")
+    numbered = (
+        rows.select(SAMPLE)
+        .join(
+            cells.select(*CLUSTER, _offset=offset),
+            on=list(CLUSTER),
+            how="left",
+            nulls_equal=True,
+            maintain_order="left",
+        )
+        .select(pl.col("_offset") + pl.col("sample"))
+        .to_series()
+        .to_numpy()
     )
-    try:
-        table = slim.pivot(on="_method", index=keys, values="error")
-    except pl.exceptions.ComputeError as error:
-        raise _doubled(slim, keys) from error
-    table = table.with_columns(pl.col(text).cast(pl.String)).sort(keys)
-    columns = [str(position) for position in range(len(methods))]
-    errors = table.select(pl.col(columns).fill_null(float("nan"))).to_numpy()
-    return PairedErrors(table.select(by), methods, errors)
+    there = np.zeros(int(cells["_count"].sum()), dtype=bool)
+    there[numbered] = True
+    if there.all():
+        return numbered, len(there)
+    # Draws that no method has results of leave no gap.
+    return (np.cumsum(there) - 1)[numbered], int(there.sum())
 
 
-def _doubled(rows: pl.DataFrame, keys: Sequence[str]) -> DataError:
-    first = rows.filter(rows.select(*keys, "_method").is_duplicated()).row(0, named=True)
+def _doubled(rows: pl.DataFrame) -> DataError:
+    first = rows.filter(rows.select(*SAMPLE, "method").is_duplicated()).row(0, named=True)
     return DataError(
         f"a sample of cell {first['cell']!r} of {first['experiment']!r} has several estimates of "
         "one method; remove the duplicates"
@@ -158,13 +189,18 @@ def wilcoxon(difference: Errors) -> float:
         return 1.0
     # Ranks of magnitudes that agree up to rounding are tied.
     nonzero = np.round(nonzero, 10)
-    magnitude, ties = np.unique(np.abs(nonzero), return_counts=True)
-    if magnitude.size == nonzero.size <= EXACT:
+    order = np.argsort(np.abs(nonzero))
+    magnitude, positive = np.abs(nonzero)[order], (nonzero > 0)[order]
+    # Starts of the runs of equal magnitudes; the members of a run share its mean rank.
+    starts = np.flatnonzero(np.concatenate([[True], magnitude[1:] != magnitude[:-1]]))
+    ties = np.diff(np.append(starts, nonzero.size))
+    if ties.size == nonzero.size <= EXACT:
         return float(stats.wilcoxon(nonzero, method="exact").pvalue)
     n = nonzero.size
-    positive = stats.rankdata(np.abs(nonzero))[nonzero > 0].sum()
+    mean_rank = starts + (ties + 1) / 2
+    rank_sum = (np.add.reduceat(positive, starts, dtype=np.float64) * mean_rank).sum()
     variance = n * (n + 1) * (2 * n + 1) / 24 - (ties.astype(float) ** 3 - ties).sum() / 48
-    return float(2 * stats.norm.sf(abs(positive - n * (n + 1) / 4) / np.sqrt(variance)))
+    return float(2 * stats.norm.sf(abs(rank_sum - n * (n + 1) / 4) / np.sqrt(variance)))
 
 
 def holm(p_values: Errors) -> Errors:

@@ -1,15 +1,17 @@
 """Mean ranks of methods over blocks: Friedman's test and Nemenyi's critical difference.
 
-In every block (a training set, a point of the grid ...) the methods are ranked by their mean error,
-1 for the least, equal errors share their mean rank. Friedman's test asks whether all methods have
+In every block (a training set, a data set ...) the methods are ranked by their mean error, 1 for
+the least, equal errors share their mean rank. Friedman's test asks whether all methods have
 the same mean rank; two methods differ significantly if their mean ranks differ by at least
 q_alpha * sqrt(k (k + 1) / (6 N)), for k methods and N blocks, where q_alpha is the quantile of the
 studentised range with infinitely many degrees of freedom, divided by sqrt(2).
 
 J. Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7 (2006).
 
-Blocks should be independent of each other: training sets are, the samples of one are not. Blocks in
-which a method is missing are left out, and counted.
+Blocks should be independent of each other: data sets are, and training sets of one data set as far
+as that goes, the samples of one training set are not. Training sets of one data set (`mean_ranks`)
+tell what holds there, data sets (`rank_datasets`) what holds in general. Blocks in which a method
+lacks estimates that others have are left out, and counted.
 """
 
 from collections.abc import Sequence
@@ -20,9 +22,10 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import stats
 
-from quantshift.analysis.errors import ensure_errors, require
+from quantshift.analysis.deviations import ensure_errors, require
+from quantshift.analysis.facets import ensure_part
 from quantshift.analysis.methods import order_methods
-from quantshift.analysis.parts import ensure_part
+from quantshift.analysis.paired import CLUSTER
 from quantshift.errors import DataError, UserError
 
 TIE_DECIMALS = 10
@@ -34,7 +37,7 @@ class RankComparison:
 
     methods, ranks: in the same order.
     groups: maximal runs of methods that do not differ significantly, at least two each.
-    blocks, dropped: blocks ranked, and blocks left out because a method was missing.
+    blocks, dropped: blocks ranked, and blocks left out because a method lacked estimates.
     """
 
     methods: tuple[str, ...]
@@ -53,7 +56,7 @@ class RankComparison:
 
 
 def mean_ranks(
-    frame: pl.DataFrame, blocks: Sequence[str] = ("experiment", "cell"), *, alpha: float = 0.05
+    frame: pl.DataFrame, blocks: Sequence[str] = CLUSTER, *, alpha: float = 0.05
 ) -> RankComparison:
     """Rank the methods of `frame` in every block named by the columns `blocks`."""
     if not 0 < alpha < 1:
@@ -91,6 +94,11 @@ def mean_ranks(
     )
 
 
+def rank_datasets(frame: pl.DataFrame, *, alpha: float = 0.05) -> RankComparison:
+    """Rank the methods of `frame` in every data set, by their mean errors there."""
+    return mean_ranks(frame, ["dataset"], alpha=alpha)
+
+
 def critical_difference(n_methods: int, n_blocks: int, *, alpha: float = 0.05) -> float:
     """Nemenyi's critical difference of mean ranks.
 
@@ -115,7 +123,11 @@ def _block_means(frame: pl.DataFrame, blocks: Sequence[str]) -> _Blocks:
     if "method" in blocks:
         raise UserError("methods are ranked within a block; leave 'method' out of `blocks`")
     methods = order_methods(rows["method"].unique())
-    means = rows.group_by([*blocks, "method"]).agg(pl.col("error").mean())
+    means = (
+        rows.group_by([*blocks, "method"])
+        .agg(pl.col("error").mean(), _n=pl.len())
+        .filter(pl.col("_n") == pl.col("_n").max().over(blocks))
+    )
     wide = means.group_by(blocks).agg(
         pl.col("error").filter(pl.col("method") == name).first().alias(f"_mean:{name}")
         for name in methods

@@ -21,13 +21,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from quantshift.analysis.errors import ensure_errors, require
-from quantshift.analysis.parts import ensure_part
+from quantshift.analysis.deviations import ensure_errors, require
+from quantshift.analysis.facets import ensure_part
+from quantshift.analysis.lean import spelt
 from quantshift.errors import UserError
 from quantshift.seeding import generator
 
-STRATUM = ("experiment", "p_train", "alpha_train", "cut_train")
-"""Coordinates fixed by the design of an experiment, within which training sets are drawn."""
+STRATUM = ("experiment", "dataset", "stratum")
+"""What the design of an experiment fixes (a point of its training grid, on a data set), within
+which training sets are drawn."""
 
 WHISKER = 1.5
 """Tukey's reach of the whiskers, in interquartile ranges."""
@@ -47,7 +49,8 @@ def summarise(
 
     Columns: n (estimates), training_sets, mean, low, high (limits of the mean), median, q1, q3,
     whisker_low, whisker_high (the outermost errors within 1.5 interquartile ranges of the box),
-    bias (mean of p_hat - p_true). Absolute errors unless `with_errors` chose another measure.
+    bias (mean of p_hat - p_true; null with more than two classes). Absolute errors unless
+    `with_errors` chose another measure.
     """
     if not by:
         raise UserError("name at least one column to summarise by, e.g. ['part', 'method']")
@@ -60,7 +63,7 @@ def summarise(
         rows = ensure_part(rows)
     require(rows, [*by, *STRATUM, "cell"])
     limits = _limits(_totals(rows, by), by, (1 - confidence) / 2, n_bootstrap, seed)
-    return (
+    summary = (
         _boxes(rows, by)
         .join(limits, on=list(by), how="left", nulls_equal=True)
         .sort(by)
@@ -70,6 +73,7 @@ def summarise(
             *("median", "q1", "q3", "whisker_low", "whisker_high", "bias"),
         )
     )
+    return spelt(summary)
 
 
 def _boxes(rows: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
@@ -95,13 +99,17 @@ def _boxes(rows: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
 
 
 def _totals(rows: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-    """Sum and number of errors per group and training set, in lists ordered by stratum."""
+    """Sum and number of errors per group and training set, in lists ordered by stratum.
+
+    Strata come in the order of their first cells: how they are numbered must not move the limits.
+    """
     within = [name for name in (*STRATUM, "cell") if name not in by]
     clusters = rows.group_by([*by, *within]).agg(total=pl.col("error").sum(), n=pl.len())
     strata = [name for name in STRATUM if name not in by]
+    first = pl.col("cell").cast(pl.String).min().over([*by, *strata]).alias("_first")
     return (
-        clusters.with_columns(_size=pl.len().over([*by, *strata]))
-        .sort([*by, *within], nulls_last=True)
+        clusters.with_columns(first, _size=pl.len().over([*by, *strata]))
+        .sort([*by, "_first", *within], nulls_last=True)
         .group_by(by, maintain_order=True)
         .agg("total", "n", "_size")
     )

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from quantshift.analysis.errors import ensure_errors, require
+from quantshift.analysis.deviations import ensure_errors, require
+from quantshift.analysis.facets import ensure_part
 from quantshift.analysis.paired import SAMPLE
-from quantshift.analysis.parts import ensure_part
 from quantshift.errors import DataError, UserError
 
 SMALL_SEPARATION = 0.05
@@ -41,17 +41,22 @@ def worst_estimates(
     frame: pl.DataFrame,
     *,
     method: str = "ACC",
-    part: str = "prior",
+    part: str | None = None,
     n: int = 100,
     separation: float = SMALL_SEPARATION,
 ) -> WorstEstimates:
-    """The `n` estimates of `method` with the largest errors (all, if there are fewer)."""
+    """The `n` estimates of `method` with the largest errors (all, if there are fewer).
+
+    part: look at this part of the experiments only.
+    """
     if n < 1:
         raise UserError(f"ask for at least one estimate, got {n}")
     require(frame, ["method", "clipped", "separation", "fallback"])
-    rows = ensure_part(frame).filter((pl.col("method") == method) & (pl.col("part") == part))
+    rows = ensure_part(frame).filter(pl.col("method") == method)
+    rows = rows if part is None else rows.filter(pl.col("part") == part)
     if rows.is_empty():
-        raise DataError(f"there are no results of method {method!r} in part {part!r}")
+        where = "" if part is None else f" in part {part!r}"
+        raise DataError(f"there are no results of method {method!r}{where}")
     # The sample breaks ties, so that the rows do not depend on the order of the frame.
     worst = (
         ensure_errors(rows)

@@ -6,6 +6,9 @@ against the rest and the results are normalised; temperature scales all logits b
 "auto" takes the calibration with the least cross-entropy on items held out from it, or a simpler
 one that is not worse by more than a standard error of the difference.
 
+Items may have weights, which count as so many items; their sum tells how far a few items can be
+trusted (Platt's targets, penalties, floors), so a common factor of them is not without effect.
+
 References: J. Platt, "Probabilistic outputs for support vector machines", 1999 (sigmoid, with his
 targets); B. Zadrozny and C. Elkan, KDD 2002 (isotonic); C. Guo et al., "On calibration of modern
 neural networks", ICML 2017 (temperature); M. Kull et al., AISTATS 2017 (beta).
@@ -28,6 +31,7 @@ from quantshift.classify.curves import (
     fit_line,
     fit_penalised,
     fit_smooth,
+    mean_of,
     reweighted,
 )
 from quantshift.classify.folds import stratified_folds
@@ -40,8 +44,7 @@ from quantshift.classify.scores import (
     platt_targets,
 )
 from quantshift.types import Codes, Posteriors
-
-Weights = NDArray[np.float64]
+from quantshift.weights import Weights, present, total_of
 
 AUTO = "auto"
 
@@ -54,9 +57,23 @@ class Calibrator(Protocol):
 
     def __call__(self, posteriors: Posteriors) -> Posteriors: ...  # noqa: D102
 
-    def refitter(self, posteriors: Posteriors, codes: Codes) -> Callable[[Weights], Self]:
-        """The same kind of calibration for other weights of the items it was fitted on."""
+    def refitter(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> Callable[[Weights], Self]:
+        """The same kind of calibration for other weights of the items it was fitted on.
+
+        weights: those it was fitted with. The ones it is refitted with are in their place, not
+            times them.
+        """
         ...
+
+
+class CalibrationFit(Protocol):
+    """Held-out posteriors and codes, and weights of the items, to a calibration."""
+
+    def __call__(  # noqa: D102
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> Calibrator: ...
 
 
 @dataclass(frozen=True)
@@ -66,8 +83,10 @@ class NoCalibration:
     def __call__(self, posteriors: Posteriors) -> Posteriors:  # noqa: D102
         return posteriors
 
-    def refitter(self, posteriors: Posteriors, codes: Codes) -> Callable[[Weights], Self]:  # noqa: D102
-        return lambda weights: self
+    def refitter(  # noqa: D102
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> Callable[[Weights], Self]:
+        return lambda _: self
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,22 +101,26 @@ class CurveCalibration:
             np.column_stack([f(s) for f, s in zip(self.curves, scores.T, strict=True)])
         )
 
-    def refitter(self, posteriors: Posteriors, codes: Codes) -> Callable[[Weights], Self]:  # noqa: D102
-        targets = platt_targets(codes, posteriors.shape[1]).T
+    def refitter(  # noqa: D102
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> Callable[[Weights], Self]:
+        targets = platt_targets(codes, posteriors.shape[1], weights).T
         designs = [f.shape(s) for f, s in zip(self.curves, class_scores(posteriors).T, strict=True)]
         breads = [
-            np.asarray(np.linalg.inv(fit_penalised(design, target, f.penalty, f.coefficients)[1]))
+            np.asarray(
+                np.linalg.inv(fit_penalised(design, target, f.penalty, f.coefficients, weights)[1])
+            )
             for f, design, target in zip(self.curves, designs, targets, strict=True)
         ]
 
-        def refit(weights: Weights) -> Any:
+        def refit(new: Weights) -> Any:
             return replace(
                 self,
                 curves=tuple(
                     replace(
                         f,
                         coefficients=reweighted(
-                            design, target, f.penalty, f.coefficients, bread, weights
+                            design, target, f.penalty, f.coefficients, bread, new
                         ),
                     )
                     for f, design, target, bread in zip(
@@ -124,10 +147,12 @@ class IsotonicCalibration:
         steps = [f.predict(c) for f, c in zip(self.curves, columns, strict=True)]
         return joined_columns(np.clip(np.column_stack(steps), self.floor, 1 - self.floor))
 
-    def refitter(self, posteriors: Posteriors, codes: Codes) -> Callable[[Weights], Self]:  # noqa: D102
-        def refit(weights: Weights) -> Any:
-            rows = np.flatnonzero(weights)
-            curves = _isotonic_curves(posteriors[rows], codes[rows], weights[rows])
+    def refitter(  # noqa: D102
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> Callable[[Weights], Self]:
+        def refit(new: Weights) -> Any:
+            rows = np.flatnonzero(new)
+            curves = _isotonic_curves(posteriors[rows], codes[rows], new[rows])
             return replace(self, curves=curves)
 
         return refit
@@ -143,59 +168,79 @@ class TemperatureCalibration:
         logits = np.log(np.maximum(posteriors, FLOOR))
         return np.asarray(softmax(logits / self.temperature, axis=1))
 
-    def refitter(self, posteriors: Posteriors, codes: Codes) -> Callable[[Weights], Self]:  # noqa: D102
-        def refit(weights: Weights) -> Any:
-            return replace(self, temperature=_temperature(posteriors, codes, weights))
+    def refitter(  # noqa: D102
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> Callable[[Weights], Self]:
+        def refit(new: Weights) -> Any:
+            return replace(self, temperature=_temperature(posteriors, codes, new))
 
         return refit
 
 
-def fit_none(posteriors: Posteriors, codes: Codes) -> NoCalibration:
+def fit_none(posteriors: Posteriors, codes: Codes, weights: Weights | None = None) -> NoCalibration:
     """No calibration."""
     return NoCalibration()
 
 
-def fit_sigmoid(posteriors: Posteriors, codes: Codes) -> CurveCalibration:
+def fit_sigmoid(
+    posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+) -> CurveCalibration:
     """Platt scaling with his smoothed targets."""
-    return _fit_curves(fit_line, posteriors, codes)
+    return _fit_curves(fit_line, posteriors, codes, weights)
 
 
-def fit_beta_curves(posteriors: Posteriors, codes: Codes) -> CurveCalibration:
+def fit_beta_curves(
+    posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+) -> CurveCalibration:
     """Beta calibration: like the sigmoid, with a slope of its own for each end of [0, 1]."""
-    return _fit_curves(fit_beta, posteriors, codes)
+    return _fit_curves(fit_beta, posteriors, codes, weights)
 
 
-def fit_smooth_curves(posteriors: Posteriors, codes: Codes) -> CurveCalibration:
+def fit_smooth_curves(
+    posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+) -> CurveCalibration:
     """The sigmoid with a penalised spline beside it: any smooth curve that the items support."""
-    return _fit_curves(fit_smooth, posteriors, codes)
+    return _fit_curves(fit_smooth, posteriors, codes, weights)
 
 
-def fit_isotonic(posteriors: Posteriors, codes: Codes) -> IsotonicCalibration:
+def fit_isotonic(
+    posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+) -> IsotonicCalibration:
     """Isotonic regression of membership on the posterior."""
-    everyone = np.ones(len(codes))
+    rows, own, heft = present(weights, posteriors, codes)
     return IsotonicCalibration(
-        _isotonic_curves(posteriors, codes, everyone), floor=1 / (2 * len(codes) + 2)
+        _isotonic_curves(rows, own, np.ones(len(own)) if heft is None else heft),
+        floor=1 / (2 * total_of(heft, len(own)) + 2),
     )
 
 
-def fit_temperature(posteriors: Posteriors, codes: Codes) -> TemperatureCalibration:
+def fit_temperature(
+    posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+) -> TemperatureCalibration:
     """The temperature of maximum likelihood, between 1/100 and 100."""
-    return TemperatureCalibration(_temperature(posteriors, codes, np.ones(len(codes))))
+    rows, own, heft = present(weights, posteriors, codes)
+    return TemperatureCalibration(
+        _temperature(rows, own, np.ones(len(own)) if heft is None else heft)
+    )
 
 
-def fit_auto(posteriors: Posteriors, codes: Codes) -> Calibrator:
-    """The calibration that predicts held-out items best, or nearly so and simpler."""
+def fit_auto(posteriors: Posteriors, codes: Codes, weights: Weights | None = None) -> Calibrator:
+    """The calibration that predicts held-out items best, or nearly so and simpler.
+
+    An item is in one fold whatever its weight, as repeated items need not be.
+    """
+    posteriors, codes, weights = present(weights, posteriors, codes)
     if np.bincount(codes).min() < AUTO_FOLDS:
-        return fit_sigmoid(posteriors, codes)
+        return fit_sigmoid(posteriors, codes, weights)
     folds = stratified_folds(codes, AUTO_FOLDS, seed=0)
-    losses = {name: _held_out_loss(fit, posteriors, codes, folds) for name, fit in _RIVALS.items()}
-    least = min(losses.values(), key=np.sum)
-    behind = {name: loss - least for name, loss in losses.items()}
-    near = [name for name, d in behind.items() if d.sum() <= np.sqrt(len(d)) * d.std()]
-    return _RIVALS[near[0]](posteriors, codes)
+    losses = {
+        name: _held_out_loss(fit, posteriors, codes, folds, weights)
+        for name, fit in _RIVALS.items()
+    }
+    return _RIVALS[_simplest_of_the_best(losses, weights)](posteriors, codes, weights)
 
 
-_RIVALS: Mapping[str, Callable[[Posteriors, Codes], Calibrator]] = MappingProxyType(
+_RIVALS: Mapping[str, CalibrationFit] = MappingProxyType(
     {
         "sigmoid": fit_sigmoid,
         "beta": fit_beta_curves,
@@ -209,34 +254,59 @@ Temperature is not among them: it has no offset, so that the mean of the calibra
 not be the training prevalence, and SLD takes the difference for a shift.
 """
 
-CALIBRATIONS: Mapping[str, Callable[[Posteriors, Codes], Calibrator]] = MappingProxyType(
+CALIBRATIONS: Mapping[str, CalibrationFit] = MappingProxyType(
     {AUTO: fit_auto, **_RIVALS, "temperature": fit_temperature, "none": fit_none}
 )
 """How to fit each calibration, by name."""
 
 
+def _simplest_of_the_best(
+    losses: Mapping[str, NDArray[np.float64]], weights: Weights | None
+) -> str:
+    """The first whose loss is the least, or above it by a standard error at most."""
+    if weights is None:
+        least = min(losses.values(), key=np.sum)
+        behind = {name: loss - least for name, loss in losses.items()}
+        near = [name for name, d in behind.items() if d.sum() <= np.sqrt(len(d)) * d.std()]
+    else:
+        least = min(losses.values(), key=lambda loss: float(weights @ loss))
+        behind = {name: loss - least for name, loss in losses.items()}
+        near = [
+            name
+            for name, d in behind.items()
+            if weights @ d <= np.sqrt(weights @ (d - mean_of(d, weights)) ** 2)
+        ]
+    return near[0]
+
+
 def _held_out_loss(
-    fit: Callable[[Posteriors, Codes], Calibrator],
+    fit: CalibrationFit,
     posteriors: Posteriors,
     codes: Codes,
     folds: NDArray[np.int64],
+    weights: Weights | None,
 ) -> NDArray[np.float64]:
     """Minus the log of the posterior of each item's class, by a calibration without its fold."""
     losses = np.empty(len(codes))
     for fold in range(AUTO_FOLDS):
         rest, held_out = folds != fold, folds == fold
-        q = fit(posteriors[rest], codes[rest])(posteriors[held_out])
+        heft = None if weights is None else weights[rest]
+        q = fit(posteriors[rest], codes[rest], heft)(posteriors[held_out])
         losses[held_out] = -np.log(np.maximum(q[np.arange(len(q)), codes[held_out]], FLOOR))
     return losses
 
 
 def _fit_curves(
-    fit: Callable[[NDArray[np.float64], NDArray[np.float64]], Curve],
+    fit: Callable[[NDArray[np.float64], NDArray[np.float64], Weights | None], Curve],
     posteriors: Posteriors,
     codes: Codes,
+    weights: Weights | None,
 ) -> CurveCalibration:
-    scores, targets = class_scores(posteriors), platt_targets(codes, posteriors.shape[1])
-    return CurveCalibration(tuple(fit(s, t) for s, t in zip(scores.T, targets.T, strict=True)))
+    rows, own, heft = present(weights, posteriors, codes)
+    scores, targets = class_scores(rows), platt_targets(own, rows.shape[1], heft)
+    return CurveCalibration(
+        tuple(fit(s, t, heft) for s, t in zip(scores.T, targets.T, strict=True))
+    )
 
 
 def _isotonic_curves(

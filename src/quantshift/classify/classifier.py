@@ -12,19 +12,33 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import has_fit_parameter
 
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.errors import DataError, UserError
 from quantshift.types import Codes, Indices, Posteriors
 
 
-def fit_classifier(classifier: BaseEstimator | None, X: Any, y: NDArray[Any]) -> Any:
-    """A fitted clone of the classifier (logistic regression if None); a frozen one as it is."""
+def fit_classifier(
+    classifier: BaseEstimator | None,
+    X: Any,
+    y: NDArray[Any],
+    weights: NDArray[np.float64] | None = None,
+) -> Any:
+    """A fitted clone of the classifier (logistic regression if None); a frozen one as it is.
+
+    weights: of the items, given to the classifier (the last step of a pipeline) as
+    `sample_weight`; one that takes none is refused.
+    """
     if isinstance(classifier, FrozenEstimator):
         return classifier
     model = LogisticRegression(max_iter=1000) if classifier is None else clone(classifier)
-    return model.fit(X, y)
+    if weights is None:
+        return model.fit(X, y)
+    return model.fit(X, y, **{_weight_argument(model): weights})
 
 
 def predict_posteriors(
@@ -57,6 +71,7 @@ def cross_fit(
     folds: Indices,
     *,
     crisp: bool = False,
+    weights: NDArray[np.float64] | None = None,
 ) -> tuple[Posteriors, tuple[Any, ...]]:
     """Posteriors of every training item by a model that has not seen it, and those models."""
     posteriors = np.empty((len(codes), len(classes)))
@@ -64,7 +79,12 @@ def cross_fit(
     for fold in range(int(folds.max()) + 1):
         held_out = np.flatnonzero(folds == fold)
         rest = np.flatnonzero(folds != fold)
-        model = fit_classifier(classifier, _safe_indexing(X, rest), classes[codes[rest]])
+        model = fit_classifier(
+            classifier,
+            _safe_indexing(X, rest),
+            classes[codes[rest]],
+            None if weights is None else weights[rest],
+        )
         posteriors[held_out] = predict_posteriors(
             model, _safe_indexing(X, held_out), classes, crisp=crisp
         )
@@ -75,6 +95,22 @@ def cross_fit(
 def n_rows(X: Any) -> int:
     """Number of items of a matrix, a data frame or a list."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def _weight_argument(model: Any) -> str:
+    """What the model's fit calls the weights of items."""
+    if isinstance(model, Pipeline):
+        name, last = model.steps[-1]
+        return f"{name}__{_weight_argument(last)}"
+    # A search over settings hands on what it is given.
+    if isinstance(model, BaseSearchCV):
+        return _weight_argument(model.estimator)
+    if not has_fit_parameter(model, "sample_weight"):
+        raise UserError(
+            f"{type(model).__name__} takes no weights (its fit has no sample_weight): leave the "
+            "weights out, or take a classifier that does, such as LogisticRegression"
+        )
+    return "sample_weight"
 
 
 def _class_order(fitted: Any, classes: NDArray[Any]) -> list[int]:

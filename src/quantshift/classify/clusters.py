@@ -16,14 +16,20 @@ k-means without the item's fold. An item has helped to make the singular
 vectors, so its own residual is divided by one minus its leverage (what leaving it out would give,
 to first order, if the other singular values were small), and what is still missing is measured on
 items held out from the singular vectors of the rest.
+
+Items may have weights, which count as so many items: in means and variances, singular vectors,
+k-means, sizes of clusters and ranks. Folds and random starts are of items, so repeated items are
+divided alike, not to the last digit as weighted ones are. Items without weight take no part, and
+are placed as new ones.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array, diags_array, issparse
 from sklearn.cluster import KMeans
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.extmath import randomized_svd, row_norms
@@ -33,6 +39,7 @@ from quantshift.errors import DataError, UserError
 from quantshift.labels import encode_labels
 from quantshift.seeding import generator, seed_of
 from quantshift.types import Codes, Indices
+from quantshift.weights import Weights, checked_weights, total_of
 
 Reals = NDArray[np.float64]
 
@@ -125,6 +132,7 @@ class Partition:
     n_features: width of the features it was made for.
     lengths: how far the training items are outside, ascending: what novelty is a rank in.
     novelty_error: standard error that the novelties of all training items have in common.
+    weights: of the training items in the order of the lengths; None if all are one.
     """
 
     embedding: Embedding
@@ -135,6 +143,7 @@ class Partition:
     n_features: int
     lengths: Reals
     novelty_error: float
+    weights: Weights | None = None
 
     @property
     def n_clusters(self) -> int:
@@ -152,31 +161,68 @@ class Partition:
         codes = np.argmax(position @ self.coef + self.intercept, axis=1)
         if not isinstance(self.embedding, Projection):
             residual = _distances(position, self.centres[codes])
-        return Clusters(codes, _ranks(residual, self.lengths))
+        return Clusters(codes, _ranks(residual, self.lengths, self.weights))
 
 
 def fit_clusters(
-    X: Any, *, n_clusters: int, n_components: int, seed: int, n_rarest: int | None = None
+    X: Any,
+    *,
+    n_clusters: int,
+    n_components: int,
+    seed: int,
+    n_rarest: float | None = None,
+    weights: Weights | None = None,
 ) -> tuple[Partition, Clusters]:
     """k-means on the training items: the division, and where the training items are.
 
-    n_rarest: training items of the rarest class (default: of all), which limit the clusters.
+    n_rarest: training items of the rarest class (default: of all), which limit the clusters; with
+        weights, their sum.
     """
     if n_clusters < 1 or n_components < 1:
         raise UserError(
             f"n_clusters and n_components must be at least 1, got {n_clusters} and {n_components}"
         )
     features = feature_matrix(X)
-    embedding, position, residual, error = _fit_embedding(features, n_components, seed)
-    of_all = len(position) // ITEMS_PER_CLUSTER
-    of_rarest = of_all if n_rarest is None else n_rarest // ITEMS_PER_CLUSTER
+
+    def fit(features: Any, weights: Weights | None) -> tuple[Partition, Clusters]:
+        return _fit_clusters(features, n_clusters, n_components, seed, n_rarest, weights)
+
+    return _with_the_weightless(fit, features, weights)
+
+
+def _with_the_weightless(
+    fit: Callable[[Any, Weights | None], tuple[Partition, Clusters]],
+    features: Any,
+    weights: Weights | None,
+) -> tuple[Partition, Clusters]:
+    """A division of the items with weight, and where all items are."""
+    if weights is None or weights.all():
+        return fit(features, weights)
+    rows = np.flatnonzero(weights)
+    partition, own = fit(features[rows], weights[rows])
+    placed = partition.locate(features)
+    placed.codes[rows], placed.novelty[rows] = own.codes, own.novelty
+    return partition, placed
+
+
+def _fit_clusters(
+    features: Any,
+    n_clusters: int,
+    n_components: int,
+    seed: int,
+    n_rarest: float | None,
+    weights: Weights | None,
+) -> tuple[Partition, Clusters]:
+    embedding, position, residual, error = _fit_embedding(features, n_components, seed, weights)
+    of_all = int(total_of(weights, len(position)) // ITEMS_PER_CLUSTER)
+    of_rarest = of_all if n_rarest is None else int(n_rarest // ITEMS_PER_CLUSTER)
     carried = max(of_rarest, min(of_all, 2))
     wanted = max(1, min(n_clusters, carried, _n_distinct(position, n_clusters)))
     means = KMeans(wanted, n_init=_STARTS, random_state=_sklearn_seed(seed, "k-means")).fit(
-        position
+        position, sample_weight=weights
     )
-    centres = _large_clusters(position, means.labels_, wanted)
-    codes, distances = _as_if_held_out(position, centres, seed)
+    centres = _large_clusters(position, means.labels_, wanted, weights)
+    codes, distances = _as_if_held_out(position, centres, seed, weights)
     lengths = residual if isinstance(embedding, Projection) else distances
     return _divided(
         Partition(
@@ -184,17 +230,20 @@ def fit_clusters(
             coef=2 * centres.T,
             intercept=-(centres * centres).sum(axis=1),
             centres=centres,
-            halves=_halves(centres, np.bincount(codes, minlength=len(centres))),
+            halves=_halves(centres, np.bincount(codes, weights, minlength=len(centres))),
             n_features=features.shape[1],
             lengths=np.sort(lengths),
-            novelty_error=_in_ranks(error, lengths),
+            novelty_error=_in_ranks(error, lengths, weights),
+            weights=_in_order(lengths, weights),
         ),
         codes,
         lengths,
     )
 
 
-def fit_groups(X: Any, groups: Any, *, n_components: int, seed: int) -> tuple[Partition, Clusters]:
+def fit_groups(
+    X: Any, groups: Any, *, n_components: int, seed: int, weights: Weights | None = None
+) -> tuple[Partition, Clusters]:
     """Known groups of the training items: the groups that a linear model says items are in.
 
     New items have no group, so a subclass is (class, predicted group) and the training items'
@@ -206,17 +255,35 @@ def fit_groups(X: Any, groups: Any, *, n_components: int, seed: int) -> tuple[Pa
         raise DataError(f"X has {features.shape[0]} items but there are {len(codes)} groups")
     if len(names) < 2:
         raise DataError(f"all groups are {names.tolist()[0]!r}: leave groups out")
-    embedding, position, residual, error = _fit_embedding(features, n_components, seed)
+    if weights is not None:
+        checked_weights(weights, len(codes), codes, len(names), classes=names, kind="group")
+
+    def fit(features: Any, heft: Weights | None) -> tuple[Partition, Clusters]:
+        own = codes if weights is None else codes[weights > 0]
+        return _fit_groups(features, own, len(names), n_components, seed, heft)
+
+    return _with_the_weightless(fit, features, weights)
+
+
+def _fit_groups(
+    features: Any,
+    codes: Codes,
+    n_groups: int,
+    n_components: int,
+    seed: int,
+    weights: Weights | None,
+) -> tuple[Partition, Clusters]:
+    embedding, position, residual, error = _fit_embedding(features, n_components, seed, weights)
     smallest = int(np.bincount(codes).min())
     folds = stratified_folds(codes, max(2, min(N_FOLDS, smallest)), seed=seed)
     predicted = np.empty_like(codes)
     for fold in range(int(folds.max()) + 1):
-        coef, intercept = _linear_groups(position[folds != fold], codes[folds != fold])
-        held_out = folds == fold
+        held_out, rest = folds == fold, folds != fold
+        coef, intercept = _linear_groups(position[rest], codes[rest], _of(weights, rest))
         predicted[held_out] = np.argmax(position[held_out] @ coef + intercept, axis=1)
-    coef, intercept = _linear_groups(position, codes)
-    centres = np.stack([position[codes == code].mean(axis=0) for code in range(len(names))])
-    halves = _halves(centres, np.bincount(codes))
+    coef, intercept = _linear_groups(position, codes, weights)
+    centres = _centres(position, codes, np.arange(n_groups), weights)
+    halves = _halves(centres, np.bincount(codes, weights))
     lengths = (
         residual if isinstance(embedding, Projection) else _distances(position, centres[predicted])
     )
@@ -229,7 +296,8 @@ def fit_groups(X: Any, groups: Any, *, n_components: int, seed: int) -> tuple[Pa
             halves,
             features.shape[1],
             np.sort(lengths),
-            _in_ranks(error, lengths),
+            _in_ranks(error, lengths, weights),
+            _in_order(lengths, weights),
         ),
         predicted,
         lengths,
@@ -257,38 +325,49 @@ def feature_matrix(X: Any) -> Any:
 
 
 def _fit_embedding(
-    features: Any, n_components: int, seed: int
+    features: Any, n_components: int, seed: int, weights: Weights | None
 ) -> tuple[Embedding, Reals, Reals, float]:
     """The embedding, positions and residuals of the training items, and an error all share."""
     if features.shape[1] <= n_components or features.shape[0] <= 2 * n_components:
         dense = features.toarray() if issparse(features) else features
-        spread = dense.std(axis=0)
-        standardisation = Standardisation(dense.mean(axis=0), np.where(spread > 0, spread, 1.0))
+        mean, spread = _moments(dense, weights)
+        standardisation = Standardisation(mean, np.where(spread > 0, spread, 1.0))
         return standardisation, *standardisation(features), 0.0
-    components, singular = _singular_vectors(features, n_components, seed)
+    components, singular = _singular_vectors(features, n_components, seed, weights)
     inside = np.asarray(features @ components)
-    leverage = ((inside / singular) ** 2).sum(axis=1)
+    leverage = _own_weight(weights) * ((inside / singular) ** 2).sum(axis=1)
     # A document that is a dimension of its own has leverage 1: nothing of it is foreseen.
     residual = _residual(features, inside) / np.maximum(1 - leverage, 1e-3)
     residual = np.minimum(residual, 1.0)
-    missing, error = _hindsight(features, residual, n_components, seed)
-    position = _directions(_as_if_new(features, inside, singular))
+    missing, error = _hindsight(features, residual, n_components, seed, weights)
+    position = _directions(_as_if_new(features, inside, singular, weights))
     return Projection(components), position, residual + missing, error
 
 
-def _as_if_new(features: Any, inside: Reals, singular: Reals) -> Reals:
+def _own_weight(weights: Weights | None) -> float | Weights:
+    """How much of an item is left out with it: one of those it stands for, or all if less."""
+    return 1.0 if weights is None else np.minimum(weights, 1.0)
+
+
+def _as_if_new(features: Any, inside: Reals, singular: Reals, weights: Weights | None) -> Reals:
     """Where the training items would be if they had no part in the singular vectors.
 
     A right singular vector is the sum over items of u_i x_i / s, so an item's own part in its
     coordinate u_i s is u_i |x_i|^2 / s. Left in, clusters of few training items are partly their
     noise, and new items fall into them in other shares.
     """
-    own = row_norms(features, squared=True)[:, np.newaxis] / singular**2
+    squares = _own_weight(weights) * row_norms(features, squared=True)
+    own = squares[:, np.newaxis] / singular**2
     return np.asarray(inside * np.maximum(1 - own, 0.0))
 
 
-def _singular_vectors(features: Any, n_components: int, seed: int) -> tuple[Reals, Reals]:
+def _singular_vectors(
+    features: Any, n_components: int, seed: int, weights: Weights | None
+) -> tuple[Reals, Reals]:
     """Leading right singular vectors (n_features, d) and singular values (d,)."""
+    if weights is not None:
+        root = np.sqrt(weights)
+        features = diags_array(root) @ features if issparse(features) else root[:, None] * features
     _, singular, rows = randomized_svd(
         features,
         n_components,
@@ -299,7 +378,9 @@ def _singular_vectors(features: Any, n_components: int, seed: int) -> tuple[Real
     return np.ascontiguousarray(rows[kept].T), singular[kept]
 
 
-def _hindsight(features: Any, residual: Reals, n_components: int, seed: int) -> tuple[float, float]:
+def _hindsight(
+    features: Any, residual: Reals, n_components: int, seed: int, weights: Weights | None
+) -> tuple[float, float]:
     """How much larger residuals of items are if these had no part in the singular vectors.
 
     Measured on a fifth of the items with the singular vectors of the others, five times; and the
@@ -311,14 +392,14 @@ def _hindsight(features: Any, residual: Reals, n_components: int, seed: int) -> 
     missing = []
     for held_out in np.array_split(shuffled, N_FOLDS):
         rest = np.setdiff1d(shuffled, held_out)
-        components, _ = _singular_vectors(features[rest], n_components, seed)
-        items = features[held_out]
+        components, _ = _singular_vectors(features[rest], n_components, seed, _of(weights, rest))
+        items, heft = features[held_out], _of(weights, held_out)
         foreseen = _residual(items, np.asarray(items @ components))
-        missing.append(foreseen - residual[held_out])
+        mean, spread = _moments(foreseen - residual[held_out], heft)
         if features.shape[1] > features.shape[0]:
-            return float(missing[0].mean()), float(missing[0].std() / np.sqrt(len(held_out)))
-    means = [own.mean() for own in missing]
-    return float(np.mean(means)), float(np.std(means, ddof=1))
+            return float(mean), float(spread / np.sqrt(total_of(heft, len(held_out))))
+        missing.append(mean)
+    return float(np.mean(missing)), float(np.std(missing, ddof=1))
 
 
 def _directions(inside: Reals) -> Reals:
@@ -334,13 +415,33 @@ def _residual(X: Any, inside: Reals) -> Reals:
     return np.asarray(np.sqrt(share))
 
 
-def _large_clusters(position: Reals, labels: Codes, n_clusters: int) -> Reals:
+def _of(weights: Weights | None, rows: NDArray[Any]) -> Weights | None:
+    return None if weights is None else weights[rows]
+
+
+def _moments(values: Reals, weights: Weights | None) -> tuple[Any, Any]:
+    """Mean and standard deviation of the values, or of each of their columns."""
+    if weights is None:
+        return values.mean(axis=0), values.std(axis=0)
+    # From the first, so that what is constant has no deviation by rounding.
+    mean = values[0] + np.average(values - values[0], axis=0, weights=weights)
+    return mean, np.sqrt(np.average((values - mean) ** 2, axis=0, weights=weights))
+
+
+def _centres(position: Reals, labels: Codes, which: Codes, weights: Weights | None) -> Reals:
+    """Mean position of the items of each of these labels."""
+    members = [labels == label for label in which]
+    return np.stack([_moments(position[own], _of(weights, own))[0] for own in members])
+
+
+def _large_clusters(
+    position: Reals, labels: Codes, n_clusters: int, weights: Weights | None
+) -> Reals:
     """Centres of the clusters that are large enough; items of the others go to the nearest."""
-    sizes = np.bincount(labels, minlength=n_clusters)
-    kept = np.flatnonzero(sizes >= min(SMALLEST_CLUSTER, int(sizes.max())))
-    centres = np.stack([position[labels == label].mean(axis=0) for label in kept])
-    nearest = _nearest(position, centres)
-    return np.stack([position[nearest == label].mean(axis=0) for label in range(len(kept))])
+    sizes = np.bincount(labels, weights, minlength=n_clusters)
+    kept = np.flatnonzero(sizes >= min(SMALLEST_CLUSTER, sizes.max()))
+    nearest = _nearest(position, _centres(position, labels, kept, weights))
+    return _centres(position, nearest, np.arange(len(kept)), weights)
 
 
 def _nearest(position: Reals, centres: Reals) -> Codes:
@@ -348,7 +449,7 @@ def _nearest(position: Reals, centres: Reals) -> Codes:
 
 
 def _divided(partition: Partition, codes: Codes, lengths: Reals) -> tuple[Partition, Clusters]:
-    return partition, Clusters(codes, _ranks(lengths, partition.lengths))
+    return partition, Clusters(codes, _ranks(lengths, partition.lengths, partition.weights))
 
 
 def _distances(position: Reals, centres: Reals) -> Reals:
@@ -356,16 +457,28 @@ def _distances(position: Reals, centres: Reals) -> Reals:
     return np.asarray(np.sqrt((gap * gap).mean(axis=1)).round(_DIGITS))
 
 
-def _ranks(lengths: Reals, known: Reals) -> Reals:
-    """Place of each length among the known ones, from 0 to 1; equals share the middle place."""
+def _ranks(lengths: Reals, known: Reals, weights: Weights | None) -> Reals:
+    """Place of each length among the known ones, from 0 to 1; equals share the middle place.
+
+    known: ascending; weights: of the known ones.
+    """
     below, up_to = (np.searchsorted(known, lengths, side=side) for side in ("left", "right"))
-    return np.asarray((below + up_to) / (2 * len(known)))
+    if weights is None:
+        return np.asarray((below + up_to) / (2 * len(known)))
+    passed = np.concatenate([[0.0], np.cumsum(weights)])
+    return np.asarray((passed[below] + passed[up_to]) / (2 * passed[-1]))
 
 
-def _in_ranks(length: float, known: Reals) -> float:
+def _in_order(lengths: Reals, weights: Weights | None) -> Weights | None:
+    """The weights in the order of ascending lengths."""
+    return _of(weights, np.argsort(lengths))
+
+
+def _in_ranks(length: float, known: Reals, weights: Weights | None) -> float:
     """How much a common change of all lengths moves their ranks on average."""
-    ascending = np.sort(known)
-    return float(np.mean(_ranks(known + length, ascending) - _ranks(known, ascending)))
+    ascending, heft = np.sort(known), _in_order(known, weights)
+    change = _ranks(known + length, ascending, heft) - _ranks(known, ascending, heft)
+    return float(_moments(change, weights)[0])
 
 
 def _n_distinct(position: Reals, enough: int) -> int:
@@ -377,7 +490,9 @@ def _n_distinct(position: Reals, enough: int) -> int:
     return n_distinct
 
 
-def _as_if_held_out(position: Reals, centres: Reals, seed: int) -> tuple[Codes, Reals]:
+def _as_if_held_out(
+    position: Reals, centres: Reals, seed: int, weights: Weights | None
+) -> tuple[Codes, Reals]:
     """Clusters of the training items, and distances, by k-means without the items of their fold.
 
     Each k-means starts from the centres of all items, so that clusters keep their numbers. Where
@@ -385,21 +500,23 @@ def _as_if_held_out(position: Reals, centres: Reals, seed: int) -> tuple[Codes, 
     items are then in the same cluster at the same distance, in whatever fold.
     """
     n_clusters = len(centres)
-    tied = len(np.unique(position.round(_DIGITS), axis=0)) < len(position) / 2
+    n_distinct = len(np.unique(position.round(_DIGITS), axis=0))
+    tied = n_distinct < total_of(weights, len(position)) / 2
     codes, distances = np.empty(len(position), np.int64), np.empty(len(position))
     folds = generator(seed, purpose="folds of clusters").permutation(len(position)) % N_FOLDS
     for fold in range(N_FOLDS):
         held_out, rest = position[folds == fold], position[folds != fold]
-        own = centres
+        heft, own = _of(weights, folds != fold), centres
         if not tied and n_clusters > 1 and _n_distinct(rest, n_clusters) == n_clusters:
-            own = KMeans(n_clusters, init=centres, n_init=1).fit(rest).cluster_centers_
+            means = KMeans(n_clusters, init=centres, n_init=1).fit(rest, sample_weight=heft)
+            own = means.cluster_centers_
         nearest = _nearest(held_out, own)
         codes[folds == fold] = nearest
         distances[folds == fold] = _distances(held_out, own[nearest])
     return codes, distances
 
 
-def _halves(centres: Reals, sizes: NDArray[np.int64]) -> Codes:
+def _halves(centres: Reals, sizes: NDArray[Any]) -> Codes:
     """The clusters in two: cut across the axis along which their centres spread most."""
     if len(centres) < 2:
         return np.zeros(len(centres), np.int64)
@@ -414,9 +531,9 @@ def _halves(centres: Reals, sizes: NDArray[np.int64]) -> Codes:
     return halves
 
 
-def _linear_groups(position: Reals, codes: Codes) -> tuple[Reals, Reals]:
+def _linear_groups(position: Reals, codes: Codes, weights: Weights | None) -> tuple[Reals, Reals]:
     """Scores of the groups: coefficients (d, n_groups) and intercepts."""
-    model = LogisticRegression(max_iter=1000).fit(position, codes)
+    model = LogisticRegression(max_iter=1000).fit(position, codes, sample_weight=weights)
     if len(model.classes_) == 2:
         return np.vstack([0 * model.coef_, model.coef_]).T, np.array([0.0, model.intercept_[0]])
     return model.coef_.T, model.intercept_

@@ -6,6 +6,9 @@ drawn to zero by a ridge penalty; the ridge with the most evidence is taken (Lap
 approximation), or no spline at all if that has more. A curve is a regression on few columns, so
 that a resampled training set moves it by a few cheap steps (`reweighted`).
 
+Items may have weights, all positive. They are counts: penalties weigh less beside many items, and
+the sum of the weights is how many there are.
+
 References: M. Kull et al., "Beta calibration", AISTATS 2017; T. Hastie et al., "The Elements of
 Statistical Learning", 2009, section 5.2 (natural splines); D. MacKay, "Bayesian interpolation",
 Neural Computation 4 (1992) (evidence).
@@ -19,6 +22,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from quantshift.classify.scores import farthest_score
+from quantshift.weights import total_of, weighted_quantiles
 
 Reals = NDArray[np.float64]
 
@@ -84,21 +88,25 @@ class Spline:
     mix: Reals
 
     @classmethod
-    def of(cls, scores: Reals) -> "Spline | None":
+    def of(cls, scores: Reals, weights: Reals | None = None) -> "Spline | None":
         """The spline for these training scores; None if they take too few values."""
-        farthest = farthest_score(len(scores))
+        n_items = total_of(weights, len(scores))
+        farthest = farthest_score(n_items)
         cut = np.clip(scores, -farthest, farthest)
-        centre, unit = float(cut.mean()), spread_of(cut)
+        centre, unit = mean_of(cut, weights), spread_of(cut, weights)
         place = (cut - centre) / unit
-        knots = np.unique(np.quantile(place, np.linspace(*OUTER_KNOTS, N_KNOTS)))
+        knots = np.unique(_quantiles(place, np.linspace(*OUTER_KNOTS, N_KNOTS), weights))
         if len(knots) < 3:
             return None
         line = np.column_stack([np.ones_like(place), place])
         natural = _natural_mix(knots)
         own = _cubes(place, knots) @ natural
-        on_line = np.asarray(np.linalg.lstsq(line, own, rcond=None)[0], dtype=np.float64)
-        rest = own - line @ on_line
-        _, spread, axes = np.linalg.svd(rest / np.sqrt(len(rest)), full_matrices=False)
+        heft = 1.0 if weights is None else np.sqrt(weights)[:, np.newaxis]
+        on_line = np.asarray(
+            np.linalg.lstsq(heft * line, heft * own, rcond=None)[0], dtype=np.float64
+        )
+        rest = heft * (own - line @ on_line)
+        _, spread, axes = np.linalg.svd(rest / np.sqrt(n_items), full_matrices=False)
         if spread[0] < 1e-9:
             return None
         kept = spread > 1e-3 * spread[0]
@@ -146,43 +154,43 @@ class Curve:
         return np.asarray(expit(self.shape(scores) @ self.coefficients))
 
 
-def fit_line(scores: Reals, targets: Reals) -> Curve:
+def fit_line(scores: Reals, targets: Reals, weights: Reals | None = None) -> Curve:
     """The sigmoid of maximum likelihood."""
-    return _fitted(Line(max(float(np.abs(scores).max()), 1.0)), scores, targets)[0]
+    return _fitted(Line(max(float(np.abs(scores).max()), 1.0)), scores, targets, weights)[0]
 
 
-def fit_beta(scores: Reals, targets: Reals) -> Curve:
+def fit_beta(scores: Reals, targets: Reals, weights: Reals | None = None) -> Curve:
     """The beta curve of maximum likelihood with slopes of at least zero."""
-    farthest = farthest_score(len(scores))
-    both, _ = _fitted(Beta(farthest, (True, True)), scores, targets)
+    farthest = farthest_score(total_of(weights, len(scores)))
+    both, _ = _fitted(Beta(farthest, (True, True)), scores, targets, weights)
     if both.coefficients[1:].min() >= 0:
         return both
     # The best curve has a slope of zero: one of the two, or both.
     faces = [
-        _fitted(Beta(farthest, kept), scores, targets)
+        _fitted(Beta(farthest, kept), scores, targets, weights)
         for kept in ((True, False), (False, True), (False, False))
     ]
     allowed = [(loss, curve) for curve, loss in faces if (curve.coefficients[1:] >= 0).all()]
     return min(allowed, key=lambda pair: pair[0])[1]
 
 
-def fit_smooth(scores: Reals, targets: Reals) -> Curve:
+def fit_smooth(scores: Reals, targets: Reals, weights: Reals | None = None) -> Curve:
     """Line and spline, or the line alone if the spline has not the evidence."""
-    spline = Spline.of(scores)
+    spline = Spline.of(scores, weights)
     line = Line(spline.unit if spline else max(float(np.abs(scores).max()), 1.0))
     if spline is None:
-        return _fitted(line, scores, targets)[0]
+        return _fitted(line, scores, targets, weights)[0]
     shape = Smooth(line, spline)
     design = shape(scores)
     n_own = design.shape[1] - 2
     flat = np.full(2, _TINY)
-    start = np.append(float(logit(targets.mean())), 0.0)
-    theta, hessian, loss = fit_penalised(design[:, :2], targets, flat, start)
+    start = np.append(float(logit(mean_of(targets, weights))), 0.0)
+    theta, hessian, loss = fit_penalised(design[:, :2], targets, flat, start, weights)
     best, most = Curve(line, theta, flat), -loss - 0.5 * log_determinant(hessian)
     theta = np.concatenate([theta, np.zeros(n_own)])
     for ridge in sorted(RIDGES, reverse=True):
         penalty = np.concatenate([flat, np.full(n_own, ridge)])
-        theta, hessian, loss = fit_penalised(design, targets, penalty, theta)
+        theta, hessian, loss = fit_penalised(design, targets, penalty, theta, weights)
         evidence = 0.5 * n_own * np.log(ridge) - loss - 0.5 * log_determinant(hessian)
         if evidence > most:
             best, most = Curve(shape, theta, penalty), evidence
@@ -220,7 +228,7 @@ def fit_penalised(
 def reweighted(
     design: Reals, targets: Reals, penalty: Reals, theta: Reals, bread: Reals, weights: Reals
 ) -> Reals:
-    """The coefficients if the items had these weights, from those with equal weights.
+    """The coefficients if the items had these weights, from those with the weights of the fit.
 
     bread: the inverse Hessian at theta. Steps with it are Newton's but for the change of the
     Hessian, and end where the next would be a small part of a standard error. Where they do not
@@ -240,9 +248,17 @@ def reweighted(
     return fit_penalised(design, targets, penalty, theta, weights)[0]
 
 
-def spread_of(scores: Reals) -> float:
+def mean_of(values: Reals, weights: Reals | None = None) -> float:
+    """Mean of the values."""
+    return float(values.mean() if weights is None else np.average(values, weights=weights))
+
+
+def spread_of(scores: Reals, weights: Reals | None = None) -> float:
     """Standard deviation of the scores, or 1 if they are all the same but for rounding."""
-    spread = float(np.std(scores))
+    if weights is None:
+        spread = float(np.std(scores))
+    else:
+        spread = float(np.sqrt(mean_of((scores - mean_of(scores, weights)) ** 2, weights)))
     return spread if spread > 1e-9 * max(1.0, float(np.abs(scores).max())) else 1.0
 
 
@@ -251,14 +267,22 @@ def log_determinant(hessian: Reals) -> float:
     return float(np.linalg.slogdet(hessian)[1])
 
 
-def _fitted(shape: Shape, scores: Reals, targets: Reals) -> tuple[Curve, float]:
+def _fitted(
+    shape: Shape, scores: Reals, targets: Reals, weights: Reals | None
+) -> tuple[Curve, float]:
     """The curve of maximum likelihood and its loss."""
     design = shape(scores)
     start = np.zeros(design.shape[1])
-    start[0] = float(logit(targets.mean()))
+    start[0] = float(logit(mean_of(targets, weights)))
     penalty = np.full(design.shape[1], _TINY)
-    theta, _, loss = fit_penalised(design, targets, penalty, start)
+    theta, _, loss = fit_penalised(design, targets, penalty, start, weights)
     return Curve(shape, theta, penalty), loss
+
+
+def _quantiles(values: Reals, shares: Reals, weights: Reals | None) -> Reals:
+    if weights is None:
+        return np.asarray(np.quantile(values, shares))
+    return weighted_quantiles(values, shares, weights)
 
 
 def _cubes(place: Reals, knots: Reals) -> Reals:

@@ -4,6 +4,10 @@ A setting is a point of the classifier's grid, e.g. {"C": 10, "class_weight": "b
 settings are learnt on the same training items, which is what lets logistic regression solve them
 as one batch; any other scikit-learn classifier is cloned and fitted setting by setting, with the
 same results layout.
+
+Classes are codes 0 .. n_classes - 1, and posteriors have a column for each. Whoever learns needs
+items of every class: a training set that lacks one, as a whole or without one of its folds, is
+refused, because a posterior of zero would be a claim that nothing supports.
 """
 
 from abc import ABC, abstractmethod
@@ -19,7 +23,7 @@ from sklearn.linear_model import LogisticRegression
 
 from quantshift.classify.classifier import cross_fit, predict_posteriors
 from quantshift.classify.logistic import TOLERANCE, balanced_weights, fit_logistic, posteriors_of
-from quantshift.errors import UserError, unknown_name
+from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.features.view import View
 from quantshift.types import Codes, Indices, Posteriors
 
@@ -30,7 +34,7 @@ class AbstractModels(ABC):
     """Fitted models, one per setting.
 
     out_of_fold: posteriors of the training items by models that have not seen them, shape
-        (n_settings, n_items, 2).
+        (n_settings, n_items, n_classes).
     converged: whether all optimisations of a setting have, shape (n_settings,).
     """
 
@@ -39,13 +43,13 @@ class AbstractModels(ABC):
 
     @abstractmethod
     def posteriors(self, view: View, rows: Indices) -> Posteriors:
-        """Posteriors of any rows under every setting, shape (n_settings, n_rows, 2)."""
+        """Posteriors of any rows under every setting, (n_settings, n_rows, n_classes)."""
 
     @abstractmethod
     def committee(self, view: View, rows: Indices, place: int) -> Posteriors:
         """Posteriors of rows outside training by the models that made the out-of-fold ones.
 
-        place: of the setting. Shape (n_members, n_rows, 2).
+        place: of the setting. Shape (n_members, n_rows, n_classes).
         """
 
 
@@ -60,8 +64,12 @@ class AbstractLearner(ABC):
         codes: Codes,
         settings: Sequence[Setting],
         folds: Indices,
+        n_classes: int = 2,
     ) -> AbstractModels:
-        """Fit every setting on all rows, and on all but each fold."""
+        """Fit every setting on all rows, and on all but each fold.
+
+        codes, folds: of the rows, (n_rows,); codes are below `n_classes`.
+        """
 
     @abstractmethod
     def estimator(self, setting: Setting) -> BaseEstimator:
@@ -76,7 +84,7 @@ class LogisticLearner(AbstractLearner):
     """
 
     defaults: Setting = field(default_factory=dict)
-    tol: float = TOLERANCE
+    tol: float | None = None
     max_iter: int = 1000
 
     def learn(
@@ -86,8 +94,10 @@ class LogisticLearner(AbstractLearner):
         codes: Codes,
         settings: Sequence[Setting],
         folds: Indices,
+        n_classes: int = 2,
     ) -> AbstractModels:
         """Solve all settings and folds as one batch."""
+        _check_classes(codes, folds, n_classes)
         everyone = np.ones(len(rows), dtype=bool)
         parts = [everyone, *(folds != fold for fold in range(int(folds.max()) + 1))]
         problems = [
@@ -99,17 +109,20 @@ class LogisticLearner(AbstractLearner):
             view.transform(rows),
             codes,
             [c for (c, _), _ in problems],
-            np.stack([_weights(codes, part, balanced) for (_, balanced), part in problems]),
+            np.stack(
+                [_weights(codes, part, balanced, n_classes) for (_, balanced), part in problems]
+            ),
+            n_classes=n_classes,
             tol=self.tol,
             max_iter=self.max_iter,
         )
         shape = (len(settings), len(parts))
-        scores = fitted.training_scores.reshape(*shape, -1)
+        scores = fitted.training_scores.reshape(*shape, *fitted.training_scores.shape[1:])
         return _LogisticModels(
-            out_of_fold=posteriors_of(scores[:, folds + 1, np.arange(len(rows))]),
+            out_of_fold=posteriors_of(scores[:, folds + 1, np.arange(len(rows))], n_classes),
             converged=np.asarray(fitted.converged.reshape(shape).all(axis=1)),
-            coef=fitted.coef.reshape(-1, *shape),
-            intercept=fitted.intercept.reshape(shape),
+            coef=fitted.coef.reshape(-1, *shape, *fitted.coef.shape[2:]),
+            intercept=fitted.intercept.reshape(*shape, *fitted.intercept.shape[1:]),
         )
 
     def estimator(self, setting: Setting) -> BaseEstimator:
@@ -119,13 +132,19 @@ class LogisticLearner(AbstractLearner):
         # Its tolerance is of the gradient, the root of ours, but per item: at C = 1000 and 2%
         # positives a hundred-thousandth of that root is as accurate (benchmarks/logistic.py).
         return LogisticRegression(
-            **chosen, solver="newton-cg", tol=1e-5 * self.tol**0.5, max_iter=self.max_iter
+            **chosen,
+            solver="newton-cg",
+            tol=1e-5 * (self.tol or TOLERANCE) ** 0.5,
+            max_iter=self.max_iter,
         )
 
 
 @dataclass(frozen=True)
 class _LogisticModels(AbstractModels):
-    """coef: (n_features, n_settings, 1 + n_folds), that of all items first; intercept alike."""
+    """coef: (n_features, n_settings, 1 + n_folds), that of all items first; intercept alike.
+
+    More than two classes are one more axis of either.
+    """
 
     out_of_fold: Posteriors
     converged: NDArray[np.bool_]
@@ -142,8 +161,12 @@ class _LogisticModels(AbstractModels):
 def _scored(
     view: View, rows: Indices, coef: NDArray[np.float64], intercept: NDArray[np.float64]
 ) -> Posteriors:
-    scores = view.scores(rows, np.ascontiguousarray(coef), intercept)
-    return posteriors_of(np.ascontiguousarray(scores.T))
+    flat = np.ascontiguousarray(coef).reshape(len(coef), -1)
+    scores = view.scores(rows, flat, intercept.ravel())
+    if intercept.ndim == 1:
+        return posteriors_of(np.ascontiguousarray(scores.T))
+    by_model = scores.reshape(-1, *intercept.shape).transpose(1, 0, 2)
+    return posteriors_of(np.ascontiguousarray(by_model), intercept.shape[1])
 
 
 @dataclass(frozen=True)
@@ -159,9 +182,11 @@ class SklearnLearner(AbstractLearner):
         codes: Codes,
         settings: Sequence[Setting],
         folds: Indices,
+        n_classes: int = 2,
     ) -> AbstractModels:
         """Clone and fit the classifier for every setting and fold."""
-        X, classes = _short_indices(view.transform(rows)), np.array([0, 1])
+        _check_classes(codes, folds, n_classes)
+        X, classes = _short_indices(view.transform(rows)), np.arange(n_classes)
         models = [self.estimator(setting) for setting in settings]
         held_out = [cross_fit(model, X, codes, classes, folds) for model in models]
         return _SklearnModels(
@@ -184,20 +209,23 @@ class _SklearnModels(AbstractModels):
     members: tuple[tuple[Any, ...], ...]
 
     def posteriors(self, view: View, rows: Indices) -> Posteriors:
-        return _predicted(self.models, view, rows)
+        return _predicted(self.models, view, rows, self.out_of_fold.shape[-1])
 
     def committee(self, view: View, rows: Indices, place: int) -> Posteriors:
-        return _predicted(self.members[place], view, rows)
+        return _predicted(self.members[place], view, rows, self.out_of_fold.shape[-1])
 
 
-def _predicted(models: Sequence[Any], view: View, rows: Indices) -> Posteriors:
-    X, classes = _short_indices(view.transform(rows)), np.array([0, 1])
+def _predicted(models: Sequence[Any], view: View, rows: Indices, n_classes: int) -> Posteriors:
+    X, classes = _short_indices(view.transform(rows)), np.arange(n_classes)
     return np.stack([predict_posteriors(model, X, classes) for model in models])
 
 
 @dataclass(frozen=True)
 class GivenPosteriors(AbstractLearner):
-    """No learning: posteriors of all rows are given, held out from whatever model made them."""
+    """No learning: posteriors of all rows are given, held out from whatever model made them.
+
+    A class that no training item is of does not disturb: its column is there.
+    """
 
     given: Posteriors
 
@@ -208,8 +236,14 @@ class GivenPosteriors(AbstractLearner):
         codes: Codes,
         settings: Sequence[Setting],
         folds: Indices,
+        n_classes: int = 2,
     ) -> AbstractModels:
         """The given posteriors of the rows stand for out-of-fold ones."""
+        if self.given.shape[-1] != n_classes:
+            raise DataError(
+                f"the given posteriors have {self.given.shape[-1]} columns but there are "
+                f"{n_classes} classes: give one column per class, in the order of the classes"
+            )
         return _GivenModels(
             out_of_fold=np.tile(self.given[rows], (len(settings), 1, 1)),
             converged=np.ones(len(settings), dtype=bool),
@@ -259,5 +293,32 @@ def _logistic_setting(setting: Setting) -> tuple[float, bool]:
     return float(chosen["C"]), chosen["class_weight"] == "balanced"
 
 
-def _weights(codes: Codes, members: NDArray[np.bool_], balanced: bool) -> NDArray[np.float64]:
-    return balanced_weights(codes, members) if balanced else members.astype(np.float64)
+def _weights(
+    codes: Codes, members: NDArray[np.bool_], balanced: bool, n_classes: int
+) -> NDArray[np.float64]:
+    if balanced:
+        return balanced_weights(codes, members, n_classes)
+    return members.astype(np.float64)
+
+
+def _check_classes(codes: Codes, folds: Indices, n_classes: int) -> None:
+    """Refuse a training set that lacks a class, as a whole or without one of its folds."""
+    if codes.size and not 0 <= codes.min() <= codes.max() < n_classes:
+        raise DataError(
+            f"codes from {codes.min()} to {codes.max()} but {n_classes} classes: "
+            f"they must be from 0 to {n_classes - 1}"
+        )
+    counts = np.zeros((int(folds.max(initial=-1)) + 1, n_classes), dtype=np.int64)
+    np.add.at(counts, (folds, codes), 1)
+    totals = counts.sum(axis=0)
+    if (totals == 0).any():
+        raise DataError(
+            f"no training item is of class {int(totals.argmin())} (of {n_classes}, counted from "
+            "0): draw training sets that hold every class"
+        )
+    alone = (counts == totals).any(axis=0)
+    if alone.any():
+        raise DataError(
+            f"all training items of class {int(alone.argmax())} (of {n_classes}, counted from 0) "
+            "are in one fold, and held out together: spread every class over the folds"
+        )

@@ -27,9 +27,12 @@ def class_scores(posteriors: Posteriors, farthest: float = np.inf) -> NDArray[np
     return np.asarray(np.clip(scores, -farthest, farthest))
 
 
-def farthest_score(n_items: int) -> float:
-    """Log-odds beyond which n held-out items cannot tell how sure a classifier may be."""
-    return float(np.log(2 * n_items))
+def farthest_score(n_items: float) -> float:
+    """Log-odds beyond which n held-out items cannot tell how sure a classifier may be.
+
+    n_items: how many, or the sum of their weights; fewer than one count as one.
+    """
+    return float(np.log(2 * max(n_items, 1)))
 
 
 def memberships(codes: Codes, n_classes: int) -> NDArray[np.float64]:
@@ -37,13 +40,18 @@ def memberships(codes: Codes, n_classes: int) -> NDArray[np.float64]:
     return matched_columns(np.eye(n_classes)[codes])
 
 
-def platt_targets(codes: Codes, n_classes: int) -> NDArray[np.float64]:
+def platt_targets(
+    codes: Codes, n_classes: int, weights: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
     """Memberships kept away from 0 and 1: a held-out item is never certain.
 
-    Separable data then have a finite fit.
+    Separable data then have a finite fit. weights: of the items, in units of an item.
     """
     members = memberships(codes, n_classes)
-    n_in, n_out = members.sum(axis=0), (1 - members).sum(axis=0)
+    if weights is None:
+        n_in, n_out = members.sum(axis=0), (1 - members).sum(axis=0)
+    else:
+        n_in, n_out = weights @ members, weights @ (1 - members)
     return np.asarray(np.where(members == 1, (n_in + 1) / (n_in + 2), 1 / (n_out + 2)))
 
 

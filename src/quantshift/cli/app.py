@@ -1,18 +1,23 @@
 """The `quantshift` command: the verbs in the order of the work, and one way to fail."""
 
 import sys
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from quantshift import __version__
 from quantshift.cli import (
     audit_plan,
     corpus,
+    data,
     demo,
     doctor,
     listing,
+    migrate,
     quantify,
     report,
     run,
@@ -34,13 +39,18 @@ app.command("quantify")(quantify.quantify)
 app.command("train")(train.train)
 app.command("audit-plan")(audit_plan.audit_plan)
 app.add_typer(corpus.app, name="corpus")
+app.add_typer(data.app, name="data")
 app.command("run")(run.run)
 app.command("status")(status.status)
 app.command("verify")(status.verify)
+app.command("migrate")(migrate.migrate)
 app.command("report")(report.report)
 app.command("demo")(demo.demo)
 app.command("list")(listing.list_)
 app.command("doctor")(doctor.doctor)
+
+OTHER_NAMES: Mapping[str, str] = MappingProxyType({"n_workers": "jobs", "train_on": "train"})
+"""Arguments of the library that have another name on the command line."""
 
 
 def _print_version(wanted: bool) -> None:
@@ -73,11 +83,16 @@ def main() -> None:
         if debug:
             raise
         console = Console(stderr=True, soft_wrap=True)
-        console.print(f"[bold red]error:[/] {_escape(error)}", highlight=False)
+        said = escape(" ".join(f"{error}{_cure(error, arguments)}".split()))
+        console.print(f"[bold red]error:[/] {said}", highlight=False)
         sys.exit(2)
 
 
-def _escape(error: UserError) -> str:
-    from rich.markup import escape
-
-    return escape(" ".join(str(error).split()))
+def _cure(error: UserError, words: Sequence[str]) -> str:
+    """The options of the verb that was called by which the error can be cured, in brackets."""
+    command: Any = typer.main.get_command(app)
+    for word in words:
+        command = getattr(command, "commands", {}).get(word, command)
+    wanted = {OTHER_NAMES.get(name, name) for name in error.arguments}
+    options = [p.opts[0] for p in command.params if p.name in wanted and p.opts[0][0] == "-"]
+    return f" ({', '.join(options)})" if options else ""

@@ -18,8 +18,8 @@ from quantshift.cli.quantify import (
     names,
     status,
 )
-from quantshift.quantify import plan, write_audit_sheet
-from quantshift.quantify.words import percent
+from quantshift.own_data import draw_audit_sheet, write_audit_sheet
+from quantshift.own_data.words import percent
 
 
 def audit_plan(
@@ -52,7 +52,7 @@ def audit_plan(
         quantshift audit-plan --model model/ --sample new.csv --precision 0.03 --out audit.csv
     """
     with status() as progress:
-        sheet = plan(
+        sheet = draw_audit_sheet(
             sample,
             precision=precision,
             train_on=train,
@@ -68,16 +68,16 @@ def audit_plan(
         )
         if out is not None:
             write_audit_sheet(sheet, out)
-    found = sheet.plan
-    every = found.n_labels == found.n_items
-    n_labels = "all" if every else f"about {found.n_labels:,} of"
+    plan = sheet.plan
+    every = plan.n_labels == plan.n_items
+    n_labels = "all" if every else f"about {plan.n_labels:,} of"
     typer.echo(
-        f"Label {n_labels} the {found.n_items:,} items for an interval of about plus or minus "
-        f"{percent(found.precision)}; counting labels alone would take about {found.n_counting:,}."
+        f"Label {n_labels} the {plan.n_items:,} items for an interval of about plus or minus "
+        f"{percent(plan.precision)}; counting labels alone would take about {plan.n_counting:,}."
     )
-    if every and found.attainable > found.precision:
+    if every and plan.attainable > plan.precision:
         typer.echo(
-            f"More cannot be had from {found.n_items:,} items: with all of them labelled it is "
-            f"about plus or minus {percent(found.attainable)}."
+            f"More cannot be had from {plan.n_items:,} items: with all of them labelled it is "
+            f"about plus or minus {percent(plan.attainable)}."
         )
     typer.echo(f"items to label in {out}" if out else "Add --out FILE.csv to draw them.")

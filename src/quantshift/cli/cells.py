@@ -8,13 +8,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bar
 
-from quantshift.experiments.runner import Progress
+from quantshift.experiments.runner import RunProgress
 
 LINE_EVERY_SECONDS = 10.0
 
 
 @contextmanager
-def cell_progress(console: Console) -> Iterator[Callable[[Progress], None]]:
+def cell_progress(console: Console) -> Iterator[Callable[[RunProgress], None]]:
     """A function to report progress with, for the time of a run."""
     if not console.is_terminal:
         yield _line_reporter(console)
@@ -29,7 +29,7 @@ def cell_progress(console: Console) -> Iterator[Callable[[Progress], None]]:
     with Bar(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=None, note="starting workers")
 
-        def report(progress: Progress) -> None:
+        def report(progress: RunProgress) -> None:
             bar.update(
                 task, completed=progress.done, total=progress.total, note=progress_note(progress)
             )
@@ -37,10 +37,10 @@ def cell_progress(console: Console) -> Iterator[Callable[[Progress], None]]:
         yield report
 
 
-def progress_note(progress: Progress) -> str:
+def progress_note(progress: RunProgress) -> str:
     """Rate, time left, workers and failures, in words.
 
-    >>> progress_note(Progress(30, 90, (), 60.0, 2))
+    >>> progress_note(RunProgress(30, 90, (), 60.0, 2))
     '0.50 cells/s, 2:00 left, 2 workers'
     """
     left = progress.seconds_left
@@ -49,10 +49,10 @@ def progress_note(progress: Progress) -> str:
     return f"{progress.rate:.2f} cells/s{clock}, {progress.n_workers} workers{failed}"
 
 
-def _line_reporter(console: Console) -> Callable[[Progress], None]:
+def _line_reporter(console: Console) -> Callable[[RunProgress], None]:
     last = time.monotonic()
 
-    def report(progress: Progress) -> None:
+    def report(progress: RunProgress) -> None:
         nonlocal last
         now = time.monotonic()
         if now - last >= LINE_EVERY_SECONDS or progress.done == progress.total:

@@ -9,9 +9,9 @@ from rich.console import Console
 
 from quantshift.cli.progress import byte_progress, item_progress
 from quantshift.corpora.corpus import Corpus
-from quantshift.corpora.describe import describe, render, render_summary
+from quantshift.corpora.description import describe, render, render_summary
 from quantshift.corpora.download import REVIEWS_URL, fetch_reviews
-from quantshift.corpora.importing import MIN_CHARS, MIN_USEFUL, import_reviews, parse_source
+from quantshift.corpora.reviews import MIN_CHARS, MIN_USEFUL, import_reviews, parse_source
 
 app = typer.Typer(
     help="Make corpora of reviews and look into them.",
@@ -112,7 +112,8 @@ def describe_(
         int, typer.Option("--samples", min=0, help="First rows shown of each category.")
     ] = 3,
     verify: Annotated[
-        bool, typer.Option("--verify", help="First check all hashes of the corpus.")
+        bool,
+        typer.Option("--verify", help="First check all hashes, also of its counts."),
     ] = False,
 ) -> None:
     """Show what is in a corpus: reviews, star shares, lengths, filters, first rows.
@@ -126,7 +127,15 @@ def describe_(
     corpus = Corpus.open(folder)
     if verify:
         corpus.verify()
+        _verify_counts(corpus)
     typer.echo(render(describe(corpus, n_samples=samples), format.value))
+
+
+def _verify_counts(corpus: Corpus) -> None:
+    from quantshift.features.counts import FOLDER, verify_counts
+
+    if (corpus.path / FOLDER).exists():
+        verify_counts(corpus.path / FOLDER)
 
 
 @app.command("fetch")

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from quantshift import catalogue
-from quantshift.experiments.spec import library
+from quantshift.experiments.loading import library
 
 
 class Kind(StrEnum):

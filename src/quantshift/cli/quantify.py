@@ -9,9 +9,9 @@ import typer
 from rich.console import Console
 
 from quantshift.files import check_place, write_whole
-from quantshift.quantify import quantify as quantify_tables
-from quantshift.quantify import render_json, render_text
-from quantshift.quantify.model import AUTO
+from quantshift.own_data import quantify as quantify_tables
+from quantshift.own_data import render_json, render_text
+from quantshift.own_data.model import AUTO
 
 Train = Annotated[
     Path | None, typer.Option("--train", metavar="FILE", help="The labelled table to learn from.")
@@ -114,7 +114,7 @@ def quantify(
     if html is not None:
         check_place(html)
     with status() as progress:
-        found = quantify_tables(
+        result = quantify_tables(
             list(sample),
             train_on=train,
             model=model,
@@ -133,11 +133,11 @@ def quantify(
             seed=seed,
             progress=progress,
         )
-    typer.echo(render_json(found) if as_json else render_text(found))
+    typer.echo(render_json(result) if as_json else render_text(result))
     if html is not None:
-        from quantshift.quantify.page import render_page
+        from quantshift.own_data.page import render_page
 
-        write_whole(html, render_page(found).encode())
+        write_whole(html, render_page(result).encode())
         if not as_json:
             typer.echo(f"\npage in {html}")
 

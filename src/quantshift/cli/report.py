@@ -11,7 +11,9 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from quantshift.experiments.plan import planned
+from quantshift.cli.machine import n_cores
+from quantshift.experiments.planning import planned
+from quantshift.metrics import MEASURES
 from quantshift.results.store import ResultStore
 
 LINE_EVERY_SECONDS = 5.0
@@ -59,6 +61,24 @@ def report(
             show_default=False,
         ),
     ] = None,
+    measure: Annotated[
+        str,
+        typer.Option(
+            "--measure",
+            "-m",
+            metavar="NAME",
+            help=f"What an error is: {', '.join(MEASURES)}.",
+        ),
+    ] = "ae",
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            "--methods",
+            metavar="A,B",
+            help="Show only these methods, in this order (default: all).",
+            show_default=False,
+        ),
+    ] = None,
     against: Annotated[
         Reference | None,
         typer.Option(help="Compare with the published numbers.", show_default=False),
@@ -66,7 +86,7 @@ def report(
 ) -> None:
     """Turn results into a web page, tables, figures and a summary; nothing is run again.
 
-    Unfinished results give a report with gaps, which the page names.
+    Unfinished results give a report with gaps; failed methods and unfinished data sets are named.
 
     Examples:
 
@@ -75,6 +95,8 @@ def report(
         quantshift report runs/paper --against paper
 
         quantshift report runs/paper --out paper/tables --formats tex --formats pdf
+
+        quantshift report runs/mine --measure rae --methods SLD,PACC,Mine
     """
     # Reports need packages that no other verb does, and these take a second to import.
     from quantshift.report.build import FORMATS, build_report
@@ -85,20 +107,35 @@ def report(
         written = build_report(
             store,
             out,
+            measure=measure,
+            methods=listed(methods) if methods else None,
             formats=[str(name) for name in formats] if formats else FORMATS,
             against_paper=against is Reference.PAPER,
             planned=planned(store.description),
+            workers=n_cores(),
             progress=progress,
         )
     folder = (out or results / "report").resolve()
     page = folder / "report.html"
-    console.print(
-        f"{len(written)} files in {folder}", highlight=False, markup=False, soft_wrap=True
-    )
-    if folder / page.name in [path.resolve() for path in written]:
+
+    def say(text: str) -> None:
+        console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+    for gap in written.gaps:
+        say(f"not complete: {gap}")
+    say(f"{len(written.files)} files in {folder}")
+    if folder / page.name in [path.resolve() for path in written.files]:
         size = page.stat().st_size / 1e6
-        line = f"open {page.as_uri()} in a browser ({size:.1f} MB, needs no network)"
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+        say(f"open {page.as_uri()} in a browser ({size:.1f} MB, needs no network)")
+
+
+def listed(names: str) -> list[str]:
+    """Names separated by commas.
+
+    >>> listed("SLD, PACC")
+    ['SLD', 'PACC']
+    """
+    return [name.strip() for name in names.split(",") if name.strip()]
 
 
 @contextmanager

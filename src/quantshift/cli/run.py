@@ -14,12 +14,13 @@ from quantshift.cli.cells import cell_progress
 from quantshift.cli.machine import n_cores
 from quantshift.cli.progress import item_progress
 from quantshift.corpora.corpus import Corpus
-from quantshift.experiments.dataset import source_of
+from quantshift.data.sources import CorpusSource
 from quantshift.experiments.document import parse_overrides
 from quantshift.experiments.executors import executor
-from quantshift.experiments.plan import plan_table
+from quantshift.experiments.loading import library_names, load_experiment
+from quantshift.experiments.planning import plan_table
 from quantshift.experiments.runner import REDO_FAILED, Run, RunSummary, run_experiments
-from quantshift.experiments.spec import library_names, load_experiment
+from quantshift.experiments.sources import sources_of
 from quantshift.features.counts import FOLDER, tokenise_corpus
 from quantshift.results.store import ResultStore
 from quantshift.tables import text_table
@@ -44,18 +45,21 @@ def run(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="The folder of the results.")
     ],
-    corpus: Annotated[
-        Path | None,
+    data: Annotated[
+        list[Path] | None,
         typer.Option(
+            "--data",
             "--corpus",
             metavar="DIR",
-            help="A corpus made with `quantshift corpus import` (default: synthetic reviews).",
+            help="A data set made with `quantshift data import`, or a corpus made with `quantshift "
+            "corpus import`; may be given several times (default: synthetic reviews).",
+            show_default=False,
         ),
     ] = None,
     profile: Annotated[
         Profile | None,
         typer.Option(
-            help="paper: full sizes (default with --corpus); quick: the same grids, smaller sizes "
+            help="paper: full sizes (default with --data); quick: the same grids, smaller sizes "
             "(default on the synthetic reviews).",
             show_default=False,
         ),
@@ -81,7 +85,7 @@ def run(
         ),
     ] = None,
     documents: Annotated[
-        int, typer.Option(help="Size of the synthetic corpus, if no --corpus is given.", min=1)
+        int, typer.Option(help="Size of the synthetic corpus, if no --data is given.", min=1)
     ] = 20_000,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the plan with its counts and stop.")
@@ -96,24 +100,28 @@ def run(
 
         quantshift run prior local --out runs/first
 
-        quantshift run prior covariate --corpus reviews --out runs/paper --jobs 2
+        quantshift run prior covariate --data reviews --out runs/paper --jobs 2
 
-        quantshift run my.toml --corpus reviews --out runs/mine --set shift.test_repeats=10
+        quantshift run prior --data churn --data adult --out runs/tables
+
+        quantshift run my.toml --data reviews --out runs/mine --set shift.test_repeats=10
     """
     console = Console()
     overrides = parse_overrides(settings or [])
     loaded = tuple(
-        load_experiment(e, profile=_profile(e, profile, corpus), overrides=overrides)
+        load_experiment(
+            e, profile=_profile(e, profile, on_own_data=bool(data)), overrides=overrides
+        )
         for e in experiments
     )
-    sources = {e.name: source_of(e, corpus, n_documents=documents, seed=0) for e in loaded}
+    sources = {e.name: sources_of(e, data or (), n_documents=documents) for e in loaded}
     prepared = Run(loaded, sources, out)
     if dry_run:
         store = ResultStore.open(out) if (out / "store.json").exists() else None
         _say(console, text_table(plan_table(prepared.plan(store))))
         return
-    if corpus is not None:
-        _tokenise_if_needed(corpus, console)
+    for folder in {s.path for own in sources.values() for s in own if isinstance(s, CorpusSource)}:
+        _tokenise_if_needed(folder, console)
     chosen = executor(jobs or n_cores(), cluster)
     try:
         with cell_progress(console) as progress:
@@ -142,9 +150,9 @@ def resume_command(arguments: Sequence[str], redo: str | None) -> str:
     return shlex.join(["quantshift", *kept])
 
 
-def _profile(experiment: str, wanted: Profile | None, corpus: Path | None) -> str:
+def _profile(experiment: str, wanted: Profile | None, *, on_own_data: bool) -> str:
     # A file of one's own is run as it is written; it need not have a quick profile.
-    quick = corpus is None and experiment in library_names()
+    quick = not on_own_data and experiment in library_names()
     return (wanted or (Profile.QUICK if quick else Profile.PAPER)).value
 
 

@@ -7,11 +7,11 @@ import typer
 from rich.console import Console
 
 from quantshift.errors import UserError
-from quantshift.experiments.plan import planned
-from quantshift.results.status import status as status_frame
+from quantshift.experiments.planning import planned
+from quantshift.results.completeness import status as status_frame
 from quantshift.results.store import ResultStore
-from quantshift.results.verify import repair
-from quantshift.results.verify import verify as verify_store
+from quantshift.results.verification import repair
+from quantshift.results.verification import verify as verify_store
 from quantshift.tables import Table, text_table
 
 SHOWN_FAILURES = 10
@@ -22,14 +22,15 @@ Results = Annotated[
 
 
 def status(results: Results) -> None:
-    """Show what is done, failed and to do in each experiment, and how fast it went."""
+    """Show what is done, failed and to do in each experiment and data set, and how fast it went."""
     console = Console()
     store = ResultStore.open(results)
     frame = status_frame(store, planned(store.description))
-    header = ("experiment", "cells", "done", "failed", "to do", "results", "missing")
+    header = ("experiment", "data set", "cells", "done", "failed", "to do", "results", "missing")
     rows = tuple(
         (
             row["experiment"],
+            row["dataset"],
             *(f"{row[name]:,}" for name in ("cells", "cells_done", "cells_failed", "cells_to_do")),
             f"{row['done']:,}",
             f"{row['failed'] + row['to_do']:,}",
@@ -61,7 +62,11 @@ def verify(
     results: Results,
     remove: Annotated[
         bool,
-        typer.Option("--repair", help="Remove damaged files, so that the next run redoes them."),
+        typer.Option(
+            "--repair",
+            help="Remove damaged files, so that the next run redoes them; a damaged store.json is "
+            "made again from its parts.",
+        ),
     ] = False,
 ) -> None:
     """Check every result file against its checksum, and that nothing planned is missing.
@@ -69,13 +74,13 @@ def verify(
     Exit code 0: sound and complete; 1: damaged or incomplete.
     """
     console = Console()
-    store = ResultStore.open(results)
+    store = ResultStore.rebuild(results) if remove else ResultStore.open(results)
     problems = verify_store(store)
     for problem in problems:
         console.print(str(problem), markup=False, highlight=False, soft_wrap=True)
     if remove:
         removed = sum(repair(store, problem) for problem in problems if problem.repairable)
-        console.print(f"{removed} damaged files removed; run the same command again")
+        console.print(f"{removed} damaged files removed or made again; run the same command again")
     frame = status_frame(store, planned(store.description))
     missing = sum(frame["to_do"]) + sum(frame["failed"])
     done = sum(frame["done"])
@@ -88,15 +93,14 @@ def verify(
 
 def _failures(store: ResultStore) -> list[str]:
     lines = []
-    for experiment in store.experiments:
-        for cell in store.cells(experiment):
-            try:
-                failures = store.failures(experiment, cell)
-            except UserError as error:
-                lines.append(str(error))
-                continue
-            for failure in failures:
-                methods = ", ".join(failure.methods)
-                message = " ".join(failure.message.split())
-                lines.append(f"{experiment} {cell} {methods}: {failure.error}: {message}")
+    for experiment, dataset, cell in store.places():
+        try:
+            failures = store.failures(experiment, dataset, cell)
+        except UserError as error:
+            lines.append(str(error))
+            continue
+        for failure in failures:
+            methods = ", ".join(failure.methods)
+            message = " ".join(failure.message.split())
+            lines.append(f"{experiment} {dataset} {cell} {methods}: {failure.error}: {message}")
     return lines

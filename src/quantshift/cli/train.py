@@ -15,10 +15,10 @@ from quantshift.cli.quantify import (
     names,
     status,
 )
-from quantshift.quantify import save_model
-from quantshift.quantify import train as train_model
-from quantshift.quantify.model import AUTO
-from quantshift.quantify.words import percent
+from quantshift.own_data import save_model
+from quantshift.own_data import train as train_model
+from quantshift.own_data.model import AUTO
+from quantshift.own_data.words import percent
 
 
 def train(

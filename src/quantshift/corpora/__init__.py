@@ -1,9 +1,9 @@
 """Room 1: raw files become a corpus on disk."""
 
 from quantshift.corpora.corpus import Category, Corpus, CorpusWriter
-from quantshift.corpora.describe import Description, describe, render, render_summary
+from quantshift.corpora.description import Description, describe, render, render_summary
 from quantshift.corpora.download import fetch_reviews
-from quantshift.corpora.importing import (
+from quantshift.corpora.reviews import (
     ImportProgress,
     ImportSummary,
     Source,
@@ -12,6 +12,7 @@ from quantshift.corpora.importing import (
     import_reviews,
     parse_source,
 )
+from quantshift.corpora.synthetic import SyntheticCorpus, SyntheticModel, generate, write_corpus
 
 __all__ = [
     "Category",
@@ -22,11 +23,15 @@ __all__ = [
     "ImportSummary",
     "Source",
     "SourceSummary",
+    "SyntheticCorpus",
+    "SyntheticModel",
     "Tally",
     "describe",
     "fetch_reviews",
+    "generate",
     "import_reviews",
     "parse_source",
     "render",
     "render_summary",
+    "write_corpus",
 ]

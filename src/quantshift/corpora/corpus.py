@@ -30,13 +30,20 @@ import pyarrow.parquet as pq
 from numpy.typing import ArrayLike, NDArray
 
 from quantshift.errors import DataError, UserError
-from quantshift.files import file_sha256, flush, put_in_place, sibling
+from quantshift.files import put_in_place, sibling
+from quantshift.manifests import FolderKind
 
-FORMAT = "quantshift-corpus"
-VERSION = 1
-MANIFEST = "manifest.json"
 REVIEWS = "reviews.parquet"
 STARS = (1, 2, 3, 4, 5)
+CORPUS = FolderKind(
+    format="quantshift-corpus",
+    version=1,
+    noun="corpus",
+    described="a corpus",
+    keys=frozenset({"hash", "documents", "categories", "files", "origin"}),
+    absent="{folder} is no corpus: it {reason}; make one with `quantshift corpus import`",
+    cure="make the corpus again",
+)
 BLOCK_BYTES = 1 << 24
 ROW_GROUP_BYTES = 1 << 25
 
@@ -64,12 +71,8 @@ class Corpus:
     def open(cls, path: str | Path) -> Self:
         """The corpus in the folder `path`; refused unless its format is one we read."""
         folder = Path(path)
-        manifest = _read_manifest(folder)
-        reviews, recorded = folder / REVIEWS, manifest["files"][REVIEWS]["bytes"]
-        found = reviews.stat().st_size if reviews.is_file() else None
-        if found != recorded:
-            state = "is missing" if found is None else f"has {found} bytes instead of {recorded}"
-            raise DataError(f"damaged corpus: {reviews} {state}; make the corpus again")
+        manifest = CORPUS.read(folder)
+        CORPUS.check_sizes(folder, manifest)
         return cls(path=folder, manifest=manifest)
 
     @property
@@ -146,7 +149,7 @@ class Corpus:
         if rows.min() < 0 or rows.max() >= self.n_documents:
             wrong = int(rows.min() if rows.min() < 0 else rows.max())
             raise DataError(f"row {wrong} is outside the corpus of {self.n_documents} documents")
-        found = np.empty(len(rows), dtype=object)
+        taken = np.empty(len(rows), dtype=object)
         with self._parquet() as file:
             sizes = [file.metadata.row_group(g).num_rows for g in range(file.num_row_groups)]
             starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -154,34 +157,27 @@ class Corpus:
             for group in np.unique(groups):
                 wanted = np.flatnonzero(groups == group)
                 column = file.read_row_group(int(group), columns=["text"]).column("text")
-                found[wanted] = column.take(pa.array(rows[wanted] - starts[group])).to_pylist()
-        return list(found)
+                taken[wanted] = column.take(pa.array(rows[wanted] - starts[group])).to_pylist()
+        return list(taken)
 
     def verify(self) -> None:
         """Read everything and compare it with the hashes of the manifest."""
-        recorded = self.manifest["files"][REVIEWS]["sha256"]
-        if file_sha256(self.path / REVIEWS) != recorded:
-            raise DataError(
-                f"damaged corpus: the content of {self.path / REVIEWS} does not match its "
-                "manifest; make the corpus again"
-            )
+        CORPUS.check_hashes(self.path, self.manifest)
         content = _ContentHash(self.categories)
         for start, texts in self.text_blocks():
             rows = slice(start, start + len(texts))
             content.update(self.category_codes[rows], self.stars[rows], texts)
         if content.hexdigest() != self.hash:
-            raise DataError(
-                f"damaged corpus: the manifest in {self.path} was altered (the corpus hash does "
-                "not match the reviews); make the corpus again"
+            raise CORPUS.damaged(
+                f"the manifest in {self.path} was altered (the corpus hash does not match the "
+                "reviews)"
             )
 
     def _parquet(self) -> Any:
         try:
             return pq.ParquetFile(self.path / REVIEWS)
         except (OSError, pa.ArrowException) as error:
-            raise DataError(
-                f"damaged corpus: {self.path / REVIEWS} cannot be read; make the corpus again"
-            ) from error
+            raise CORPUS.damaged(f"{self.path / REVIEWS} cannot be read") from error
 
     def _table(self, column: str) -> Any:
         with self._parquet() as file:
@@ -211,7 +207,7 @@ class CorpusWriter:
     def __enter__(self) -> Self:
         if not self.categories or len(set(self.categories)) < len(self.categories):
             raise UserError(f"categories must be distinct and at least one: {self.categories}")
-        check_free(self.out, overwrite=self.overwrite)
+        CORPUS.check_free(self.out, overwrite=self.overwrite)
         self._star_counts = np.zeros((len(self.categories), len(STARS)), dtype=np.int64)
         self._hash = _ContentHash(self.categories)
         self._pending: list[Any] = []
@@ -291,10 +287,7 @@ class CorpusWriter:
         """
         self._flush()
         self._file.close()
-        reviews = self._folder / REVIEWS
-        manifest = {
-            "format": FORMAT,
-            "version": VERSION,
+        about = {
             "quantshift": importlib.metadata.version("quantshift"),
             "hash": self._hash.hexdigest(),
             "documents": int(self._star_counts.sum()),
@@ -302,15 +295,11 @@ class CorpusWriter:
                 {"name": name, "documents": int(counts.sum()), "stars": counts.tolist()}
                 for name, counts in zip(self.categories, self._star_counts, strict=True)
             ],
-            "files": {REVIEWS: {"bytes": reviews.stat().st_size, "sha256": file_sha256(reviews)}},
             "origin": origin,
         }
-        text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
-        (self._folder / MANIFEST).write_text(text, encoding="utf-8")
-        for path in (reviews, self._folder / MANIFEST, self._folder):
-            flush(path)
+        CORPUS.write(self._folder, about, [self._folder / REVIEWS])
         # Asked again: the folder may have come into being while the corpus was written.
-        check_free(self.out, overwrite=self.overwrite)
+        CORPUS.check_free(self.out, overwrite=self.overwrite)
         put_in_place(self._folder, self.out)
         return Corpus.open(self.out)
 
@@ -319,16 +308,6 @@ class CorpusWriter:
             table = pa.Table.from_batches(self._pending)
             self._file.write_table(table, row_group_size=len(table))
         self._pending, self._pending_bytes = [], 0
-
-
-def check_free(out: Path, *, overwrite: bool) -> None:
-    """Refuse an output folder that is taken, unless it is a corpus and may be overwritten."""
-    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
-        return
-    if not _is_corpus(out):
-        raise UserError(f"{out} exists and is no corpus; choose another folder")
-    if not overwrite:
-        raise UserError(f"{out} already holds a corpus; choose another folder or use --overwrite")
 
 
 def split_by_bytes(texts: Texts, max_bytes: int) -> Iterator[Texts]:
@@ -384,42 +363,5 @@ def _codes_of(names: Any, categories: Sequence[str]) -> NDArray[np.int16]:
     try:
         codes = np.array([known[name] for name in names.dictionary.to_pylist()], dtype=np.int16)
     except KeyError as error:
-        raise DataError(
-            f"damaged corpus: category {error.args[0]!r} is not in the manifest; "
-            "make the corpus again"
-        ) from error
+        raise CORPUS.damaged(f"category {error.args[0]!r} is not in the manifest") from error
     return np.asarray(codes[names.indices.to_numpy(zero_copy_only=False)])
-
-
-def _read_manifest(folder: Path) -> Mapping[str, Any]:
-    path = folder / MANIFEST
-    if not path.is_file():
-        reason = "has no manifest.json" if folder.is_dir() else "does not exist"
-        raise DataError(
-            f"{folder} is no corpus: it {reason}; make one with `quantshift corpus import`"
-        )
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise DataError(f"damaged corpus: {path} is not JSON; make the corpus again") from error
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise DataError(f"{path} does not describe a corpus; was the right folder given?")
-    version = manifest.get("version")
-    if version != VERSION:
-        newer = isinstance(version, int) and version > VERSION
-        cure = "upgrade quantshift" if newer else "make the corpus again"
-        raise DataError(f"{folder} has corpus format {version}, this is {VERSION}; {cure}")
-    missing = {"hash", "documents", "categories", "files", "origin"} - manifest.keys()
-    if missing:
-        raise DataError(
-            f"damaged corpus: {path} lacks {', '.join(sorted(missing))}; make the corpus again"
-        )
-    return manifest
-
-
-def _is_corpus(folder: Path) -> bool:
-    try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return isinstance(manifest, dict) and manifest.get("format") == FORMAT

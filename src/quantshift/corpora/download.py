@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from quantshift.corpora.corpus import check_free
-from quantshift.corpora.importing import (
+from quantshift.corpora.corpus import CORPUS
+from quantshift.corpora.reviews import (
     MIN_CHARS,
     ImportProgress,
     ImportSummary,
@@ -90,7 +90,7 @@ def fetch_reviews(
     those which are there already, whole, are not fetched again.
     """
     out = Path(out)
-    check_free(out.absolute(), overwrite=overwrite)
+    CORPUS.check_free(out.absolute(), overwrite=overwrite)
     folder = Path(downloads) if downloads is not None else out.with_name(out.name + ".downloads")
     paths = download_files(list_files(url), folder, pause=pause, progress=download_progress)
     sources = [Source(_category(path.name), _single(path)) for path in paths]
@@ -104,7 +104,7 @@ def list_files(url: str = REVIEWS_URL) -> tuple[RemoteFile, ...]:
     try:
         with _open(url, {}) as response:
             record = json.load(response)
-        found = [_remote_file(entry) for entry in record["files"]]
+        listed = [_remote_file(entry) for entry in record["files"]]
     except UserError:
         raise
     except (ValueError, KeyError, TypeError) as error:
@@ -116,11 +116,11 @@ def list_files(url: str = REVIEWS_URL) -> tuple[RemoteFile, ...]:
         raise UserError(f"cannot reach {url} ({_reason(error)}); try again later") from error
     files = [
         file
-        for file in found
+        for file in listed
         if file.name.lower().endswith(SUFFIXES) and not file.name.lower().startswith(NO_DATA)
     ]
     if not files:
-        names = ", ".join(file.name for file in found) or "no file at all"
+        names = ", ".join(file.name for file in listed) or "no file at all"
         raise DataError(f"{url} lists no file of reviews ({', '.join(SUFFIXES)}) but {names}")
     categories = [_category(file.name) for file in files]
     if len(set(categories)) < len(categories):

@@ -249,16 +249,17 @@ def _holds_text(kind: Any) -> bool:
     )
 
 
-def _check_columns(name: str, found: Sequence[str], columns: Columns) -> None:
-    for option, column in (("--text-column", columns.text), ("--stars-column", columns.stars)):
-        if column not in found:
+def _check_columns(name: str, names: Sequence[str], columns: Columns) -> None:
+    for what, column in (("text", columns.text), ("stars", columns.stars)):
+        if column not in names:
             # Without a header, the first row stands in its place, and may be long.
-            error = unknown_name("column", column, [shown[:20] for shown in found[:20]])
+            error = unknown_name("column", column, [shown[:20] for shown in names[:20]])
             raise DataError(
-                f"{name}: {error}; name it with {option} (a file star<TAB>text without header must "
-                "end in .txt)"
+                f"{name}: {error}; name the column of the {what} (a file star<TAB>text without "
+                "header must end in .txt)",
+                arguments=[f"{what}_column"],
             )
-        if list(found).count(column) > 1:
+        if list(names).count(column) > 1:
             raise DataError(f"{name}: there are two columns {column!r}; rename one")
 
 

@@ -29,7 +29,7 @@ from scipy.sparse import csr_array
 from scipy.special import expit, logsumexp
 
 from quantshift import prevalence
-from quantshift.corpora.corpus import CorpusWriter, check_free
+from quantshift.corpora.corpus import CORPUS, CorpusWriter
 from quantshift.errors import DataError, UserError
 from quantshift.seeding import generator
 
@@ -252,7 +252,7 @@ def generate(
 
 def write_corpus(out: Path, *, n_documents: int, seed: int = 0) -> None:
     """Write `generate(n_documents, seed=seed)` to the folder `out` as a corpus on disk."""
-    check_free(out, overwrite=False)
+    CORPUS.check_free(out, overwrite=False)
     corpus = generate(n_documents, seed=seed)
     with CorpusWriter(out, categories=corpus.category_names) as writer:
         for start in range(0, n_documents, _BLOCK):

@@ -1,6 +1,6 @@
 """May this estimate be believed? Tests of the sample, from its unlabelled items alone."""
 
-from quantshift.diagnosis.shift_test import (
+from quantshift.diagnosis.which_shift import (
     ShiftTest,
     shift_test,
     shift_test_posteriors,

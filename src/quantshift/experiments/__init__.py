@@ -1,1 +1,39 @@
 """What to run: experiments as data, their cells, and what is left to do of them."""
+
+from quantshift.experiments.document import parse_overrides
+from quantshift.experiments.executors import (
+    AbstractExecutor,
+    DaskExecutor,
+    ProcessExecutor,
+    SerialExecutor,
+    executor,
+)
+from quantshift.experiments.experiment import Experiment, MethodSpec
+from quantshift.experiments.loading import library, library_names, load_experiment
+from quantshift.experiments.planning import Cell, Plan, plan, plan_table, planned
+from quantshift.experiments.runner import Run, RunProgress, RunSummary, run_experiments
+from quantshift.experiments.sources import sources_of
+
+__all__ = [
+    "AbstractExecutor",
+    "Cell",
+    "DaskExecutor",
+    "Experiment",
+    "MethodSpec",
+    "Plan",
+    "ProcessExecutor",
+    "Run",
+    "RunProgress",
+    "RunSummary",
+    "SerialExecutor",
+    "executor",
+    "library",
+    "library_names",
+    "load_experiment",
+    "parse_overrides",
+    "plan",
+    "plan_table",
+    "planned",
+    "run_experiments",
+    "sources_of",
+]

@@ -3,278 +3,59 @@
 Pure: no printing, no paths, no state. All methods share the posteriors: the classifier is learnt
 once per setting on part of the training set, every method chooses its own setting by its error on
 samples of the rest, the distinct winners are learnt again on the whole training set, the test
-items are classified once, and all samples are aggregated in one call.
+items are classified once, and all samples are aggregated in one call. Methods that see features
+and no posteriors choose among their own options in the same way.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from quantshift import prevalence
-from quantshift.classify.clusters import Clusters, Partition
 from quantshift.classify.folds import stratified_folds, stratified_split
 from quantshift.classify.learners import (
     AbstractLearner,
+    AbstractModels,
     GivenPosteriors,
     LogisticLearner,
-    Setting,
     SklearnLearner,
 )
-from quantshift.experiments.dataset import Dataset
-from quantshift.experiments.importing import LOGISTIC, import_class
+from quantshift.classify.posteriors import check_posteriors
+from quantshift.data.dataset import Dataset
+from quantshift.experiments.classes import LOGISTIC, import_class
+from quantshift.experiments.experiment import Experiment, MethodSpec, Setting
+from quantshift.experiments.planning import Cell
 from quantshift.experiments.population import Population
-from quantshift.experiments.spec import Experiment, MethodSpec
 from quantshift.features.view import View
-from quantshift.quantifiers.estimator import AbstractQuantifier, Diagnostics
-from quantshift.quantifiers.foreign import fit_foreign
-from quantshift.quantifiers.subclass import SubclassSLD
-from quantshift.results.schema import SCHEMA, conform
+from quantshift.quantifiers.estimator import AbstractQuantifier, Estimate, Reduction
+from quantshift.quantifiers.items import Items, take_rows
+from quantshift.results.schema import conform, schema_of
 from quantshift.seeding import seed_of
 from quantshift.selection import ValidationSamples, draw_validation, validation_errors
-from quantshift.shifts.sampling import Draw
-from quantshift.types import Codes, Indices
+from quantshift.shifts.protocol import Draw
+from quantshift.types import Codes, Indices, Posteriors, Prevalences
 
 N_FOLDS = 5
 """Folds of the out-of-fold posteriors, as in the paper."""
 
-Division: TypeAlias = tuple[Partition, Clusters]
-"""A division of the feature space, and where the training items are in it."""
-
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """The training draw, ready for learners: rows of the data set and codes (1 = positive)."""
+    """The training draw, ready for learners: rows of the data set and codes of their classes."""
 
     rows: Indices
     codes: Codes
+    n_classes: int
     view: View
     seed: int
 
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """A method's estimates of all test samples, and the setting it chose."""
-
-    p_hat: NDArray[np.float64]
-    diagnostics: Diagnostics
-    setting: str
-    converged: bool
-
-
-def run_cell(
-    experiment: Experiment,
-    coordinates: Mapping[str, Any],
-    methods: Sequence[MethodSpec],
-    dataset: Dataset,
-    population: Population,
-    *,
-    key: str,
-) -> pl.DataFrame:
-    """Outcomes of the methods on the cell's test samples: a row per (method, sample)."""
-    protocol, chosen = population.protocol, population
-    train = protocol.training_set(
-        coordinates, chosen.labels, chosen.categories, pool=chosen.train_pool
-    )
-    draws = list(
-        protocol.samples(
-            chosen.labels, chosen.categories, pool=chosen.test_pool, train=train.coordinates
-        )
-    )
-    rows = chosen.rows[train.indices]
-    training = TrainingSet(
-        rows=rows,
-        codes=train.labels.astype(np.int64),
-        view=dataset.view(rows),
-        # Test samples have seeds of their own; folds and validation samples belong to the cell.
-        seed=seed_of(experiment.seed, experiment=experiment.name, cell=key),
-    )
-    used, samples = _used_items(draws, len(chosen.rows))
-    outcomes = _outcomes(
-        experiment, methods, _learner(experiment, dataset), training, chosen.rows[used], samples
-    )
-    p_true = np.array([draw.labels.mean() for draw in draws])
-    shared = _sample_columns(draws, p_true)
-    return conform(
-        pl.concat(
-            [
-                _method_frame(experiment.name, key, method.name, shared, outcome)
-                for method, outcome in zip(methods, outcomes, strict=True)
-            ],
-            how="diagonal_relaxed",
-        )
-    )
-
-
-def _outcomes(
-    experiment: Experiment,
-    methods: Sequence[MethodSpec],
-    learner: AbstractLearner,
-    training: TrainingSet,
-    test_rows: Indices,
-    samples: list[Indices],
-) -> list[Outcome]:
-    ours = [method for method in methods if method.aggregates_posteriors]
-    outcomes = dict(
-        zip(
-            [method.name for method in ours],
-            _shared_outcomes(experiment, ours, learner, training, test_rows, samples),
-            strict=True,
-        )
-    )
-    for method in methods:
-        if not method.aggregates_posteriors:
-            outcomes[method.name] = _foreign_outcome(
-                experiment, method, learner, training, test_rows, samples
-            )
-    return [outcomes[method.name] for method in methods]
-
-
-def _shared_outcomes(
-    experiment: Experiment,
-    methods: Sequence[MethodSpec],
-    learner: AbstractLearner,
-    training: TrainingSet,
-    test_rows: Indices,
-    samples: list[Indices],
-) -> list[Outcome]:
-    """Outcomes of the methods that aggregate posteriors, which are made once for all."""
-    quantifiers = [method.cls(**method.options) for method in methods]
-    divisions = [_divide(quantifier, learner, training) for quantifier in quantifiers]
-    winners = _choose(experiment, quantifiers, divisions, learner, training)
-    distinct = sorted({winner for winner in winners if winner is not None})
-    learnt = {}
-    if distinct:
-        models = learner.learn(
-            training.view,
-            training.rows,
-            training.codes,
-            [experiment.settings[winner] for winner in distinct],
-            stratified_folds(training.codes, N_FOLDS, seed=training.seed),
-        )
-        pool = models.posteriors(training.view, test_rows)
-        learnt = {
-            winner: (models.out_of_fold[place], pool[place], bool(models.converged[place]))
-            for place, winner in enumerate(distinct)
-        }
-    outcomes = []
-    for quantifier, winner, division in zip(quantifiers, winners, divisions, strict=True):
-        if winner is None:
-            prior = prevalence.from_codes(training.codes, 2)
-            known, new = (np.tile(prior, (len(rows), 1)) for rows in (training.rows, test_rows))
-            setting, converged = "", True
-        else:
-            known, new, converged = learnt[winner]
-            setting = _render(experiment.settings[winner])
-        of_known, of_new = _clusters(division, training, test_rows)
-        if winner is not None and division is not None:
-            place = distinct.index(winner)
-            of_new["committee"] = models.committee(training.view, test_rows, place)
-        fitted = quantifier.fit_posteriors(known, training.codes, classes=[0, 1], **of_known)
-        estimate = fitted.estimate_posteriors(new, samples, **of_new)
-        outcomes.append(
-            Outcome(estimate.prevalence[:, 1], estimate.diagnostics, setting, converged)
-        )
-    return outcomes
-
-
-def _choose(
-    experiment: Experiment,
-    quantifiers: Sequence[AbstractQuantifier],
-    divisions: Sequence[Division | None],
-    learner: AbstractLearner,
-    training: TrainingSet,
-) -> list[int | None]:
-    """The position of each quantifier's best setting, the first of equals; None if it has none."""
-    candidates = [0 if quantifier.uses_classifier else None for quantifier in quantifiers]
-    if len(experiment.settings) == 1 or candidates.count(None) == len(candidates):
-        return candidates
-    split = _validation(experiment, training)
-    models = learner.learn(
-        training.view,
-        training.rows[split.part],
-        training.codes[split.part],
-        experiment.settings,
-        stratified_folds(training.codes[split.part], N_FOLDS, seed=training.seed),
-    )
-    held_out = models.posteriors(training.view, training.rows[split.rest])
-    return [
-        None
-        if candidate is None
-        else int(
-            validation_errors(
-                quantifier,
-                models.out_of_fold,
-                training.codes[split.part],
-                held_out,
-                split.samples,
-                measure=experiment.selection.measure,
-                clusters=division and (division[1][split.part], division[1][split.rest]),
-            ).argmin()
-        )
-        for quantifier, candidate, division in zip(quantifiers, candidates, divisions, strict=True)
-    ]
-
-
-def _divide(
-    quantifier: AbstractQuantifier, learner: AbstractLearner, training: TrainingSet
-) -> Division | None:
-    """Clusters of the training items, for a quantifier over subclasses.
-
-    They come from features alone, as the view itself does, so the choice of a setting shares them.
-    """
-    if not isinstance(quantifier, SubclassSLD) or isinstance(learner, GivenPosteriors):
-        return None
-    return quantifier.divide(training.view.transform(training.rows), training.codes)
-
-
-def _clusters(
-    division: Division | None, training: TrainingSet, test_rows: Indices
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What a quantifier over subclasses is told about the training and about the test items."""
-    if division is None:
-        return {}, {}
-    partition, known = division
-    new = partition.locate(training.view.transform(test_rows))
-    return {"clusters": known, "partition": partition}, {"clusters": new}
-
-
-def _foreign_outcome(
-    experiment: Experiment,
-    method: MethodSpec,
-    learner: AbstractLearner,
-    training: TrainingSet,
-    test_rows: Indices,
-    samples: list[Indices],
-) -> Outcome:
-    """The outcome of a method that fits its own classifier and estimates sample by sample."""
-
-    def fit(setting: Setting, members: Any) -> Callable[[Any], float]:
-        return fit_foreign(
-            method.cls,
-            method.options,
-            learner.estimator(setting),
-            training.view.transform(training.rows[members]),
-            training.codes[members],
-        )
-
-    winner = 0
-    if len(experiment.settings) > 1:
-        split = _validation(experiment, training)
-        X = training.view.transform(training.rows[split.rest])
-        errors = []
-        for setting in experiment.settings:
-            estimate = fit(setting, split.part)
-            p_hat = prevalence.of_positive([estimate(X[index]) for index in split.samples.index])
-            errors.append(split.samples.errors(p_hat, experiment.selection.measure).mean())
-        winner = int(np.argmin(errors))
-    estimate = fit(experiment.settings[winner], slice(None))
-    X = training.view.transform(test_rows)
-    p_hat = np.array([estimate(X[index]) for index in samples])
-    return Outcome(p_hat, {}, _render(experiment.settings[winner]), True)
+    @property
+    def classes(self) -> range:
+        """The codes."""
+        return range(self.n_classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,22 +67,282 @@ class Validation:
     samples: ValidationSamples
 
 
-def _validation(experiment: Experiment, training: TrainingSet) -> Validation:
-    options = experiment.selection
-    part, rest = stratified_split(training.codes, options.train_share, seed=training.seed)
-    samples = draw_validation(
-        training.codes[rest],
-        n_prevalences=options.prevalences,
-        repeats=options.repeats,
-        size=options.size,
-        seed=training.seed,
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """All that the methods of a cell share; what several of them need is made once."""
+
+    experiment: Experiment
+    learner: AbstractLearner
+    training: TrainingSet
+    test_rows: Indices
+    samples: list[Indices]
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """The candidates for the classifier's options; given posteriors leave nothing to choose."""
+        given = isinstance(self.learner, GivenPosteriors)
+        return ({},) if given else self.experiment.settings
+
+    @property
+    def has_features(self) -> bool:
+        """Whether more is known of the items than their posteriors."""
+        return not isinstance(self.learner, GivenPosteriors)
+
+    @cached_property
+    def known_features(self) -> Any:
+        """Features of the training items."""
+        return self.training.view.transform(self.training.rows)
+
+    @cached_property
+    def new_features(self) -> Any:
+        """Features of the test items."""
+        return self.training.view.transform(self.test_rows)
+
+    @cached_property
+    def validation(self) -> Validation:
+        """The split and the samples by which candidates are compared."""
+        options, training = self.experiment.selection, self.training
+        part, rest = stratified_split(training.codes, options.train_share, seed=training.seed)
+        samples = draw_validation(
+            training.codes[rest],
+            n_prevalences=options.prevalences,
+            repeats=options.repeats,
+            size=options.size,
+            seed=training.seed,
+            n_classes=training.n_classes,
+        )
+        return Validation(part, rest, samples)
+
+    @cached_property
+    def validation_models(self) -> tuple[AbstractModels, Posteriors]:
+        """Models of all settings on the training part, and their posteriors of the rest."""
+        part, rest = self.validation.part, self.validation.rest
+        models = self._learn(part, self.settings)
+        held_out = models.posteriors(self.training.view, self.training.rows[rest])
+        return models, check_posteriors(held_out, self.training.n_classes)
+
+    def models_of(self, settings: Sequence[Setting]) -> AbstractModels:
+        """Models of the settings on the whole training set."""
+        return self._learn(np.arange(len(self.training.rows)), settings)
+
+    def _learn(self, members: Indices, settings: Sequence[Setting]) -> AbstractModels:
+        training = self.training
+        codes = training.codes[members]
+        return self.learner.learn(
+            training.view,
+            training.rows[members],
+            codes,
+            settings,
+            stratified_folds(codes, N_FOLDS, seed=training.seed),
+            training.n_classes,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A quantifier with one choice of its own options, and features reduced to what it wants."""
+
+    choice: Setting
+    quantifier: AbstractQuantifier
+    reduction: Reduction | None = None
+    new_features: Any = None
+
+    @property
+    def known_features(self) -> Any:
+        """Those of the training items."""
+        return None if self.reduction is None else self.reduction.known
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """A method's estimates of all test samples, and the setting it chose."""
+
+    estimate: Estimate
+    setting: Setting
+    converged: bool
+
+
+def run_cell(
+    experiment: Experiment,
+    cell: Cell,
+    methods: Sequence[MethodSpec],
+    dataset: Dataset,
+    population: Population,
+) -> pl.DataFrame:
+    """Outcomes of the methods on the cell's test samples: a row per (method, sample)."""
+    protocol, chosen = population.protocol, population
+    train = protocol.training_set(
+        cell.coordinates, chosen.labels, chosen.categories, pool=chosen.train_pool
     )
-    return Validation(part, rest, samples)
+    draws = list(
+        protocol.samples(
+            chosen.labels, chosen.categories, pool=chosen.test_pool, train=train.coordinates
+        )
+    )
+    rows = chosen.rows[train.indices]
+    used, samples = _used_items(draws, len(chosen.rows))
+    bench = Bench(
+        experiment=experiment,
+        learner=_learner(experiment, dataset, chosen.classes),
+        training=TrainingSet(
+            rows=rows,
+            codes=np.asarray(train.labels).astype(np.int64),
+            n_classes=len(chosen.classes),
+            view=dataset.view(rows),
+            # Test samples have seeds of their own; folds and validation samples are the cell's.
+            seed=seed_of(experiment.seed, experiment=experiment.name, cell=cell.key),
+        ),
+        test_rows=chosen.rows[used],
+        samples=samples,
+    )
+    outcomes = _outcomes(bench, methods)
+    shared = _sample_columns(experiment, cell, population, draws)
+    frames = [
+        _method_frame(experiment, method, shared, outcome)
+        for method, outcome in zip(methods, outcomes, strict=True)
+    ]
+    schema = schema_of(protocol.coordinates(), experiment.diagnostics)
+    return conform(pl.concat(frames, how="diagonal_relaxed"), schema)
 
 
-def _learner(experiment: Experiment, dataset: Dataset) -> AbstractLearner:
+def _outcomes(bench: Bench, methods: Sequence[MethodSpec]) -> list[Outcome]:
+    sharing = [method for method in methods if method.shares_posteriors]
+    outcomes = dict(
+        zip([method.name for method in sharing], _shared_outcomes(bench, sharing), strict=True)
+    )
+    for method in methods:
+        if not method.shares_posteriors:
+            outcomes[method.name] = _own_outcome(bench, method)
+    return [outcomes[method.name] for method in methods]
+
+
+def _shared_outcomes(bench: Bench, methods: Sequence[MethodSpec]) -> list[Outcome]:
+    """Outcomes of the methods that see posteriors, which are made once for all."""
+    winners = [_best_candidate(bench, method) for method in methods]
+    distinct = sorted({place for _, place in winners})
+    if not distinct:
+        return []
+    models = bench.models_of([bench.settings[place] for place in distinct])
+    n_classes = bench.training.n_classes
+    pool = check_posteriors(models.posteriors(bench.training.view, bench.test_rows), n_classes)
+    outcomes = []
+    for candidate, place in winners:
+        number = distinct.index(place)
+        quantifier, committee = candidate.quantifier, None
+        if "committee" in quantifier.sees and bench.has_features:
+            members = models.committee(bench.training.view, bench.test_rows, number)
+            committee = check_posteriors(members, n_classes)
+        fitted = quantifier.fit_items(
+            Items(posteriors=models.out_of_fold[number], features=candidate.known_features),
+            bench.training.codes,
+            classes=bench.training.classes,
+            reduction=candidate.reduction,
+        )
+        estimate = fitted.estimate_items(
+            Items(posteriors=pool[number], committee=committee, features=candidate.new_features),
+            bench.samples,
+        )
+        setting = {**bench.settings[place], **candidate.choice}
+        outcomes.append(Outcome(estimate, setting, bool(models.converged[number])))
+    return outcomes
+
+
+def _best_candidate(bench: Bench, method: MethodSpec) -> tuple[Candidate, int]:
+    """The method with its best own options, and the place of its best setting of the classifier.
+
+    The first of equals, settings of the classifier varying fastest.
+    """
+    candidates = [_candidate(bench, method, choice) for choice in bench.experiment.choices(method)]
+    if len(candidates) * len(bench.settings) == 1:
+        return candidates[0], 0
+    split, (models, held_out) = bench.validation, bench.validation_models
+    errors = np.stack(
+        [
+            validation_errors(
+                candidate.quantifier,
+                _shown(models.out_of_fold, candidate.known_features, split.part),
+                bench.training.codes[split.part],
+                _shown(held_out, candidate.known_features, split.rest),
+                split.samples,
+                measure=bench.experiment.selection.measure,
+            )
+            for candidate in candidates
+        ]
+    )
+    best, place = np.unravel_index(int(errors.argmin()), errors.shape)
+    return candidates[int(best)], int(place)
+
+
+def _candidate(bench: Bench, method: MethodSpec, choice: Setting) -> Candidate:
+    """The method with one choice of its options, and the features reduced to what it wants.
+
+    Features are reduced once, for they do not depend on the setting of the classifier.
+    """
+    quantifier = method.quantifier_with(choice, seed=bench.training.seed)
+    if "features" not in quantifier.sees or not bench.has_features:
+        return Candidate(choice, quantifier)
+    reduce = quantifier.reduction(bench.known_features, bench.training.codes)
+    return Candidate(choice, quantifier, reduce, reduce(bench.new_features))
+
+
+def _shown(posteriors: Posteriors, features: Any, rows: Indices) -> list[Items]:
+    """Some items of the training set as each setting of the classifier shows them."""
+    chosen = None if features is None else take_rows(features, rows)
+    return [Items(posteriors=of_setting, features=chosen) for of_setting in posteriors]
+
+
+def _own_outcome(bench: Bench, method: MethodSpec) -> Outcome:
+    """The outcome of a method that sees no posteriors: features, or nothing at all."""
+    classes, codes = bench.training.classes, bench.training.codes
+    candidates = [
+        (setting, choice)
+        for choice in bench.experiment.choices(method)
+        for setting in (bench.settings if method.is_foreign else ({},))
+    ]
+    known, new = _own_items(bench, method)
+
+    def built(setting: Setting, choice: Setting) -> AbstractQuantifier:
+        quantifier = method.quantifier_with(choice, seed=bench.training.seed)
+        if quantifier.own_classifier:
+            quantifier.set_params(classifier=bench.learner.estimator(setting))
+        return quantifier
+
+    best = 0
+    if len(candidates) > 1:
+        split = bench.validation
+        errors = [
+            validation_errors(
+                built(*candidate),
+                [known.take(split.part)],
+                codes[split.part],
+                [known.take(split.rest)],
+                split.samples,
+                measure=bench.experiment.selection.measure,
+            )
+            for candidate in candidates
+        ]
+        best = int(np.argmin(errors))
+    fitted = built(*candidates[best]).fit_items(known, codes, classes=classes)
+    setting, choice = candidates[best]
+    return Outcome(fitted.estimate_items(new, bench.samples), {**setting, **choice}, True)
+
+
+def _own_items(bench: Bench, method: MethodSpec) -> tuple[Items, Items]:
+    """Training and test items for a method that sees no posteriors."""
+    if not method.is_foreign and not method.cls.sees:
+        return Items(), Items()
+    # A data set of posteriors has no estimator and says so.
+    bench.learner.estimator(bench.settings[0])
+    return Items(features=bench.known_features), Items(features=bench.new_features)
+
+
+def _learner(experiment: Experiment, dataset: Dataset, classes: tuple[str, ...]) -> AbstractLearner:
     if dataset.posteriors is not None:
-        return GivenPosteriors(dataset.posteriors)
+        # Their columns are those of the sorted classes, codes are in the protocol's order.
+        columns = [str(label) for label in sorted(dataset.classes.tolist())]
+        if set(columns) != set(classes):  # ordered labels were cut, and posteriors are of that
+            return GivenPosteriors(dataset.posteriors)
+        return GivenPosteriors(dataset.posteriors[:, [columns.index(name) for name in classes]])
     table = experiment.classifier
     assert table is not None
     if table.name != LOGISTIC:
@@ -320,33 +361,48 @@ def _used_items(draws: Sequence[Draw], n_items: int) -> tuple[Indices, list[Indi
     return np.flatnonzero(used), [place[draw.indices] for draw in draws]
 
 
-def _sample_columns(draws: Sequence[Draw], p_true: NDArray[np.float64]) -> pl.DataFrame:
-    names = sorted(set().union(*(draw.coordinates for draw in draws)))
+def _sample_columns(
+    experiment: Experiment, cell: Cell, population: Population, draws: Sequence[Draw]
+) -> pl.DataFrame:
+    """What the rows of all methods have in common: the cell and its samples."""
+    classes = range(len(population.classes))
+    names = [coordinate.name for coordinate in population.protocol.coordinates()]
+    coordinates = {name: [draw.coordinates.get(name) for draw in draws] for name in names}
     return pl.DataFrame(
         {
-            **{name: [draw.coordinates.get(name) for draw in draws] for name in names},
+            "sample": range(len(draws)),
+            "facet": [draw.facet for draw in draws],
             "degree": [draw.degree for draw in draws],
             "size": [len(draw.indices) for draw in draws],
-            "p_true": p_true,
-        }
+            "p_true": _vectors(np.stack([draw.true_prevalence(classes) for draw in draws])),
+            **coordinates,
+        },
+        strict=False,
+    ).with_columns(
+        pl.lit(experiment.name).alias("experiment"),
+        pl.lit(experiment.kind).alias("shift"),
+        pl.lit(cell.dataset).alias("dataset"),
+        pl.lit(cell.key).alias("cell"),
+        pl.lit(cell.stratum).alias("stratum"),
+        pl.lit(cell.coordinates["train_repeat"]).alias("train_repeat"),
     )
 
 
 def _method_frame(
-    experiment: str, key: str, method: str, shared: pl.DataFrame, outcome: Outcome
+    experiment: Experiment, method: MethodSpec, shared: pl.DataFrame, outcome: Outcome
 ) -> pl.DataFrame:
-    diagnostics = {
-        name: pl.Series(values) for name, values in outcome.diagnostics.items() if name in SCHEMA
-    }
+    told = outcome.estimate.diagnostics
     return shared.with_columns(
-        pl.lit(experiment).alias("experiment"),
-        pl.lit(key).alias("cell"),
-        pl.lit(method).alias("method"),
-        pl.Series("p_hat", outcome.p_hat),
-        pl.lit(outcome.setting).alias("setting"),
+        pl.lit(method.name).alias("method"),
+        _vectors(outcome.estimate.prevalence).alias("p_hat"),
+        pl.lit(_render(outcome.setting)).alias("setting"),
         pl.lit(outcome.converged).alias("classifier_converged"),
-        **diagnostics,
+        **{name: pl.Series(told[name]) for name in method.diagnostics if name in told},
     )
+
+
+def _vectors(values: Prevalences) -> pl.Series:
+    return pl.Series(np.ascontiguousarray(values)).arr.to_list()
 
 
 def _render(setting: Setting) -> str:

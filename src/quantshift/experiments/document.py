@@ -1,12 +1,13 @@
 """An experiment's TOML as plain values that know where they came from.
 
-A value is said in the file, in a profile of the file, or in an override; later ones win. Every
-complaint about a value names the place that said it: one line, file, dotted key, what is wrong.
+A value is said in the file's base, in the file, in a profile of either, or in an override; later
+ones win. Every complaint about a value names the place that said it: one line, file, dotted key,
+what is wrong.
 """
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,12 +30,14 @@ class Document:
     source   what error messages call the file
     folder   where relative paths begin
     origins  dotted key -> the place that said it last, where that is not the file proper
+    chosen   dotted keys said by a profile or an override
     """
 
     values: Mapping[str, Any]
     source: str
     folder: Path
     origins: Mapping[str, str]
+    chosen: frozenset[str]
 
     def error(self, key: str, problem: str) -> UserError:
         """The problem with the value at the dotted key, on one line."""
@@ -57,24 +60,34 @@ class Document:
 
 
 def read_document(
-    text: str, *, source: str, folder: Path, profile: str, overrides: Mapping[str, Any]
+    text: str,
+    *,
+    source: str,
+    folder: Path,
+    profile: str,
+    overrides: Mapping[str, Any],
+    read_base: Callable[[str], str],
 ) -> Document:
-    """The file's text as a document, with the profile and then the overrides applied."""
-    try:
-        values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{source}: not valid TOML: {error}") from None
+    """The file's text as a document: its base below it, the profile and the overrides above.
+
+    read_base: from the value of `base` to the text of that file.
+    """
+    values = _parsed(text, source)
+    origins: dict[str, str] = {}
+    if "base" in values:
+        values, origins = _on_base(values, source, read_base)
     profiles = _profiles(values.pop("profiles", {}), source)
     if profile != PAPER and profile not in profiles:
         raise _complaint(source, str(unknown_name("profile", profile, [PAPER, *profiles])))
-    origins: dict[str, str] = {}
     layers = ((f"{source} [profiles.{profile}]", profiles.get(profile, {})), (OVERRIDE, overrides))
+    chosen = set()
     for origin, layer in layers:
         for key, value in _flat(layer):
             _assign(values, key, value, origin)
             origins.pop(key, None)  # the latest goes to the end
             origins[key] = origin
-    return Document(_tuples(values), source, folder, origins)
+            chosen.add(key)
+    return Document(_tuples(values), source, folder, origins, frozenset(chosen))
 
 
 def parse_overrides(assignments: Iterable[str]) -> dict[str, Any]:
@@ -108,6 +121,43 @@ def _toml_value(key: str, text: str) -> Any:
     if set(parsed) != {"value"}:
         raise UserError(f'{OVERRIDE}: {key}: {text!r} is no TOML value; e.g. 3, [0.1, 0.5], "text"')
     return parsed["value"]
+
+
+def _parsed(text: str, source: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{source}: not valid TOML: {error}") from None
+
+
+def _on_base(
+    values: dict[str, Any], source: str, read_base: Callable[[str], str]
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """The values over those of the base, and which keys only the base says."""
+    name = values.pop("base")
+    if not isinstance(name, str):
+        raise _complaint(source, "base", f"must be the name of a file in quotes, got {name!r}")
+    origin = f"{source} [base {name}]"
+    try:
+        below = _parsed(read_base(name), origin)
+    except OSError as error:
+        raise _complaint(source, "base", f"{name!r} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise _complaint(source, "base", f"{name!r} is not UTF-8 text") from None
+    if "base" in below:
+        raise _complaint(origin, "base", "a base has no base of its own; remove the key")
+    own = {key for key, _ in _flat(values)}
+    origins = {key: origin for key, _ in _flat(below) if key not in own}
+    return _overlaid(below, values), origins
+
+
+def _overlaid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Tables are joined; of any other value there is one, the upper."""
+    joined = {**below, **above}
+    for key in below.keys() & above.keys():
+        if isinstance(below[key], Mapping) and isinstance(above[key], Mapping):
+            joined[key] = _overlaid(below[key], above[key])
+    return joined
 
 
 def _profiles(values: Any, source: str) -> dict[str, Mapping[str, Any]]:

@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from quantshift import __version__
+from quantshift.data.sources import AbstractSource, open_source
 from quantshift.errors import UserError
-from quantshift.experiments.dataset import AbstractSource, open_source
 from quantshift.experiments.work import Job, JobReport, perform
 from quantshift.results.store import ResultStore
 
@@ -163,7 +163,7 @@ def executor(n_workers: int, cluster: str | None = None) -> AbstractExecutor:
     if cluster is not None:
         return DaskExecutor(cluster)
     if n_workers < 1:
-        raise UserError(f"--jobs must be at least 1, got {n_workers}")
+        raise UserError(f"n_workers must be at least 1, got {n_workers}", arguments=["n_workers"])
     return SerialExecutor() if n_workers == 1 else ProcessExecutor(n_workers)
 
 
@@ -173,7 +173,7 @@ def _give_up(job: Job) -> JobReport:
     )
     store, signatures = ResultStore.open(job.store), job.experiment.signatures()
     methods = {method.name: signatures[method.name] for method in job.task.methods}
-    store.write_failure(job.experiment.name, job.task.cell.key, methods, error)
+    store.write_failure(*job.task.cell.place, methods, error)
     return JobReport(job.name, 0.0, (f"{', '.join(methods)}: {error}",))
 
 
@@ -204,7 +204,7 @@ def _dask_client(address: str) -> Any:
         from distributed import Client
     except ImportError:
         raise UserError(
-            "--cluster needs dask.distributed: install it with pip install 'quantshift[dask]'"
+            "a cluster needs dask.distributed: install it with pip install 'quantshift[dask]'"
         ) from None
     try:
         return Client(address, timeout=CONNECT_SECONDS)
@@ -221,15 +221,15 @@ def _check_workers(client: Any, address: str, jobs: Sequence[Job]) -> None:
             # Threads of one process would lift each other's limits on the threads of BLAS.
             raise UserError(
                 f"worker {worker} has {n_threads} threads: start it with "
-                f"`dask worker {address} --nthreads 1` (--nworkers for several processes)"
+                f"`dask worker {address} --nthreads 1 --nworkers {n_threads}`"
             )
     hashes = {job.source: open_source(job.source).hash for job in jobs}
-    found = client.run(problem_of_worker, jobs[0].store, hashes, __version__, on_error="return")
-    if not found:
+    problems = client.run(problem_of_worker, jobs[0].store, hashes, __version__, on_error="return")
+    if not problems:
         raise UserError(
             f"the cluster has no workers: start some with `dask worker {address} --nthreads 1`"
         )
-    for worker, problem in found.items():
+    for worker, problem in problems.items():
         if isinstance(problem, Exception):
             raise UserError(
                 f"worker {worker} cannot run quantshift ({type(problem).__name__}: {problem}): "
@@ -249,7 +249,7 @@ def problem_of_worker(store: Path, hashes: Mapping[AbstractSource, str], version
     try:
         ResultStore.open(store)
     except UserError:
-        return f"does not see {store}: put --out on a path that all workers share"
+        return f"does not see {store}: put the results on a path that all workers share"
     try:
         for source, expected in hashes.items():
             if open_source(source).hash != expected:

@@ -1,21 +1,28 @@
 """The items an experiment draws from: labels as its protocol wants them, and the two pools."""
 
-import dataclasses
-from dataclasses import dataclass
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quantshift.corpora.binarise import binarise
-from quantshift.errors import DataError
-from quantshift.experiments.dataset import Dataset
-from quantshift.experiments.spec import Experiment
+from quantshift.binarisation import binarise
+from quantshift.data.dataset import Dataset
+from quantshift.data.sources import AbstractSource, open_source
+from quantshift.errors import DataError, UserError
+from quantshift.experiments.experiment import Experiment
 from quantshift.labels import encode_labels
 from quantshift.seeding import generator
-from quantshift.shifts.concept import ConceptShift
-from quantshift.shifts.sampling import AbstractShift, split_pools
+from quantshift.shifts.given import Given
+from quantshift.shifts.pools import split_pools
+from quantshift.shifts.protocol import AbstractProtocol
 from quantshift.types import Codes, Indices
+
+UNLABELLED = -1
+"""The code of an item whose class is not known; given samples may have such."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,75 +31,127 @@ class Population:
 
     rows: their positions in the data set; everything else refers to positions in `rows`.
     protocol: the experiment's, speaking of codes instead of the user's names.
-    labels: 0 and 1 (the positive class), or ordinal levels for concept shift.
+    classes: names of the classes; of two, the positive one is last.
+    labels: codes of the classes, or ordered levels where the protocol cuts them itself.
     categories: codes by rank, so that no cell sorts names again.
     """
 
     rows: Indices
-    protocol: AbstractShift
+    protocol: AbstractProtocol
+    classes: tuple[str, ...]
     labels: NDArray[Any]
     categories: Codes | None
     train_pool: Indices
     test_pool: Indices
 
+    def check_pools(self) -> None:
+        """Refuse before the first cell what would fail in every cell."""
+        self.protocol.check_pools(
+            self.labels, self.categories, train_pool=self.train_pool, test_pool=self.test_pool
+        )
+
+
+def open_population(experiment: Experiment, source: AbstractSource) -> Population:
+    """The items of a source that take part; made once per process, for all that draw alike."""
+    draws = json.dumps(experiment.draws(), sort_keys=True)
+    return _opened(_Drawing(draws, source, experiment))
+
+
+@dataclass(frozen=True)
+class _Drawing:
+    """An experiment as the key of a cache: equal when it draws from the same items."""
+
+    draws: str
+    source: AbstractSource
+    experiment: Experiment = field(compare=False)
+
+
+@lru_cache(maxsize=8)
+def _opened(drawing: _Drawing) -> Population:
+    return population_of(drawing.experiment, open_source(drawing.source))
+
 
 def population_of(experiment: Experiment, dataset: Dataset) -> Population:
     """Binarise if asked for, split once into a training and a test pool, cut the test pool."""
-    protocol = experiment.protocol()
-    rows, labels = _labels(experiment, dataset)
-    names = categories = None
+    shift = experiment.shift
+    rows, labels, known, names = _labels(experiment, dataset)
+    if shift.needs_two_classes and len(names) != 2:
+        raise DataError(
+            f"experiment {experiment.name!r} needs two classes, {dataset.title} has {len(names)} "
+            f"({', '.join(names[:5])}); set data.cut_point to binarise ordered labels, or keep "
+            "two classes"
+        )
+    categories = codes = None
     if dataset.categories is not None:
-        names, categories = encode_labels(dataset.categories[rows], name="categories")
+        known_categories, codes = encode_labels(dataset.categories[rows], name="categories")
+        categories = known_categories.tolist()
+    elif shift.needs_categories:
+        raise DataError(
+            f"experiment {experiment.name!r} is between two categories, and {dataset.title} has "
+            "none; name their column when you import the data set"
+        )
+    train_pool, test_pool = _pools(experiment, dataset.given, labels, codes)
+    return Population(
+        rows=rows,
+        protocol=_bound(experiment, dataset, known, categories),
+        classes=names,
+        labels=labels,
+        categories=codes,
+        train_pool=train_pool,
+        test_pool=test_pool,
+    )
+
+
+def _bound(
+    experiment: Experiment,
+    dataset: Dataset,
+    classes: Sequence[Any],
+    categories: Sequence[Any] | None,
+) -> AbstractProtocol:
+    try:
+        return experiment.shift.bind(classes, categories, given=dataset.given)
+    except UserError as error:
+        cure = "; or set data.cut_point to binarise ordered labels" if len(classes) > 2 else ""
+        raise UserError(
+            f"experiment {experiment.name!r} on {dataset.title}: {error}{cure}"
+        ) from None
+
+
+def _labels(
+    experiment: Experiment, dataset: Dataset
+) -> tuple[Indices, NDArray[Any], Sequence[Any], tuple[str, ...]]:
+    """Positions of the items that take part, their codes (or levels), what the protocol calls
+    the classes (or levels), and what people call the classes."""
+    cut = experiment.data.cut_point
+    everything = np.arange(len(dataset.labels))
+    if experiment.shift.cuts_levels:
+        levels = np.unique(dataset.labels).tolist()
+        return everything, dataset.labels, levels, ("below the cut", "above the cut")
+    if isinstance(cut, float) and dataset.ordinal:
+        codes, kept = binarise(dataset.labels, cut)
+        return kept, codes, (0, 1), (f"below {cut:g}", f"above {cut:g}")
+    known = dataset.classes.tolist()
+    ordered = experiment.shift.class_order(known)
+    codes = np.full(len(dataset), UNLABELLED)
+    codes[dataset.labelled] = encode_labels(
+        dataset.labels[dataset.labelled].tolist(), classes=ordered
+    )[1]
+    if dataset.given is None:
+        return dataset.labelled, codes[dataset.labelled], known, tuple(map(str, ordered))
+    return everything, codes, known, tuple(map(str, ordered))
+
+
+def _pools(
+    experiment: Experiment, given: Given | None, labels: NDArray[Any], categories: Codes | None
+) -> tuple[Indices, Indices]:
+    if given is not None:
+        return given.train, np.unique(np.concatenate(given.samples))
     train_pool, test_pool = split_pools(
         *([labels] if categories is None else [categories, labels]),
         train_share=experiment.data.train_share,
         seed=experiment.seed,
     )
-    return Population(
-        rows=rows,
-        protocol=_in_codes(protocol, names),
-        labels=labels,
-        categories=categories,
-        train_pool=train_pool,
-        test_pool=_cut(test_pool, categories, experiment),
-    )
-
-
-def _labels(experiment: Experiment, dataset: Dataset) -> tuple[Indices, NDArray[Any]]:
-    protocol, cut = experiment.protocol(), experiment.data.cut_point
-    everything = np.arange(len(dataset.labels))
-    if isinstance(protocol, ConceptShift):
-        return everything, dataset.labels
-    if cut is not None:
-        labels, kept = binarise(dataset.labels, cut)
-        return kept, labels
-    classes, codes = encode_labels(dataset.labels)
-    if len(classes) != 2:
-        raise DataError(
-            f"experiment {experiment.name!r} needs two classes, the labels have {len(classes)} "
-            f"({', '.join(map(str, classes[:5].tolist()))}); set data.cut_point to binarise "
-            "ordered labels, or keep two classes"
-        )
-    positive = getattr(protocol, "positive", None)
-    if positive is not None:
-        _, position = encode_labels([positive], classes=classes, name="shift.positive")
-        codes = (codes == position[0]).astype(np.int64)
-    return everything, codes
-
-
-def _in_codes(protocol: AbstractShift, categories: NDArray[Any] | None) -> AbstractShift:
-    """The protocol with categories by rank; the positive class is the code 1 already."""
-    changes: dict[str, Any] = {}
-    for field in dataclasses.fields(protocol):
-        value = getattr(protocol, field.name)
-        if field.name == "positive":
-            changes["positive"] = None
-        elif field.name in ("category_a", "category_b") and value is not None:
-            if categories is None:
-                raise DataError(f"shift.{field.name} is {value!r}, but the data have no categories")
-            _, code = encode_labels([value], classes=categories, name=f"shift.{field.name}")
-            changes[field.name] = int(code[0])
-    return dataclasses.replace(protocol, **changes)
+    return train_pool, _cut(test_pool, categories, experiment)
 
 
 def _cut(pool: Indices, categories: NDArray[Any] | None, experiment: Experiment) -> Indices:

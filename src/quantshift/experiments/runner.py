@@ -10,22 +10,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from quantshift import __version__
+from quantshift.data.sources import AbstractSource, open_source
 from quantshift.errors import UserError
-from quantshift.experiments.dataset import AbstractSource, open_source
 from quantshift.experiments.executors import AbstractExecutor
-from quantshift.experiments.plan import Plan, plan
-from quantshift.experiments.population import population_of
-from quantshift.experiments.spec import Experiment
+from quantshift.experiments.experiment import Experiment
+from quantshift.experiments.planning import Cell, Plan, plan
+from quantshift.experiments.population import open_population
 from quantshift.experiments.work import Job, JobReport
 from quantshift.results.store import ResultStore
-from quantshift.results.verify import repair, verify
+from quantshift.results.verification import repair, verify
 
 REDO_ALL = "all"
 REDO_FAILED = "failed"
 
 
 @dataclass(frozen=True)
-class Progress:
+class RunProgress:
     """How far a run is: cells done and in all, failures so far, seconds since its start."""
 
     done: int
@@ -47,22 +47,34 @@ class Progress:
 
 @dataclass(frozen=True)
 class Run:
-    """Experiments, each with the source of its items, and the folder of their results."""
+    """Experiments, each with the sources of its data sets, and the folder of their results."""
 
     experiments: tuple[Experiment, ...]
-    sources: Mapping[str, AbstractSource]
+    sources: Mapping[str, Sequence[AbstractSource]]
     out: Path
 
     def plan(self, store: ResultStore | None = None, *, retry_failed: bool = False) -> Plan:
         """What is to be done, given what the store holds; failures count as done by default."""
 
-        def there(experiment: str, cell: str) -> Mapping[str, str]:
-            if store is None or experiment not in store.experiments:
+        def there(cell: Cell) -> Mapping[str, str]:
+            if store is None or cell.experiment not in store.experiments:
                 return {}
-            failed = {} if retry_failed else store.failed(experiment, cell)
-            return {**failed, **store.finished(experiment, cell)}
+            if cell.dataset not in store.datasets(cell.experiment):
+                return {}
+            failed = {} if retry_failed else store.failed(*cell.place)
+            return {**failed, **store.finished(*cell.place)}
 
-        return plan(self.experiments, there)
+        return plan(
+            [
+                (e, [(s.name, _n_samples(e, s)) for s in self.sources[e.name]])
+                for e in self.experiments
+            ],
+            there,
+        )
+
+    def source(self, experiment: str, dataset: str) -> AbstractSource:
+        """Where the data set of that name comes from."""
+        return next(s for s in self.sources[experiment] if s.name == dataset)
 
 
 @dataclass(frozen=True)
@@ -84,7 +96,7 @@ def run_experiments(
     executor: AbstractExecutor,
     *,
     redo: str | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[RunProgress], None] | None = None,
 ) -> RunSummary:
     """Compute what is missing in the store at `run.out`.
 
@@ -95,14 +107,20 @@ def run_experiments(
     if redo not in (None, REDO_ALL, REDO_FAILED):
         _check_method(run, redo)
     for experiment in run.experiments:
-        _check_pools(experiment, run.sources[experiment.name])
+        for source in run.sources[experiment.name]:
+            _check_pools(experiment, source)
     store = ResultStore.create(run.out, describe(run), redo=redo == REDO_ALL)
     repaired = tuple(str(problem) for problem in verify(store) if repair(store, problem))
     if redo not in (None, REDO_ALL, REDO_FAILED):
         _drop_method(run, store, redo)
     todo = run.plan(store, retry_failed=redo == REDO_FAILED)
     jobs = [
-        Job(part.experiment, task, run.sources[part.experiment.name], run.out.absolute())
+        Job(
+            part.experiment,
+            task,
+            run.source(part.experiment.name, part.dataset),
+            run.out.absolute(),
+        )
         for part in todo.experiments
         for task in part.tasks
     ]
@@ -117,7 +135,7 @@ def run_experiments(
             failures += tuple(f"{report.name}: {line}" for line in report.failures)
             if progress is not None:
                 seconds = time.perf_counter() - begun
-                progress(Progress(done, len(jobs), failures, seconds, n_workers))
+                progress(RunProgress(done, len(jobs), failures, seconds, n_workers))
     finally:
         seconds = time.perf_counter() - begun
         if jobs:
@@ -140,14 +158,43 @@ def describe(run: Run) -> dict[str, object]:
     """What the store is of: the resolved experiments and the content of their data."""
     return {
         "experiments": {
-            experiment.name: {
-                **experiment.resolved(),
-                "items": open_source(run.sources[experiment.name]).hash,
-                "source": run.sources[experiment.name].title,
-            }
+            experiment.name: _described(experiment, run.sources[experiment.name])
             for experiment in run.experiments
         }
     }
+
+
+def _described(experiment: Experiment, sources: Sequence[AbstractSource]) -> dict[str, object]:
+    populations = [open_population(experiment, source) for source in sources]
+    # With more than two classes a prevalence is a vector; one data set is enough to make it one.
+    widest = max(populations, key=lambda population: len(population.classes)).protocol
+    return {
+        **experiment.resolved(),
+        "coordinates": [coordinate.as_json() for coordinate in widest.coordinates()],
+        "diagnostics": experiment.diagnostics,
+        "words": widest.words().as_json(),
+        "datasets": {
+            source.name: {
+                "items": open_source(source).hash,
+                "source": source.title,
+                "classes": list(population.classes),
+            }
+            for source, population in zip(sources, populations, strict=True)
+        },
+    }
+
+
+def _n_samples(experiment: Experiment, source: AbstractSource) -> int:
+    """Test samples of a training set; those that come with the data are counted there."""
+    if experiment.n_test_samples is not None:
+        return experiment.n_test_samples
+    given = open_source(source).given
+    if given is None:
+        raise UserError(
+            f"experiment {experiment.name!r} takes the samples that come with the data, and data "
+            f"set {source.name!r} has none; use another kind of shift, e.g. prior"
+        )
+    return len(given.samples)
 
 
 def _reports(executor: AbstractExecutor, jobs: Sequence[Job]) -> Iterator[JobReport]:
@@ -156,26 +203,29 @@ def _reports(executor: AbstractExecutor, jobs: Sequence[Job]) -> Iterator[JobRep
 
 def _check_pools(experiment: Experiment, source: AbstractSource) -> None:
     """Refuse before the first cell what would fail in every cell."""
-    population = population_of(experiment, open_source(source))
-    columns = (population.labels, population.categories)
-    population.protocol.training_sets(*columns, pool=population.train_pool)
-    population.protocol.samples(*columns, pool=population.test_pool)
+    population = open_population(experiment, source)
+    try:
+        population.check_pools()
+    except UserError as error:
+        raise type(error)(f"data set {source.name!r}: {error}") from None
 
 
 def _check_method(run: Run, method: str) -> None:
     known = sorted({m.name for e in run.experiments for m in e.methods})
     if method not in known:
         raise UserError(
-            f"--redo {method}: neither 'failed' nor 'all' nor a method of these experiments "
+            f"redo={method!r} is neither 'failed' nor 'all' nor a method of these experiments "
             f"({', '.join(known)})"
         )
 
 
 def _drop_method(run: Run, store: ResultStore, method: str) -> None:
     for experiment in run.experiments:
-        if method in {m.name for m in experiment.methods}:
-            for cell in store.cells(experiment.name):
-                store.drop(experiment.name, cell, method)
+        if method not in {m.name for m in experiment.methods}:
+            continue
+        for source in run.sources[experiment.name]:
+            for cell in store.cells(experiment.name, source.name):
+                store.drop(experiment.name, source.name, cell, method)
 
 
 def _count_failed(todo: Plan, store: ResultStore) -> int:
@@ -183,5 +233,5 @@ def _count_failed(todo: Plan, store: ResultStore) -> int:
     for part in todo.experiments:
         wanted = part.experiment.signatures().items()
         for cell in part.cells:
-            count += len(store.failed(part.experiment.name, cell.key).items() & wanted)
+            count += len(store.failed(*cell.place).items() & wanted)
     return count

@@ -5,22 +5,21 @@ cluster) opens the data itself, once, and writes the outcome itself, so that fin
 travels and is never lost.
 """
 
-import json
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 from threadpoolctl import threadpool_limits
 
+from quantshift.data.sources import AbstractSource, open_source
 from quantshift.experiments.cell import run_cell
-from quantshift.experiments.dataset import AbstractSource, open_source
-from quantshift.experiments.plan import Task
-from quantshift.experiments.population import Population, population_of
-from quantshift.experiments.spec import Experiment, MethodSpec
+from quantshift.experiments.experiment import Experiment, MethodSpec
+from quantshift.experiments.planning import Task
+from quantshift.experiments.population import open_population
+from quantshift.results.schema import select
 from quantshift.results.store import ResultStore
 
 
@@ -35,8 +34,8 @@ class Job:
 
     @property
     def name(self) -> str:
-        """Experiment and cell, for people."""
-        return f"{self.experiment.name} {self.task.cell.key}"
+        """Experiment, data set and cell, for people."""
+        return self.task.cell.name
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ def perform(job: Job) -> JobReport:
     store = ResultStore.open(job.store)
     experiment, cell = job.experiment, job.task.cell
     # Another run on the same store may have been quicker.
-    there = store.finished(experiment.name, cell.key)
+    there = store.finished(*cell.place)
     signatures = experiment.signatures()
     methods = [m for m in job.task.methods if there.get(m.name) != signatures[m.name]]
     failures: dict[str, Exception] = {}
@@ -67,9 +66,10 @@ def perform(job: Job) -> JobReport:
             frame, failures = _compute(job, methods)
         done = {m.name: signatures[m.name] for m in methods if m.name not in failures}
         if done:
-            store.write_part(experiment.name, cell.key, done, frame)
+            schema = store.about(experiment.name).schema
+            store.write_part(*cell.place, done, frame.select(select(frame.schema, schema)))
         for name, error in failures.items():
-            store.write_failure(experiment.name, cell.key, {name: signatures[name]}, error)
+            store.write_failure(*cell.place, {name: signatures[name]}, error)
     return JobReport(
         name=job.name,
         seconds=time.perf_counter() - begun,
@@ -88,17 +88,10 @@ def _error_lines(failures: Mapping[str, Exception]) -> tuple[str, ...]:
 def _compute(job: Job, methods: list[MethodSpec]) -> tuple[pl.DataFrame, dict[str, Exception]]:
     """Rows of the methods that went well, and the errors of those that did not."""
     dataset = open_source(job.source)
-    population = _population(_Keyed(_draws_key(job.experiment), job.source, job.experiment))
+    population = open_population(job.experiment, job.source)
 
     def run(chosen: list[MethodSpec]) -> pl.DataFrame:
-        return run_cell(
-            job.experiment,
-            job.task.cell.coordinates,
-            chosen,
-            dataset,
-            population,
-            key=job.task.cell.key,
-        )
+        return run_cell(job.experiment, job.task.cell, chosen, dataset, population)
 
     if len(methods) > 1:
         with suppress(Exception):  # a user's method may raise anything
@@ -111,22 +104,3 @@ def _compute(job: Job, methods: list[MethodSpec]) -> tuple[pl.DataFrame, dict[st
         except Exception as error:
             failures[method.name] = error
     return (pl.concat(frames) if frames else pl.DataFrame()), failures
-
-
-@dataclass(frozen=True)
-class _Keyed:
-    """An experiment as the key of a cache: equal when it draws from the same items."""
-
-    key: str
-    source: AbstractSource
-    experiment: Experiment = field(compare=False)
-
-
-@lru_cache(maxsize=8)
-def _population(keyed: _Keyed) -> Population:
-    return population_of(keyed.experiment, open_source(keyed.source))
-
-
-def _draws_key(experiment: Experiment) -> str:
-    plain = experiment.resolved()
-    return json.dumps({name: plain[name] for name in ("seed", "data", "shift")}, sort_keys=True)

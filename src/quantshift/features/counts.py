@@ -15,10 +15,9 @@ Two passes: the first writes blocks of documents with words numbered as they com
 the words their final columns. Memory is bounded by the blocks and the vocabulary.
 """
 
-import json
 import shutil
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -31,20 +30,25 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy.sparse import csr_array
 
 from quantshift.errors import DataError
-from quantshift.features import kernels
-from quantshift.features.kernels import Counts, Ints, Longs
+from quantshift.features.rows import Counts, Ints, Longs, gather_rows
 from quantshift.features.tokens import BlockCounts, Dictionary, Texts, count_blocks, ordered_map
-from quantshift.files import file_sha256, flush, put_in_place, sibling
+from quantshift.files import put_in_place, sibling
+from quantshift.manifests import FolderKind
 from quantshift.types import Indices
 
-FORMAT = "quantshift-counts"
-VERSION = 1
 FOLDER = "counts"
-MANIFEST = "manifest.json"
 VOCABULARY = "vocabulary.parquet"
 ARRAYS = ("indptr", "indices", "data")
 BLOCK_BYTES = 1 << 22
-CURE = "tokenise the corpus again"
+COUNTS = FolderKind(
+    format="quantshift-counts",
+    version=1,
+    noun="counts",
+    described="term counts",
+    keys=frozenset({"corpus", "shape", "entries", "count_type", "files"}),
+    absent="no term counts in {folder}; tokenise the corpus first",
+    cure="tokenise the corpus again",
+)
 
 
 class TextCorpus(Protocol):
@@ -84,11 +88,10 @@ class CountMatrix:
         With `corpus_hash`, also refused if they were made from other texts.
         """
         folder = Path(path)
-        manifest = _read_manifest(folder)
+        manifest = COUNTS.read(folder)
         if corpus_hash is not None and manifest["corpus"] != corpus_hash:
-            raise DataError(f"the counts in {folder} were made from another corpus; {CURE}")
-        for name, entry in manifest["files"].items():
-            _check_size(folder / name, entry["bytes"])
+            raise DataError(f"the counts in {folder} were made from another corpus; {COUNTS.cure}")
+        COUNTS.check_sizes(folder, manifest)
         n_documents, n_words = manifest["shape"]
         types = ("int64", "int32", manifest["count_type"])
         sizes = (n_documents + 1, manifest["entries"], manifest["entries"])
@@ -97,7 +100,7 @@ class CountMatrix:
             for name, dtype, size in zip(ARRAYS, types, sizes, strict=True)
         )
         if indptr[0] != 0 or indptr[-1] != len(indices) or np.any(np.diff(indptr) < 0):
-            raise DataError(f"damaged counts: {folder / 'indptr.npy'} is not ascending; {CURE}")
+            raise COUNTS.damaged(f"{folder / 'indptr.npy'} is not ascending")
         return cls(indptr, indices, data, n_words, folder / VOCABULARY)
 
     @classmethod
@@ -140,18 +143,15 @@ class CountMatrix:
         try:
             words = pq.read_table(self.source, columns=["word"]).column("word").combine_chunks()
         except (OSError, pa.ArrowException) as error:
-            raise DataError(f"damaged counts: {self.source} cannot be read; {CURE}") from error
+            raise COUNTS.damaged(f"{self.source} cannot be read") from error
         if len(words) != self.n_words:
-            raise DataError(
-                f"damaged counts: {self.source} has {len(words)} words instead of "
-                f"{self.n_words}; {CURE}"
-            )
+            raise COUNTS.damaged(f"{self.source} has {len(words)} words instead of {self.n_words}")
         return words
 
     def rows(self, rows: ArrayLike) -> csr_array:
         """The counts of the documents at `rows`, in that order, (n_rows, n_words), int32."""
         chosen = self.check_rows(rows)
-        indptr, indices, data = kernels.gather_rows(self.indptr, self.indices, self.data, chosen)
+        indptr, indices, data = gather_rows(self.indptr, self.indices, self.data, chosen)
         return csr_array((data, indices, indptr), shape=(len(chosen), self.n_words))
 
     def check_rows(self, rows: ArrayLike) -> Indices:
@@ -217,9 +217,7 @@ def verify_counts(path: str | Path) -> None:
     """Read all files of the counts in the folder `path` and compare them with their hashes."""
     folder = Path(path)
     CountMatrix.open(folder)
-    for name, entry in _read_manifest(folder)["files"].items():
-        if file_sha256(folder / name) != entry["sha256"]:
-            raise DataError(f"damaged counts: {folder / name} does not match its manifest; {CURE}")
+    COUNTS.check_hashes(folder, COUNTS.read(folder))
 
 
 def _write_counts(
@@ -281,21 +279,14 @@ def _write_counts(
     pq.write_table(table, folder / VOCABULARY, compression="zstd", use_dictionary=False)
 
     files = [folder / name for name in (*(f"{name}.npy" for name in ARRAYS), VOCABULARY)]
-    manifest = {
-        "format": FORMAT,
-        "version": VERSION,
+    about = {
         "corpus": corpus.hash,
         "unicode": unicodedata.unidata_version,
         "shape": [n_rows, dictionary.n_words],
         "entries": n_entries,
         "count_type": count_type.name,
-        "files": {
-            file.name: {"bytes": file.stat().st_size, "sha256": file_sha256(file)} for file in files
-        },
     }
-    (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
-    for path in (*files, folder / MANIFEST, folder):
-        flush(path)
+    COUNTS.write(folder, about, files)
 
 
 def _text_blocks(texts: Sequence[str]) -> Iterator[tuple[int, Texts]]:
@@ -338,11 +329,11 @@ def _mapped(path: Path, dtype: str, size: int) -> NDArray[Any]:
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, EOFError, ValueError) as error:
-        raise DataError(f"damaged counts: {path} is not an array; {CURE}") from error
+        raise COUNTS.damaged(f"{path} is not an array") from error
     if array.dtype != np.dtype(dtype) or array.shape != (size,):
-        raise DataError(
-            f"damaged counts: {path} holds {array.dtype} of shape {array.shape} instead of "
-            f"{dtype} of shape ({size},); {CURE}"
+        raise COUNTS.damaged(
+            f"{path} holds {array.dtype} of shape {array.shape} instead of {dtype} of shape "
+            f"({size},)"
         )
     return np.asarray(array)
 
@@ -353,31 +344,3 @@ def _write_header(file: BinaryIO, dtype: DTypeLike, size: int) -> None:
     np.lib.format.write_array_header_1_0(file, header)
     # The arrays go to the same file below Python's buffer.
     file.flush()
-
-
-def _check_size(path: Path, recorded: int) -> None:
-    found = path.stat().st_size if path.is_file() else None
-    if found != recorded:
-        state = "is missing" if found is None else f"has {found} bytes instead of {recorded}"
-        raise DataError(f"damaged counts: {path} {state}; {CURE}")
-
-
-def _read_manifest(folder: Path) -> Mapping[str, Any]:
-    path = folder / MANIFEST
-    if not path.is_file():
-        raise DataError(f"no term counts in {folder}; tokenise the corpus first")
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise DataError(f"damaged counts: {path} is not JSON; {CURE}") from error
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise DataError(f"{path} does not describe term counts; was the right folder given?")
-    version = manifest.get("version")
-    if version != VERSION:
-        newer = isinstance(version, int) and version > VERSION
-        cure = "upgrade quantshift" if newer else CURE
-        raise DataError(f"{folder} has counts format {version}, this is {VERSION}; {cure}")
-    missing = {"corpus", "shape", "entries", "count_type", "files"} - manifest.keys()
-    if missing:
-        raise DataError(f"damaged counts: {path} lacks {', '.join(sorted(missing))}; {CURE}")
-    return manifest

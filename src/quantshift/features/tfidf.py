@@ -18,9 +18,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from quantshift.errors import DataError, UserError
-from quantshift.features import kernels
 from quantshift.features.counts import CountMatrix
-from quantshift.features.kernels import Floats, Ints, Longs
+from quantshift.features.rows import (
+    Floats,
+    Ints,
+    Longs,
+    document_frequency,
+    linear_scores,
+    tfidf_rows,
+)
 
 TABLE_SIZE = 1024
 """Term frequencies below it have their sublinear value looked up."""
@@ -44,9 +50,7 @@ class TfidfView:
         chosen = counts.check_rows(rows)
         if len(chosen) == 0:
             raise DataError("no training documents: tf-idf of an empty set is undefined")
-        frequency = kernels.document_frequency(
-            counts.indptr, counts.indices, chosen, counts.n_words
-        )
+        frequency = document_frequency(counts.indptr, counts.indices, chosen, counts.n_words)
         columns = np.flatnonzero(frequency >= min_df)
         if len(columns) == 0:
             raise DataError(
@@ -64,7 +68,7 @@ class TfidfView:
     def transform(self, rows: ArrayLike) -> csr_array:
         """Tf-idf of the documents at `rows`, (n_rows, n_features); no known word: a zero row."""
         chosen = self.counts.check_rows(rows)
-        indptr, indices, data = kernels.tfidf_rows(
+        indptr, indices, data = tfidf_rows(
             self.counts.indptr,
             self.counts.indices,
             self.counts.data,
@@ -89,7 +93,7 @@ class TfidfView:
                 f"coef of shape {weights.shape} and intercept of shape {offsets.shape} do not "
                 f"fit {len(self.columns)} features: (n_features, k) and (k,) are needed"
             )
-        return kernels.linear_scores(
+        return linear_scores(
             self.counts.indptr,
             self.counts.indices,
             self.counts.data,

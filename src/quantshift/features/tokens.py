@@ -23,8 +23,18 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from quantshift.errors import DataError, UserError
-from quantshift.features import kernels
-from quantshift.features.kernels import Bytes, Codes, Ints, Longs
+from quantshift.features.words import (
+    Bytes,
+    Codes,
+    Ints,
+    Longs,
+    count_rows,
+    fill_slots,
+    find_words,
+    lower_ascii,
+    number_words,
+    sort_rows,
+)
 
 Texts: TypeAlias = Any
 """A pyarrow string array (pyarrow has no type annotations)."""
@@ -49,7 +59,7 @@ class BlockCounts:
         """Columns, ascending in each row, and counts; columns[number] is the column of a word."""
         block_columns = columns[self.numbers]
         order = np.argsort(block_columns)
-        words, counts = kernels.sort_rows(self.lengths, self.words, self.counts, order)
+        words, counts = sort_rows(self.lengths, self.words, self.counts, order)
         return block_columns[order][words], counts
 
 
@@ -69,7 +79,7 @@ class Dictionary:
         numbers = np.empty(len(codes), np.int32)
         done = 0
         while done < len(codes):
-            done, self.n_words = kernels.number_words(
+            done, self.n_words = number_words(
                 self._slots,
                 self._codes,
                 self._bounds,
@@ -119,7 +129,7 @@ class Dictionary:
             self._bounds = _extended(self._bounds, capacity)
             self._frequency = _extended(self._frequency, capacity)
             self._slots = np.full(4 * capacity, -1, np.int32)
-            kernels.fill_slots(self._slots, self._codes[: self.n_words])
+            fill_slots(self._slots, self._codes[: self.n_words])
         else:
             self._bytes = _extended(self._bytes, len(self._bytes) + needed_bytes)
 
@@ -158,10 +168,10 @@ def ordered_map(
 def _count_block(block: tuple[int, Texts]) -> tuple[Dictionary, Longs, Ints, Ints]:
     first_row, texts = block
     text, starts, stops = _lowered(first_row, texts)
-    lengths, codes, spans = kernels.find_words(text, starts, stops, _word_characters())
+    lengths, codes, spans = find_words(text, starts, stops, _word_characters())
     local = Dictionary()
     words = local.number(text, codes, spans)
-    lengths, words, counts, frequency = kernels.count_rows(lengths, words, local.n_words)
+    lengths, words, counts, frequency = count_rows(lengths, words, local.n_words)
     local.add_frequency(frequency)
     return local, lengths, words, counts
 
@@ -178,7 +188,7 @@ def _lowered(first_row: int, texts: Texts) -> tuple[Bytes, Longs, Longs]:
     raw = np.frombuffer(data if data is not None else b"", np.uint8)[bounds[0] : bounds[-1]]
     bounds = bounds - bounds[0]
     starts, stops = bounds[:-1].copy(), bounds[1:].copy()
-    lowered, is_ascii = kernels.lower_ascii(raw, bounds)
+    lowered, is_ascii = lower_ascii(raw, bounds)
     parts, size = [lowered], len(lowered)
     for i in np.flatnonzero(~is_ascii):
         try:

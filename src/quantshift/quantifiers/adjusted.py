@@ -13,6 +13,8 @@ References: G. Forman, "Quantifying counts and costs via classification", DMKD 2
 et al., "Quantification via probability estimators", ICDM 2010 (PACC).
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,12 +25,13 @@ from sklearn.base import BaseEstimator
 from quantshift.prevalence import of_positive
 from quantshift.quantifiers.counting import hard_predictions
 from quantshift.quantifiers.estimator import (
-    AbstractQuantifier,
+    AbstractAggregative,
     Diagnostics,
     class_means,
     sample_means,
 )
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.weights import Weights
 
 SINGULAR = 1e-9
 """With a smallest singular value of M below this (tpr == fpr), rates carry no information."""
@@ -36,8 +39,13 @@ SINGULAR = 1e-9
 ROUNDING = 1e-12
 """Shares below this are zero."""
 
+DIAGNOSTICS: Mapping[str, str] = MappingProxyType(
+    {"clipped": "bool", "separation": "float", "fallback": "bool"}
+)
+"""What `adjust` tells of a sample."""
 
-class ACC(AbstractQuantifier):
+
+class ACC(AbstractAggregative):
     """Adjusted Classify and Count: CC corrected by the classifier's true and false positive rates.
 
     Two classes: falls back to CC where the rates are equal (tpr == fpr; `fallback`). More: where
@@ -46,6 +54,7 @@ class ACC(AbstractQuantifier):
     """
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
     crisp: ClassVar[bool] = True
 
     rates_: NDArray[np.float64]
@@ -57,19 +66,21 @@ class ACC(AbstractQuantifier):
         self.cv = cv
         self.seed = seed
 
-    def _fit_aggregation(self, posteriors: Posteriors, codes: Codes) -> None:
-        self.rates_ = class_means(hard_predictions(posteriors).T, codes)
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
+        self.rates_ = class_means(hard_predictions(posteriors).T, codes, weights)
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         return hard_predictions(posteriors)
 
     def _solve(
-        self, representation: NDArray[Any], index: Indices
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
-        return adjust(sample_means(representation, index), self.rates_, self.prior_)
+        return adjust(sample_means(representation, index, weights), self.rates_, self.prior_)
 
 
-class PACC(AbstractQuantifier):
+class PACC(AbstractAggregative):
     """Probabilistic Adjusted Classify and Count: ACC with mean posteriors in place of counts.
 
     Two classes: falls back to PCC where the rates are equal (tpr == fpr; `fallback`). More: as
@@ -77,6 +88,7 @@ class PACC(AbstractQuantifier):
     """
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
 
     rates_: NDArray[np.float64]
 
@@ -87,16 +99,18 @@ class PACC(AbstractQuantifier):
         self.cv = cv
         self.seed = seed
 
-    def _fit_aggregation(self, posteriors: Posteriors, codes: Codes) -> None:
-        self.rates_ = class_means(posteriors, codes)
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
+        self.rates_ = class_means(posteriors, codes, weights)
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         return np.ascontiguousarray(posteriors.T)
 
     def _solve(
-        self, representation: NDArray[Any], index: Indices
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
-        return adjust(sample_means(representation, index), self.rates_, self.prior_)
+        return adjust(sample_means(representation, index, weights), self.rates_, self.prior_)
 
 
 def adjust(

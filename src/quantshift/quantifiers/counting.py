@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from quantshift.quantifiers.estimator import AbstractQuantifier, Diagnostics, sample_means
+from quantshift.quantifiers.estimator import AbstractAggregative, Diagnostics, sample_means
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.weights import Weights
 
 
-class CC(AbstractQuantifier):
+class CC(AbstractAggregative):
     """Classify and Count: the share of items predicted to be of each class."""
 
     assumption: ClassVar[str] = "the classifier's errors cancel out in the sample"
@@ -24,19 +25,21 @@ class CC(AbstractQuantifier):
     def __init__(self, classifier: BaseEstimator | None = None) -> None:
         self.classifier = classifier
 
-    def _fit_aggregation(self, posteriors: Posteriors, codes: Codes) -> None:
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
         pass
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         return hard_predictions(posteriors)
 
     def _solve(
-        self, representation: NDArray[Any], index: Indices
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
-        return sample_means(representation, index), {}
+        return sample_means(representation, index, weights), {}
 
 
-class PCC(AbstractQuantifier):
+class PCC(AbstractAggregative):
     """Probabilistic Classify and Count: the mean posterior."""
 
     assumption: ClassVar[str] = "P(Y|X) is the same in the sample (pure covariate shift)"
@@ -45,16 +48,18 @@ class PCC(AbstractQuantifier):
     def __init__(self, classifier: BaseEstimator | None = None) -> None:
         self.classifier = classifier
 
-    def _fit_aggregation(self, posteriors: Posteriors, codes: Codes) -> None:
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
         pass
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         return np.ascontiguousarray(posteriors.T)
 
     def _solve(
-        self, representation: NDArray[Any], index: Indices
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
-        return sample_means(representation, index), {}
+        return sample_means(representation, index, weights), {}
 
 
 def hard_predictions(posteriors: Posteriors) -> NDArray[np.float64]:

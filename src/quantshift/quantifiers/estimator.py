@@ -1,22 +1,30 @@
-"""The scikit-learn face of every quantifier, on three stages with plain arrays at the borders.
+"""The scikit-learn face of every quantifier, with plain arrays at the borders.
 
-    X --classifier--> posteriors --representation--> per-item features --solution--> prevalence
+    X --items--> what the method sees --representation--> rows per item --solution--> prevalence
 
-A method is one class that says how an item's posteriors are represented and how the samples of an
-index matrix are solved. Everything else is here, once: labels of any kind, the classifier and its
-out-of-fold posteriors, checks, batches, blocks, diagnostics.
+A method says what it sees of items (`sees`: posteriors of a classifier, those of its committee,
+features), how an item is represented and how the samples of an index matrix are solved. Everything
+else is here, once: labels of any kind, weights, the classifier and its out-of-fold posteriors,
+checks, batches, blocks, diagnostics.
+
+    AbstractQuantifier     anything that sees items: HDx, methods of other libraries
+    AbstractClassifying    sees posteriors, and can be had from posteriors alone: SubclassSLD
+    AbstractAggregative    sees nothing else: three functions of posteriors make a method
 """
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from quantshift import prevalence
@@ -30,11 +38,21 @@ from quantshift.classify.folds import stratified_folds
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.errors import DataError, UserError
 from quantshift.labels import encode_labels
+from quantshift.quantifiers.items import Items, take_rows, uneven
 from quantshift.quantifiers.samples import count_samples, index_blocks
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.weights import Weights, checked_weights
 
 Samples = ArrayLike | Sequence[ArrayLike]
 Diagnostics = Mapping[str, NDArray[Any]]
+
+POSTERIORS: frozenset[str] = frozenset({"posteriors"})
+"""What most methods see."""
+
+CV, SEED = 5, 0
+"""Folds of the out-of-fold posteriors, and their seed, of methods without such parameters."""
+
+EMPTY = "the sample is empty: a prevalence needs at least one item"
 
 
 @dataclass(frozen=True)
@@ -53,113 +71,162 @@ class Estimate:
     diagnostics: Diagnostics
 
 
+class Reduction(Protocol):
+    """What a method makes of features: of those it was learnt from, and of others."""
+
+    @property
+    def known(self) -> Any:
+        """What became of the features it was learnt from."""
+
+    def __call__(self, features: Any) -> Any:
+        """The same for features of other items."""
+
+
+@dataclass(frozen=True, eq=False)
+class Unreduced:
+    """Features as they are."""
+
+    known: Any
+
+    def __call__(self, features: Any) -> Any:  # noqa: D102
+        return features
+
+
 class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
     """What all quantifiers share: fit on labelled items, estimate the prevalence of samples.
 
     Fitted state: `classes_` (sorted labels), `prior_` (training prevalence), `classifier_` (None if
-    fitted from posteriors), `held_out_posteriors_` (no rows if the method learns from none) and
-    `held_out_codes_`, from which the aggregation can be fitted again, and what the method itself
+    there is none, or fitted from items), `held_out_` and `held_out_codes_` (what the method has
+    seen of the training items, from which it can be fitted again), and what the method itself
     learns.
     """
 
     assumption: ClassVar[str]
     """What must hold between training set and sample for the estimate to be right."""
 
+    sees: ClassVar[frozenset[str]]
+    """What it looks at: any of "posteriors", "committee" and "features"."""
+
+    diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """Its diagnostics that are one number per sample: their names, and "bool", "int" or "float"."""
+
+    own_classifier: ClassVar[bool] = False
+    """Fits a classifier of its own on features, which it has as the parameter `classifier`."""
+
     crisp: ClassVar[bool] = False
     """Works on hard predictions (argmax) rather than posteriors."""
-
-    uses_classifier: ClassVar[bool] = True
 
     adjusts: ClassVar[bool] = True
     """Allows for what the training items of a class look like, rather than counting answers."""
 
+    beyond_prior_shift: ClassVar[bool] = False
+    """Adjusts for other shifts as well, so that a mixture of the training classes is not all."""
+
     no_interval: ClassVar[str] = ""
     """Why the method's error cannot be told from replicates, and what to use instead, if so."""
-
-    uses_features: ClassVar[bool] = False
-    """Sees more of the items than posteriors: `items(X)` has further columns."""
 
     classes_: NDArray[Any]
     prior_: Prevalences
     classifier_: Any
-    held_out_posteriors_: Posteriors
+    committee_: tuple[Any, ...]
+    reduction_: Reduction | None
+    held_out_: Items
     held_out_codes_: Codes
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit the classifier and the aggregation on labelled items.
+    def fit(self, X: Any, y: Any, weights: ArrayLike | None = None) -> Self:
+        """Fit the quantifier, and the classifier if it has one, on labelled items.
 
         X is whatever the classifier takes (dense, sparse, data frame, list of texts for a
         pipeline); y are labels of any kind. A `FrozenEstimator` is used as it is: X and y must
         then be items it has not been trained on.
+
+        weights: how many items each of X stands for; the classifier gets them as `sample_weight`.
+            Folds are drawn without regard to weights, so that repeating items and weighing them
+            gives the same estimates but for the luck of the draw.
         """
-        classes, codes = _at_least_two_classes(*encode_labels(y))
-        if n_rows(X) != len(codes):
-            raise DataError(f"X has {n_rows(X)} items but y has {len(codes)} labels")
-        posteriors = np.empty((0, len(classes)))
-        self.classifier_ = None
-        if self.uses_classifier:
-            self.classifier_ = fit_classifier(self._classifier(), X, classes[codes])
-            if self.needs_held_out_posteriors():
-                posteriors = self._held_out_posteriors(X, codes, classes)
-        return self._set_fitted(posteriors, codes, classes)
+        return self._fit(X, y, weights, self.reduction)
 
-    def fit_posteriors(self, posteriors: ArrayLike, y: Any, *, classes: Any = None) -> Self:
-        """Fit the aggregation alone, from posteriors of any model and the true labels.
+    def fit_items(
+        self, items: Items, y: Any, *, classes: Any = None, reduction: Reduction | None = None
+    ) -> Self:
+        """Fit from what is known of labelled items, classified by any model.
 
-        posteriors: shape (n_items, n_classes), of items the model was not trained on (held out
-            or out of fold); columns in the order of `classes`.
+        items: posteriors are of items the model was not trained on (held out or out of fold),
+            columns in the order of `classes`; features are what `reduction` made of them.
         classes: the label of each column; default: the sorted labels that occur in y.
+        reduction: what the features were reduced by, if they were.
         """
-        self.classifier_ = None
-        return self._set_fitted(*checked_fit(posteriors, y, classes))
+        known, codes = at_least_two_classes(*encode_labels(y, classes=classes))
+        if items and len(items) != len(codes):
+            raise DataError(f"{len(items)} items do not fit {len(codes)} labels: give one each")
+        if items.posteriors is not None:
+            checked = check_posteriors(items.posteriors, len(known))
+            items = replace(items, posteriors=checked)
+        self.classifier_, self.committee_, self.reduction_ = None, (), reduction
+        weights = _checked_training(items.weights, codes, known)
+        if weights is not None and not weights.all():
+            rows = np.flatnonzero(weights)
+            items, codes = items.take(rows), codes[rows]
+        return self._set_fitted(items, codes, known)
 
-    def predict(self, X: Any, samples: Samples | None = None) -> Prevalences:
+    def predict(
+        self, X: Any, samples: Samples | None = None, *, weights: ArrayLike | None = None
+    ) -> Prevalences:
         """Prevalence of the sample X, shape (n_classes,), in the order of `classes_`.
 
         With `samples` (an index matrix or a list of index arrays into X) the prevalence of each
         of them, shape (n_samples, n_classes); X is classified once.
         """
-        return self.estimate(X, samples).prevalence
+        return self.estimate(X, samples, weights=weights).prevalence
 
-    def estimate(self, X: Any, samples: Samples | None = None) -> Estimate:
-        """Like `predict`, with the diagnostics."""
-        return self._estimate(self.items(X), samples)
-
-    def aggregate(self, posteriors: ArrayLike, samples: Samples | None = None) -> Prevalences:
-        """Prevalences of samples given by their posteriors.
-
-        posteriors: shape (..., n_items, n_classes): one sample, or a batch of samples with any
-            leading axes; the result has shape (..., n_classes).
-        samples: with it, posteriors is one pool (n_items, n_classes) and samples an index matrix
-            (n_samples, size), padded with -1, or a list of index arrays.
-        """
-        return self.estimate_posteriors(posteriors, samples).prevalence
-
-    def estimate_posteriors(
-        self, posteriors: ArrayLike, samples: Samples | None = None
+    def estimate(
+        self, X: Any, samples: Samples | None = None, *, weights: ArrayLike | None = None
     ) -> Estimate:
-        """Like `aggregate`, with the diagnostics."""
-        check_is_fitted(self, "classes_")
-        return self._estimate(check_posteriors(posteriors, len(self.classes_)), samples)
+        """Like `predict`, with the diagnostics.
 
-    def items(self, X: Any) -> NDArray[np.float64]:
-        """What the aggregation sees of each item of X: its posteriors, (n_items, n_classes).
-
-        A method that wants more than posteriors has further columns.
+        weights: how many items each item of X stands for, in whichever sample it is.
         """
-        check_is_fitted(self, "classes_")
-        if n_rows(X) == 0:
-            raise DataError("the sample is empty: a prevalence needs at least one item")
-        return self._posteriors(X)
+        return self.estimate_items(self.items(X, weights), samples)
 
-    def estimate_items(
-        self, items: NDArray[np.float64], samples: Samples | None = None
-    ) -> Estimate:
-        """Like `estimate`, for what `items(X)` returned: classify once, estimate many times."""
-        return self._estimate(items, samples)
+    def items(self, X: Any, weights: ArrayLike | None = None) -> Items:
+        """What the method sees of the items of X: classify once, estimate many times."""
+        check_is_fitted(self, "classes_")
+        n_items = n_rows(X)
+        if n_items == 0:
+            raise DataError(EMPTY)
+        given = checked_weights(weights, n_items)
+        if not self.sees:
+            # That there are so many is all it needs.
+            return Items(weights=np.ones(n_items) if given is None else given)
+        posteriors = committee = features = None
+        if "posteriors" in self.sees:
+            posteriors = self._posteriors(self.classifier_, X)
+        if "committee" in self.sees and self.committee_:
+            committee = np.stack([self._posteriors(model, X) for model in self.committee_])
+        if "features" in self.sees:
+            features = self._features(X)
+            features = features if self.reduction_ is None else self.reduction_(features)
+        return Items(posteriors, committee, features, given)
+
+    def estimate_items(self, items: Items, samples: Samples | None = None) -> Estimate:
+        """Like `estimate`, for what is known of the items (as `items(X)` returns it)."""
+        check_is_fitted(self, "classes_")
+        if samples is not None:
+            return self._estimate(items, samples, (count_samples(samples),))
+        if not len(items):
+            raise DataError(EMPTY)
+        return self._estimate(items, np.arange(len(items))[np.newaxis], ())
+
+    def reduction(self, features: Any, codes: Codes, weights: Weights | None = None) -> Reduction:
+        """What the method makes of features, learnt from those of the training items.
+
+        It does not depend on posteriors, so that all settings of a classifier share it. By
+        default features stay as they are. codes, weights: of the training items.
+        """
+        return Unreduced(features)
 
     def refit(self, rows: Indices) -> Self:
-        """A copy with the aggregation fitted again on some of the held-out items.
+        """A copy fitted again on some of the items it was fitted on.
 
         rows: positions among the items of the fit, in any number, repeated or not; every class
             must be among them. The classifier stays what it is. This is one replicate of a
@@ -170,90 +237,122 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
     def refitter(self) -> Callable[[Indices], Self]:
         """`refit` for many calls: what does not depend on the rows is computed once."""
         check_is_fitted(self, "classes_")
-        held_out = self.held_out_posteriors_
 
         def refit(rows: Indices) -> Any:
             return copy(self)._set_fitted(
-                held_out[rows] if len(held_out) else held_out,
-                self.held_out_codes_[rows],
-                self.classes_,
+                self.held_out_.take(rows), self.held_out_codes_[rows], self.classes_
             )
 
         return refit
 
     def needs_held_out_posteriors(self) -> bool:
-        """Whether the aggregation learns from posteriors of items the classifier has not seen."""
-        return "cv" in self.get_params(deep=False)
+        """Whether the method learns from posteriors of items the classifier has not seen."""
+        return self.adjusts
+
+    @property
+    def takes_weights(self) -> bool:
+        """Whether items may have weights."""
+        return _has_weights(self._solve)
 
     @abstractmethod
-    def _fit_aggregation(self, posteriors: Posteriors, codes: Codes) -> None:
-        """Learn what is needed from held-out posteriors (no rows if none were asked for)."""
+    def _learn(self, items: Items, codes: Codes) -> None:
+        """Learn what is needed from labelled items; `items.weights` is None if all count once."""
 
     @abstractmethod
-    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
-        """What each item contributes, shape (n_features, n_items)."""
+    def _represent_items(self, items: Items) -> Any:
+        """What each item contributes, shape (n_rows, n_items), or whatever `_solve` takes."""
 
     @abstractmethod
     def _solve(
-        self, representation: NDArray[Any], index: Indices
+        self, representation: Any, index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
-        """Prevalences (n_samples, n_classes) of the samples in the index matrix."""
+        """Prevalences (n_samples, n_classes) of the samples in the index matrix.
+
+        weights: of the items of the pool, (n_items,); None: every item counts once.
+        """
+
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        weights: ArrayLike | None,
+        reduction: Callable[[Any, Codes, Weights | None], Reduction],
+    ) -> Self:
+        classes, codes = at_least_two_classes(*encode_labels(y))
+        if n_rows(X) != len(codes):
+            raise DataError(f"X has {n_rows(X)} items but y has {len(codes)} labels")
+        given = _checked_training(weights, codes, classes)
+        if given is not None and not given.all():
+            rows = np.flatnonzero(given)
+            X, codes, given = take_rows(X, rows), codes[rows], given[rows]
+        given = uneven(given)
+        self.classifier_, self.committee_, self.reduction_ = None, (), None
+        posteriors = features = None
+        if "posteriors" in self.sees:
+            self.classifier_ = fit_classifier(self._classifier(), X, classes[codes], given)
+            if self.needs_held_out_posteriors():
+                posteriors, models = self._cross_fit(X, codes, classes, given)
+                self.committee_ = models if "committee" in self.sees else ()
+        if "features" in self.sees:
+            self.reduction_ = reduction(self._features(X), codes, given)
+            features = self.reduction_.known
+        return self._set_fitted(Items(posteriors, None, features, given), codes, classes)
 
     def _classifier(self) -> Any:
         return self.get_params(deep=False)["classifier"]
 
-    def _held_out_posteriors(self, X: Any, codes: Codes, classes: NDArray[Any]) -> Posteriors:
-        return self._cross_fit(X, codes, classes)[0]
-
     def _cross_fit(
-        self, X: Any, codes: Codes, classes: NDArray[Any]
+        self, X: Any, codes: Codes, classes: NDArray[Any], weights: Weights | None
     ) -> tuple[Posteriors, tuple[Any, ...]]:
         """Posteriors of the training items by models that have not seen them, and those models."""
         classifier, options = self._classifier(), self.get_params(deep=False)
         if isinstance(classifier, FrozenEstimator):
             return predict_posteriors(classifier, X, classes, crisp=self.crisp), (classifier,)
-        folds = stratified_folds(codes, options["cv"], seed=options["seed"])
-        return cross_fit(classifier, X, codes, classes, folds, crisp=self.crisp)
+        folds = stratified_folds(codes, options.get("cv", CV), seed=options.get("seed", SEED))
+        return cross_fit(classifier, X, codes, classes, folds, crisp=self.crisp, weights=weights)
 
-    def _set_fitted(self, posteriors: Posteriors, codes: Codes, classes: NDArray[Any]) -> Self:
-        self._set_training(posteriors, codes, classes)
-        self._fit_aggregation(posteriors, codes)
+    def _set_fitted(self, items: Items, codes: Codes, classes: NDArray[Any]) -> Self:
+        items = replace(items, weights=uneven(items.weights))
+        self._set_training(items, codes, classes)
+        if items.weights is not None and not self.takes_weights:
+            raise _no_weights(self)
+        self._learn(items, codes)
         return self
 
-    def _set_training(self, posteriors: Posteriors, codes: Codes, classes: NDArray[Any]) -> None:
-        self.prior_ = prevalence.from_codes(codes, len(classes))
+    def _set_training(self, items: Items, codes: Codes, classes: NDArray[Any]) -> None:
+        self.prior_ = prevalence.from_codes(codes, len(classes), items.weights)
         self.classes_ = classes
-        self.held_out_posteriors_, self.held_out_codes_ = posteriors, codes
+        self.held_out_, self.held_out_codes_ = items, codes
 
-    def _posteriors(self, X: Any) -> Posteriors:
-        if not self.uses_classifier:
-            return np.tile(self.prior_, (n_rows(X), 1))
-        if self.classifier_ is None:
+    def _posteriors(self, model: Any, X: Any) -> Posteriors:
+        if model is None:
             raise UserError(
                 f"this {type(self).__name__} was fitted from posteriors and has no classifier: "
                 "call aggregate(posteriors) instead of predict(X)"
             )
-        return predict_posteriors(self.classifier_, X, self.classes_, crisp=self.crisp)
+        return predict_posteriors(model, X, self.classes_, crisp=self.crisp)
 
-    def _estimate(self, posteriors: Posteriors, samples: Samples | None) -> Estimate:
-        if samples is None:
-            shape = posteriors.shape[:-2]
-            n_samples = int(np.prod(shape))
-            samples = np.arange(n_samples * posteriors.shape[-2]).reshape(n_samples, -1)
-            posteriors = posteriors.reshape(-1, posteriors.shape[-1])
-        elif posteriors.ndim == 2:
-            shape = (count_samples(samples),)
-        else:
-            raise DataError(
-                "samples index one pool of posteriors (n_items, n_classes), "
-                f"got posteriors of shape {posteriors.shape}"
-            )
-        representation = self._represent(posteriors)
+    def _features(self, X: Any) -> Any:
+        """X itself or, with a Pipeline as the classifier, what its first steps make of it."""
+        model = self.classifier_
+        if isinstance(model, FrozenEstimator):
+            model = model.estimator
+        return model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X
+
+    def _estimate(self, items: Items, samples: Samples, shape: tuple[int, ...]) -> Estimate:
+        weights = uneven(checked_weights(items.weights, len(items)))
+        if weights is not None and not self.takes_weights:
+            raise _no_weights(self)
+        representation = self._represent_items(items)
         p_hat = np.empty((int(np.prod(shape)), len(self.classes_)))
         diagnostics: dict[str, NDArray[Any]] = {}
-        for members, index in index_blocks(samples, len(posteriors)):
-            p_hat[members], found = self._solve(representation, index)
-            for name, values in found.items():
+        for members, index in index_blocks(samples, len(items) if items else None):
+            if weights is None:
+                p_hat[members], told = self._solve(representation, index)
+            else:
+                _check_total_weight(weights, index, members)
+                p_hat[members], told = self._solve(representation, index, weights)
+            for name, values in told.items():
                 if name not in diagnostics:
                     diagnostics[name] = np.empty((len(p_hat), *values.shape[1:]), values.dtype)
                 diagnostics[name][members] = values
@@ -267,34 +366,149 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         )
 
 
-def sample_means(representation: NDArray[Any], index: Indices) -> NDArray[np.float64]:
+class AbstractClassifying(AbstractQuantifier):
+    """A quantifier that looks at posteriors, and can make do with those of any model."""
+
+    sees: ClassVar[frozenset[str]] = POSTERIORS
+
+    def fit_posteriors(
+        self,
+        posteriors: ArrayLike,
+        y: Any,
+        *,
+        classes: Any = None,
+        weights: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the aggregation alone, from posteriors of any model and the true labels.
+
+        posteriors: shape (n_items, n_classes), of items the model was not trained on (held out
+            or out of fold); columns in the order of `classes`.
+        classes: the label of each column; default: the sorted labels that occur in y.
+        weights: how many items each row stands for; whole numbers give what repeated rows give.
+        """
+        return self.fit_items(labelled_items(posteriors, y, classes, weights), y, classes=classes)
+
+    def aggregate(
+        self,
+        posteriors: ArrayLike,
+        samples: Samples | None = None,
+        *,
+        weights: ArrayLike | None = None,
+    ) -> Prevalences:
+        """Prevalences of samples given by their posteriors.
+
+        posteriors: shape (..., n_items, n_classes): one sample, or a batch of samples with any
+            leading axes; the result has shape (..., n_classes).
+        samples: with it, posteriors is one pool (n_items, n_classes) and samples an index matrix
+            (n_samples, size), padded with -1, or a list of index arrays.
+        weights: of the items, shape (..., n_items).
+        """
+        return self.estimate_posteriors(posteriors, samples, weights=weights).prevalence
+
+    def estimate_posteriors(
+        self,
+        posteriors: ArrayLike,
+        samples: Samples | None = None,
+        *,
+        weights: ArrayLike | None = None,
+    ) -> Estimate:
+        """Like `aggregate`, with the diagnostics."""
+        check_is_fitted(self, "classes_")
+        p = check_posteriors(posteriors, len(self.classes_))
+        w = None if weights is None else np.asarray(weights, dtype=np.float64)
+        if w is not None and w.shape != p.shape[:-1]:
+            raise DataError(
+                f"weights of shape {w.shape} do not fit posteriors of shape {p.shape}: give one "
+                "per item"
+            )
+        pool = Items(p.reshape(-1, p.shape[-1]), weights=None if w is None else w.ravel())
+        if samples is None:
+            shape = p.shape[:-2]
+            n_samples = int(np.prod(shape))
+            index = np.arange(n_samples * p.shape[-2]).reshape(n_samples, -1)
+            return self._estimate(pool, index, shape)
+        if p.ndim > 2:
+            raise DataError(
+                "samples index one pool of posteriors (n_items, n_classes), "
+                f"got posteriors of shape {p.shape}"
+            )
+        return self._estimate(pool, samples, (count_samples(samples),))
+
+    @property
+    def held_out_posteriors_(self) -> Posteriors:
+        """Posteriors of the training items by models that had not seen them; no rows if none."""
+        return _or_none(self.held_out_.posteriors, len(self.classes_))
+
+
+class AbstractAggregative(AbstractClassifying):
+    """A quantifier made of three functions of posteriors, or of two that need not be learnt."""
+
+    @abstractmethod
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
+        """Learn what is needed from held-out posteriors (no rows if none were asked for)."""
+
+    @abstractmethod
+    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
+        """What each item contributes, shape (n_features, n_items)."""
+
+    @property
+    def takes_weights(self) -> bool:
+        """Whether items may have weights."""
+        return _has_weights(self._solve) and _has_weights(self._fit_aggregation)
+
+    def _learn(self, items: Items, codes: Codes) -> None:
+        posteriors = _or_none(items.posteriors, len(self.classes_))
+        if items.weights is None:
+            self._fit_aggregation(posteriors, codes)
+        else:
+            self._fit_aggregation(posteriors, codes, items.weights)
+
+    def _represent_items(self, items: Items) -> NDArray[Any]:
+        if items.posteriors is None and self.sees:
+            raise UserError(f"{type(self).__name__} sees posteriors: give those of the items")
+        return self._represent(_or_none(items.posteriors, len(self.classes_)))
+
+
+def sample_means(
+    representation: NDArray[Any], index: Indices, weights: Weights | None = None
+) -> NDArray[np.float64]:
     """Mean representation of each sample, shape (n_samples, n_features)."""
     # Feature by feature: a gather of one contiguous row, and a sum along contiguous memory.
-    return np.stack([row[index].mean(axis=1) for row in representation], axis=1)
+    if weights is None:
+        return np.stack([row[index].mean(axis=1) for row in representation], axis=1)
+    w = weights[index]
+    sums = np.stack([(row[index] * w).sum(axis=1) for row in representation], axis=1)
+    return np.asarray(sums / w.sum(axis=1, keepdims=True))
 
 
-def class_means(posteriors: Posteriors, codes: Codes) -> NDArray[np.float64]:
+def class_means(
+    posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+) -> NDArray[np.float64]:
     """Mean posterior of class i among the items of class j, shape (n_classes, n_classes) [i, j]."""
-    return np.stack(
-        [posteriors[codes == j].mean(axis=0) for j in range(posteriors.shape[1])], axis=1
-    )
+    members = [codes == j for j in range(posteriors.shape[1])]
+    if weights is None:
+        return np.stack([posteriors[own].mean(axis=0) for own in members], axis=1)
+    return np.stack([weights[own] @ posteriors[own] / weights[own].sum() for own in members], 1)
 
 
-def checked_fit(
-    posteriors: ArrayLike, y: Any, classes: Any
-) -> tuple[Posteriors, Codes, NDArray[Any]]:
-    """Posteriors, codes and classes of labelled items, refused if they do not fit each other."""
-    known, codes = _at_least_two_classes(*encode_labels(y, classes=classes))
-    checked = check_posteriors(posteriors, len(known))
-    if checked.ndim != 2 or len(checked) != len(codes):
+def labelled_items(posteriors: ArrayLike, y: Any, classes: Any, weights: ArrayLike | None) -> Items:
+    """Labelled items known by their posteriors, refused if these do not fit the labels."""
+    known, codes = at_least_two_classes(*encode_labels(y, classes=classes))
+    p = np.asarray(posteriors, dtype=np.float64)
+    if p.ndim < 2:
+        check_posteriors(p, len(known))
+    if p.ndim != 2 or len(p) != len(codes):
         raise DataError(
-            f"posteriors of shape {checked.shape} do not fit {len(codes)} labels: "
+            f"posteriors of shape {p.shape} do not fit {len(codes)} labels: "
             "give one row per labelled item"
         )
-    return checked, codes, known
+    return Items(p, weights=_checked_training(weights, codes, known))
 
 
-def _at_least_two_classes(classes: NDArray[Any], codes: Codes) -> tuple[NDArray[Any], Codes]:
+def at_least_two_classes(classes: NDArray[Any], codes: Codes) -> tuple[NDArray[Any], Codes]:
+    """Classes and codes, refused if there is one class only, or one without an item."""
     if len(classes) < 2:
         raise DataError(
             f"all training labels are {classes.tolist()[0]!r}: a quantifier needs items of at "
@@ -307,3 +521,33 @@ def _at_least_two_classes(classes: NDArray[Any], codes: Codes) -> tuple[NDArray[
             "or leave it out of the classes (and its column out of the posteriors)"
         )
     return classes, codes
+
+
+def _checked_training(
+    weights: ArrayLike | None, codes: Codes, classes: NDArray[Any]
+) -> Weights | None:
+    return checked_weights(weights, len(codes), codes, len(classes), classes=classes)
+
+
+def _check_total_weight(weights: Weights, index: Indices, members: Indices) -> None:
+    empty = ~weights[index].any(axis=1)
+    if empty.any():
+        raise DataError(
+            f"sample {members[int(np.argmax(empty))]} has a total weight of zero: a prevalence "
+            "needs at least one item that counts"
+        )
+
+
+def _has_weights(function: Callable[..., Any]) -> bool:
+    return "weights" in inspect.signature(function).parameters
+
+
+def _no_weights(quantifier: AbstractQuantifier) -> UserError:
+    return UserError(
+        f"{type(quantifier).__name__} takes no weights: leave them out, or give its functions a "
+        "last parameter weights=None"
+    )
+
+
+def _or_none(posteriors: Posteriors | None, n_classes: int) -> Posteriors:
+    return np.empty((0, n_classes)) if posteriors is None else posteriors

@@ -12,8 +12,9 @@ probabilities: a simple procedure", Neural Computation 14 (2002); A. Alexandari 
 likelihood with bias-corrected calibration is hard-to-beat at label shift adaptation", ICML 2020.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,12 +24,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from quantshift.classify.calibration import AUTO, CALIBRATIONS, Calibrator
 from quantshift.errors import unknown_name
-from quantshift.quantifiers.estimator import AbstractQuantifier, Diagnostics
+from quantshift.quantifiers.estimator import AbstractAggregative, Diagnostics
+from quantshift.quantifiers.items import drawn_weights
 from quantshift.quantifiers.solvers import maximise_mixtures
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.weights import Weights
 
 
-class SLD(AbstractQuantifier):
+class SLD(AbstractAggregative):
     """Saerens-Latinne-Decaestecker: the prevalence of maximum likelihood, by EM.
 
     calibration: how the classifier's posteriors are calibrated on out-of-fold ones (`cv` folds)
@@ -43,6 +46,9 @@ class SLD(AbstractQuantifier):
 
     assumption: ClassVar[str] = (
         "P(X|Y) is the same in the sample (prior shift), posteriors calibrated"
+    )
+    diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"iterations": "int", "converged": "bool"}
     )
 
     calibrator_: Calibrator
@@ -68,24 +74,23 @@ class SLD(AbstractQuantifier):
         """Only calibration does."""
         return self.calibration != "none"
 
-    def _fit_aggregation(self, posteriors: Posteriors, codes: Codes) -> None:
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
         if self.calibration not in CALIBRATIONS:
             raise unknown_name("calibration", self.calibration, CALIBRATIONS)
-        self.calibrator_ = CALIBRATIONS[self.calibration](posteriors, codes)
+        self.calibrator_ = CALIBRATIONS[self.calibration](posteriors, codes, weights)
 
     def refitter(self) -> Callable[[Indices], Self]:
         """The calibration keeps its kind and is fitted again from where it is."""
         check_is_fitted(self, "classes_")
-        posteriors, codes = self.held_out_posteriors_, self.held_out_codes_
-        recalibrate = self.calibrator_.refitter(posteriors, codes)
+        items, codes = self.held_out_, self.held_out_codes_
+        recalibrate = self.calibrator_.refitter(self.held_out_posteriors_, codes, items.weights)
 
         def refit(rows: Indices) -> Any:
             again = copy(self)
-            again._set_training(
-                posteriors[rows] if len(posteriors) else posteriors, codes[rows], self.classes_
-            )
-            weights = np.bincount(rows, minlength=len(codes)).astype(np.float64)
-            again.calibrator_ = recalibrate(weights)
+            again._set_training(items.take(rows), codes[rows], self.classes_)
+            again.calibrator_ = recalibrate(drawn_weights(rows, items.weights, len(codes)))
             return again
 
         return refit
@@ -96,9 +101,14 @@ class SLD(AbstractQuantifier):
         return np.ascontiguousarray((ratios / ratios.sum(axis=1, keepdims=True)).T)
 
     def _solve(
-        self, representation: NDArray[Any], index: Indices
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
         p_hat, passes, converged = maximise_mixtures(
-            representation, index, self.prior_, tol=self.tol, max_iter=self.max_iter
+            representation,
+            index,
+            self.prior_,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            weights=weights,
         )
         return p_hat, {"iterations": passes, "converged": converged}

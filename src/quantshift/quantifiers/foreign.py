@@ -1,27 +1,116 @@
 """Quantifiers of other libraries, or anybody's: whatever has fit(X, y) and predict(X).
 
 They fit their own classifier and see features, not posteriors, so nothing is shared and every
-sample is a call of its own; but they take part in the same experiments on the same samples. Known
-to work: QuaPy (0.2.3), mlquantify (0.5.1, which refuses sparse features and so texts), and classes
-written for a single script.
+sample is a call of its own. Wrapped, they have what our own have: labels of any kind, batches of
+samples, `evaluate`, intervals, experiments. Known to work: QuaPy (0.2.3), mlquantify (0.5.1, which
+refuses sparse features and so texts), and classes written for a single script.
 """
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from copy import deepcopy
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, issparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
+from sklearn.linear_model import LogisticRegression
 
-from quantshift.errors import DataError
-from quantshift.types import Codes
+from quantshift.errors import DataError, UserError
+from quantshift.quantifiers.estimator import AbstractQuantifier, Diagnostics
+from quantshift.quantifiers.items import Items, take_rows
+from quantshift.types import Codes, Indices, Prevalences
+from quantshift.weights import Weights
 
 CLASSIFIER_PARAMETERS = ("classifier", "learner", "estimator", "base_estimator")
 """What the libraries of the field call the classifier."""
 
 PREDICTIONS = ("predict", "quantify")
 """What they call the estimate of a sample."""
+
+TOLERANCE = 1e-3
+"""How far an answer may be from the simplex."""
+
+
+def wrap(quantifier: Any, *, classifier: BaseEstimator | None = None, **options: Any) -> Any:
+    """A quantifier of another library, with all that quantshift's own can do.
+
+    quantifier: a class with fit(X, y) and predict(X) or quantify(X), made with the options; or an
+        object of one. classifier: for its parameter of that (or a similar) name; default: that of
+        the object or, for a class, logistic regression.
+    """
+    return ForeignQuantifier(quantifier, classifier, options=options or None)
+
+
+class ForeignQuantifier(AbstractQuantifier):
+    """A quantifier of another library, as it is: a class with its options, or an object.
+
+    It is fitted on codes 0, 1, ... in the order of `classes_`, and may answer a vector, a
+    dictionary by code or, of two classes, the share of the second. Weights must be whole numbers:
+    items are repeated so many times.
+    """
+
+    assumption: ClassVar[str] = "that of the wrapped method"
+    sees: ClassVar[frozenset[str]] = frozenset({"features"})
+    own_classifier: ClassVar[bool] = True
+    # It may, but nobody knows what it has learnt from items that its classifier had not seen.
+    adjusts: ClassVar[bool] = False
+
+    quantifier_: Any
+
+    def __init__(
+        self,
+        quantifier: Any,
+        classifier: BaseEstimator | None = None,
+        *,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.quantifier = quantifier
+        self.classifier = classifier
+        self.options = options
+
+    def _learn(self, items: Items, codes: Codes) -> None:
+        rows = _repeated(np.arange(len(codes)), items.weights)
+        quantifier = self._made()
+        quantifier.fit(take_rows(self._represent_items(items), rows), codes[rows])
+        self.quantifier_ = quantifier
+
+    def _represent_items(self, items: Items) -> Any:
+        if items.features is None:
+            raise UserError(f"{self._name} sees features: give those of the items")
+        return plain_matrix(items.features)
+
+    def _solve(
+        self, representation: Any, index: Indices, weights: Weights | None = None
+    ) -> tuple[Prevalences, Diagnostics]:
+        predict = _prediction(self.quantifier_)
+        samples = (take_rows(representation, _repeated(rows, weights)) for rows in index)
+        answers = [_shares(predict(X), self._name, len(self.classes_)) for X in samples]
+        return np.stack(answers), {}
+
+    @property
+    def _name(self) -> str:
+        cls = self.quantifier if inspect.isclass(self.quantifier) else type(self.quantifier)
+        return str(cls.__name__)
+
+    def _made(self) -> Any:
+        """A fresh quantifier, with the classifier where it wants it."""
+        options = dict(self.options or {})
+        if not inspect.isclass(self.quantifier):
+            if options:
+                raise UserError(f"options are for a class: set them in the {self._name} itself")
+            made = deepcopy(self.quantifier)
+            slot = next((name for name in CLASSIFIER_PARAMETERS if name in vars(made)), None)
+            if slot is not None and self.classifier is not None:
+                setattr(made, slot, clone(self.classifier))
+            return made
+        known = inspect.signature(self.quantifier).parameters
+        slot = next((name for name in CLASSIFIER_PARAMETERS if name in known), None)
+        if slot is not None and slot not in options:
+            given = self.classifier
+            options[slot] = LogisticRegression(max_iter=1000) if given is None else clone(given)
+        return self.quantifier(**options)
 
 
 def is_quantifier(cls: type[Any]) -> bool:
@@ -31,38 +120,47 @@ def is_quantifier(cls: type[Any]) -> bool:
     )
 
 
-def fit_foreign(
-    cls: type[Any], options: Mapping[str, Any], classifier: BaseEstimator, X: Any, codes: Codes
-) -> Callable[[Any], float]:
-    """Fit the quantifier on 0/1 codes; returns the function from a sample to the share of 1."""
-    known = inspect.signature(cls).parameters
-    given = dict(options)
-    slot = next((name for name in CLASSIFIER_PARAMETERS if name in known), None)
-    if slot is not None and slot not in given:
-        given[slot] = classifier
-    quantifier = cls(**given)
-    quantifier.fit(plain_matrix(X), codes)
-    predict = getattr(quantifier, next(n for n in PREDICTIONS if hasattr(quantifier, n)))
-
-    def positive(sample: Any) -> float:
-        return _positive_share(predict(plain_matrix(sample)), cls.__name__)
-
-    return positive
-
-
 def plain_matrix(X: Any) -> Any:
     """Sparse features as a csr_matrix: many libraries do not know SciPy's sparse arrays yet."""
     return csr_matrix(X) if issparse(X) else X
 
 
-def _positive_share(answer: Any, name: str) -> float:
+def _prediction(quantifier: Any) -> Callable[[Any], Any]:
+    name = next(name for name in PREDICTIONS if hasattr(quantifier, name))
+    return getattr(quantifier, name)  # type: ignore[no-any-return]
+
+
+def _repeated(rows: Indices, weights: Weights | None) -> Indices:
+    """The rows, each as often as its weight says."""
+    if weights is None:
+        return rows
+    counts = weights[rows].round().astype(np.int64)
+    if (counts != weights[rows]).any():
+        raise UserError(
+            "a method of another library takes weights that are whole numbers (items are repeated "
+            "so many times): round them, or resample the items by their weights"
+        )
+    return np.repeat(rows, counts)
+
+
+def _shares(answer: Any, name: str, n_classes: int) -> Prevalences:
+    """The answer as a prevalence: a vector, a dictionary by code, or the share of class 1."""
+    given: NDArray[np.float64]
     if isinstance(answer, Mapping):
-        by_label = {float(label): float(share) for label, share in answer.items()}
-        answer = [by_label.get(0.0, 0.0), by_label.get(1.0, 0.0)]
-    shares = np.asarray(answer, dtype=np.float64).ravel()
-    if shares.shape != (2,) or not np.isfinite(shares).all() or abs(shares.sum() - 1) > 1e-3:
+        by_code = {float(code): float(share) for code, share in answer.items()}
+        given = np.array([by_code.get(float(code), 0.0) for code in range(n_classes)])
+    else:
+        given = np.asarray(answer, dtype=np.float64).ravel()
+    if len(given) == 1 and n_classes == 2:
+        given = np.array([1 - given[0], given[0]])
+    fits = given.shape == (n_classes,) and np.isfinite(given).all()
+    if not fits or given.min() < -TOLERANCE or abs(given.sum() - 1) > TOLERANCE:
+        which = "0 and 1" if n_classes == 2 else f"0 to {n_classes - 1}"
         raise DataError(
-            f"{name} answered {answer!r}: expected the prevalences of the classes 0 and 1, "
+            f"{name} answered {answer!r}: expected the prevalences of the classes {which}, "
             "which sum to 1"
         )
-    return float(shares[1])
+    if n_classes == 2:
+        positive = float(np.clip(given[1], 0.0, 1.0))
+        return np.array([1 - positive, positive])
+    return np.asarray(np.maximum(given, 0.0) / np.maximum(given, 0.0).sum())

@@ -16,15 +16,23 @@ from scipy import stats
 from quantshift.quantifiers.counting import hard_predictions
 from quantshift.types import Codes, Posteriors
 
+Reals = NDArray[np.float64]
+
 BETTER, WORSE = 0.05, 1e-4
 """Two-sided significance at which posteriors count as better than chance, and as worse."""
 
+ROUNDING = 1e-14
+"""Variance of weighted ranks, per unit of its largest value, that is zero but for rounding."""
 
-def told_apart(posteriors: Posteriors, codes: Codes, *, crisp: bool) -> NDArray[np.bool_]:
+
+def told_apart(
+    posteriors: Posteriors, codes: Codes, *, crisp: bool, weights: Reals | None = None
+) -> NDArray[np.bool_]:
     """Which classes have held-out posteriors that differ, shape (n_classes, n_classes).
 
     Two classes differ if the odds between them are larger in the one than in the other by more than
-    chance: the rank sum test with ties. crisp: by predictions instead of posteriors.
+    chance: the rank sum test with ties. crisp: by predictions instead of posteriors. weights: of
+    the items; what is beyond chance depends on their sum, as it does on the number of items.
     """
     n_classes = posteriors.shape[1]
     scores = hard_predictions(posteriors).T if crisp else posteriors
@@ -33,13 +41,17 @@ def told_apart(posteriors: Posteriors, codes: Codes, *, crisp: bool) -> NDArray[
         for k in range(j + 1, n_classes):
             own, total = scores[:, k], scores[:, j] + scores[:, k]
             share = np.divide(own, total, out=np.full(len(own), 0.5), where=total > 0)
-            z = rank_sum_z(share[codes == k], share[codes == j])
+            one, other = codes == k, codes == j
+            if weights is None:
+                z = rank_sum_z(share[one], share[other])
+            else:
+                z = weighted_rank_sum_z(share[one], share[other], weights[one], weights[other])
             p_value = 2 * stats.norm.sf(abs(z))
             apart[j, k] = apart[k, j] = p_value < (BETTER if z > 0 else WORSE)
     return apart
 
 
-def rank_sum_z(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+def rank_sum_z(x: Reals, y: Reals) -> float:
     """The rank sum of x above what it is if x and y are alike, in standard errors; ties count."""
     both = np.concatenate([x, y])
     n = len(both)
@@ -48,4 +60,20 @@ def rank_sum_z(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
     if variance <= 0:
         return 0.0
     excess = stats.rankdata(both)[: len(x)].sum() - len(x) * (n + 1) / 2
+    return float(excess / np.sqrt(variance))
+
+
+def weighted_rank_sum_z(x: Reals, y: Reals, x_weights: Reals, y_weights: Reals) -> float:
+    """`rank_sum_z` if every value occurred as often as its weight says."""
+    values, place = np.unique(np.concatenate([x, y]), return_inverse=True)
+    ties = np.bincount(place, np.concatenate([x_weights, y_weights]), minlength=len(values))
+    of_x, of_y = x_weights.sum(), y_weights.sum()
+    n = of_x + of_y
+    if n <= 1:
+        return 0.0
+    variance = of_x * of_y / 12 * (n + 1 - (ties**3 - ties).sum() / (n * (n - 1)))
+    if variance <= ROUNDING * of_x * of_y * n:
+        return 0.0
+    ranks = np.cumsum(ties) - (ties - 1) / 2
+    excess = x_weights @ ranks[place[: len(x)]] - of_x * (n + 1) / 2
     return float(excess / np.sqrt(variance))

@@ -12,33 +12,47 @@ in quantification", AAAI 2019 (DyS); W. Hassan et al., "Accurately quantifying a
 per second", DSAA 2020 (SMM).
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from quantshift.classify.scores import matched_columns
 from quantshift.errors import UserError, unknown_name
 from quantshift.prevalence import of_positive
+from quantshift.quantifiers.adjusted import DIAGNOSTICS as ADJUSTED
 from quantshift.quantifiers.adjusted import SINGULAR, adjust, adjust_binary
 from quantshift.quantifiers.divergences import DIVERGENCES, Divergence, hellinger
 from quantshift.quantifiers.estimator import (
-    AbstractQuantifier,
+    AbstractAggregative,
     Diagnostics,
     class_means,
     sample_means,
 )
 from quantshift.quantifiers.mixtures import match_all
+from quantshift.quantifiers.unimodal import MOST_BINS, nearest_mixtures
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.weights import Weights
 
 HDY_BINS = tuple(range(10, 111, 10))
 SEARCH_TOLERANCE = 1e-6
 """Width of the interval in which the search for the mixture weight ends."""
 
+GOLDEN = (math.sqrt(5.0) - 1) / 2
+"""What a step of the search leaves of an interval."""
 
-class DyS(AbstractQuantifier):
+GRID_POINTS = 11
+"""Of mixture weights, where several divergences are matched at once."""
+
+DIAGNOSTICS: Mapping[str, str] = MappingProxyType({"distance": "float", "fallback": "bool"})
+"""What matching tells of a sample."""
+
+
+class DyS(AbstractAggregative):
     """Distribution y-Similarity: matches the histogram of posteriors under any divergence.
 
     divergence: a name in `divergences.DIVERGENCES`, or a function of two arrays of histograms
@@ -50,6 +64,7 @@ class DyS(AbstractQuantifier):
     """
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
 
     histograms_: NDArray[np.float64]
 
@@ -68,26 +83,30 @@ class DyS(AbstractQuantifier):
         self.cv = cv
         self.seed = seed
 
-    def _fit_aggregation(self, posteriors: Posteriors, codes: Codes) -> None:
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
         if self.n_bins < 2:
             raise UserError(f"n_bins must be at least 2, got {self.n_bins}")
         if isinstance(self.divergence, str) and self.divergence not in DIVERGENCES:
             raise unknown_name("divergence", self.divergence, DIVERGENCES)
-        self.histograms_ = class_histograms(self._represent(posteriors), codes, self.n_bins)
+        self.histograms_ = class_histograms(
+            self._represent(posteriors), codes, self.n_bins, weights
+        )
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         return bin_numbers(matched_rows(posteriors), self.n_bins)
 
     def _solve(
-        self, representation: NDArray[Any], index: Indices
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
         divergence = (
             DIVERGENCES[self.divergence] if isinstance(self.divergence, str) else self.divergence
         )
-        samples = sample_histograms(representation, index, self.n_bins)
+        samples = sample_histograms(representation, index, self.n_bins, weights)
         if len(self.classes_) == 2:
-            weights, distances = match(samples, self.histograms_, divergence)
-            p_hat = of_positive(weights[:, 0])
+            shares, distances = match(samples, self.histograms_, divergence)
+            p_hat = of_positive(shares[:, 0])
         else:
             p_hat, distances = match_many(
                 samples, self.histograms_, self.divergence, divergence, self.prior_
@@ -95,13 +114,14 @@ class DyS(AbstractQuantifier):
         return or_prior(p_hat, self.prior_, distances.mean(axis=1))
 
 
-class HDy(AbstractQuantifier):
+class HDy(AbstractAggregative):
     """Hellinger Distance y-similarity: median of matches with 10, 20, ..., 110 bins.
 
     `distance` is the mean over the numbers of bins. Falls back as DyS does.
     """
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
 
     no_interval: ClassVar[str] = (
         "its histograms of up to 110 bins hold so few training items each that replicates of them "
@@ -117,10 +137,12 @@ class HDy(AbstractQuantifier):
         self.cv = cv
         self.seed = seed
 
-    def _fit_aggregation(self, posteriors: Posteriors, codes: Codes) -> None:
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
         binnings = np.split(self._represent(posteriors), len(HDY_BINS))
         self.histograms_ = {
-            n_bins: class_histograms(rows, codes, n_bins)
+            n_bins: class_histograms(rows, codes, n_bins, weights)
             for n_bins, rows in zip(HDY_BINS, binnings, strict=True)
         }
 
@@ -129,11 +151,11 @@ class HDy(AbstractQuantifier):
         return np.concatenate([bin_numbers(columns, n_bins) for n_bins in HDY_BINS])
 
     def _solve(
-        self, representation: NDArray[Any], index: Indices
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
         binnings = np.split(representation, len(HDY_BINS))
         samples = [
-            sample_histograms(rows, index, n_bins)
+            sample_histograms(rows, index, n_bins, weights)
             for n_bins, rows in zip(HDY_BINS, binnings, strict=True)
         ]
         known = self.histograms_.values()
@@ -145,13 +167,12 @@ class HDy(AbstractQuantifier):
                 match_many(s, own, "hellinger", hellinger, self.prior_)
                 for s, own in zip(samples, known, strict=True)
             ]
-            p_hat = np.median([p for p, _ in matches], axis=0)
-            p_hat /= p_hat.sum(axis=1, keepdims=True)
+            p_hat = median_of([p for p, _ in matches])
         distance = np.mean([d for _, d in matches], axis=0).mean(axis=1)
         return or_prior(p_hat, self.prior_, distance)
 
 
-class SMM(AbstractQuantifier):
+class SMM(AbstractAggregative):
     """Sample Mean Matching: the mixture weight that reproduces the mean posterior.
 
     Equal to PACC. Falls back to PCC where the training classes have the same mean posterior
@@ -159,6 +180,7 @@ class SMM(AbstractQuantifier):
     """
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    diagnostics: ClassVar[Mapping[str, str]] = ADJUSTED
 
     means_: NDArray[np.float64]
 
@@ -169,20 +191,23 @@ class SMM(AbstractQuantifier):
         self.cv = cv
         self.seed = seed
 
-    def _fit_aggregation(self, posteriors: Posteriors, codes: Codes) -> None:
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
         if posteriors.shape[1] == 2:
             positive = np.ascontiguousarray(posteriors[:, 1])
-            self.means_ = np.array([[positive[codes == k].mean() for k in (1, 0)]])
+            members = [codes == k for k in (1, 0)]
+            self.means_ = np.array([[_mean(positive, own, weights) for own in members]])
         else:
-            self.means_ = class_means(posteriors, codes)
+            self.means_ = class_means(posteriors, codes, weights)
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         return matched_rows(posteriors)
 
     def _solve(
-        self, representation: NDArray[Any], index: Indices
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
-        means = sample_means(representation, index)
+        means = sample_means(representation, index, weights)
         if len(self.classes_) > 2:
             return adjust(means, self.means_, self.prior_)
         separation = self.means_[0, 0] - self.means_[0, 1]
@@ -196,6 +221,12 @@ class SMM(AbstractQuantifier):
             "separation": np.full(len(index), separation),
             "fallback": np.full(len(index), degenerate),
         }
+
+
+def _mean(values: NDArray[np.float64], own: NDArray[np.bool_], weights: Weights | None) -> float:
+    if weights is None:
+        return float(values[own].mean())
+    return float(weights[own] @ values[own] / weights[own].sum())
 
 
 def matched_rows(posteriors: Posteriors) -> NDArray[np.float64]:
@@ -217,32 +248,41 @@ def bin_numbers(columns: NDArray[np.float64], n_bins: int) -> NDArray[Any]:
     return np.minimum(columns * n_bins, n_bins - 1).astype(np.min_scalar_type(n_bins))
 
 
-def class_histograms(bins: NDArray[Any], codes: Codes, n_bins: int) -> NDArray[np.float64]:
+def class_histograms(
+    bins: NDArray[Any], codes: Codes, n_bins: int, weights: Weights | None = None
+) -> NDArray[np.float64]:
     """Histograms of the training classes.
 
-    Two classes: of the second and of the first, (1, 2, n_bins). More: of the posteriors of each
-    class in each class, (n_classes, n_channels, n_bins).
+    bins: a row per channel. Shape (n_classes, n_channels, n_bins).
     """
-    if len(bins) == 1:
-        return np.array([[_shares(bins[0][codes == k], n_bins) for k in (1, 0)]])
-    members = [np.flatnonzero(codes == k) for k in range(len(bins))]
-    return np.array([[_shares(row[own], n_bins) for row in bins] for own in members])
+    members = [np.flatnonzero(codes == k) for k in range(int(codes.max()) + 1)]
+    return np.array([[_shares(row, own, n_bins, weights) for row in bins] for own in members])
 
 
-def _shares(bins: NDArray[Any], n_bins: int) -> NDArray[np.float64]:
-    return np.asarray(np.bincount(bins, minlength=n_bins) / len(bins))
+def _shares(
+    bins: NDArray[Any], own: Indices, n_bins: int, weights: Weights | None
+) -> NDArray[np.float64]:
+    if weights is None:
+        return np.asarray(np.bincount(bins[own], minlength=n_bins) / len(own))
+    return np.asarray(np.bincount(bins[own], weights[own], n_bins) / weights[own].sum())
 
 
-def sample_histograms(bins: NDArray[Any], index: Indices, n_bins: int) -> NDArray[np.float64]:
+def sample_histograms(
+    bins: NDArray[Any], index: Indices, n_bins: int, weights: Weights | None = None
+) -> NDArray[np.float64]:
     """Histogram of each sample, shape (n_samples, n_matched, n_bins)."""
     n_samples, size = index.shape
     offsets = np.arange(0, n_samples * n_bins, n_bins)[:, np.newaxis]
+    w = None if weights is None else weights[index]
+    total = size if w is None else w.sum(axis=1, keepdims=True)
     return np.stack(
         [
-            np.bincount((row[index] + offsets).ravel(), minlength=n_samples * n_bins).reshape(
-                n_samples, n_bins
-            )
-            / size
+            np.bincount(
+                (row[index] + offsets).ravel(),
+                None if w is None else w.ravel(),
+                minlength=n_samples * n_bins,
+            ).reshape(n_samples, n_bins)
+            / total
             for row in bins
         ],
         axis=1,
@@ -252,19 +292,56 @@ def sample_histograms(bins: NDArray[Any], index: Indices, n_bins: int) -> NDArra
 def match(
     samples: NDArray[np.float64], classes: NDArray[np.float64], divergence: Divergence
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mixture weights and divergences, both (n_samples, n_matched).
+    """Of two classes, mixture weights of each channel and divergences, (n_samples, n_channels).
 
-    The weight is NaN where the two class histograms are equal, since any weight would do.
+    The weight, that of the second class, is NaN where the two class histograms are equal, since
+    any weight would do.
     """
-    own, rest = classes[:, 0], classes[:, 1]
+    rest, own = np.ascontiguousarray(classes[0]), np.ascontiguousarray(classes[1])
 
     def distance(weight: NDArray[np.float64]) -> NDArray[np.float64]:
         share = weight[..., np.newaxis]
         return divergence(share * own + (1 - share) * rest, samples)
 
-    weights, distances = minimise_unimodal(distance, samples.shape[:-1])
+    if divergence is hellinger and samples.shape[-1] <= MOST_BINS:
+        weights, distances = nearest_mixtures(
+            np.ascontiguousarray(samples), own, rest, search_steps(1.0)
+        )
+    else:
+        weights, distances = minimise_unimodal(distance, samples.shape[:-1])
     weights[:, (own == rest).all(axis=1)] = np.nan
     return weights, distances
+
+
+def match_together(
+    samples: NDArray[np.float64], classes: NDArray[np.float64], divergence: Divergence
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Of two classes, one mixture weight for all channels: weights and mean divergences.
+
+    samples: (n_samples, n_channels, n_bins); classes: (2, n_channels, n_bins). The weight, that of
+    the second class, is NaN where the classes have equal histograms.
+    """
+    rest, own = classes
+
+    def distance(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+        share = weight[..., np.newaxis, np.newaxis]
+        return np.asarray(divergence(share * own + (1 - share) * rest, samples).mean(axis=-1))
+
+    # The mean of distances that are unimodal one by one need not be: the best of a grid first.
+    grid = np.linspace(0.0, 1.0, GRID_POINTS)
+    values = np.stack([distance(np.full(len(samples), point)) for point in grid])
+    best = values.argmin(axis=0)
+    ends = grid[np.maximum(best - 1, 0)], grid[np.minimum(best + 1, GRID_POINTS - 1)]
+    weights, distances = minimise_unimodal(distance, best.shape, *ends)
+    if (own == rest).all():
+        weights = np.full_like(weights, np.nan)
+    return weights, distances
+
+
+def median_of(matches: Sequence[Prevalences]) -> Prevalences:
+    """The median of several prevalences of each sample, class by class and scaled to sum to one."""
+    middle = np.median(matches, axis=0)
+    return np.asarray(middle / middle.sum(axis=1, keepdims=True))
 
 
 def match_many(
@@ -287,25 +364,37 @@ def match_many(
     return p_hat, distances
 
 
+def search_steps(width: float) -> int:
+    """Steps of the search in an interval so wide."""
+    return math.ceil(math.log(SEARCH_TOLERANCE / width) / math.log(GOLDEN))
+
+
 def minimise_unimodal(
-    objective: Callable[[NDArray[np.float64]], NDArray[np.float64]], shape: tuple[int, ...]
+    objective: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    shape: tuple[int, ...],
+    low: ArrayLike = 0.0,
+    high: ArrayLike = 1.0,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Golden-section search in [0, 1] for many unimodal functions at once: (arguments, minima)."""
-    golden = (np.sqrt(5.0) - 1) / 2
-    low, high = np.zeros(shape), np.ones(shape)
-    left, right = high - golden * (high - low), low + golden * (high - low)
+    """Golden-section search between low and high for many unimodal functions at once.
+
+    Arguments and minima; the ends are among the candidates.
+    """
+    least, most = (np.array(np.broadcast_to(end, shape), dtype=np.float64) for end in (low, high))
+    low, high = least, most
+    left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
     at_left, at_right = objective(left), objective(right)
-    for _ in range(int(np.ceil(np.log(SEARCH_TOLERANCE) / np.log(golden)))):
+    widest = float((most - least).max())
+    for _ in range(search_steps(widest)):
         go_left = at_left < at_right
         low, high = np.where(go_left, low, left), np.where(go_left, right, high)
-        fresh = np.where(go_left, high - golden * (high - low), low + golden * (high - low))
+        fresh = np.where(go_left, high - GOLDEN * (high - low), low + GOLDEN * (high - low))
         at_fresh = objective(fresh)
         left, right = np.where(go_left, fresh, right), np.where(go_left, left, fresh)
         at_left, at_right = (
             np.where(go_left, at_fresh, at_right),
             np.where(go_left, at_left, at_fresh),
         )
-    candidates = np.stack([(low + high) / 2, np.zeros(shape), np.ones(shape)])
+    candidates = np.stack([(low + high) / 2, least, most])
     values = np.stack([objective(candidate) for candidate in candidates])
     best = values.argmin(axis=0)[np.newaxis]
     return (

@@ -99,10 +99,10 @@ def minimise_on_simplex(
     derivatives(p, rows): gradients (n_rows, n_classes) and second derivatives, (n_rows, n_classes,
     n_classes).
     """
-    found = np.tile(start, (n_samples, 1))
+    nearest = np.tile(start, (n_samples, 1))
     rows = np.arange(n_samples)
     for _ in range(MOST_STEPS):
-        p = found[rows]
+        p = nearest[rows]
         value = objective(p, rows)
         gradient, curvature = derivatives(p, rows)
         # A constant in the gradient changes nothing on the simplex. With this one the multiplier of
@@ -122,11 +122,11 @@ def minimise_on_simplex(
                 break
             length[too_long] /= 2
         length[too_long] = 0.0
-        found[rows] = p + length[:, np.newaxis] * ahead
+        nearest[rows] = p + length[:, np.newaxis] * ahead
         rows = rows[going & (length > 0)]
         if not len(rows):
             break
-    return found
+    return nearest
 
 
 def _step(p: Prevalences, gradient: Reals, curvature: Reals) -> Prevalences:

@@ -22,21 +22,23 @@ PADDING = -1
 
 
 def index_blocks(
-    samples: ArrayLike | Sequence[ArrayLike], n_items: int
+    samples: ArrayLike | Sequence[ArrayLike], n_items: int | None
 ) -> Iterator[tuple[Indices, Indices]]:
     """Yields (which samples, their index matrix) in blocks of at most BLOCK_ITEMS items.
 
     `samples` is an integer matrix (n_samples, size), its rows padded with -1 where a sample is
-    smaller, or a sequence of integer arrays. All positions are checked against the pool's size.
+    smaller, or a sequence of integer arrays. All positions are checked against the pool's size
+    (None: not known).
     """
     for members, matrix in _rectangles(samples):
         if matrix.shape[1] == 0:
             raise DataError(f"sample {members[0]} is empty: a prevalence needs at least one item")
-        if matrix.min() < 0 or matrix.max() >= n_items:
-            bad = int(np.argmax(((matrix < 0) | (matrix >= n_items)).any(axis=1)))
+        end = np.iinfo(np.int64).max if n_items is None else n_items
+        if matrix.min() < 0 or matrix.max() >= end:
+            bad = int(np.argmax(((matrix < 0) | (matrix >= end)).any(axis=1)))
             raise DataError(
                 f"sample {members[bad]} names items {matrix[bad].min()} to {matrix[bad].max()}, "
-                f"but the pool has items 0 to {n_items - 1}"
+                f"but the pool has items 0 to {end - 1}"
             )
         per_block = max(1, BLOCK_ITEMS // matrix.shape[1])
         for start in range(0, len(members), per_block):

@@ -29,13 +29,15 @@ PILOT = 20
 class ClassMembers:
     """The training items class by class, to draw samples of any prevalence from.
 
-    codes: of the training items; every class is among them.
+    codes: of the training items; every class is among them. weights: of these items; within its
+    class an item is drawn with a probability in proportion, and counts as one item when drawn.
     """
 
-    def __init__(self, codes: Codes, n_classes: int) -> None:
+    def __init__(self, codes: Codes, n_classes: int, weights: Reals | None = None) -> None:
         self._order = np.argsort(codes, kind="stable")
         self._counts = np.bincount(codes, minlength=n_classes)
         self._starts = np.concatenate([[0], np.cumsum(self._counts)[:-1]])
+        self._weights = None if weights is None else weights[self._order]
 
     def draw(
         self, prevalences: Prevalences, size: int, n: int, rng: np.random.Generator
@@ -50,8 +52,23 @@ class ClassMembers:
         drawn = np.zeros((len(prevalences), n, size), dtype=np.int64)
         for border in borders.T:
             drawn += which >= border[:, np.newaxis, np.newaxis]
-        rows = self._starts[drawn] + (member * self._counts[drawn]).astype(np.int64)
+        if self._weights is None:
+            rows = self._starts[drawn] + (member * self._counts[drawn]).astype(np.int64)
+        else:
+            rows = self._draw_weighted(self._weights, drawn, member)
         return np.asarray(self._order[rows].reshape(-1, size))
+
+    def _draw_weighted(self, weights: Reals, drawn: Codes, member: Reals) -> Indices:
+        """Rows of the items at the share `member` of their class's weight."""
+        rows = np.empty(drawn.shape, dtype=np.int64)
+        shares = np.broadcast_to(member, drawn.shape)
+        for k, (start, count) in enumerate(zip(self._starts, self._counts, strict=True)):
+            own = drawn == k
+            upper = np.cumsum(weights[start : start + count])
+            place = np.searchsorted(upper, shares[own] * upper[-1], side="right")
+            # Rounding may reach the end, behind which there is no item.
+            rows[own] = start + np.minimum(place, np.searchsorted(upper, upper[-1]))
+        return rows
 
 
 class KnownPrevalences:

@@ -13,6 +13,9 @@ The same solver serves a sample of several groups c of n_c items, in which the o
 are those known of the group, m_c, times common factors:
 sum_j log(p . r_j) - sum_c n_c log(p . m_c). One group with m = (1, ..., 1) is the plain mixture.
 
+Items may have weights: the terms of j in the sums, and in means, are then times w_j, and n_c is the
+sum of the group's weights. Without weights (None) a version is compiled that knows of none.
+
 Where the maximum is not unique (classes of equal likelihoods, fewer items than classes), it is the
 one nearest to the start. With two classes this is the start itself, because either all prevalences
 are equally likely or one is the likeliest. With more, NEARNESS / 2 |p - start|^2 is subtracted from
@@ -23,7 +26,7 @@ proportions using sequential quadratic programming", JCGS 2020; Y. Nesterov, "Le
 optimization", 2018, section 5.2: minus a logarithm is self-concordant, so the error that Newton's
 step leaves is bounded before the step is taken.
 
-`subclass_kernels` compiles these functions into its own, and numba's cache does not notice changes
+`shift_likelihood` compiles these functions into its own, and numba's cache does not notice changes
 in another file: after an edit here, touch that file too.
 """
 
@@ -57,7 +60,13 @@ PATIENCE = 12
 
 
 def maximise_mixtures(
-    likelihoods: Reals, index: Ints, start: Reals, *, tol: float, max_iter: int
+    likelihoods: Reals,
+    index: Ints,
+    start: Reals,
+    *,
+    tol: float,
+    max_iter: int,
+    weights: Reals | None = None,
 ) -> tuple[Reals, Ints, NDArray[np.bool_]]:
     """Prevalences of maximum likelihood of many samples, each solved by itself.
 
@@ -65,6 +74,7 @@ def maximise_mixtures(
         is impossible under every class is left out of its sample. index: (n_samples, size).
     start: where every search begins, (n_classes,), no share of it zero.
     tol: largest error of a prevalence. max_iter: most passes over the items of a sample.
+    weights: of the items of the pool, (n_items,); only their proportions in a sample matter.
     Returns (prevalences (n_samples, n_classes), passes, converged).
     """
     solve = _maximise_pairs if len(likelihoods) == 2 else _maximise_each
@@ -75,46 +85,72 @@ def maximise_mixtures(
         np.require(start, np.float64, ["C", "W"]),
         float(tol),
         int(max_iter),
+        None if weights is None else np.require(weights, np.float64, ["C", "W"]),
     )
 
 
 @compiled
 def _maximise_pairs(
-    likelihoods: Reals, index: Ints, start: Reals, tol: float, max_iter: int
+    likelihoods: Reals,
+    index: Ints,
+    start: Reals,
+    tol: float,
+    max_iter: int,
+    weights: Reals | None,
 ) -> tuple[Reals, Ints, NDArray[np.bool_]]:
     """`_maximise_each` for two classes, compiled in a quarter of the time."""
     p_hat = np.empty((len(index), 2))
     passes = np.empty(len(index), dtype=np.int64)
     converged = np.empty(len(index), dtype=np.bool_)
     rows = np.empty((index.shape[1], 2))
+    heft = None if weights is None else np.empty(index.shape[1])
     for s in range(len(index)):
-        n = _gather(likelihoods, index[s], rows)
+        n = _gather(likelihoods, index[s], rows, weights, heft)
         p_hat[s, 0], p_hat[s, 1] = start[0], start[1]
-        passes[s], converged[s] = _maximise_pair(rows[:n], p_hat[s], tol, max_iter)
+        passes[s], converged[s] = _maximise_pair(
+            rows[:n], p_hat[s], tol, max_iter, part_of(heft, 0, n)
+        )
     return p_hat, passes, converged
 
 
 @compiled
 def _maximise_each(
-    likelihoods: Reals, index: Ints, start: Reals, tol: float, max_iter: int
+    likelihoods: Reals,
+    index: Ints,
+    start: Reals,
+    tol: float,
+    max_iter: int,
+    weights: Reals | None,
 ) -> tuple[Reals, Ints, NDArray[np.bool_]]:
     p_hat = np.empty((len(index), len(start)))
     passes = np.empty(len(index), dtype=np.int64)
     converged = np.empty(len(index), dtype=np.bool_)
     rows = np.empty((index.shape[1], len(start)))
+    heft = None if weights is None else np.empty(index.shape[1])
     for s in range(len(index)):
-        n = _gather(likelihoods, index[s], rows)
+        n = _gather(likelihoods, index[s], rows, weights, heft)
         for k in range(len(start)):
             p_hat[s, k] = start[k]
-        passes[s], converged[s] = maximise_mixture(rows[:n], p_hat[s], tol, max_iter)
+        passes[s], converged[s] = maximise_mixture(
+            rows[:n], p_hat[s], tol, max_iter, part_of(heft, 0, n)
+        )
     return p_hat, passes, converged
 
 
 @compiled
-def _gather(likelihoods: Reals, items: Ints, rows: Reals) -> int:
-    """The items' likelihoods, row by row, without those that no class explains: how many."""
+def _gather(
+    likelihoods: Reals, items: Ints, rows: Reals, weights: Reals | None, heft: Reals | None
+) -> int:
+    """The items' likelihoods, and weights, row by row, without items of no weight: how many.
+
+    Items that no class explains are left out, too.
+    """
     n = 0
     for item in items:
+        if weights is not None and heft is not None:
+            if weights[item] <= 0.0:
+                continue
+            heft[n] = weights[item]
         total = 0.0
         for k in range(len(likelihoods)):
             rows[n, k] = likelihoods[k, item]
@@ -125,39 +161,68 @@ def _gather(likelihoods: Reals, items: Ints, rows: Reals) -> int:
 
 
 @compiled
-def maximise_mixture(likelihood: Reals, p: Reals, tol: float, max_iter: int) -> tuple[int, bool]:
-    """The p on the simplex that maximises sum_j log(p . likelihood_j), in place, from p.
+def part_of(weights: Reals | None, first: int, last: int) -> Reals | None:
+    """Some of the weights, if there are any."""
+    return None if weights is None else weights[first:last]
 
-    likelihood: (n_items, n_classes), every row with a positive entry. Returns (passes, converged).
+
+@compiled
+def total_weight(weights: Reals | None, n_items: int) -> float:
+    """The sum of the weights; without any, the number of items."""
+    return float(n_items) if weights is None else weights.sum()
+
+
+@compiled
+def maximise_mixture(
+    likelihood: Reals, p: Reals, tol: float, max_iter: int, weights: Reals | None = None
+) -> tuple[int, bool]:
+    """The p on the simplex that maximises sum_j w_j log(p . likelihood_j), in place, from p.
+
+    likelihood: (n_items, n_classes), every row with a positive entry; weights: (n_items,), all
+    positive. Returns (passes, converged).
     """
     n, n_classes = likelihood.shape
     if n_classes == 2:
-        return _maximise_pair(likelihood, p, tol, max_iter)
-    return _maximise_many(likelihood, np.ones((1, n_classes)), np.full(1, n), p, tol, max_iter)
+        return _maximise_pair(likelihood, p, tol, max_iter, weights)
+    groups, counts = np.ones((1, n_classes)), np.full(1, total_weight(weights, n))
+    return _maximise_many(likelihood, groups, counts, p, tol, max_iter, weights)
 
 
 @compiled
 def maximise_factors(
-    likelihood: Reals, groups: Reals, counts: Ints, p: Reals, tol: float, max_iter: int
+    likelihood: Reals,
+    groups: Reals,
+    counts: Reals | Ints,
+    p: Reals,
+    tol: float,
+    max_iter: int,
+    weights: Reals | None = None,
 ) -> tuple[int, bool]:
     """The p on the simplex, in place, at a maximum of the likelihood with groups.
 
-    sum_j log(p . likelihood_j) - sum_c counts_c log(p . groups_c), which is not concave and may
-    have several maxima: the one found is uphill of p. groups: (n_groups, n_classes).
+    sum_j w_j log(p . likelihood_j) - sum_c counts_c log(p . groups_c), which is not concave and may
+    have several maxima: the one found is uphill of p. groups: (n_groups, n_classes); counts: items
+    of each, or the sum of their weights.
     """
     if likelihood.shape[1] == 2:
-        return _maximise_odds(likelihood, groups, counts, p, tol, max_iter)
-    return _maximise_many(likelihood, groups, counts, p, tol, max_iter)
+        return _maximise_odds(likelihood, groups, counts, p, tol, max_iter, weights)
+    return _maximise_many(likelihood, groups, counts, p, tol, max_iter, weights)
 
 
 @compiled
-def log_likelihood(likelihood: Reals, p: Reals) -> float:
-    """Sum of log(p . likelihood_j), by one logarithm for several items: they cost most."""
+def log_likelihood(likelihood: Reals, p: Reals, weights: Reals | None = None) -> float:
+    """Sum of w_j log(p . likelihood_j).
+
+    Without weights by one logarithm for several items: they cost most.
+    """
     total, product = 0.0, 1.0
     for j in range(likelihood.shape[0]):
         mass = 0.0
         for k in range(likelihood.shape[1]):
             mass += p[k] * likelihood[j, k]
+        if weights is not None:
+            total += weights[j] * math.log(mass)
+            continue
         following = product * mass
         if 1e-100 < following < 1e100:
             product = following
@@ -168,7 +233,9 @@ def log_likelihood(likelihood: Reals, p: Reals) -> float:
 
 
 @compiled
-def _maximise_pair(likelihood: Reals, p: Reals, tol: float, max_iter: int) -> tuple[int, bool]:
+def _maximise_pair(
+    likelihood: Reals, p: Reals, tol: float, max_iter: int, weights: Reals | None
+) -> tuple[int, bool]:
     """Two classes: the q = p_1 where the score, which falls with q, is zero.
 
     The score is up - down, with up the sum over items of class 1 (likelihood_1 > likelihood_0) of
@@ -176,9 +243,15 @@ def _maximise_pair(likelihood: Reals, p: Reals, tol: float, max_iter: int) -> tu
     by one pole, in value and slope, and the next q is where the two fits meet. Unlike Newton's on
     the score, this step is right when an item is almost impossible at one border: its pole is all
     but there. A border is only returned if the score at it points outwards; a step out of the
-    bracket becomes bisection.
+    bracket becomes bisection. The bounds of Newton's error hold for weights of at least one: with
+    smaller ones, for the likelihood divided by the least.
     """
     n = likelihood.shape[0]
+    total = total_weight(weights, n)
+    least = 1.0
+    if weights is not None:
+        for weight in weights:
+            least = min(least, weight)
     accuracy = max(tol, 4 * np.finfo(np.float64).eps)
     now, low, high = p[1], 0.0, 1.0
     zero_tried, one_tried = False, False
@@ -191,14 +264,20 @@ def _maximise_pair(likelihood: Reals, p: Reals, tol: float, max_iter: int) -> tu
             term = (b - a) / (other * a + now * b)
             # Without a branch: which way items pull is as good as random.
             pull_up, pull_down = max(term, 0.0), max(-term, 0.0)
-            up += pull_up
-            up_square += pull_up * pull_up
-            down += pull_down
-            down_square += pull_down * pull_down
+            if weights is None:
+                up += pull_up
+                up_square += pull_up * pull_up
+                down += pull_down
+                down_square += pull_down * pull_down
+            else:
+                up += weights[j] * pull_up
+                up_square += weights[j] * pull_up * pull_up
+                down += weights[j] * pull_down
+                down_square += weights[j] * pull_down * pull_down
         score = up - down
         zero_tried, one_tried = zero_tried or now == 0.0, one_tried or now == 1.0
         outwards = (now == 0.0 and score <= 0.0) or (now == 1.0 and score >= 0.0)
-        if outwards or score == 0.0 or up + down <= FLAT * n:
+        if outwards or score == 0.0 or up + down <= FLAT * total:
             p[0], p[1] = 1.0 - now, now
             return step, True
         if score > 0.0:
@@ -206,14 +285,15 @@ def _maximise_pair(likelihood: Reals, p: Reals, tol: float, max_iter: int) -> tu
         else:
             high = now
         curvature = up_square + down_square
-        decrement = abs(score) / math.sqrt(curvature)
+        steepness = math.sqrt(curvature / least)
+        decrement = abs(score) / least / steepness
         if decrement < 0.25 and 0.0 < now < 1.0:
-            # Bounds of the decrement and the error after Newton's step.
+            # Bounds of the decrement, the score and the error after Newton's step.
             after = (decrement / (1.0 - decrement)) ** 2
-            scale = math.sqrt(curvature) / (1.0 - decrement)
-            error = after / (1.0 - after) / ((1.0 - decrement) * math.sqrt(curvature))
+            left = least * after * (steepness / (1.0 - decrement))
+            error = after / (1.0 - after) / ((1.0 - decrement) * steepness)
             newton = now + score / curvature
-            if error <= accuracy and after * scale <= STATIONARY * n and 0.0 < newton < 1.0:
+            if error <= accuracy and left <= STATIONARY * total and 0.0 < newton < 1.0:
                 p[0], p[1] = 1.0 - newton, newton
                 return step, True
         if down == 0.0:
@@ -238,7 +318,13 @@ def _maximise_pair(likelihood: Reals, p: Reals, tol: float, max_iter: int) -> tu
 
 @compiled
 def _maximise_odds(
-    likelihood: Reals, groups: Reals, counts: Ints, p: Reals, tol: float, max_iter: int
+    likelihood: Reals,
+    groups: Reals,
+    counts: Reals | Ints,
+    p: Reals,
+    tol: float,
+    max_iter: int,
+    weights: Reals | None,
 ) -> tuple[int, bool]:
     """Two classes with groups: Newton on the log-odds of p within a bracket of the score's sign.
 
@@ -249,6 +335,7 @@ def _maximise_odds(
     infinite log-odds: it is tried once p is within 1e-2 of it and the score points there.
     """
     n, n_groups = likelihood.shape[0], groups.shape[0]
+    total = total_weight(weights, n)
     accuracy = max(tol, 4 * np.finfo(np.float64).eps)
     now = math.log(p[1] / p[0])
     low, high, longest = -FARTHEST, FARTHEST, 2.0
@@ -261,6 +348,8 @@ def _maximise_odds(
         for j in range(n):
             part, rest = p[rare] * likelihood[j, rare], p[1 - rare] * likelihood[j, 1 - rare]
             share = part / (part + rest)
+            if weights is not None:
+                share *= weights[j]
             expected += share
             item_variance += share * (rest / (part + rest))
         for c in range(n_groups):
@@ -287,7 +376,7 @@ def _maximise_odds(
                 abs(newton) < 1.0
                 and slope > 0.0
                 and left <= accuracy * slope
-                and left <= STATIONARY * n * p[rare]
+                and left <= STATIONARY * total * p[rare]
                 and low < now + newton < high
             ):
                 now += newton
@@ -303,7 +392,7 @@ def _maximise_odds(
             longest = 2.0 * longest if abs(change) == longest else 2.0
             outwards = p[rare] < 1e-2 and (score > 0.0) == (rare == 0)
             if outwards and not (one_tried if rare == 0 else zero_tried):
-                if _is_border(likelihood, groups, counts, rare):
+                if _is_border(likelihood, groups, counts, rare, weights):
                     p[rare], p[1 - rare] = 0.0, 1.0
                     return step + 1, True
                 zero_tried, one_tried = zero_tried or rare == 1, one_tried or rare == 0
@@ -312,11 +401,14 @@ def _maximise_odds(
 
 
 @compiled
-def _is_border(likelihood: Reals, groups: Reals, counts: Ints, absent: int) -> bool:
+def _is_border(
+    likelihood: Reals, groups: Reals, counts: Reals | Ints, absent: int, weights: Reals | None
+) -> bool:
     """Whether the likelihood falls with the odds of a class from zero."""
     score = 0.0
     for j in range(likelihood.shape[0]):
-        score += likelihood[j, absent] / likelihood[j, 1 - absent]
+        pull = likelihood[j, absent] / likelihood[j, 1 - absent]
+        score += pull if weights is None else weights[j] * pull
     for c in range(groups.shape[0]):
         if counts[c] > 0:
             score -= counts[c] * groups[c, absent] / groups[c, 1 - absent]
@@ -325,7 +417,13 @@ def _is_border(likelihood: Reals, groups: Reals, counts: Ints, absent: int) -> b
 
 @compiled
 def _maximise_many(
-    likelihood: Reals, groups: Reals, counts: Ints, p: Reals, tol: float, max_iter: int
+    likelihood: Reals,
+    groups: Reals,
+    counts: Reals | Ints,
+    p: Reals,
+    tol: float,
+    max_iter: int,
+    weights: Reals | None,
 ) -> tuple[int, bool]:
     """Any number of classes: Newton's steps with p >= 0 kept as a constraint of each.
 
@@ -338,6 +436,7 @@ def _maximise_many(
     n, n_classes = likelihood.shape
     if n == 0:
         return 0, True
+    total = total_weight(weights, n)
     start = p.copy()
     now, gradient, curvature = p.copy(), np.empty(n_classes), np.empty((n_classes, n_classes))
     next_p, next_gradient = np.empty(n_classes), np.empty(n_classes)
@@ -345,7 +444,9 @@ def _maximise_many(
     factor, step = np.empty(n_classes), np.empty(n_classes)
     usable = np.full(n_classes, True)
     model, root = np.empty((n_classes, n_classes)), np.empty((n_classes, n_classes))
-    value = _derivatives(likelihood, groups, counts, now, gradient, factor, curvature, model)
+    value = _derivatives(
+        likelihood, groups, counts, now, gradient, factor, curvature, model, weights, total
+    )
     passes, stretch = 1, 1.0
     while True:
         violation, largest = 0.0, 0.0
@@ -385,10 +486,19 @@ def _maximise_many(
                 return passes, False
             _move(now, step, length, next_p)
             next_value = _derivatives(
-                likelihood, groups, counts, next_p, next_gradient, factor, next_curvature, model
+                likelihood,
+                groups,
+                counts,
+                next_p,
+                next_gradient,
+                factor,
+                next_curvature,
+                model,
+                weights,
+                total,
             )
             passes += 1
-            if by_expectation or next_value >= value - ROUNDING * (n + abs(value)):
+            if by_expectation or next_value >= value - ROUNDING * (total + abs(value)):
                 break
             length *= 0.5
             stretch = 1.0
@@ -413,20 +523,23 @@ def _move(p: Reals, step: Reals, length: float, following: Reals) -> None:
 def _derivatives(
     likelihood: Reals,
     groups: Reals,
-    counts: Ints,
+    counts: Reals | Ints,
     p: Reals,
     gradient: Reals,
     factor: Reals,
     curvature: Reals,
     model: Reals,
+    weights: Reals | None,
+    total: float,
 ) -> float:
     """The log-likelihood at p; in place its gradient and minus its second derivatives, per item.
 
     factor: the factor of each class in EM's step. curvature: the items' part alone. model: with the
     groups', and with a unit curvature along the scale of p, which the likelihood leaves free.
+    total: the items' number, or the sum of their weights.
     """
     n, n_classes = likelihood.shape
-    weight = np.empty(n_classes)
+    pull = np.empty(n_classes)
     for k in range(n_classes):
         gradient[k] = 0.0
         for i in range(k + 1):
@@ -436,24 +549,32 @@ def _derivatives(
         mass = 0.0
         for k in range(n_classes):
             mass += p[k] * likelihood[j, k]
+        inverse = 1.0 / mass
+        if weights is not None:
+            value += weights[j] * math.log(mass)
+            for k in range(n_classes):
+                pull[k] = likelihood[j, k] * inverse
+                gradient[k] += weights[j] * pull[k]
+                for i in range(k + 1):
+                    curvature[k, i] += weights[j] * pull[k] * pull[i]
+            continue
         following = product * mass
         if 1e-100 < following < 1e100:
             product = following
         else:
             value += math.log(product) + math.log(mass)
             product = 1.0
-        inverse = 1.0 / mass
         for k in range(n_classes):
-            weight[k] = likelihood[j, k] * inverse
-            gradient[k] += weight[k]
+            pull[k] = likelihood[j, k] * inverse
+            gradient[k] += pull[k]
             for i in range(k + 1):
-                curvature[k, i] += weight[k] * weight[i]
+                curvature[k, i] += pull[k] * pull[i]
     value += math.log(product)
     for k in range(n_classes):
-        gradient[k] /= n
+        gradient[k] /= total
         factor[k] = 0.0
         for i in range(k + 1):
-            curvature[k, i] /= n
+            curvature[k, i] /= total
             curvature[i, k] = curvature[k, i]
             model[k, i] = model[i, k] = curvature[k, i] + 1.0
     for c in range(groups.shape[0]):
@@ -463,13 +584,13 @@ def _derivatives(
         for k in range(n_classes):
             mass += p[k] * groups[c, k]
         value -= counts[c] * math.log(mass)
-        share = counts[c] / n
+        share = counts[c] / total
         for k in range(n_classes):
-            weight[k] = groups[c, k] / mass
-            factor[k] += share * weight[k]
+            pull[k] = groups[c, k] / mass
+            factor[k] += share * pull[k]
         for k in range(n_classes):
             for i in range(n_classes):
-                model[k, i] -= share * weight[k] * weight[i]
+                model[k, i] -= share * pull[k] * pull[i]
     for k in range(n_classes):
         mean = gradient[k]
         gradient[k] = mean - factor[k]

@@ -5,24 +5,27 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quantshift.quantifiers.estimator import AbstractQuantifier, Diagnostics
+from quantshift.quantifiers.estimator import AbstractAggregative, Diagnostics
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.weights import Weights
 
 
-class MLPE(AbstractQuantifier):
+class MLPE(AbstractAggregative):
     """Maximum Likelihood Prevalence Estimation: the training prevalence, always."""
 
     assumption: ClassVar[str] = "no shift at all: the sample has the training prevalence"
-    uses_classifier: ClassVar[bool] = False
+    sees: ClassVar[frozenset[str]] = frozenset()
     adjusts: ClassVar[bool] = False
 
-    def _fit_aggregation(self, posteriors: Posteriors, codes: Codes) -> None:
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
         pass
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         return np.empty((0, len(posteriors)))
 
     def _solve(
-        self, representation: NDArray[Any], index: Indices
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
         return np.tile(self.prior_, (len(index), 1)), {}

@@ -10,56 +10,85 @@ written: a report that was interrupted leaves the previous one as it was. Files 
 the folder are left alone.
 """
 
+import multiprocessing
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.files import disk_errors, make_folder
+from quantshift.metrics import measure_called
 from quantshift.report.formats import TABLE_FORMATS, save_tables
 from quantshift.report.page import Contents, Provenance, contents_of, provenance_of, render_page
+from quantshift.report.page.gaps import gaps_of
+from quantshift.report.page.sections import sections_of
 from quantshift.report.page.summary import summary_text
+from quantshift.report.wording import subjects_of
+from quantshift.results.about import About
+from quantshift.results.completeness import Planned
 from quantshift.results.description import check_name
-from quantshift.results.status import Planned
+from quantshift.results.schema import CORE
 from quantshift.results.store import ResultStore
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FIGURE_FORMATS = ("pdf", "svg", "png")
 
 FORMATS = ("html", *FIGURE_FORMATS, *(name for name in TABLE_FORMATS if name != "html"))
 """All formats: html is the page and the tables, pdf, svg and png figures, the others tables."""
 
-COLUMNS = (
-    *("experiment", "cell", "method", "p_train", "alpha_train", "cut_train"),
-    *("p_test", "alpha_test", "cut_test", "train_repeat", "repeat", "control", "degree", "size"),
-    *("p_true", "p_hat", "clipped", "separation"),
-)
-"""What a report reads of the results."""
+UNREAD = ("setting", "classifier_converged")
+"""Core columns that no table or figure shows."""
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report that was written: its files, and what it lacks, in words."""
+
+    files: tuple[Path, ...]
+    gaps: tuple[str, ...]
 
 
 def build_report(
     results: ResultStore | str | Path | pl.DataFrame,
     out: str | Path | None = None,
     *,
+    measure: str = "ae",
+    methods: Sequence[str] | None = None,
     formats: Sequence[str] = FORMATS,
     against_paper: bool = False,
+    abouts: Mapping[str, About] | None = None,
     provenance: Provenance | None = None,
     planned: Planned | None = None,
-    progress: Callable[[str], None] | None = None,
-) -> list[Path]:
-    """Write the report of a store, its folder, or a frame of raw outcomes; returns the files.
+    workers: int = 1,
+    progress: Tell | None = None,
+) -> Report:
+    """Write the report of a store, its folder, or a frame of raw outcomes.
 
     out: default `report` inside the store's folder.
+    measure: what errors are, any of `quantshift.metrics.MEASURES`; the paper's findings and
+        published numbers are absolute errors whatever is chosen.
+    methods: only these, in this order; default: all that have results.
     formats: any of `FORMATS`; summary.md is always written.
     against_paper: add the comparison with the published numbers.
-    provenance: for a frame; that of a store is its own.
+    abouts, provenance: for a frame; those of a store are its own.
     planned: cells a store was made for, so that the report tells how complete it is.
+    workers: processes to work with; the files are the same whatever their number. With more than
+        one, a script must be protected by `if __name__ == "__main__"`.
     progress: told what is being worked on.
     """
+    measure_called(measure)
     for name in formats:
         if name not in FORMATS:
             raise unknown_name("report format", name, FORMATS)
@@ -67,23 +96,86 @@ def build_report(
     if isinstance(results, pl.DataFrame):
         if out is None:
             raise UserError("say where to write the report of a frame: out=DIR")
-        frame, origin, target = results, provenance or Provenance({}), Path(out)
+        frame, told = _chosen(results, methods), abouts or {}
+        origin, target = provenance or Provenance({}), Path(out)
     else:
         store = results if isinstance(results, ResultStore) else ResultStore.open(results)
-        tell("results")
-        frame, origin = store.read().select(COLUMNS).collect(), provenance_of(store, planned)
         target = store.path / "report" if out is None else Path(out)
-        if frame.is_empty():
-            raise DataError(
-                f"{store.path} holds no finished results yet; continue its run and try again"
-            )
+        tell("results")
+        told = {name: store.about(name) for name in store.experiments}
+        frame = _read(store, told, methods)
+        origin = _provenance(store, planned, methods)
     for name in frame["experiment"].unique() if "experiment" in frame.columns else ():
         check_name("experiment", name)
-    contents = contents_of(frame, against_paper=against_paper, progress=tell)
+    contents = contents_of(
+        frame,
+        abouts=told,
+        measure=measure,
+        methods=methods,
+        against_paper=against_paper,
+        progress=tell,
+    )
+    del frame
     with _aside(target) as folder:
-        written = _write(contents, origin, folder, formats, tell)
+        written = _write(contents, origin, folder, formats, workers, tell)
         relative = [path.relative_to(folder) for path in written]
-    return [target / path for path in relative]
+    sections = sections_of(subjects_of(contents.rows, contents.abouts))
+    return Report(
+        files=tuple(target / path for path in relative),
+        gaps=tuple(gaps_of(sections, origin)),
+    )
+
+
+def _read(
+    store: ResultStore, abouts: Mapping[str, About], methods: Sequence[str] | None
+) -> pl.DataFrame:
+    """The rows of a store with the columns that reports show."""
+    coordinates = (c.name for about in abouts.values() for c in about.coordinates)
+    columns = dict.fromkeys([*(name for name in CORE if name not in UNREAD), *coordinates])
+    # Names as categories from the start: as text they would fill half of the memory.
+    frame = store.read(methods=methods).select(*columns).cast({pl.String: pl.Categorical}).collect()
+    if frame.is_empty():
+        of = f" of {', '.join(methods)}" if methods else ""
+        raise DataError(
+            f"{store.path} holds no finished results{of} yet; continue its run and try again"
+        )
+    return frame
+
+
+def _chosen(frame: pl.DataFrame, methods: Sequence[str] | None) -> pl.DataFrame:
+    """The rows of these methods; one that has none is an error."""
+    if methods is None or "method" not in frame.columns:
+        return frame
+    known = frame["method"].unique()
+    for name in methods:
+        if name not in known:
+            raise unknown_name("method", name, known)
+    return frame.filter(pl.col("method").is_in(methods))
+
+
+def _provenance(
+    store: ResultStore, planned: Planned | None, methods: Sequence[str] | None
+) -> Provenance:
+    """Where the results of these methods are from; failures of others are none of theirs."""
+    if methods is None:
+        return provenance_of(store, planned)
+    wanted = set(methods)
+    own = planned and {
+        experiment: {
+            dataset: [
+                (cell, {m: s for m, s in signatures.items() if m in wanted})
+                for cell, signatures in cells
+            ]
+            for dataset, cells in datasets.items()
+        }
+        for experiment, datasets in planned.items()
+    }
+    whole = provenance_of(store, own)
+    failures = (
+        replace(failure, methods=tuple(m for m in failure.methods if m in wanted))
+        for failure in whole.failures
+    )
+    return replace(whole, failures=tuple(failure for failure in failures if failure.methods))
 
 
 def _write(
@@ -91,31 +183,34 @@ def _write(
     provenance: Provenance,
     folder: Path,
     formats: Sequence[str],
-    tell: Callable[[str], None],
+    workers: int,
+    tell: Tell,
 ) -> list[Path]:
-    written = [folder / "summary.md"]
-    written[0].write_text(summary_text(contents, provenance), encoding="utf-8", newline="\n")
-    if "html" in formats:
-        page = folder / "report.html"
-        page.write_text(
-            render_page(contents, provenance, progress=tell), encoding="utf-8", newline="\n"
-        )
-        written.append(page)
-    tables = [name for name in formats if name in TABLE_FORMATS]
-    if tables:
-        written += save_tables(contents.all_tables, folder / "tables", formats=tables)
+    """All files; workers save figures while this process goes on."""
     drawn = [name for name in formats if name in FIGURE_FORMATS]
-    if drawn:
-        written += _figures(contents.rows, folder / "figures", drawn, tell)
-    return written
+    with _saver(folder / "figures", drawn, workers) as save:
+        figures = _figures(contents, save, tell) if drawn else []
+        written = [folder / "summary.md"]
+        written[0].write_text(summary_text(contents, provenance), encoding="utf-8", newline="\n")
+        if "html" in formats:
+            page = folder / "report.html"
+            text = render_page(contents, provenance, progress=tell)
+            page.write_text(text, encoding="utf-8", newline="\n")
+            written.append(page)
+        tables = [name for name in formats if name in TABLE_FORMATS]
+        if tables:
+            written += save_tables(contents.all_tables, folder / "tables", formats=tables)
+        tell("figures")
+        return written + [path for saved in figures for path in saved()]
 
 
-def _figures(
-    rows: pl.DataFrame, folder: Path, formats: Sequence[str], tell: Callable[[str], None]
-) -> list[Path]:
+Saved = Callable[[], list[Path]]
+"""The files of a figure, when they are there."""
+
+
+def _figures(contents: Contents, save: Callable[["Figure", str], Saved], tell: Tell) -> list[Saved]:
     # matplotlib takes a second to import, which reports without figures need not wait for.
-    from quantshift.report.figures.canvas import save_figure
-    from quantshift.report.figures.gallery import gallery
+    from quantshift.report.figures.collection import gallery
     from quantshift.report.illustrations import (
         concept_illustration,
         covariate_illustration,
@@ -124,10 +219,10 @@ def _figures(
         prior_illustration,
     )
 
-    written = []
-    for name, figure in gallery(rows):
+    saved = []
+    for name, figure in gallery(contents.rows, contents.abouts, measure=contents.measure.name):
         tell(f"figure {name}")
-        written += save_figure(figure, folder, name, formats=formats)
+        saved.append(save(figure, name))
     for kind, draw in (
         ("prior", prior_illustration),
         ("covariate", covariate_illustration),
@@ -136,8 +231,41 @@ def _figures(
         ("overlap", overlap_illustration),
     ):
         tell(f"illustration of {kind}")
-        written += save_figure(draw(), folder, f"illustration-{kind}", formats=formats)
-    return written
+        saved.append(save(draw(), f"illustration-{kind}"))
+    return saved
+
+
+@contextmanager
+def _saver(
+    folder: Path, formats: Sequence[str], workers: int
+) -> Iterator[Callable[["Figure", str], Saved]]:
+    """A function that saves a figure under a name, in this process or beside it."""
+    if workers < 1:
+        raise UserError(f"a report needs at least one process, got workers={workers}")
+    if workers == 1 or not formats:
+
+        def save(figure: "Figure", name: str) -> Saved:
+            from quantshift.report.figures.canvas import save_figure
+
+            paths = save_figure(figure, folder, name, formats=formats)
+            return lambda: paths
+
+        yield save
+        return
+    # Spawned, not forked: threads of polars do not survive a fork.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(workers - 1, mp_context=context)
+
+    def send(figure: "Figure", name: str) -> Saved:
+        from quantshift.report.figures.canvas import save_figure
+
+        saving: Future[list[Path]] = pool.submit(save_figure, figure, folder, name, formats=formats)
+        return saving.result
+
+    try:
+        yield send
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 @contextmanager

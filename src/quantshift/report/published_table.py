@@ -5,17 +5,17 @@ from typing import Any
 
 import polars as pl
 
-from quantshift.analysis.methods import PAPER_METHODS
-from quantshift.analysis.published import against_published
-from quantshift.report.table import MISSING, Cell, ColumnGroup, ReportTable, Row
-from quantshift.report.tables import decimal
+from quantshift.analysis import PAPER_METHODS
+from quantshift.report.table import MISSING, Cell, ColumnGroup, ReportTable, Row, decimal
 
 CORRELATION = r"$\rho$"
 
 
-def published_comparison_tables(frame: pl.DataFrame) -> list[ReportTable]:
-    """A table for each published one of which we have results: ours / theirs, rank correlation."""
-    compared = against_published(frame)
+def published_comparison_tables(compared: pl.DataFrame) -> list[ReportTable]:
+    """A table for each published one of which we have results: ours / theirs, rank correlation.
+
+    compared: the frame of `quantshift.paper.against_published`.
+    """
     tables = []
     for (p_train,), rows in compared.group_by(["p_train"], maintain_order=True):
         if rows["ours"].null_count() < len(rows):

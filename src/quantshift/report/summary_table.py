@@ -1,92 +1,171 @@
-"""One table per part of the experiments: every method's error, its limits, its bias, its rank."""
+"""One table per part of an experiment: every method's error, its limits, its bias, its rank.
+
+With more than two classes no one number tells the bias: a table of its own has that of each class.
+"""
+
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from quantshift.analysis.errors import with_errors
-from quantshift.analysis.paired import compare_with_best
-from quantshift.analysis.parts import ensure_part
-from quantshift.analysis.ranks import RankComparison, mean_ranks
-from quantshift.analysis.summary import summarise
+from quantshift.analysis import (
+    RankComparison,
+    bias_by_class,
+    compare_with_best,
+    mean_ranks,
+    order_methods,
+    summarise,
+    with_errors,
+)
+from quantshift.analysis.facets import ensure_part
+from quantshift.analysis.lean import OUTCOME, lean
 from quantshift.errors import DataError
-from quantshift.report.table import MISSING, Cell, ColumnGroup, ReportTable, Row
-from quantshift.report.tables import MEASURE_NAMES, decimal, mark_legend
+from quantshift.metrics import measure_called
+from quantshift.report.dataset_table import rank_legend
+from quantshift.report.error_table import mark_legend, mean_cell
+from quantshift.report.shape import fitted
+from quantshift.report.table import MISSING, Cell, ColumnGroup, ReportTable, Row, decimal
+from quantshift.report.tables import on_dataset
+from quantshift.report.wording import subjects_of
+from quantshift.results.about import About
 
 COLUMNS = ("low", "high", "median", "bias")
 
 
+def summary_tables(
+    frame: pl.DataFrame,
+    abouts: Mapping[str, About] | None = None,
+    *,
+    measure: str = "ae",
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> list[ReportTable]:
+    """A summary of each part of each experiment on each data set, and biases by class.
+
+    abouts, measure: as of `result_tables`.
+    """
+    rows = ensure_part(frame)
+    if "error" not in rows.columns:
+        rows = with_errors(rows, measure=measure)
+    tables = []
+    light = lean(rows, OUTCOME)
+    for subject in subjects_of(rows, abouts):
+        for facet in subject.facets:
+            for dataset in subject.datasets:
+                where = (
+                    (pl.col("experiment") == subject.name)
+                    & (pl.col("part") == facet.part)
+                    & (pl.col("dataset") == dataset)
+                )
+                own = light.filter(where)
+                if own.is_empty():
+                    continue
+                made = [summary_table(own, measure=measure, confidence=confidence, seed=seed)]
+                classes = subject.classes(dataset)
+                if len(classes) > 2:
+                    made += bias_tables(rows.filter(where), classes)
+                several = len(subject.datasets) > 1
+                tables += [on_dataset(table) for table in made] if several else made
+    return tables
+
+
 def summary_table(
-    frame: pl.DataFrame, part: str, *, measure: str = "ae", confidence: float = 0.95, seed: int = 0
+    frame: pl.DataFrame, *, measure: str = "ae", confidence: float = 0.95, seed: int = 0
 ) -> ReportTable:
-    """All methods of a part: mean error with limits, median, bias, mean rank, estimates.
+    """All methods of one part on one data set: mean error, limits, median, bias, rank, estimates.
 
     The best mean is bold, the others are marked as in the tables by degree.
     """
-    rows = ensure_part(frame).filter(pl.col("part") == part)
-    if rows.is_empty():
-        raise DataError(f"there are no results of {part}; run that experiment first")
-    rows = with_errors(rows, measure=measure)
+    title = measure_called(measure).title
+    rows = ensure_part(frame)
+    part, dataset = (_only(rows, name) for name in ("part", "dataset"))
+    if "error" not in rows.columns:
+        rows = with_errors(rows, measure=measure)
     summary = summarise(rows, ["method"], confidence=confidence, seed=seed)
     lines = compare_with_best(rows, []).join(
         summary.drop("n", "mean"), on="method", maintain_order="left"
     )
+    columns = [name for name in COLUMNS if name != "bias" or lines["bias"].null_count() == 0]
     ranks = _ranks(rows)
     of_method = dict(zip(ranks.methods, ranks.ranks, strict=True)) if ranks else {}
     return ReportTable(
         name=f"summary-{part}",
-        caption=f"{part}: {MEASURE_NAMES[measure]} of each method over all samples.",
+        caption=f"{part}: mean {title} of each method over all samples.",
         corner="method",
-        groups=(ColumnGroup("", ("mean", *COLUMNS, "mean rank", "estimates")),),
+        groups=(ColumnGroup("", ("mean", *columns, "mean rank", "estimates")),),
         rows=tuple(
             Row(
                 label=line["method"],
                 value=line["method"],
                 cells=(
-                    Cell(
-                        decimal(line["mean"]),
-                        line["mean"],
-                        mark=line["mark"],
-                        n=line["n"],
-                        samples=line["samples"],
-                    ),
-                    *(_cell(line[column]) for column in COLUMNS),
+                    mean_cell(line),
+                    *(_cell(line[column]) for column in columns),
                     _cell(of_method.get(line["method"]), digits=2),
                     Cell(f"{line['n']:,}", line["n"]),
                 ),
             )
             for line in lines.iter_rows(named=True)
         ),
-        legend=_legend(confidence, ranks),
+        legend=(
+            *(
+                sentence.replace("row", "column")
+                for sentence in mark_legend(grouped=False, correction=None)
+            ),
+            f"Low, high: {confidence:.0%} limits of the mean, by bootstrap over training sets.",
+            *(["Bias: mean of estimated minus true prevalence."] if "bias" in columns else []),
+            *rank_legend(ranks, "training sets"),
+        ),
+        experiment=_only(rows, "experiment"),
+        parts=(part,),
+        dataset=dataset,
     )
+
+
+def bias_tables(frame: pl.DataFrame, classes: Sequence[str]) -> list[ReportTable]:
+    """Mean of estimated minus true prevalence: a row per class, a column per method."""
+    rows = ensure_part(frame)
+    part = _only(rows, "part")
+    methods = order_methods(rows["method"].unique())
+    biases = {
+        (number, method): bias
+        for method, number, bias in bias_by_class(rows, ["method"]).iter_rows()
+    }
+    table = ReportTable(
+        name=f"bias-{part}",
+        caption=f"{part}: mean bias of each method, by class.",
+        corner="class",
+        groups=(ColumnGroup("", methods),),
+        rows=tuple(
+            Row(
+                label=name,
+                value=name,
+                cells=tuple(_cell(biases.get((number, method))) for method in methods),
+            )
+            for number, name in enumerate(classes)
+        ),
+        legend=("Bias: mean of estimated minus true prevalence of the class.",),
+        experiment=_only(rows, "experiment"),
+        parts=(part,),
+        dataset=_only(rows, "dataset"),
+    )
+    return fitted(table)
+
+
+def _only(rows: pl.DataFrame, name: str) -> str:
+    """The one value of a column; what may not be averaged together is refused."""
+    there = sorted(rows[name].unique())
+    if len(there) != 1:
+        raise DataError(
+            f"summarise one {name} at a time; there are results of {', '.join(there) or 'none'}"
+        )
+    return str(there[0])
 
 
 def _ranks(rows: pl.DataFrame) -> RankComparison | None:
     try:
-        return mean_ranks(rows, ["experiment", "cell"])
+        return mean_ranks(rows)
     except DataError:  # One method, or too few training sets with all of them.
         return None
 
 
 def _cell(value: float | None, *, digits: int = 3) -> Cell:
     return Cell(MISSING) if value is None else Cell(decimal(value, digits), value)
-
-
-def _legend(confidence: float, ranks: RankComparison | None) -> tuple[str, ...]:
-    sentences = [
-        *(
-            sentence.replace("row", "column")
-            for sentence in mark_legend(grouped=False, correction=None)
-        ),
-        f"Low, high: {confidence:.0%} limits of the mean, by bootstrap over training sets.",
-        "Bias: mean of estimated minus true prevalence.",
-    ]
-    if ranks:
-        sentences.append(
-            f"Ranks over {ranks.blocks} training sets: Friedman's test p = {ranks.p_value:.2g}; "
-            f"mean ranks differ significantly (Nemenyi, {ranks.alpha:g}) from a difference of "
-            f"{ranks.critical_difference:.2f}."
-        )
-        if ranks.dropped:
-            sentences.append(
-                f"{ranks.dropped} training sets without results of all methods are not ranked."
-            )
-    return tuple(sentences)

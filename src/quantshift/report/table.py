@@ -61,7 +61,10 @@ class Row:
 
 @dataclass(frozen=True)
 class ReportTable:
-    """A table with its caption and legend; `name` is fit for a file, `corner` heads the labels."""
+    """A table with its caption and legend; `name` is fit for a file, `corner` heads the labels.
+
+    experiment, parts, dataset: what the table is about; empty where it is about more than one.
+    """
 
     name: str
     caption: str
@@ -69,6 +72,9 @@ class ReportTable:
     groups: tuple[ColumnGroup, ...]
     rows: tuple[Row, ...]
     legend: tuple[str, ...] = ()
+    experiment: str = ""
+    parts: tuple[str, ...] = ()
+    dataset: str = ""
 
     @property
     def columns(self) -> tuple[tuple[ColumnGroup, str], ...]:
@@ -79,6 +85,16 @@ class ReportTable:
     def grouped(self) -> bool:
         """Whether the groups have headings."""
         return any(group.text for group in self.groups)
+
+
+def decimal(value: float, digits: int = 3) -> str:
+    """A number in the paper's manner, without the zero before the point.
+
+    >>> decimal(0.0294), decimal(-0.5), decimal(1.25), decimal(-0.0001)
+    ('.029', '-.500', '1.250', '.000')
+    """
+    text = f"{round(value, digits) + 0.0:.{digits}f}"
+    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
 
 
 def with_mathematics(

@@ -1,272 +1,260 @@
-"""The tables of results: the paper's four, and those it leaves out.
+"""The tables of mean errors that results allow, laid out as the protocols ask for.
 
-Each function turns raw outcomes into a `ReportTable`. Rows are degrees of shift and a total over
-all samples, columns are methods, values are mean errors: the best of a row is bold, the others are
-marked by a paired test against it (`quantshift.analysis.paired`). A method without results has a
-gap, one that lacks some samples of a row shows how many it has.
+What a table shows, and how many there are, follows from the words of the experiment's protocol
+(`Words`): a table per value of one coordinate, a group of columns per value of another or per
+facet, grey columns for one facet. Facets are never averaged together: where the layout would mix
+them, each gets tables of its own. With several data sets each has its tables, and one more sets
+the data sets side by side (`quantshift.report.dataset_table`). What is too wide to be read is
+divided (`quantshift.report.shape`).
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
-from quantshift.analysis.errors import with_errors
-from quantshift.analysis.methods import ORDER, PAPER_METHODS, order_methods
-from quantshift.analysis.paired import Correction, compare_pairs, paired_errors
-from quantshift.analysis.parts import ensure_part
-from quantshift.analysis.published import COVARIATE, grid_point
+from quantshift.analysis import PAPER_METHODS, order_methods, with_errors
+from quantshift.analysis.facets import ensure_part
+from quantshift.analysis.lean import OUTCOME, lean
+from quantshift.analysis.methods import ORDER
+from quantshift.analysis.paired import Correction
 from quantshift.errors import DataError
-from quantshift.report.table import MISSING, Cell, ColumnGroup, ReportTable, Row
+from quantshift.metrics import measure_called
+from quantshift.report.dataset_table import dataset_table
+from quantshift.report.error_table import EVERYTHING, Group, TableSpec, error_table
+from quantshift.report.shape import fitted, retitled, slug
+from quantshift.report.table import ReportTable
+from quantshift.report.wording import Subject, subjects_of, symbol, value_text
+from quantshift.results.about import About
 
-MEASURE_NAMES = {
-    "ae": "mean absolute error",
-    "se": "mean squared error",
-    "nae": "mean normalised absolute error",
-    "rae": "mean relative absolute error",
-    "nrae": "mean normalised relative absolute error",
-    "kld": "mean Kullback-Leibler divergence",
-    "nkld": "mean normalised Kullback-Leibler divergence",
-}
+MOST_VALUES = 12
+"""A coordinate with more values gets no table, or group of columns, for each of them."""
 
-KNOWN_PARTS = ("prior", *COVARIATE, "local", "local-control", "concept", "concept-forced")
+_DECIMALS = 6
+"""Values of a coordinate that agree in so many decimals are one."""
 
 
 def shown_methods(present: Iterable[str]) -> tuple[str, ...]:
-    """The columns by default: the paper's six methods and any that are not the paper's.
+    """The columns by default: all methods that have results.
 
-    HDy, SMM and MLPE are in the paper's text but not in its tables. Without any of the six, all
-    that are present are shown.
+    Where all six of the paper's tables are among them, HDy, SMM and MLPE, which are in its text
+    and not in its tables, are left out.
     """
     names = set(present)
-    if not names.intersection(PAPER_METHODS):
+    if not names.issuperset(PAPER_METHODS):
         return order_methods(names)
     return order_methods({*PAPER_METHODS, *names.difference(ORDER)})
 
 
-def prior_table(frame: pl.DataFrame, **options: Any) -> ReportTable:
-    """The paper's table of prior shift; options as of `error_table`."""
-    return error_table(
-        frame,
-        ["prior"],
-        name="prior",
-        title="Prior shift",
-        degree="$p_U - p_L$, rounded to one decimal",
-        **options,
-    )
-
-
-def covariate_table(frame: pl.DataFrame, p_train: float, **options: Any) -> ReportTable:
-    """The paper's table of global covariate shift for one training prevalence.
-
-    A group of columns per test prevalence; that of pure covariate shift is grey.
-    """
-    at = pl.col("p_train").round(6) == round(p_train, 6)
-    rows = ensure_part(frame).filter(pl.col("part").is_in(COVARIATE) & at)
-    groups = [
-        _Group(f"$p_U = {p_test:g}$", pl.col("p_test").round(6) == p_test, shaded=p_test == p_train)
-        for p_test in rows["p_test"].round(6).unique().sort().to_list()
-    ]
-    return error_table(
-        rows,
-        COVARIATE,
-        name=f"covariate-{p_train:g}",
-        title=f"Global covariate shift, $p_L = {p_train:g}$",
-        degree=r"$\alpha_L - \alpha_U$",
-        note="Grey: pure covariate shift, the prevalence stays.",
-        groups=groups,
-        **options,
-    )
-
-
-def local_table(frame: pl.DataFrame, **options: Any) -> ReportTable:
-    """Local covariate shift beside its control."""
-    control = pl.col("control").fill_null(value=False)
-    return error_table(
-        frame,
-        ["local", "local-control"],
-        name="local",
-        title="Local covariate shift and its control",
-        degree="$p_U - p_L$",
-        note="Control: the same prevalences under plain prior shift.",
-        groups=[_Group("shifted", ~control), _Group("control", control)],
-        digits=2,
-        **options,
-    )
-
-
-def concept_table(frame: pl.DataFrame, **options: Any) -> ReportTable:
-    """Concept shift."""
-    return error_table(
-        frame,
-        ["concept"],
-        name="concept",
-        title="Concept shift",
-        degree="$c_L - c_U$",
-        digits=0,
-        **options,
-    )
-
-
-def forced_table(frame: pl.DataFrame, **options: Any) -> ReportTable:
-    """Concept shift with forced priors."""
-    return error_table(
-        frame,
-        ["concept-forced"],
-        name="concept-forced",
-        title="Concept shift with forced priors",
-        degree="$c_L - c_U$",
-        digits=0,
-        **options,
-    )
-
-
-def result_tables(frame: pl.DataFrame, **options: Any) -> list[ReportTable]:
-    """All tables of mean errors the results allow, the paper's first; options of `error_table`."""
-    rows = ensure_part(frame)
-    parts = set(rows["part"].unique())
-    tables = [prior_table(rows, **options)] if "prior" in parts else []
-    if parts.intersection(COVARIATE):
-        covariate = rows.filter(pl.col("part").is_in(COVARIATE))
-        tables += [
-            covariate_table(covariate, p_train, **options)
-            for p_train in covariate["p_train"].round(6).unique().sort().to_list()
-        ]
-    if parts.intersection({"local", "local-control"}):
-        tables.append(local_table(rows, **options))
-    if "concept" in parts:
-        tables.append(concept_table(rows, **options))
-    if "concept-forced" in parts:
-        tables.append(forced_table(rows, **options))
-    return tables + [
-        error_table(rows, [part], name=part, title=part, degree="degree", digits=2, **options)
-        for part in sorted(parts.difference(KNOWN_PARTS))
-    ]
-
-
-@dataclass(frozen=True)
-class _Group:
-    """Columns for the rows of the frame that `where` chooses."""
-
-    text: str
-    where: pl.Expr
-    shaded: bool = False
-
-
-_EVERYTHING = _Group("", pl.lit(value=True))
-
-
-def error_table(
+def result_tables(
     frame: pl.DataFrame,
-    parts: Sequence[str],
+    abouts: Mapping[str, About] | None = None,
     *,
-    name: str,
-    title: str,
-    degree: str,
-    note: str = "",
-    groups: Sequence[_Group] = (_EVERYTHING,),
-    digits: int = 1,
+    experiment: str | None = None,
     methods: Sequence[str] | None = None,
     measure: str = "ae",
     correction: Correction | None = None,
-) -> ReportTable:
-    """Mean errors by degree and method in some parts of the experiments.
+) -> list[ReportTable]:
+    """All tables of mean errors the results allow, experiment by experiment.
 
+    abouts: the experiments in the words of their protocols (`ResultStore.about`); what is missing
+        is told by the rows.
+    experiment: this one only.
     methods: the columns, compared among themselves (default: `shown_methods`).
-    measure: any of `quantshift.metrics`.
+    measure: any of `quantshift.metrics.MEASURES`; rows that have an `error` keep it.
     correction: "holm" for tests corrected for the number of methods.
     """
-    rows = ensure_part(frame).filter(pl.col("part").is_in(list(parts)))
-    if rows.is_empty():
-        raise DataError(f"there are no results of {' or '.join(parts)}; run that experiment first")
-    columns = tuple(methods) if methods else shown_methods(rows["method"].unique())
-    rows = with_errors(rows, measure=measure).with_columns(grid_point("degree"))
-    rows = rows.filter(pl.col("method").is_in(columns))
-    found = [_cells(rows.filter(group.where), group, correction) for group in groups]
-    degrees = rows["degree"].drop_nulls().unique().sort().to_list()
-    points: list[float | None] = [*degrees, None]
-    lines = tuple(
-        Row(
-            label="all" if point is None else f"{point:.{digits}f}",
-            value=point,
-            total=point is None,
-            cells=tuple(
-                cells.get((point, method), Cell(MISSING, shaded=group.shaded))
-                for group, cells in zip(groups, found, strict=True)
-                for method in columns
-            ),
+    chosen = measure_called(measure)
+    rows = ensure_part(frame)
+    if experiment is not None:
+        rows = rows.filter(pl.col("experiment") == experiment)
+        if rows.is_empty():
+            raise DataError(f"there are no results of {experiment}; run that experiment first")
+    if "error" not in rows.columns:
+        rows = with_errors(rows, measure=measure)
+    subjects = subjects_of(rows, abouts)
+    spoken = [subject.about.words for subject in subjects]
+    axes = [name for words in spoken for name in (words.tables_by, words.columns_by) if name]
+    rows = lean(rows, [*OUTCOME, *axes])
+    titles = Counter(words.title for words in spoken)
+    tables = []
+    for subject, words in zip(subjects, spoken, strict=True):
+        own = rows.filter(pl.col("experiment") == subject.name)
+        spec = TableSpec(
+            name=subject.name,
+            title=words.title if titles[words.title] == 1 else f"{words.title} ({subject.name})",
+            degree=words.degree,
+            methods=tuple(methods) if methods else shown_methods(own["method"].unique()),
+            measure=chosen,
+            digits=words.digits,
+            note=words.note,
+            correction=correction,
+            experiment=subject.name,
         )
-        for point in points
-    )
-    return ReportTable(
-        name=name,
-        caption=f"{title}: {MEASURE_NAMES[measure]} by degree ({degree}).",
-        corner="degree",
-        groups=tuple(ColumnGroup(group.text, columns, shaded=group.shaded) for group in groups),
-        rows=lines,
-        legend=(
-            *mark_legend(grouped=len(groups) > 1, correction=correction),
-            *([note] if note else []),
-            *gap_legend(lines),
-        ),
-    )
+        tables += [piece for table in _tables(own, subject, spec) for piece in fitted(table)]
+    return tables
 
 
-def _cells(
-    rows: pl.DataFrame, group: _Group, correction: Correction | None
-) -> dict[tuple[float | None, str], Cell]:
-    """The cells of a group of columns: (degree, method) -> cell; the total has degree None."""
-    if rows.is_empty():
-        return {}
-    pairs = paired_errors(rows, ["degree"])
-    compared = (
-        compare_pairs(pairs, correction=correction).filter(pl.col("degree").is_not_null()),
-        compare_pairs(pairs.pooled(), correction=correction),
-    )
-    return {
-        (row.get("degree"), row["method"]): Cell(
-            text=decimal(row["mean"]),
-            value=row["mean"],
-            mark=row["mark"],
-            shaded=group.shaded,
-            n=row["n"],
-            samples=row["samples"],
+def _tables(rows: pl.DataFrame, subject: Subject, spec: TableSpec) -> list[ReportTable]:
+    """The tables of one experiment: those of each data set, then those over data sets."""
+    several = len(subject.datasets) > 1
+    tables = []
+    for dataset in subject.datasets:
+        own = rows.filter(pl.col("dataset") == dataset)
+        made = _tables_on(own, subject, replace(spec, dataset=dataset))
+        tables += [on_dataset(table) for table in made] if several else made
+    for facet in subject.facets if several else ():
+        own = rows.filter(pl.col("part") == facet.part)
+        there = set(own["dataset"].unique())
+        titled = replace(
+            spec,
+            name=f"datasets-{facet.part}",
+            title=f"{spec.title}, {facet.title}" if facet.title else spec.title,
+            parts=(facet.part,),
         )
-        for comparison in compared
-        for row in comparison.iter_rows(named=True)
-    }
+        tables.append(dataset_table(own, titled, [d for d in subject.datasets if d in there]))
+    return tables
 
 
-def decimal(value: float, digits: int = 3) -> str:
-    """A number in the paper's manner, without the zero before the point.
-
-    >>> decimal(0.0294), decimal(-0.5), decimal(1.25), decimal(-0.0001)
-    ('.029', '-.500', '1.250', '.000')
-    """
-    text = f"{round(value, digits) + 0.0:.{digits}f}"
-    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+def on_dataset(table: ReportTable) -> ReportTable:
+    """The table with its data set in name and caption, for reports of several."""
+    return retitled(table, name=f"-on-{table.dataset}", title=f", data set {table.dataset}")
 
 
-def mark_legend(*, grouped: bool, correction: Correction | None) -> tuple[str, ...]:
-    """What bold and the marks mean."""
-    corrected = ", corrected by Holm's method" if correction == "holm" else ""
-    return (
-        "Bold: the least of its row" + (", in each group of columns." if grouped else "."),
-        f"Paired Wilcoxon signed-rank test against that{corrected}: ‡ p ≥ .05 (no significant "
-        "difference), † .001 < p < .05, no sign p ≤ .001.",
-    )
+def _tables_on(rows: pl.DataFrame, subject: Subject, spec: TableSpec) -> list[ReportTable]:
+    """The tables of one experiment on one data set."""
+    words = subject.about.words
+    there = set(rows["facet"].unique())
+    subject = replace(subject, facets=tuple(f for f in subject.facets if f.name in there))
+    pages = _values(rows, subject.about, words.tables_by)
+    if _mixes_facets(rows, subject, pages):
+        return [
+            table
+            for facet in subject.facets
+            for table in _tables_on(
+                rows.filter(pl.col("facet") == facet.name),
+                replace(subject, facets=(facet,)),
+                replace(
+                    spec,
+                    name=facet.part,
+                    title=f"{spec.title}, {facet.title}" if facet.title else spec.title,
+                ),
+            )
+        ]
+    if not pages:
+        return [error_table(rows, _about(rows, subject, spec), _groups(rows, subject))]
+    tables = []
+    for page in pages:
+        own = rows.filter(page.where)
+        titled = replace(spec, name=f"{spec.name}-{page.slug}", title=f"{spec.title}, {page.text}")
+        tables.append(error_table(own, _about(own, subject, titled), _groups(own, subject)))
+    return tables + _overall(rows, subject, spec)
 
 
-def gap_legend(rows: Sequence[Row]) -> tuple[str, ...]:
-    """What the signs of missing results mean, if there are any."""
-    cells = [cell for row in rows for cell in row.cells]
-    sentences = []
-    if any(cell.value is None for cell in cells):
-        sentences.append(f"{MISSING}: no result.")
-    if any(cell.partial for cell in cells):
-        sentences.append(
-            "n: estimates there are, where some are missing; such a mean is over other samples "
-            "than the rest of its row."
+def _overall(rows: pl.DataFrame, subject: Subject, spec: TableSpec) -> list[ReportTable]:
+    """Where a coordinate has a table per value: one over all its values, for each facet."""
+    words = subject.about.words
+    symbols = [
+        symbol(coordinate)
+        for coordinate in subject.about.coordinates
+        if coordinate.name in (words.tables_by, words.columns_by)
+    ]
+    tables = []
+    for facet in subject.facets:
+        own = rows.filter(pl.col("facet") == facet.name)
+        title = ", ".join(
+            [spec.title]
+            + ([facet.title] if facet.title else [])
+            + [f"all values of {' and '.join(symbols)}"]
         )
-    return tuple(sentences)
+        titled = replace(spec, name=facet.part, title=title, parts=(facet.part,), note="")
+        tables.append(error_table(own, titled))
+    return tables
+
+
+@dataclass(frozen=True)
+class _Value:
+    """A value of a coordinate: as a heading, as part of a file's name, and its rows."""
+
+    text: str
+    slug: str
+    where: pl.Expr
+
+
+def _values(rows: pl.DataFrame, about: About, name: str | None) -> list[_Value]:
+    """The values of a coordinate in order; none if some rows lack it or it has too many."""
+    coordinate = next((c for c in about.coordinates if c.name == name), None)
+    if coordinate is None or coordinate.name not in rows.columns:
+        return []
+    if rows[coordinate.name].null_count():
+        return []
+    key = _key(rows.schema[coordinate.name], coordinate.name)
+    distinct = rows.select(key.alias("key"), pl.col(coordinate.name).alias("value"))
+    distinct = distinct.unique("key")
+    if len(distinct) > MOST_VALUES:
+        return []
+    pairs = sorted((_alone(value), own_key) for own_key, value in distinct.iter_rows())
+    return [
+        _Value(
+            f"${coordinate.symbol} = {value_text(value)}$"
+            if coordinate.symbol
+            else f"{coordinate.label} {value_text(value)}",
+            slug(value_text(value)),
+            key == own_key,
+        )
+        for value, own_key in pairs
+    ]
+
+
+def _alone(value: Any) -> Any:
+    """A number that stands in a list of one, because other experiments have vectors."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
+
+
+def _key(kind: pl.DataType, name: str) -> pl.Expr:
+    """What two rows with one value of the coordinate have in common."""
+    if kind.is_float():
+        return pl.col(name).round(_DECIMALS) + 0.0
+    if kind.is_nested():
+        number = pl.element().round(_DECIMALS).cast(pl.String)
+        return pl.col(name).list.eval(number).list.join(",")
+    return pl.col(name)
+
+
+def _groups(rows: pl.DataFrame, subject: Subject) -> list[Group]:
+    """The groups of columns: facets, or values of a coordinate, or all rows in one."""
+    words = subject.about.words
+    if words.columns_by == "facet" and len(subject.facets) > 1:
+        groups = [
+            Group(facet.title or facet.part, pl.col("facet") == facet.name)
+            for facet in subject.facets
+        ]
+    else:
+        values = _values(rows, subject.about, words.columns_by)
+        groups = [Group(value.text, value.where) for value in values] or [EVERYTHING]
+    if words.shaded_facet is None:
+        return groups
+    shaded = (pl.col("facet") == words.shaded_facet).all()
+    return [
+        replace(group, shaded=rows.filter(group.where).select(shaded).item()) for group in groups
+    ]
+
+
+def _mixes_facets(rows: pl.DataFrame, subject: Subject, pages: Sequence[_Value]) -> bool:
+    """Whether some cell of the layout would average over rows of several facets."""
+    words = subject.about.words
+    if len(subject.facets) < 2 or words.columns_by == "facet":
+        return False
+    columns = _values(rows, subject.about, words.columns_by)
+    names = [name for name, used in ((words.tables_by, pages), (words.columns_by, columns)) if used]
+    keys = [_key(rows.schema[name], name).alias(f"_{name}") for name in names if name]
+    combinations = rows.select(*keys, "facet").unique()
+    return len(combinations) > len(combinations.drop("facet").unique() if keys else range(1))
+
+
+def _about(rows: pl.DataFrame, subject: Subject, spec: TableSpec) -> TableSpec:
+    """The specification with the parts that its table shows."""
+    there = set(rows["part"].unique())
+    return replace(spec, parts=tuple(facet.part for facet in subject.facets if facet.part in there))

@@ -1,24 +1,32 @@
-"""The store of results: one schema, atomic writes, resumption, verification."""
+"""The store of results: one schema, atomic writes, resumption, verification, migration."""
 
+from quantshift.results.about import About
+from quantshift.results.completeness import Planned, status
 from quantshift.results.failures import Failure
 from quantshift.results.log import RunLog
+from quantshift.results.migration import Migration, migrate
 from quantshift.results.parts import Part, Problem
-from quantshift.results.schema import SCHEMA, SCHEMA_VERSION, conform
-from quantshift.results.status import status
+from quantshift.results.schema import CORE, DIAGNOSTICS, SCHEMA_VERSION, conform, schema_of
 from quantshift.results.store import ResultStore
-from quantshift.results.verify import foreign_files, repair, verify
+from quantshift.results.verification import foreign_files, repair, verify
 
 __all__ = [
-    "SCHEMA",
+    "CORE",
+    "DIAGNOSTICS",
     "SCHEMA_VERSION",
+    "About",
     "Failure",
+    "Migration",
     "Part",
+    "Planned",
     "Problem",
     "ResultStore",
     "RunLog",
     "conform",
     "foreign_files",
+    "migrate",
     "repair",
+    "schema_of",
     "status",
     "verify",
 ]

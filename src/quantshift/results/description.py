@@ -1,37 +1,53 @@
-"""What a store is of: the file `store.json`, and when two runs may share one store.
+"""What a store is of: the file `store.json`, and a copy of each experiment's part of it.
 
-    {"format": "quantshift-results", "version": 1, "quantshift": "...",
+    {"format": "quantshift-results", "version": 2, "quantshift": "...",
      "corpus": "...",
-     "experiments": {"prior": {"shift": {...}, ...,
-                               "methods": [{"name": "CC", "signature": "...", ...}, ...]}}}
+     "experiments": {"prior": {"shift": {"kind": "prior", ...}, ...,
+                               "datasets": {"reviews": {"items": "...", "source": "...",
+                                                        "classes": ["negative", "positive"]}},
+                               "coordinates": [{"name": "p_train", "side": "train", ...}, ...],
+                               "diagnostics": {"clipped": "bool", ...},
+                               "words": {...},
+                               "methods": [{"name": "CC", "signature": "...", ...}, ...]}},
+     "digest": "..."}
 
-The runner gives all but the first line. Keys beside `experiments` hold for the whole store. A run
-may add experiments, and methods to an experiment; whatever else differs from what the store was
-made for is refused, because rows of two kinds would be averaged into one figure. What may differ
-without harm: the version of quantshift (the store keeps that of its maker), titles, the path of the
-data (their hash must be the same), and how a method is written as long as its signature is.
+The runner gives all but the first line and the last. Keys beside `experiments` hold for the whole
+store. Each experiment's folder has an `about.json`, the same file with that experiment alone: they
+are written first, so that a `store.json` that was damaged can be made of them again.
 """
 
+import hashlib
 import importlib.metadata
 import json
 import re
-from collections.abc import Iterator, Mapping
+import unicodedata
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from quantshift.errors import DataError, UserError
-from quantshift.files import flush, write_whole
+from quantshift.files import flush, make_folder, write_whole
+from quantshift.results.about import About
+from quantshift.results.schema import SCHEMA_VERSION
 
 FORMAT = "quantshift-results"
-VERSION = 1
+VERSION = SCHEMA_VERSION
 STORE = "store.json"
+ABOUT = "about.json"
 LOG = "log"
+HEAD = ("format", "version", "quantshift")
 
 _SAFE_NAME = re.compile(r"\w[\w.,=+-]*")
-_HEAD = ("format", "version", "quantshift")
-_HARMLESS = ("name", "title", "profile", "source")
-_SHOWN_DIFFERENCES = 3
-_SHOWN_CHARACTERS = 40
+_TAKEN = {"experiment": (LOG, STORE), "data set": (ABOUT,)}
+
+
+class DamagedStoreError(DataError):
+    """A `store.json` that is lost or not what was written, and may be made again."""
+
+    def __init__(self, folder: Path, detail: str) -> None:
+        super().__init__(
+            f"{detail}; `quantshift verify {folder} --repair` makes it again from its parts"
+        )
 
 
 def complete(description: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,12 +67,22 @@ def complete(description: Mapping[str, Any]) -> dict[str, Any]:
             ) from error
         if len(dict(methods)) < len(methods):
             raise UserError(f"experiment {name!r} has two methods of one name; rename one")
-    head = {
-        "format": FORMAT,
-        "version": VERSION,
-        "quantshift": importlib.metadata.version("quantshift"),
-    }
-    return head | {key: value for key, value in plain.items() if key not in _HEAD}
+        for dataset in About.of(name, experiment).datasets:
+            check_name("data set", dataset)
+    return head() | {key: value for key, value in plain.items() if key not in (*HEAD, "digest")}
+
+
+def checked(description: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The description; refused if something in it cannot be, such as two columns of one name."""
+    for name, experiment in description["experiments"].items():
+        About.of(name, experiment)
+    return description
+
+
+def head() -> dict[str, Any]:
+    """The first line of a description."""
+    version = importlib.metadata.version("quantshift")
+    return {"format": FORMAT, "version": VERSION, "quantshift": version}
 
 
 def signatures(experiment: Mapping[str, Any]) -> dict[str, str]:
@@ -65,13 +91,21 @@ def signatures(experiment: Mapping[str, Any]) -> dict[str, str]:
 
 
 def is_name(name: str) -> bool:
-    """Whether an experiment or a cell may be called so: its name is that of a folder."""
-    return _SAFE_NAME.fullmatch(name) is not None and name not in (LOG, STORE)
+    """Whether an experiment, a data set or a cell may be called so: it names a folder."""
+    return _SAFE_NAME.fullmatch(name) is not None
+
+
+def fit_name(text: str) -> str:
+    """The text as the name of a folder: what cannot be in one becomes a hyphen."""
+    letters = unicodedata.normalize("NFC", text)
+    fit = "".join(c if c.isalnum() or c in "._-" else "-" for c in letters)
+    name = "-".join(word for word in fit.split("-") if word).strip(".")[:80]
+    return name if is_name(name) and name != ABOUT else "data"
 
 
 def check_name(kind: str, name: str) -> None:
     """Refuse a name that cannot be a folder of the store."""
-    if not is_name(name):
+    if not is_name(name) or name in _TAKEN.get(kind, ()):
         raise UserError(
             f"{kind} name {name!r} cannot be a folder of results; use letters, digits and . , = + -"
         )
@@ -79,107 +113,118 @@ def check_name(kind: str, name: str) -> None:
 
 def load(folder: Path) -> dict[str, Any]:
     """The description of the store in `folder`, of a version that can be read."""
+    description = load_any(folder)
+    version = description["version"]
+    if version != VERSION:
+        told = f"{folder} has results format {version}, this is {VERSION}"
+        if type(version) is int and 0 < version < VERSION:
+            raise DataError(f"{told}; `quantshift migrate {folder}` brings them up to date")
+        newer = type(version) is int and version > VERSION
+        cure = "upgrade quantshift" if newer else "make the results again in another folder"
+        raise DataError(f"{told}; {cure}")
+    digest = description.pop("digest", None)
+    if digest != _digest(description):
+        raise _damaged(folder, "is not what was written")
+    return description
+
+
+def load_any(folder: Path) -> dict[str, Any]:
+    """The description of the store in `folder`, of whatever version."""
     path = folder / STORE
     if not path.is_file():
+        if folder.is_dir() and about_files(folder):
+            raise DamagedStoreError(folder, f"{folder} holds no results: it has no {STORE}")
         reason = f"has no {STORE}" if folder.is_dir() else "does not exist"
         raise DataError(f"{folder} holds no results: it {reason}; make some with `quantshift run`")
     try:
         description = json.loads(path.read_bytes())
     except ValueError as error:
-        raise DataError(f"damaged results: {path} is not JSON; use another --out") from error
+        raise _damaged(folder, "is not JSON") from error
     if not isinstance(description, dict) or description.get("format") != FORMAT:
+        if about_files(folder):
+            raise _damaged(folder, "does not describe results")
         raise DataError(f"{path} does not describe results; was the right folder given?")
-    version = description.get("version")
-    if version != VERSION:
-        newer = isinstance(version, int) and version > VERSION
-        cure = "upgrade quantshift" if newer else "make the results again in another --out"
-        raise DataError(f"{folder} has results format {version}, this is {VERSION}; {cure}")
-    if not isinstance(description.get("experiments"), dict):
-        raise DataError(f"damaged results: {path} lacks experiments; use another --out")
+    if "version" not in description or not isinstance(description.get("experiments"), dict):
+        raise _damaged(folder, "lacks version or experiments")
     return description
 
 
-def save(folder: Path, description: Mapping[str, Any]) -> None:
-    """Replace `store.json`."""
-    text = json.dumps(description, indent=2, ensure_ascii=False) + "\n"
-    write_whole(folder / STORE, text.encode())
+def begin(folder: Path, description: Mapping[str, Any]) -> None:
+    """Write `store.json` alone: a folder with anything else and without it is no new store."""
+    write_whole(folder / STORE, _content(description))
     flush(folder)
 
 
-def merge(old: Mapping[str, Any], new: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """The description of a store that holds both; refused if they cannot share one."""
-    experiments = dict(old["experiments"])
-    differences = list(_differences(_shared(old), _shared(new)))
-    for name, wanted in new["experiments"].items():
-        there = experiments.get(name, wanted)
-        key = f"experiments.{name}."
-        # Signatures follow from the rest; when that differs they need no mention.
-        differences += list(_differences(_lasting(there), _lasting(wanted), key)) or list(
-            _method_differences(there["methods"], wanted["methods"], f"{key}methods.")
+def save(folder: Path, description: Mapping[str, Any]) -> None:
+    """Replace `store.json`, after the copies of what it says of each experiment."""
+    for name in description["experiments"]:
+        save_about(folder, description, name)
+    begin(folder, description)
+
+
+def save_about(folder: Path, description: Mapping[str, Any], experiment: str) -> None:
+    """Write the copy of what the description says of the experiment, unless it is there."""
+    path = folder / experiment / ABOUT
+    content = _content(_alone(description, experiment))
+    if path.is_file() and path.read_bytes() == content:
+        return
+    make_folder(path.parent)
+    write_whole(path, content)
+    flush(path.parent)
+
+
+def is_sound_about(path: Path) -> bool:
+    """Whether this is the copy of a description as it was written."""
+    return _read_about(path) is not None
+
+
+def about_files(folder: Path) -> list[Path]:
+    """The copies of descriptions in the store's folder."""
+    return sorted(path for path in folder.glob(f"*/{ABOUT}") if is_name(path.parent.name))
+
+
+def rebuild(folder: Path) -> dict[str, Any]:
+    """The description put together from the copies in the experiments' folders."""
+    copies = {path: _read_about(path) for path in about_files(folder)}
+    torn = [str(path) for path, copy in copies.items() if copy is None]
+    if torn:
+        raise DataError(f"{', '.join(torn)} is damaged too; put it back from a copy of {folder}")
+    whole: dict[str, Any] = {}
+    for copy in copies.values():
+        assert copy is not None
+        experiments = whole.get("experiments", {}) | copy["experiments"]
+        whole = {**copy, **whole, "experiments": experiments}
+    if not whole:
+        raise DataError(
+            f"{folder} has no {ABOUT} to make a {STORE} of; choose another folder",
+            arguments=["out"],
         )
-        known = signatures(there)
-        added = [method for method in wanted["methods"] if method["name"] not in known]
-        experiments[name] = there | {"methods": there["methods"] + added}
-    if differences:
-        raise UserError(_refusal(differences, folder))
-    return {**old, "experiments": experiments}
+    return whole
 
 
-def replace(old: Mapping[str, Any], new: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """The description after the experiments of `new` are begun afresh; the others stay."""
-    others = {k: v for k, v in old["experiments"].items() if k not in new["experiments"]}
-    differences = list(_differences(_shared(old), _shared(new)))
-    if others and differences:
-        raise UserError(
-            f"{folder} also holds {', '.join(sorted(others))}, for which "
-            f"{_told(differences[0])}; use another --out"
-        )
-    return {**new, "experiments": others | new["experiments"]}
+def _read_about(path: Path) -> dict[str, Any] | None:
+    try:
+        copy = json.loads(path.read_bytes())
+        sound = copy["version"] == VERSION and copy.pop("digest") == _digest(copy)
+        sound = sound and list(copy["experiments"]) == [path.parent.name]
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+    return copy if sound else None
 
 
-def _shared(description: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in description.items() if k not in (*_HEAD, "experiments")}
+def _alone(description: Mapping[str, Any], experiment: str) -> dict[str, Any]:
+    return {**description, "experiments": {experiment: description["experiments"][experiment]}}
 
 
-def _lasting(experiment: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in experiment.items() if k not in (*_HARMLESS, "methods")}
+def _content(description: Mapping[str, Any]) -> bytes:
+    record = {**description, "digest": _digest(description)}
+    return (json.dumps(record, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def _differences(
-    old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = ""
-) -> Iterator[tuple[str, Any, Any]]:
-    for key in [*old, *(k for k in new if k not in old)]:
-        there, here = old.get(key), new.get(key)
-        if isinstance(there, dict) and isinstance(here, dict):
-            yield from _differences(there, here, f"{prefix}{key}.")
-        elif there != here:
-            yield f"{prefix}{key}", there, here
+def _digest(description: Mapping[str, Any]) -> str:
+    text = json.dumps(description, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _method_differences(
-    old: list[dict[str, Any]], new: list[dict[str, Any]], prefix: str
-) -> Iterator[tuple[str, Any, Any]]:
-    known = {method["name"]: method for method in old}
-    for method in new:
-        there = known.get(method["name"], method)
-        if there["signature"] != method["signature"]:
-            differences = list(_differences(there, method, f"{prefix}{method['name']}."))
-            telling = [d for d in differences if not d[0].endswith(".signature")]
-            yield from telling or differences
-
-
-def _refusal(differences: list[tuple[str, Any, Any]], folder: Path) -> str:
-    told = "; ".join(_told(difference) for difference in differences[:_SHOWN_DIFFERENCES])
-    more = len(differences) - _SHOWN_DIFFERENCES
-    rest = f"; and {more} more differences" if more > 0 else ""
-    return f"{folder} holds other results: {told}{rest}; use another --out, or --redo all"
-
-
-def _told(difference: tuple[str, Any, Any]) -> str:
-    key, there, here = difference
-    return f"{key} is {_shortened(there)} there and {_shortened(here)} here"
-
-
-def _shortened(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
+def _damaged(folder: Path, detail: str) -> DamagedStoreError:
+    return DamagedStoreError(folder, f"damaged results: {folder / STORE} {detail}")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from quantshift.errors import DataError
 from quantshift.files import flush, write_whole
-from quantshift.results.parts import Problem
+from quantshift.results.parts import Problem, other_version
 from quantshift.results.schema import SCHEMA_VERSION
 
 FAILURE = "failure.json"
@@ -38,21 +38,32 @@ class Failure:
         )
 
 
-def load_failures(folder: Path) -> tuple[Failure, ...]:
+class UnreadableFailuresError(DataError):
+    """A failure record that cannot be used; `problem` says why."""
+
+    def __init__(self, problem: Problem) -> None:
+        damaged = "damaged results: " if problem.repairable else ""
+        super().__init__(f"{damaged}{problem}")
+        self.problem = problem
+
+
+def load_failures(folder: Path, *, version: int = SCHEMA_VERSION) -> tuple[Failure, ...]:
     """The failures of the cell in `folder`; none if it has no such file."""
     path = folder / FAILURE
+    written = None
     try:
         record = json.loads(path.read_bytes())
-        return tuple(Failure(**failure) for failure in record["failures"])
+        written = record["schema"]
+        if written == version:
+            return tuple(Failure(**failure) for failure in record["failures"])
     except FileNotFoundError:
         return ()
-    except (ValueError, TypeError, KeyError) as error:
-        raise DataError(f"damaged results: {unreadable(path)}") from error
-
-
-def unreadable(path: Path) -> Problem:
-    """The problem of a failure record that is none."""
-    return Problem("failure", path, "is no readable failure record")
+    except (ValueError, TypeError, KeyError):
+        pass
+    problem = other_version(path, written) if written != version else None
+    raise UnreadableFailuresError(
+        problem or Problem("failure", path, "is no readable failure record")
+    )
 
 
 def save_failures(folder: Path, failures: Sequence[Failure]) -> None:

@@ -21,16 +21,36 @@ import pyarrow.parquet as pq
 
 from quantshift.errors import DataError
 from quantshift.files import flush, write_whole
-from quantshift.results.schema import ARROW_SCHEMA, CONTINUOUS, SCHEMA, SCHEMA_VERSION
+from quantshift.results.schema import CORE, SCHEMA_VERSION
 
 REDO = "run the same command again; it will be redone"
 UPGRADE = "upgrade quantshift to read it"
+REWRITE = "`quantshift verify DIR --repair` writes it again"
+MIGRATE = "`quantshift migrate DIR` brings the results up to date"
 
 _NAME = re.compile(r"[0-9a-f]{12}")
+_ARROW: dict[pl.DataType, Any] = {
+    pl.String(): pa.string(),
+    pl.Float64(): pa.float64(),
+    pl.Int32(): pa.int32(),
+    pl.Int64(): pa.int64(),
+    pl.Boolean(): pa.bool_(),
+    pl.List(pl.Float64()): pa.list_(pa.float64()),
+}
 
 Kind: TypeAlias = Literal[
-    "marker", "version", "missing", "truncated", "altered", "rows", "stale", "failure"
+    "marker",
+    "version",
+    "older",
+    "missing",
+    "truncated",
+    "altered",
+    "rows",
+    "stale",
+    "failure",
+    "about",
 ]
+_CURES: Mapping[Kind, str] = {"version": UPGRADE, "older": MIGRATE, "about": REWRITE}
 
 
 @dataclass(frozen=True)
@@ -44,12 +64,12 @@ class Problem:
     @property
     def cure(self) -> str:
         """What to do about it."""
-        return REDO if self.repairable else UPGRADE
+        return _CURES.get(self.kind, REDO)
 
     @property
     def repairable(self) -> bool:
-        """Whether removing it is the cure; what a newer version wrote is not ours to remove."""
-        return self.kind != "version"
+        """Whether `repair` is the cure: what another version wrote is not ours to remove."""
+        return self.kind not in ("version", "older")
 
     def __str__(self) -> str:
         return f"{self.path} {self.detail}; {self.cure}"
@@ -85,7 +105,8 @@ class DamagedPartError(DataError):
     """A part that must not be used; `problem` says why."""
 
     def __init__(self, problem: Problem) -> None:
-        super().__init__(f"damaged results: {problem}")
+        damaged = "damaged results: " if problem.repairable else ""
+        super().__init__(f"{damaged}{problem}")
         self.problem = problem
 
 
@@ -106,19 +127,27 @@ def is_data(path: Path) -> bool:
 
 
 def encode(rows: pl.DataFrame) -> bytes:
-    """The rows as the bytes of a Parquet file: no timestamps, every option of the writer fixed."""
+    """The rows as the bytes of a Parquet file: no timestamps, every option of the writer fixed.
+
+    Declared columns without any value are left out, so that the bytes do not depend on what else
+    a store declares; reading gives them back as nulls.
+    """
+    told = rows.select(n for n in rows.columns if n in CORE or rows[n].null_count() < len(rows))
+    split = [_leaf(name, kind) for name, kind in told.schema.items() if _hardly_repeats(told[name])]
     sink = pa.BufferOutputStream()
     pq.write_table(
         # Combined: the chunks of a frame depend on how it was put together, the bytes must not.
-        rows.to_arrow().cast(ARROW_SCHEMA).combine_chunks(),
+        told.to_arrow().cast(_arrow_schema(told.schema)).combine_chunks(),
         sink,
         row_group_size=max(1, len(rows)),
         version="2.6",
         data_page_version="1.0",
         compression="zstd",
         compression_level=1,
-        use_dictionary=[name for name in SCHEMA if name not in CONTINUOUS],
-        use_byte_stream_split=list(CONTINUOUS),
+        use_dictionary=[
+            leaf for n, kind in told.schema.items() if (leaf := _leaf(n, kind)) not in split
+        ],
+        use_byte_stream_split=split,
         write_statistics=True,
     )
     return bytes(sink.getvalue().to_pybytes())
@@ -159,14 +188,14 @@ def remove_part(marker: Path) -> None:
     marker.with_suffix(".parquet").unlink(missing_ok=True)
 
 
-def load_part(marker: Path) -> Part:
+def load_part(marker: Path, *, version: int = SCHEMA_VERSION) -> Part:
     """The part of a marker, with its data there in full size; the content is not read."""
-    part = _parse(marker)
+    part = _parse(marker, version)
     if not part.data.is_file():
         raise DamagedPartError(Problem("missing", part.data, "is missing, its marker is there"))
-    found = part.data.stat().st_size
-    if found != part.n_bytes:
-        detail = f"has {found} bytes instead of {part.n_bytes}"
+    n_bytes = part.data.stat().st_size
+    if n_bytes != part.n_bytes:
+        detail = f"has {n_bytes} bytes instead of {part.n_bytes}"
         raise DamagedPartError(Problem("truncated", part.data, detail))
     return part
 
@@ -180,23 +209,39 @@ def read_bytes(part: Part) -> bytes:
     return content
 
 
-def read_rows(part: Part) -> pl.DataFrame:
-    """The rows of the part, compared with all the marker says of them."""
+def read_rows(part: Part, schema: pl.Schema) -> pl.DataFrame:
+    """The rows of the part, compared with what the marker, the folders and the schema say.
+
+    Declared columns that have no value in the part are not among them.
+    """
+    dataset = part.folder.parent
+    place = {"experiment": dataset.parent.name, "dataset": dataset.name, "cell": part.folder.name}
+    return checked_rows(part, {n: k for n, k in schema.items() if n in CORE}, schema, place)
+
+
+def checked_rows(
+    part: Part,
+    needed: Mapping[str, pl.DataType],
+    known: Mapping[str, pl.DataType],
+    place: Mapping[str, str],
+) -> pl.DataFrame:
+    """The rows of a part with the columns needed, none unknown, all of them of one place."""
     content = read_bytes(part)
     try:
         rows = pl.read_parquet(content)
     except pl.exceptions.PolarsError as error:
         problem = Problem("rows", part.data, "cannot be read as Parquet")
         raise DamagedPartError(problem) from error
-    cell = {"experiment": part.folder.parent.name, "cell": part.folder.name}
+    columns = dict(rows.schema)
+    fits = needed.items() <= columns.items() <= known.items()
     checks = {
-        "does not have the columns of the schema": rows.schema == SCHEMA,
+        "does not have the columns of the schema": fits,
         f"has {len(rows)} rows instead of {part.rows}": len(rows) == part.rows,
     }
-    if rows.schema == SCHEMA:
+    if fits:
         checks |= {
             "has other methods than its marker": set(rows["method"].unique()) == set(part.methods),
-            "has rows of another cell": all(set(rows[k].unique()) == {v} for k, v in cell.items()),
+            "has rows of another cell": all(set(rows[k].unique()) == {v} for k, v in place.items()),
         }
     for detail, holds in checks.items():
         if not holds:
@@ -204,11 +249,20 @@ def read_rows(part: Part) -> pl.DataFrame:
     return rows
 
 
-def _parse(marker: Path) -> Part:
+def other_version(path: Path, version: Any) -> Problem | None:
+    """The problem of a file with another schema than ours; None if it is ours or none at all."""
+    if type(version) is not int or version == SCHEMA_VERSION:
+        return None
+    detail = f"has result schema {version}, this is {SCHEMA_VERSION}"
+    return Problem("version" if version > SCHEMA_VERSION else "older", path, detail)
+
+
+def _parse(marker: Path, wanted: int) -> Part:
+    version = None
     try:
         record: Any = json.loads(marker.read_bytes())
         version = record["schema"]
-        if version == SCHEMA_VERSION:
+        if version == wanted:
             part = Part(
                 folder=marker.parent,
                 methods=record["methods"],
@@ -219,8 +273,21 @@ def _parse(marker: Path) -> Part:
             if part.name == marker.stem:
                 return part
     except (ValueError, TypeError, KeyError, AttributeError):
-        version = None
-    if isinstance(version, int) and version > SCHEMA_VERSION:
-        detail = f"has result schema {version}, this is {SCHEMA_VERSION}"
-        raise DamagedPartError(Problem("version", marker, detail))
-    raise DamagedPartError(Problem("marker", marker, "is no readable marker"))
+        pass
+    problem = other_version(marker, version) if version != wanted else None
+    raise DamagedPartError(problem or Problem("marker", marker, "is no readable marker"))
+
+
+def _arrow_schema(schema: pl.Schema) -> Any:
+    return pa.schema([(name, _ARROW[kind]) for name, kind in schema.items()])
+
+
+def _leaf(name: str, kind: pl.DataType) -> str:
+    """The column as Parquet names it: a list's numbers are a column of their own."""
+    return f"{name}.list.element" if kind.is_nested() else name
+
+
+def _hardly_repeats(column: pl.Series) -> bool:
+    """Whether more than half of the numbers are distinct: a dictionary would not pay."""
+    numbers = column.explode() if column.dtype.is_nested() else column
+    return numbers.dtype.is_float() and 2 * numbers.n_unique() > len(numbers)

@@ -1,97 +1,169 @@
 """The columns of a result: one row per (cell, test sample, method), raw outcomes only.
 
-Errors, tests and tables are computed from these rows afterwards, so that a new measure costs no
-new run. Coordinates and diagnostics are null where they do not apply.
+Every row has the columns of `CORE`. An experiment adds the coordinates that its protocol declares
+and the diagnostics that its methods declare; they are null where they do not apply. Errors, tests
+and tables are computed from these rows afterwards, so that a new measure costs no new run.
 """
 
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 import polars as pl
-import pyarrow as pa
 
 from quantshift.errors import DataError
+from quantshift.shifts.protocol import Coordinate
 
-SCHEMA_VERSION = 1
-"""Changes whenever the columns or their meaning do."""
+SCHEMA_VERSION = 2
+"""Changes whenever the core columns or their meaning do; a new coordinate is no new version."""
 
-SCHEMA = pl.Schema(
+CORE = pl.Schema(
     {
         "experiment": pl.String(),
+        "shift": pl.String(),
+        "dataset": pl.String(),
         "cell": pl.String(),
         "method": pl.String(),
-        "p_train": pl.Float64(),
-        "alpha_train": pl.Float64(),
-        "cut_train": pl.Float64(),
-        "p_test": pl.Float64(),
-        "alpha_test": pl.Float64(),
-        "cut_test": pl.Float64(),
+        "stratum": pl.Int32(),
         "train_repeat": pl.Int32(),
-        "repeat": pl.Int32(),
-        "control": pl.Boolean(),
+        "sample": pl.Int32(),
+        "facet": pl.String(),
         "degree": pl.Float64(),
         "size": pl.Int32(),
-        "p_true": pl.Float64(),
-        "p_hat": pl.Float64(),
-        "clipped": pl.Boolean(),
-        "separation": pl.Float64(),
-        "iterations": pl.Int32(),
-        "converged": pl.Boolean(),
-        "distance": pl.Float64(),
-        "fallback": pl.Boolean(),
+        "p_true": pl.List(pl.Float64()),
+        "p_hat": pl.List(pl.Float64()),
         "setting": pl.String(),
         "classifier_converged": pl.Boolean(),
     }
 )
-"""Every column with its type, in the order of the files."""
+"""The columns that all results have, with their types.
 
-REQUIRED = ("experiment", "cell", "method", "size", "p_true", "p_hat")
-"""Columns without which a row says nothing: never null."""
+shift          the kind of shift: prior, covariate ...
+stratum        number of the training grid point, repeats not counted
+sample         number of the test draw in its cell: what pairs the methods
+facet          what must not be averaged together: pure, mixed, control ... or ""
+degree         degree of shift; null if unknown
+p_true, p_hat  one number per class, in the order of the data set's classes; of two the positive
+               one is last
+"""
 
-CONTINUOUS = ("p_hat", "separation", "distance")
-"""Columns whose values hardly ever repeat; they are encoded without a dictionary."""
+OPTIONAL = ("degree", "setting", "classifier_converged")
+"""Core columns that may be null."""
 
-_ARROW = {
-    pl.String(): pa.string(),
-    pl.Float64(): pa.float64(),
-    pl.Int32(): pa.int32(),
-    pl.Boolean(): pa.bool_(),
+TYPES: Mapping[str, pl.DataType] = {
+    "float": pl.Float64(),
+    "int": pl.Int64(),
+    "bool": pl.Boolean(),
+    "string": pl.String(),
+    "vector": pl.List(pl.Float64()),
 }
+"""The types that coordinates and diagnostics are declared with."""
 
-ARROW_SCHEMA: Any = pa.schema([(name, _ARROW[kind]) for name, kind in SCHEMA.items()])
-"""The same columns as they are written to Parquet."""
+DIAGNOSTICS: Mapping[str, str] = {
+    "clipped": "bool",
+    "separation": "float",
+    "iterations": "int",
+    "converged": "bool",
+    "distance": "float",
+    "fallback": "bool",
+}
+"""The diagnostics of the library's methods."""
 
 
-def conform(frame: pl.DataFrame) -> pl.DataFrame:
+def schema_of(coordinates: Iterable[Coordinate], diagnostics: Mapping[str, str]) -> pl.Schema:
+    """The columns of an experiment with these coordinates and diagnostics (name -> type)."""
+    declared = [(c.name, c.type) for c in coordinates] + list(diagnostics.items())
+    columns = dict(CORE)
+    for name, kind in declared:
+        if name in columns:
+            raise DataError(f"result column {name!r} is declared twice; rename one")
+        if not name.isidentifier():
+            raise DataError(f"result column {name!r} must be a name of letters, digits and _")
+        if kind not in TYPES:
+            raise DataError(f"result column {name!r} has type {kind!r}; known: {', '.join(TYPES)}")
+        columns[name] = TYPES[kind]
+    return pl.Schema(columns)
+
+
+def union(schemas: Iterable[pl.Schema]) -> pl.Schema:
+    """All columns of the schemas; one of two types gets the type that can hold both."""
+    columns = dict(CORE)
+    for schema in schemas:
+        for name, kind in schema.items():
+            columns[name] = _holding(columns.get(name, kind), kind)
+    return pl.Schema(columns)
+
+
+def select(there: pl.Schema, wanted: pl.Schema) -> list[pl.Expr]:
+    """Expressions that turn rows of the first schema into rows of the second, wider one."""
+    return [
+        _widened(pl.col(name), there[name], kind).alias(name)
+        if name in there
+        else pl.lit(None, dtype=kind).alias(name)
+        for name, kind in wanted.items()
+    ]
+
+
+def conform(frame: pl.DataFrame, schema: pl.Schema = CORE) -> pl.DataFrame:
     """The rows with all columns of the schema, in its order and types.
 
-    Missing columns become null. Refused: unknown columns, values that do not fit the type of their
-    column, nulls in `REQUIRED`, and estimates or prevalences that are no finite numbers.
+    Missing columns become null, and so does a degree that is not a number. Refused: unknown
+    columns, values that do not fit the type of their column, nulls in core columns that are not
+    `OPTIONAL`, and estimates or prevalences that are not one finite number for each class.
     """
-    unknown = [name for name in frame.columns if name not in SCHEMA]
+    unknown = [name for name in frame.columns if name not in schema]
     if unknown:
-        raise DataError(f"unknown result columns {', '.join(unknown)}; known: {', '.join(SCHEMA)}")
-    rows = frame.select(_cast(frame, name, kind) for name, kind in SCHEMA.items())
-    for name in REQUIRED:
-        if rows[name].null_count():
+        raise DataError(f"unknown result columns {', '.join(unknown)}; known: {', '.join(schema)}")
+    rows = frame.select(_cast(frame, name, kind) for name, kind in schema.items())
+    for name in CORE:
+        if name not in OPTIONAL and rows[name].null_count():
             raise DataError(f"results need a value of {name!r} in every row")
     for name in ("p_true", "p_hat"):
-        wrong = rows.filter(~pl.col(name).is_finite())
-        if len(wrong):
-            raise DataError(
-                f"{name} of method {wrong['method'][0]!r} in cell {wrong['cell'][0]!r} is not a "
-                f"finite number in {len(wrong)} of {len(rows)} rows"
-            )
-    return rows
+        finite = pl.col(name).list.eval(pl.element().is_finite().fill_null(value=False)).list.all()
+        _refuse(rows, name, ~finite | (pl.col(name).list.len() == 0), "not finite numbers")
+    _refuse(rows, "p_hat", pl.col("p_hat").list.len() != pl.col("p_true").list.len(), _LENGTHS)
+    return rows.with_columns(pl.col("degree").fill_nan(None))
+
+
+_LENGTHS = "not one number for each number of p_true"
+
+
+def _refuse(rows: pl.DataFrame, name: str, wrong: pl.Expr, what: str) -> None:
+    faulty = rows.filter(wrong)
+    if len(faulty):
+        raise DataError(
+            f"{name} of method {faulty['method'][0]!r} in cell {faulty['cell'][0]!r} is {what} "
+            f"in {len(faulty)} of {len(rows)} rows"
+        )
 
 
 def _cast(frame: pl.DataFrame, name: str, kind: pl.DataType) -> pl.Series:
     if name not in frame.columns:
         return pl.Series(name, [None], dtype=kind).new_from_index(0, len(frame))
+    given = frame.schema[name]
     try:
+        # A cast from a number to a list would make a list of one.
+        if kind.is_nested() and not given.is_nested() and given != pl.Null():
+            raise pl.exceptions.InvalidOperationError(str(given))
         cast = frame[name].cast(kind)
     except pl.exceptions.PolarsError as error:
         raise DataError(f"result column {name!r} does not hold {kind} values") from error
     # A cast from float to integer drops the fraction without a word.
-    if kind.is_integer() and frame.schema[name].is_float() and not (cast == frame[name]).all():
+    if kind.is_integer() and given.is_float() and not (cast == frame[name]).all():
         raise DataError(f"result column {name!r} holds fractions, it must be whole numbers")
     return cast
+
+
+def _holding(first: pl.DataType, second: pl.DataType) -> pl.DataType:
+    if first == second:
+        return first
+    if first.is_nested() or second.is_nested():
+        return TYPES["vector"]
+    return TYPES["float" if first.is_numeric() and second.is_numeric() else "string"]
+
+
+def _widened(column: pl.Expr, there: pl.DataType, wanted: pl.DataType) -> pl.Expr:
+    if there == wanted:
+        return column
+    if wanted.is_nested():
+        number = column.cast(pl.Float64(), strict=False)
+        return pl.when(number.is_not_null()).then(pl.concat_list(number))
+    return column.cast(wanted)

@@ -1,10 +1,11 @@
 """The store of results on disk: what was computed, kept so that nothing is computed twice.
 
-    DIR/store.json                             what the results are of (`description.py`)
-    DIR/<experiment>/<cell>/<part>.parquet     rows of the methods computed in one pass
-    DIR/<experiment>/<cell>/<part>.json        the marker: the part exists when this does
-    DIR/<experiment>/<cell>/failure.json       methods that failed, and why
-    DIR/log/*.jsonl                            when and how long; no part of the results
+    DIR/store.json                                       what the results are of (`description.py`)
+    DIR/<experiment>/about.json                          a copy of what it says of the experiment
+    DIR/<experiment>/<data set>/<cell>/<part>.parquet    rows of the methods computed in one pass
+    DIR/<experiment>/<data set>/<cell>/<part>.json       the marker: the part exists when this does
+    DIR/<experiment>/<data set>/<cell>/failure.json      methods that failed, and why
+    DIR/log/*.jsonl                                      when and how long; no part of the results
 
 Killed at any instant, a store holds what was finished before and nothing half-written. Any number
 of processes may write to one store: who computes the same part writes the same bytes, and changes
@@ -12,7 +13,7 @@ to a cell are made under a lock on its folder.
 """
 
 import contextlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -23,7 +24,15 @@ import polars as pl
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.files import is_temporary, locked, make_folder, remove_leftovers
 from quantshift.results import description as described
-from quantshift.results.failures import Failure, load_failures, save_failures, without
+from quantshift.results import sharing
+from quantshift.results.about import About
+from quantshift.results.failures import (
+    Failure,
+    UnreadableFailuresError,
+    load_failures,
+    save_failures,
+    without,
+)
 from quantshift.results.log import RunLog
 from quantshift.results.parts import (
     DamagedPartError,
@@ -36,7 +45,7 @@ from quantshift.results.parts import (
     remove_part,
     write_part,
 )
-from quantshift.results.schema import SCHEMA, conform
+from quantshift.results.schema import conform, select, union
 
 
 @dataclass(frozen=True)
@@ -53,10 +62,12 @@ class ResultStore:
         """A store for this description: a new one, or the existing one with what is new added.
 
         `description` is plain JSON: `experiments` maps names to what determines their results,
-        with `methods` (a list, each with `name` and `signature`) among it; other keys (corpus,
-        say) hold for the whole store. A store made for something else is refused.
+        among it `methods` (a list, each with `name` and `signature`), `shift` with its `kind`,
+        `datasets` (name -> `items`, `source`, `classes`), `coordinates`, `diagnostics` and `words`;
+        other keys hold for the whole store. A store made for something else is refused.
 
-        redo: drop all results of the experiments named in `description` first.
+        redo: drop all results of the experiments named in `description` first, on the data sets
+            named there.
         """
         folder = Path(path)
         wanted = described.complete(description)
@@ -64,14 +75,14 @@ class ResultStore:
         with locked(folder):
             if not (folder / described.STORE).exists():
                 _refuse_occupied(folder)
-                described.save(folder, wanted)
+                described.begin(folder, wanted)
             old = cls.open(folder)
             if redo:
-                new = described.replace(old.description, wanted, folder)
-                old._drop_experiments(wanted["experiments"])
+                new = described.checked(sharing.replace(old.description, wanted, folder))
+                old._drop_datasets(wanted["experiments"])
             else:
-                new = described.merge(old.description, wanted, folder)
-            if new != old.description:
+                new = described.checked(sharing.merge(old.description, wanted, folder))
+            if new != old.description or old.lost_copies():
                 described.save(folder, new)
         store = cls(folder, new)
         store.clean()
@@ -81,6 +92,19 @@ class ResultStore:
     def open(cls, path: str | Path) -> Self:
         """The store in the folder `path`; refused unless its format is one we read."""
         return cls(Path(path), described.load(Path(path)))
+
+    @classmethod
+    def rebuild(cls, path: str | Path) -> Self:
+        """The store in the folder `path`, its `store.json` made again if it was damaged or lost.
+
+        It is made of the copies that the folders of the experiments have.
+        """
+        folder = Path(path)
+        with contextlib.suppress(described.DamagedStoreError):
+            return cls.open(folder)
+        with locked(folder):
+            described.save(folder, described.rebuild(folder))
+        return cls.open(folder)
 
     @property
     def experiments(self) -> tuple[str, ...]:
@@ -92,98 +116,119 @@ class ResultStore:
         """The diary of the runs that wrote to this store."""
         return RunLog(self.path / described.LOG / "runs.jsonl")
 
+    def about(self, experiment: str) -> About:
+        """What the experiment is of: its shift, coordinates, words, data sets, diagnostics."""
+        return About.of(experiment, self._described(experiment))
+
+    def datasets(self, experiment: str) -> tuple[str, ...]:
+        """Names of the data sets of an experiment."""
+        return tuple(self._described(experiment)["datasets"])
+
     def methods(self, experiment: str) -> dict[str, str]:
         """Methods of an experiment, name -> signature."""
-        if experiment not in self.experiments:
-            raise unknown_name("experiment", experiment, self.experiments)
-        return described.signatures(self.description["experiments"][experiment])
+        return described.signatures(self._described(experiment))
 
-    def cells(self, experiment: str) -> tuple[str, ...]:
+    def cells(self, experiment: str, dataset: str) -> tuple[str, ...]:
         """Keys of the cells that have, or once had, something in the store."""
-        self.methods(experiment)
-        folder = self.path / experiment
+        folder = self._dataset_folder(experiment, dataset)
         if not folder.is_dir():
             return ()
         names = (path.name for path in folder.iterdir() if path.is_dir())
         return tuple(sorted(name for name in names if described.is_name(name)))
 
-    def finished(self, experiment: str, cell: str) -> dict[str, str]:
+    def lost_copies(self) -> list[Path]:
+        """The experiments' `about.json` that are not there as they were written."""
+        paths = (self.path / e / described.ABOUT for e in self.experiments)
+        return [path for path in paths if not described.is_sound_about(path)]
+
+    def places(self, experiments: Iterable[str] | None = None) -> Iterator[tuple[str, str, str]]:
+        """Experiment, data set and key of every cell in the store, in a fixed order."""
+        for experiment in self.experiments if experiments is None else experiments:
+            for dataset in self.datasets(experiment):
+                for cell in self.cells(experiment, dataset):
+                    yield experiment, dataset, cell
+
+    def finished(self, experiment: str, dataset: str, cell: str) -> dict[str, str]:
         """Methods with results for the cell, name -> signature.
 
         A part counts when its marker and data are there in full size; nothing is hashed.
         """
         finished: dict[str, str] = {}
-        for marker in self._markers(experiment, cell):
+        for marker in self._markers(experiment, dataset, cell):
             part = _usable(marker)
             if part is not None:
                 finished |= self._current(experiment, part)
         return finished
 
-    def failed(self, experiment: str, cell: str) -> dict[str, str]:
+    def failed(self, experiment: str, dataset: str, cell: str) -> dict[str, str]:
         """Methods that failed on the cell and have no results since, name -> signature."""
-        finished = self.finished(experiment, cell)
+        finished = self.finished(experiment, dataset, cell)
         return {
             method: signature
-            for failure in self.failures(experiment, cell)
+            for failure in self.failures(experiment, dataset, cell)
             for method, signature in failure.methods.items()
             if finished.get(method) != signature
         }
 
-    def failures(self, experiment: str, cell: str) -> tuple[Failure, ...]:
+    def failures(self, experiment: str, dataset: str, cell: str) -> tuple[Failure, ...]:
         """The failure records of the cell."""
-        return load_failures(self._folder(experiment, cell))
+        return load_failures(self._folder(experiment, dataset, cell))
 
     def write_part(
-        self, experiment: str, cell: str, methods: Mapping[str, str], frame: pl.DataFrame
+        self,
+        experiment: str,
+        dataset: str,
+        cell: str,
+        methods: Mapping[str, str],
+        frame: pl.DataFrame,
     ) -> Part:
         """Store the rows of these methods (name -> signature) on the cell.
 
         After the return they are on disk. A failure record of the methods is removed.
         """
         self._check_methods(experiment, methods)
-        rows = conform(frame)
-        for column, expected in (
-            ("experiment", {experiment}),
-            ("cell", {cell}),
-            ("method", set(methods)),
-        ):
-            found = set(rows[column].unique())
-            if found != expected:
-                raise DataError(
-                    f"rows for cell {cell!r} of experiment {experiment!r} have {column} "
-                    f"{sorted(found)}, expected {sorted(expected)}"
-                )
-        with self._changing(experiment, cell) as folder:
+        self._folder(experiment, dataset, cell)
+        about = self.about(experiment)
+        rows = conform(frame, about.schema)
+        place = {"experiment": experiment, "shift": about.shift, "dataset": dataset, "cell": cell}
+        _check_rows(rows, place, methods)
+        _check_numbers(rows, about.datasets[dataset], place)
+        with self._changing(experiment, dataset, cell) as folder:
             part = write_part(folder, methods, rows)
             _forget_failures(folder, methods)
         return part
 
     def write_failure(
-        self, experiment: str, cell: str, methods: Mapping[str, str], error: BaseException
+        self,
+        experiment: str,
+        dataset: str,
+        cell: str,
+        methods: Mapping[str, str],
+        error: BaseException,
     ) -> Failure:
         """Record that these methods have no results on the cell because of `error`."""
         self._check_methods(experiment, methods)
         failure = Failure.of(methods, error)
-        with self._changing(experiment, cell) as folder:
+        with self._changing(experiment, dataset, cell) as folder:
             save_failures(folder, [*without(_readable_failures(folder), methods), failure])
         return failure
 
-    def drop(self, experiment: str, cell: str, method: str | None = None) -> None:
+    def drop(self, experiment: str, dataset: str, cell: str, method: str | None = None) -> None:
         """Forget the results and failures of a method, or of all, on the cell.
 
         Methods that shared a part with it keep their rows: these are written anew before the old
         part goes. A damaged part goes whole.
         """
-        self.methods(experiment)
-        if not self._folder(experiment, cell).is_dir():
+        if not self._folder(experiment, dataset, cell).is_dir():
             return
-        with self._changing(experiment, cell) as folder:
-            for marker in self._markers(experiment, cell):
+        schema = self.about(experiment).schema
+        with self._changing(experiment, dataset, cell) as folder:
+            for marker in self._markers(experiment, dataset, cell):
                 part = _usable(marker)
                 if method is not None and part is not None:
                     if method not in part.methods:
                         continue
-                    _write_without(part, method)
+                    _write_without(part, method, schema)
                 remove_part(marker)
             if method is None:
                 save_failures(folder, [])
@@ -191,44 +236,62 @@ class ResultStore:
                 _forget_failures(folder, [method])
 
     def parts(
-        self, experiments: Collection[str] | None = None
+        self,
+        experiments: Collection[str] | None = None,
+        datasets: Collection[str] | None = None,
     ) -> Iterator[tuple[Part, tuple[str, ...]]]:
         """Every part with the methods to take from it, in a fixed order.
 
         A method that is in two parts of a cell is taken from one of them; methods whose signature
         is not the store's from none. A damaged part is an error.
         """
-        for experiment in self._chosen_experiments(experiments):
-            for cell in self.cells(experiment):
-                seen: set[str] = set()
-                for marker in self._markers(experiment, cell):
-                    part = load_part(marker)
-                    taken = self._current(experiment, part).keys() - seen
-                    seen |= taken
-                    if taken:
-                        yield part, tuple(sorted(taken))
+        for experiment, dataset, cell in self.places(self._chosen_experiments(experiments)):
+            if datasets is not None and dataset not in datasets:
+                continue
+            seen: set[str] = set()
+            for marker in self._markers(experiment, dataset, cell):
+                part = load_part(marker)
+                taken = self._current(experiment, part).keys() - seen
+                seen |= taken
+                if taken:
+                    yield part, tuple(sorted(taken))
 
     def read(
-        self, experiments: Collection[str] | None = None, methods: Collection[str] | None = None
+        self,
+        experiments: Collection[str] | None = None,
+        methods: Collection[str] | None = None,
+        datasets: Collection[str] | None = None,
     ) -> pl.LazyFrame:
-        """The rows of all finished parts, or of the named experiments and methods only.
+        """The rows of all finished parts, or of the named experiments, methods and data sets only.
 
-        Every file is compared with its hash before; a damaged part is an error that names it. The
-        frame is lazy: select the columns you need before you collect it.
+        The columns are those of all the experiments chosen, null where one does not have them. (A
+        coordinate that is a number in one and a vector in another is a vector in all.) Every file
+        is compared with its hash before; a damaged part is an error that names it. The frame is
+        lazy: select the columns you need before you collect it.
         """
-        self._check_known_methods(experiments, methods)
-        files: list[tuple[Path, tuple[str, ...] | None]] = []
-        for part, taken in self.parts(experiments):
+        chosen = self._chosen_experiments(experiments)
+        self._check_known("method", methods, [m for e in chosen for m in self.methods(e)])
+        self._check_known("data set", datasets, [d for e in chosen for d in self.datasets(e)])
+        schemas = {experiment: self.about(experiment).schema for experiment in chosen}
+        files: list[_File] = []
+        for part, taken in self.parts(chosen, datasets):
             if methods is None or not set(methods).isdisjoint(taken):
                 read_bytes(part)
-                files.append((part.data, None if len(taken) == len(part.methods) else taken))
-        frames = [pl.LazyFrame(schema=SCHEMA)]
+                only = None if len(taken) == len(part.methods) else taken
+                files.append(_File(part.data, part.folder.parents[1].name, only))
+        whole = union(schemas.values())
+        frames = [pl.LazyFrame(schema=whole)]
         # One scan for every run of files that are taken whole: 600 scans would be slow.
-        for only, group in groupby(files, key=lambda file: file[1]):
-            # The names of cells look like Hive partitions and are none.
-            paths = [path for path, _ in group]
-            scan = pl.scan_parquet(paths, glob=False, hive_partitioning=False)
-            frames.append(scan if only is None else scan.filter(pl.col("method").is_in(only)))
+        for (experiment, only), group in groupby(files, key=lambda f: (f.experiment, f.methods)):
+            scan = pl.scan_parquet(
+                [file.path for file in group],
+                schema=schemas[experiment],
+                missing_columns="insert",
+                glob=False,
+                hive_partitioning=False,  # names of cells may look like partitions
+            )
+            taken_rows = scan if only is None else scan.filter(pl.col("method").is_in(only))
+            frames.append(taken_rows.select(select(schemas[experiment], whole)))
         rows = pl.concat(frames)
         return rows if methods is None else rows.filter(pl.col("method").is_in(list(methods)))
 
@@ -239,28 +302,34 @@ class ResultStore:
         """
         removed = remove_leftovers(self.path)
         for experiment in self.experiments:
-            for cell in self.cells(experiment):
-                folder = self._folder(experiment, cell)
-                removed += remove_leftovers(folder)
-                if any(_orphans(folder)):
-                    with locked(folder):
-                        for orphan in _orphans(folder):
-                            orphan.unlink(missing_ok=True)
-                            removed += 1
+            if (self.path / experiment).is_dir():
+                removed += remove_leftovers(self.path / experiment)
+        for experiment, dataset, cell in self.places():
+            folder = self._folder(experiment, dataset, cell)
+            removed += remove_leftovers(folder)
+            if any(_orphans(folder)):
+                with locked(folder):
+                    for orphan in _orphans(folder):
+                        orphan.unlink(missing_ok=True)
+                        removed += 1
         return removed
+
+    def _described(self, experiment: str) -> Mapping[str, Any]:
+        if experiment not in self.experiments:
+            raise unknown_name("experiment", experiment, self.experiments)
+        record: Mapping[str, Any] = self.description["experiments"][experiment]
+        return record
 
     def _chosen_experiments(self, experiments: Collection[str] | None) -> Sequence[str]:
         for name in experiments or ():
-            self.methods(name)
+            self._described(name)
         return [e for e in self.experiments if experiments is None or e in experiments]
 
-    def _check_known_methods(
-        self, experiments: Collection[str] | None, methods: Collection[str] | None
-    ) -> None:
-        known = {m for e in self._chosen_experiments(experiments) for m in self.methods(e)}
-        for method in methods or ():
-            if method not in known:
-                raise unknown_name("method", method, known)
+    @staticmethod
+    def _check_known(kind: str, names: Collection[str] | None, known: Collection[str]) -> None:
+        for name in names or ():
+            if name not in known:
+                raise unknown_name(kind, name, set(known))
 
     def _check_methods(self, experiment: str, methods: Mapping[str, str]) -> None:
         known = self.methods(experiment)
@@ -270,41 +339,89 @@ class ResultStore:
             if known[method] != signature:
                 raise UserError(
                     f"method {method!r} of experiment {experiment!r} has signature {signature}, "
-                    f"the store is for {known[method]}; use another --out, or --redo all"
+                    f"the store is for {known[method]}; choose another folder, or redo all",
+                    arguments=["out", "redo"],
                 )
 
     def _current(self, experiment: str, part: Part) -> dict[str, str]:
         known = self.methods(experiment)
         return {m: s for m, s in part.methods.items() if known.get(m) == s}
 
-    def _folder(self, experiment: str, cell: str) -> Path:
-        self.methods(experiment)
-        described.check_name("cell", cell)
-        return self.path / experiment / cell
+    def _dataset_folder(self, experiment: str, dataset: str) -> Path:
+        known = self.datasets(experiment)
+        if dataset not in known:
+            raise unknown_name(f"data set of experiment {experiment!r}", dataset, known)
+        return self.path / experiment / dataset
 
-    def _markers(self, experiment: str, cell: str) -> list[Path]:
-        folder = self._folder(experiment, cell)
+    def _folder(self, experiment: str, dataset: str, cell: str) -> Path:
+        folder = self._dataset_folder(experiment, dataset)
+        described.check_name("cell", cell)
+        return folder / cell
+
+    def _markers(self, experiment: str, dataset: str, cell: str) -> list[Path]:
+        folder = self._folder(experiment, dataset, cell)
         if not folder.is_dir():
             return []
         return sorted(path for path in folder.iterdir() if is_marker(path))
 
     @contextlib.contextmanager
-    def _changing(self, experiment: str, cell: str) -> Iterator[Path]:
-        folder = self._folder(experiment, cell)
+    def _changing(self, experiment: str, dataset: str, cell: str) -> Iterator[Path]:
+        folder = self._folder(experiment, dataset, cell)
         make_folder(folder)
         with locked(folder):
             yield folder
 
-    def _drop_experiments(self, experiments: Collection[str]) -> None:
-        for experiment in self.experiments:
-            if experiment in experiments:
-                for cell in self.cells(experiment):
-                    self.drop(experiment, cell)
+    def _drop_datasets(self, experiments: Mapping[str, Any]) -> None:
+        for experiment, dataset, cell in self.places():
+            if experiment in experiments and dataset in experiments[experiment]["datasets"]:
+                self.drop(experiment, dataset, cell)
+
+
+@dataclass(frozen=True)
+class _File:
+    """A Parquet file to read, and the methods to take from it; None: all of them."""
+
+    path: Path
+    experiment: str
+    methods: tuple[str, ...] | None
 
 
 def _refuse_occupied(folder: Path) -> None:
+    if described.about_files(folder):
+        described.load(folder)  # raises: the store has lost its description
     if not all(is_temporary(path) for path in folder.iterdir()):
-        raise UserError(f"{folder} is not empty and holds no results; choose another --out")
+        raise UserError(
+            f"{folder} is not empty and holds no results; choose another folder", arguments=["out"]
+        )
+
+
+def _check_rows(rows: pl.DataFrame, place: Mapping[str, str], methods: Collection[str]) -> None:
+    expected = {**{column: {value} for column, value in place.items()}, "method": set(methods)}
+    for column, values in expected.items():
+        present = set(rows[column].unique())
+        if present != values:
+            raise DataError(
+                f"{_whose(place)} have {column} {sorted(present)}, expected {sorted(values)}"
+            )
+    # A cell is one training set, and a sample's number pairs the methods.
+    for column in ("stratum", "train_repeat"):
+        if rows[column].n_unique() > 1:
+            raise DataError(f"{_whose(place)} have {column} {rows[column].unique().to_list()}")
+    if rows.select("method", "sample").is_duplicated().any():
+        raise DataError(f"{_whose(place)} have a sample twice; number the samples of a cell from 0")
+
+
+def _check_numbers(rows: pl.DataFrame, classes: Sequence[str], place: Mapping[str, str]) -> None:
+    lengths = set(rows["p_true"].list.len())
+    if lengths != {len(classes)}:
+        raise DataError(
+            f"{_whose(place)} have prevalences of {sorted(lengths)} classes, the data set has "
+            f"{len(classes)} ({', '.join(classes)})"
+        )
+
+
+def _whose(place: Mapping[str, str]) -> str:
+    return f"rows for cell {place['cell']!r} of experiment {place['experiment']!r}"
 
 
 def _usable(marker: Path) -> Part | None:
@@ -319,12 +436,14 @@ def _usable(marker: Path) -> Part | None:
         return None
 
 
-def _write_without(part: Part, method: str) -> None:
+def _write_without(part: Part, method: str, schema: pl.Schema) -> None:
     """Write the rows of the part's other methods, unless there are none or they are damaged."""
     kept = {name: signature for name, signature in part.methods.items() if name != method}
     with contextlib.suppress(DamagedPartError):
         if kept:
-            write_part(part.folder, kept, read_rows(part).filter(pl.col("method") != method))
+            write_part(
+                part.folder, kept, read_rows(part, schema).filter(pl.col("method") != method)
+            )
 
 
 def _orphans(folder: Path) -> Iterator[Path]:
@@ -334,10 +453,13 @@ def _orphans(folder: Path) -> Iterator[Path]:
 
 
 def _readable_failures(folder: Path) -> tuple[Failure, ...]:
-    # A record about to be replaced need not be readable.
-    with contextlib.suppress(DataError):
+    # A record about to be replaced need not be readable, unless another version wrote it.
+    try:
         return load_failures(folder)
-    return ()
+    except UnreadableFailuresError as error:
+        if not error.problem.repairable:
+            raise
+        return ()
 
 
 def _forget_failures(folder: Path, methods: Collection[str]) -> None:

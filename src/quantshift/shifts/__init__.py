@@ -1,22 +1,51 @@
 """Protocols: each yields index arrays, coordinates and the degree of shift."""
 
 from quantshift.shifts.concept import ConceptShift
+from quantshift.shifts.coordinates import number
 from quantshift.shifts.covariate import CovariateShift
+from quantshift.shifts.given import Given, GivenSamples
+from quantshift.shifts.grids import grid_values, nominal, rounded, whole_number
 from quantshift.shifts.local import LocalCovariateShift
 from quantshift.shifts.natural import NaturalPrevalence
+from quantshift.shifts.pools import split_pools
 from quantshift.shifts.prior import PriorShift
-from quantshift.shifts.sampling import AbstractShift, Draw, TrainTest, split_pools
+from quantshift.shifts.protocol import (
+    AbstractProtocol,
+    Coordinate,
+    Coordinates,
+    Draw,
+    TrainTest,
+    Value,
+    Words,
+)
+from quantshift.shifts.shift import AbstractShift
+from quantshift.shifts.strata import Recipe, Strata, class_strata
 from quantshift.shifts.uniform import UniformPrevalence
 
 __all__ = [
+    "AbstractProtocol",
     "AbstractShift",
     "ConceptShift",
+    "Coordinate",
+    "Coordinates",
     "CovariateShift",
     "Draw",
+    "Given",
+    "GivenSamples",
     "LocalCovariateShift",
     "NaturalPrevalence",
     "PriorShift",
+    "Recipe",
+    "Strata",
     "TrainTest",
     "UniformPrevalence",
+    "Value",
+    "Words",
+    "class_strata",
+    "grid_values",
+    "nominal",
+    "number",
+    "rounded",
     "split_pools",
+    "whole_number",
 ]

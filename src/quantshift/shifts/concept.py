@@ -7,27 +7,25 @@ inside each class, so that P(X) moves as well.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from itertools import product
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quantshift import prevalence
-from quantshift.corpora.binarise import ordinal
+from quantshift.binarisation import ordinal
 from quantshift.errors import UserError
 from quantshift.labels import column
-from quantshift.shifts.sampling import (
-    AbstractShift,
-    Coordinates,
-    Recipe,
-    Strata,
-    grid_values,
-    nominal,
-    repeated,
-    same_length,
-    whole_number,
-)
+from quantshift.shifts.coordinates import CUT_TEST, CUT_TRAIN, P_TEST, P_TRAIN, number
+from quantshift.shifts.given import Given
+from quantshift.shifts.grids import grid_values, nominal
+from quantshift.shifts.pools import same_length
+from quantshift.shifts.protocol import Coordinate, Coordinates, Words
+from quantshift.shifts.shift import AbstractShift
+from quantshift.shifts.strata import Recipe, Strata
 
 HALF_STARS = (1.5, 2.5, 3.5, 4.5)
 
@@ -44,25 +42,53 @@ class ConceptShift(AbstractShift):
 
     name: ClassVar[str] = "concept"
     changes: ClassVar[str] = "P(Y|X) changes (the cut point moves), P(X) stays"
+    cuts_levels: ClassVar[bool] = True
 
     test_cuts: ArrayLike = HALF_STARS
     train_cuts: ArrayLike = HALF_STARS
     test_prevalence: float | None = None
     train_prevalence: float | None = None
-    test_size: int = 500
-    train_size: int = 5000
-    test_repeats: int = 50
-    train_repeats: int = 10
 
-    def training_points(self) -> list[Coordinates]:
-        """Coordinates of the training sets."""
-        repeats = whole_number("train_repeats", self.train_repeats)
-        return repeated(self._train_grid(), "train_repeat", repeats)
+    def words(self) -> Words:
+        """Cut points rather than prevalences, even where these are forced."""
+        forced = self.train_prevalence is not None or self.test_prevalence is not None
+        pairs = product(self._cuts("train"), self._cuts("test"))
+        whole = all(float(nominal(train - test)).is_integer() for train, test in pairs)
+        title = "Concept shift, forced priors" if forced else "Concept shift"
+        return Words(title, "$c_L - c_U$", digits=0 if whole else 1)
 
-    def test_points(self) -> list[Coordinates]:
-        """Coordinates of the test samples."""
-        repeats = whole_number("test_repeats", self.test_repeats)
-        return repeated(self._test_grid(), "repeat", repeats)
+    def _bound(
+        self, classes: tuple[Any, ...], categories: tuple[Any, ...] | None, given: Given | None
+    ) -> Self:
+        # Levels stay what they are: cut points speak of them.
+        levels = tuple(np.unique(ordinal(classes)).tolist())
+        for cut in (*self._cuts("train"), *self._cuts("test")):
+            _sides(levels, cut)
+        return self
+
+    def _declared(self) -> tuple[Coordinate, ...]:
+        return (
+            *((P_TRAIN,) if self.train_prevalence is not None else ()),
+            CUT_TRAIN,
+            *((P_TEST,) if self.test_prevalence is not None else ()),
+            CUT_TEST,
+        )
+
+    def _train_grid(self) -> list[Coordinates]:
+        return [*self._grid("train")]
+
+    def _test_grid(self) -> list[Coordinates]:
+        return [*self._grid("test")]
+
+    def _grid(self, side: str) -> list[dict[str, float]]:
+        name = f"{side}_prevalence"
+        p = self.train_prevalence if side == "train" else self.test_prevalence
+        forced = {} if p is None else {f"p_{side}": grid_values(name, [p], low=0, high=1)[0]}
+        return [{f"cut_{side}": cut, **forced} for cut in self._cuts(side)]
+
+    def _cuts(self, side: str) -> list[float]:
+        cuts = self.train_cuts if side == "train" else self.test_cuts
+        return grid_values(f"{side}_cuts", cuts, low=-math.inf, high=math.inf)
 
     def _strata(self, y: ArrayLike, categories: ArrayLike | None) -> tuple[Strata, NDArray[Any]]:
         stars = ordinal(y)
@@ -73,56 +99,31 @@ class ConceptShift(AbstractShift):
         names = tuple(f"items of level {level:g}" for level in levels)
         return Strata(names, members, tuple(levels.tolist())), stars
 
-    def _test_recipes(self, strata: Strata, labels: NDArray[Any]) -> list[Recipe]:
-        size = whole_number("test_size", self.test_size)
-        repeats = range(whole_number("test_repeats", self.test_repeats))
-        return [
-            Recipe(
-                point,
-                _level_counts(strata.classes, point["cut_test"], point.get("p_test"), size),
-                (labels > point["cut_test"]).astype(np.int64),
-                repeats,
-            )
-            for point in self._test_grid()
-        ]
-
     def _train_recipes(self, strata: Strata, labels: NDArray[Any]) -> list[Recipe]:
-        size = whole_number("train_size", self.train_size)
-        repeats = range(whole_number("train_repeats", self.train_repeats))
-        return [
-            Recipe(
-                point,
-                _level_counts(strata.classes, point["cut_train"], point.get("p_train"), size),
-                (labels > point["cut_train"]).astype(np.int64),
-                repeats,
-            )
-            for point in self._train_grid()
-        ]
+        return [self._recipe("train", point, strata, labels) for point in self._grid("train")]
 
-    def _test_grid(self) -> list[Coordinates]:
-        cuts = grid_values("test_cuts", self.test_cuts, low=-math.inf, high=math.inf)
-        p = _forced("test_prevalence", self.test_prevalence)
-        return [{"cut_test": cut, **({} if p is None else {"p_test": p})} for cut in cuts]
+    def _test_recipes(self, strata: Strata, labels: NDArray[Any]) -> list[Recipe]:
+        return [self._recipe("test", point, strata, labels) for point in self._grid("test")]
 
-    def _train_grid(self) -> list[Coordinates]:
-        cuts = grid_values("train_cuts", self.train_cuts, low=-math.inf, high=math.inf)
-        p = _forced("train_prevalence", self.train_prevalence)
-        return [{"cut_train": cut, **({} if p is None else {"p_train": p})} for cut in cuts]
+    def _recipe(
+        self, side: str, point: Mapping[str, float], strata: Strata, labels: NDArray[Any]
+    ) -> Recipe:
+        cut, forced = point[f"cut_{side}"], point.get(f"p_{side}")
+        return Recipe(
+            point,
+            _level_counts(strata.classes, cut, forced, self._size(side)),
+            (labels > cut).astype(np.int64),
+            self._repeats(side),
+        )
 
     def _degree(self, coordinates: Coordinates) -> float:
         if "cut_train" not in coordinates:
             return math.nan
-        return nominal(coordinates["cut_train"] - coordinates["cut_test"])
+        return nominal(number(coordinates["cut_train"]) - number(coordinates["cut_test"]))
 
 
-def _forced(name: str, value: float | None) -> float | None:
-    return None if value is None else grid_values(name, [value], low=0, high=1)[0]
-
-
-def _level_counts(
-    levels: tuple[float, ...], cut: float, forced: float | None, size: int
-) -> list[int]:
-    """Items of every level: equal parts, of the whole or (forced prevalence) of each class."""
+def _sides(levels: tuple[float, ...], cut: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which levels are below the cut point and which above; both must be some."""
     values = np.array(levels)
     below, above = values < cut, values > cut
     if not below.any() or not above.any():
@@ -130,7 +131,15 @@ def _level_counts(
             f"cut point {cut:g} leaves a class empty: the levels are "
             f"{', '.join(f'{level:g}' for level in levels)}; cut between two of them"
         )
-    counts = np.zeros(values.size, dtype=np.int64)
+    return below, above
+
+
+def _level_counts(
+    levels: tuple[float, ...], cut: float, forced: float | None, size: int
+) -> list[int]:
+    """Items of every level: equal parts, of the whole or (forced prevalence) of each class."""
+    below, above = _sides(levels, cut)
+    counts = np.zeros(len(levels), dtype=np.int64)
     if forced is None:
         kept = below | above
         counts[kept] = _equal_parts(int(kept.sum()), size)

@@ -14,18 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from quantshift.errors import UserError
 from quantshift.prevalence import whole_counts
-from quantshift.shifts.covariate import category_strata
-from quantshift.shifts.prior import prevalence_degree
-from quantshift.shifts.sampling import (
-    AbstractShift,
-    Coordinates,
-    Recipe,
-    Strata,
-    grid_values,
-    half_up,
-    repeated,
-    whole_number,
-)
+from quantshift.shifts.categories import AbstractCategoryShift
+from quantshift.shifts.coordinates import CONTROL, DIFFERENCE, P_TEST, P_TRAIN, prevalence_degree
+from quantshift.shifts.grids import grid_values, half_up
+from quantshift.shifts.protocol import Coordinate, Coordinates, Words
+from quantshift.shifts.strata import Recipe, Strata
 
 _P_TRAIN = 0.5
 _MINORITY_FIRST = (1 / 3, 2 / 3)
@@ -34,55 +27,59 @@ _MAJORITY_FIRST = (2 / 3, 1 / 3)
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class LocalCovariateShift(AbstractShift):
+class LocalCovariateShift(AbstractCategoryShift):
     """Local covariate shift.
 
     `test_size` is the size at p_test = 0.5; the others follow (500: from 333 at 0.25 to 1000 at
     0.75). `with_control` also yields the control of every sample, told apart by the coordinate
-    "control". Categories and `positive` as in global covariate shift. Degree: p_test - p_train
-    (p_train is 0.5) to two decimals.
+    "control" and the facet of that name. Categories and `positive` as in global covariate shift.
+    Degree: p_test - p_train (p_train is 0.5) to two decimals.
     """
 
     name: ClassVar[str] = "local"
     changes: ClassVar[str] = "P(X|Y=1) changes (one cluster grows), and P(Y) with it; P(Y|X) stays"
 
     test_prevalences: ArrayLike = tuple(i / 20 for i in range(5, 16))
-    test_size: int = 500
-    train_size: int = 5000
-    test_repeats: int = 50
-    train_repeats: int = 10
     with_control: bool = False
-    positive: Any = None
-    category_a: Any = None
-    category_b: Any = None
 
-    def training_points(self) -> list[Coordinates]:
-        """Coordinates of the training sets."""
-        repeats = whole_number("train_repeats", self.train_repeats)
-        return repeated([{"p_train": _P_TRAIN}], "train_repeat", repeats)
+    def words(self) -> Words:
+        """With the control, if there is one, beside the shift."""
+        if not self.with_control:
+            return Words("Local covariate shift", DIFFERENCE)
+        return Words(
+            "Local covariate shift",
+            DIFFERENCE,
+            facets={"": "shifted", "control": "control"},
+            columns_by="facet",
+            note="Control: the same prevalences under plain prior shift.",
+        )
 
-    def test_points(self) -> list[Coordinates]:
-        """Coordinates of the test samples."""
-        points = [point for point, _ in self._test_grid()]
-        return repeated(points, "repeat", whole_number("test_repeats", self.test_repeats))
+    def facet(self, coordinates: Coordinates) -> str:
+        """Controls are for comparison and no part of the shift."""
+        return "control" if coordinates.get("control") else ""
 
-    def _strata(self, y: ArrayLike, categories: ArrayLike | None) -> tuple[Strata, NDArray[Any]]:
-        return category_strata(y, categories, self.positive, self.category_a, self.category_b)
+    def _declared(self) -> tuple[Coordinate, ...]:
+        return P_TRAIN, P_TEST, CONTROL
 
-    def _test_recipes(self, strata: Strata, labels: NDArray[Any]) -> list[Recipe]:
-        repeats = range(whole_number("test_repeats", self.test_repeats))
-        return [Recipe(point, counts, labels, repeats) for point, counts in self._test_grid()]
+    def _train_grid(self) -> list[Coordinates]:
+        return [{"p_train": _P_TRAIN}]
+
+    def _test_grid(self) -> list[Coordinates]:
+        return [point for point, _ in self._test_counts()]
 
     def _train_recipes(self, strata: Strata, labels: NDArray[Any]) -> list[Recipe]:
-        n_a, n_b = whole_counts((0.5, 0.5), whole_number("train_size", self.train_size)).tolist()
+        n_a, n_b = whole_counts((0.5, 0.5), self._size("train")).tolist()
         counts_a = whole_counts(_MINORITY_FIRST, n_a).tolist()
         counts_b = whole_counts(_MAJORITY_FIRST, n_b).tolist()
-        repeats = range(whole_number("train_repeats", self.train_repeats))
-        return [Recipe({"p_train": _P_TRAIN}, counts_a + counts_b, labels, repeats)]
+        return [Recipe({"p_train": _P_TRAIN}, counts_a + counts_b, labels, self._repeats("train"))]
 
-    def _test_grid(self) -> list[tuple[Coordinates, list[int]]]:
+    def _test_recipes(self, strata: Strata, labels: NDArray[Any]) -> list[Recipe]:
+        repeats = self._repeats("test")
+        return [Recipe(point, counts, labels, repeats) for point, counts in self._test_counts()]
+
+    def _test_counts(self) -> list[tuple[Coordinates, list[int]]]:
         """Every point and its control, with the counts of the four groups."""
-        size = whole_number("test_size", self.test_size, least=6)  # one item of every group
+        size = self._size("test", least=6)  # one item of every group
         grid: list[tuple[Coordinates, list[int]]] = []
         for p in grid_values("test_prevalences", self.test_prevalences, low=0, high=1):
             shifted = _shifted_counts(p, size)

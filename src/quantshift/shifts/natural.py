@@ -1,29 +1,88 @@
 """Natural prevalence: random samples of the pool as it is.
 
 No shift is made on purpose: a sample's prevalence differs from the pool's by chance alone. The
-baseline for every other protocol.
+baseline for every other protocol. Training sets of this kind serve other protocols as well.
 """
 
+import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from quantshift.shifts.prior import class_strata, prevalence_coordinates, prevalence_degree
-from quantshift.shifts.sampling import (
-    AbstractShift,
-    Coordinates,
-    Recipe,
-    Strata,
-    repeated,
-    whole_number,
+from quantshift.shifts.coordinates import (
+    prevalence_degree,
+    prevalence_value,
+    prevalence_words,
+    prevalences_declared,
 )
+from quantshift.shifts.given import Given
+from quantshift.shifts.protocol import BOUND, Coordinate, Coordinates, Words
+from quantshift.shifts.shift import AbstractShift
+from quantshift.shifts.strata import Recipe, Strata, class_strata, positive_last
+
+
+@dataclass(frozen=True, kw_only=True)
+class AbstractNaturalTraining(AbstractShift):
+    """A shift whose training sets are random samples of their pool, whatever the class.
+
+    n_classes  filled in by `bind`: prevalences are numbers with two classes, vectors with more
+    """
+
+    title: ClassVar[str]
+    """What reports call it."""
+
+    test_repeats: int = 100
+    positive: Any = None
+    n_classes: int | None = dataclasses.field(default=None, metadata=BOUND)
+
+    def words(self) -> Words:
+        """Its title, and the degree as in prior shift."""
+        return Words(self.title, prevalence_words(self.n_classes or 2), digits=1)
+
+    def class_order(self, classes: Sequence[Any]) -> tuple[Any, ...]:
+        """The classes in the order of their codes: as they are; of two, the positive one last."""
+        return positive_last(classes, self.positive)
+
+    def _bound(
+        self, classes: tuple[Any, ...], categories: tuple[Any, ...] | None, given: Given | None
+    ) -> Self:
+        return dataclasses.replace(self, positive=None, n_classes=len(self.class_order(classes)))
+
+    def _declared(self) -> tuple[Coordinate, ...]:
+        return prevalences_declared(self.n_classes or 2)
+
+    def _train_grid(self) -> list[Coordinates]:
+        return [{}]
+
+    def _test_grid(self) -> list[Coordinates]:
+        return [{}]
+
+    def _strata(self, y: ArrayLike, categories: ArrayLike | None) -> tuple[Strata, NDArray[Any]]:
+        """The groups of the classes and, as a last group, all items together."""
+        strata, labels = class_strata(y, categories, self.positive)
+        whole = np.arange(labels.size, dtype=np.int64)
+        return Strata((*strata.names, "items"), (*strata.members, whole), strata.classes), labels
+
+    def _train_recipes(self, strata: Strata, labels: NDArray[Any]) -> list[Recipe]:
+        return [self._natural("train", strata, labels)]
+
+    def _natural(self, side: str, strata: Strata, labels: NDArray[Any]) -> Recipe:
+        """Items of the last group, whatever their class."""
+        sizes = np.array(strata.sizes)
+        counts = [0] * len(strata.classes) + [self._size(side)]
+        point: Coordinates = {f"p_{side}": prevalence_value(sizes[:-1] / sizes[-1])}
+        return Recipe(point, counts, labels, self._repeats(side))
+
+    def _degree(self, coordinates: Coordinates) -> float:
+        return prevalence_degree(coordinates)
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class NaturalPrevalence(AbstractShift):
+class NaturalPrevalence(AbstractNaturalTraining):
     """Natural prevalence (no shift on purpose).
 
     The nominal prevalences are those of the pools, so the degree (as in prior shift) is 0 unless
@@ -32,49 +91,7 @@ class NaturalPrevalence(AbstractShift):
 
     name: ClassVar[str] = "natural"
     changes: ClassVar[str] = "nothing changes but by chance"
-
-    test_size: int = 500
-    test_repeats: int = 100
-    train_size: int = 5000
-    train_repeats: int = 10
-    positive: Any = None
-
-    def training_points(self) -> list[Coordinates]:
-        """Numbers of the training sets."""
-        return repeated([{}], "train_repeat", whole_number("train_repeats", self.train_repeats))
-
-    def test_points(self) -> list[Coordinates]:
-        """Numbers of the test samples."""
-        return repeated([{}], "repeat", whole_number("test_repeats", self.test_repeats))
-
-    def _strata(self, y: ArrayLike, categories: ArrayLike | None) -> tuple[Strata, NDArray[Any]]:
-        return with_whole(*class_strata(y, categories, self.positive))
+    title: ClassVar[str] = "Natural prevalence"
 
     def _test_recipes(self, strata: Strata, labels: NDArray[Any]) -> list[Recipe]:
-        size = whole_number("test_size", self.test_size)
-        repeats = whole_number("test_repeats", self.test_repeats)
-        return [natural_recipe("p_test", strata, labels, size, repeats)]
-
-    def _train_recipes(self, strata: Strata, labels: NDArray[Any]) -> list[Recipe]:
-        size = whole_number("train_size", self.train_size)
-        repeats = whole_number("train_repeats", self.train_repeats)
-        return [natural_recipe("p_train", strata, labels, size, repeats)]
-
-    def _degree(self, coordinates: Coordinates) -> float:
-        return prevalence_degree(coordinates)
-
-
-def with_whole(strata: Strata, labels: NDArray[Any]) -> tuple[Strata, NDArray[Any]]:
-    """The groups of the classes and, as a last group, all items together."""
-    whole = np.arange(labels.size, dtype=np.int64)
-    return Strata((*strata.names, "items"), (*strata.members, whole), strata.classes), labels
-
-
-def natural_recipe(
-    prefix: str, strata: Strata, labels: NDArray[Any], size: int, repeats: int
-) -> Recipe:
-    """`size` items of the last group, whatever their class."""
-    sizes = np.array(strata.sizes)
-    shares = sizes[:-1] / sizes[-1]
-    coordinates = prevalence_coordinates(prefix, shares, strata.classes)
-    return Recipe(coordinates, [0] * len(strata.classes) + [size], labels, range(repeats))
+        return [self._natural("test", strata, labels)]

@@ -6,33 +6,28 @@ P(X|Y) stays. With two classes a grid is a sequence of prevalences of the positi
 them.
 """
 
-import math
+import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quantshift import prevalence
-from quantshift.errors import DataError, UserError, unknown_name
-from quantshift.labels import column, encode_labels
-from quantshift.shifts.sampling import (
-    AbstractShift,
-    Coordinates,
-    Recipe,
-    Strata,
-    grid_values,
-    nominal,
-    numbers,
-    repeated,
-    rounded,
-    same_length,
-    whole_number,
+from quantshift.errors import UserError
+from quantshift.shifts.coordinates import (
+    prevalence_degree,
+    prevalence_value,
+    prevalence_words,
+    prevalences_declared,
 )
-from quantshift.types import Indices, Prevalences
-
-TENTHS = tuple(i / 10 for i in range(11))
-"""0, 0.1, ..., 1."""
+from quantshift.shifts.given import Given
+from quantshift.shifts.grids import TENTHS, grid_values, numbers
+from quantshift.shifts.protocol import Coordinate, Coordinates, Words
+from quantshift.shifts.shift import AbstractShift
+from quantshift.shifts.strata import Recipe, Strata, class_strata, positive_last
+from quantshift.types import Prevalences
 
 
 @final
@@ -41,9 +36,9 @@ class PriorShift(AbstractShift):
     """Prior probability shift (label shift).
 
     The defaults are the paper's grid. Degree: p_test - p_train to one decimal; with more than two
-    classes the total variation distance of the two prevalence vectors, whose coordinates are named
-    "p_test:<class>". `positive` is the class that a binary grid speaks of (default: the last); the
-    columns of an array of prevalence vectors are the sorted classes.
+    classes, where both are vectors, their total variation distance. `positive` is the class that a
+    binary grid speaks of (default: the last); the columns of an array of prevalence vectors are
+    the sorted classes.
     """
 
     name: ClassVar[str] = "prior"
@@ -51,113 +46,79 @@ class PriorShift(AbstractShift):
 
     test_prevalences: ArrayLike = TENTHS
     train_prevalences: ArrayLike = (0.02, *TENTHS[1:-1], 0.98)
-    test_size: int = 500
-    train_size: int = 5000
-    test_repeats: int = 50
-    train_repeats: int = 10
     positive: Any = None
 
-    def training_points(self) -> list[Coordinates]:
-        """Coordinates of the training sets; the grid must be of prevalences, not of vectors."""
-        points = _binary_points("train_prevalences", self.train_prevalences, "p_train")
-        return repeated(points, "train_repeat", whole_number("train_repeats", self.train_repeats))
+    def words(self) -> Words:
+        """As in the paper."""
+        return Words("Prior shift", prevalence_words(self._width()), digits=1)
 
-    def test_points(self) -> list[Coordinates]:
-        """Coordinates of the test samples, likewise."""
-        points = _binary_points("test_prevalences", self.test_prevalences, "p_test")
-        return repeated(points, "repeat", whole_number("test_repeats", self.test_repeats))
+    def class_order(self, classes: Sequence[Any]) -> tuple[Any, ...]:
+        """The classes in the order of their codes: as they are; of two, the positive one last."""
+        return positive_last(classes, self.positive)
+
+    def _bound(
+        self, classes: tuple[Any, ...], categories: tuple[Any, ...] | None, given: Given | None
+    ) -> Self:
+        order = self.class_order(classes)
+        return dataclasses.replace(
+            self,
+            positive=None,
+            test_prevalences=_in_codes("test_prevalences", self.test_prevalences, order),
+            train_prevalences=_in_codes("train_prevalences", self.train_prevalences, order),
+        )
+
+    def _declared(self) -> tuple[Coordinate, ...]:
+        # Side by side: whoever draws test samples alone need not give a training grid.
+        train = _width("train_prevalences", self.train_prevalences)
+        return prevalences_declared(train)[0], prevalences_declared(self._width())[1]
+
+    def _width(self) -> int:
+        return _width("test_prevalences", self.test_prevalences)
+
+    def _train_grid(self) -> list[Coordinates]:
+        points = self._points("train_prevalences", self.train_prevalences)
+        return [{"p_train": prevalence_value(point)} for point in points]
+
+    def _test_grid(self) -> list[Coordinates]:
+        points = self._points("test_prevalences", self.test_prevalences)
+        return [{"p_test": prevalence_value(point)} for point in points]
+
+    def _points(self, name: str, values: ArrayLike) -> Prevalences:
+        if self.positive is not None and numbers(name, values).ndim == 2:
+            raise UserError(
+                f"{name} holds prevalence vectors, and which column is that of positive="
+                f"{self.positive!r} depends on the data; list prevalences of the positive class"
+            )
+        return _points(name, values, range(_width(name, values)))
 
     def _strata(self, y: ArrayLike, categories: ArrayLike | None) -> tuple[Strata, NDArray[Any]]:
         return class_strata(y, categories, self.positive)
 
-    def _test_recipes(self, strata: Strata, labels: NDArray[Any]) -> list[Recipe]:
-        points = _points("test_prevalences", self.test_prevalences, strata.classes)
-        repeats = whole_number("test_repeats", self.test_repeats)
-        size = whole_number("test_size", self.test_size)
-        return _recipes("p_test", points, strata, labels, size, repeats)
-
     def _train_recipes(self, strata: Strata, labels: NDArray[Any]) -> list[Recipe]:
         points = _points("train_prevalences", self.train_prevalences, strata.classes)
-        repeats = whole_number("train_repeats", self.train_repeats)
-        size = whole_number("train_size", self.train_size)
-        return _recipes("p_train", points, strata, labels, size, repeats)
+        return _recipes("p_train", points, labels, self._size("train"), self._repeats("train"))
+
+    def _test_recipes(self, strata: Strata, labels: NDArray[Any]) -> list[Recipe]:
+        points = _points("test_prevalences", self.test_prevalences, strata.classes)
+        return _recipes("p_test", points, labels, self._size("test"), self._repeats("test"))
 
     def _degree(self, coordinates: Coordinates) -> float:
         return prevalence_degree(coordinates)
 
 
-def class_strata(
-    y: ArrayLike, categories: ArrayLike | None, positive: Any
-) -> tuple[Strata, NDArray[Any]]:
-    """One group per class (of two classes, the positive one last), and the column of labels."""
-    labels = column(y)
-    if categories is not None:
-        same_length(labels, column(categories, name="categories"))
-    classes, codes = encode_labels(labels)
-    if classes.size < 2:
-        raise DataError(f"labels hold one class only ({classes[0].item()!r}); give two or more")
-    order = np.arange(classes.size)
-    if classes.size == 2:
-        order = np.roll(order, 1 - positive_code(classes, positive))
-    elif positive is not None:
-        raise UserError(f"positive={positive!r} needs two classes, found {classes.size}")
-    values = [classes[code].item() for code in order]
-    members: list[Indices] = [np.flatnonzero(codes == code) for code in order]
-    names = tuple(f"items of class {value!r}" for value in values)
-    return Strata(names, tuple(members), tuple(values)), labels
-
-
-def positive_code(classes: NDArray[Any], positive: Any) -> int:
-    """Position of the positive class: the one named, or else the last."""
-    if positive is None:
-        return int(classes.size - 1)
-    known = classes.tolist()
-    if positive not in known:
-        raise unknown_name("positive class", str(positive), map(str, known))
-    return int(known.index(positive))
-
-
-def prevalence_coordinates(
-    prefix: str, point: Prevalences, classes: tuple[Any, ...]
-) -> dict[str, float]:
-    """Nominal coordinates of a prevalence: that of the positive class, or one for each class."""
-    if len(classes) == 2:
-        return {prefix: nominal(point[1])}
-    return {
-        f"{prefix}:{label}": nominal(share) for label, share in zip(classes, point, strict=True)
-    }
-
-
-def prevalence_degree(coordinates: Coordinates, *, decimals: int = 1) -> float:
-    """p_test - p_train, or the total variation distance where there are more than two classes."""
-    if "p_test" in coordinates:
-        if "p_train" not in coordinates:
-            return math.nan
-        return rounded(coordinates["p_test"] - coordinates["p_train"], decimals)
-    tests = [key for key in coordinates if key.startswith("p_test:")]
-    pairs = [(key, "p_train:" + key.removeprefix("p_test:")) for key in tests]
-    if not all(train in coordinates for _, train in pairs):
-        return math.nan
-    return rounded(sum(abs(coordinates[a] - coordinates[b]) for a, b in pairs) / 2, decimals)
-
-
-def _binary_points(name: str, values: ArrayLike, coordinate: str) -> list[Coordinates]:
+def _width(name: str, values: ArrayLike) -> int:
+    """Classes of a grid: a sequence of prevalences is of two."""
     array = numbers(name, values)
-    if array.ndim == 2:
-        raise UserError(
-            f"{name} holds prevalence vectors, whose coordinates depend on the classes of the "
-            "data; list prevalences of the positive class"
-        )
-    return [{coordinate: p} for p in grid_values(name, array, low=0, high=1)]
+    return int(array.shape[1]) if array.ndim == 2 else 2
 
 
-def _points(name: str, values: ArrayLike, classes: tuple[Any, ...]) -> Prevalences:
+def _points(name: str, values: ArrayLike, classes: Sequence[Any]) -> Prevalences:
     """Prevalences in the order of the groups, shape (n_points, n_classes)."""
     n_classes = len(classes)
     array = numbers(name, values)
     if array.ndim != 2 and n_classes == 2:
         return prevalence.of_positive(grid_values(name, array, low=0, high=1))
-    if array.ndim != 2 or array.shape[1] != n_classes or not len(array):
+    if array.ndim != 2 or array.shape[1] != n_classes or n_classes < 2 or not len(array):
         raise UserError(
             f"{name} must have one row per point and one column per class ({n_classes}), "
             f"got shape {array.shape}; quantshift.prevalence.grid makes such an array"
@@ -169,20 +130,21 @@ def _points(name: str, values: ArrayLike, classes: tuple[Any, ...]) -> Prevalenc
     return prevalence.check(array)[:, columns]
 
 
+def _in_codes(name: str, values: ArrayLike, order: Sequence[Any]) -> ArrayLike:
+    """The grid with columns in the order of the codes, refused if it is not of these classes."""
+    points = _points(name, values, order)
+    return values if numbers(name, values).ndim == 1 else tuple(map(tuple, points.tolist()))
+
+
 def _recipes(
-    prefix: str,
-    points: Prevalences,
-    strata: Strata,
-    labels: NDArray[Any],
-    size: int,
-    repeats: int,
+    prefix: str, points: Prevalences, labels: NDArray[Any], size: int, repeats: range
 ) -> list[Recipe]:
     return [
         Recipe(
-            prevalence_coordinates(prefix, point, strata.classes),
+            {prefix: prevalence_value(point)},
             prevalence.whole_counts(point, size).tolist(),
             labels,
-            range(repeats),
+            repeats,
         )
         for point in points
     ]

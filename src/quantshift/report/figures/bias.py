@@ -1,36 +1,86 @@
-"""Boxes of signed error by degree: above zero the prevalence is overestimated, below it under."""
+"""Which way estimates are off: boxes of signed error by degree, or the mean of every class.
 
-from collections.abc import Sequence
+With two classes a box above zero means that the positive class is overestimated. With more classes
+no one number tells the direction: then a map has the mean signed error of each class by method.
+"""
 
 import numpy as np
 import polars as pl
+from matplotlib.colors import TwoSlopeNorm
 from matplotlib.figure import Figure
 
-from quantshift.analysis.methods import PAPER_METHODS
-from quantshift.report.figures.boxes import box_legend, box_numbers, draw_method_boxes
-from quantshift.report.figures.canvas import INK, house_style
-from quantshift.report.figures.outcomes import degree_label, degrees_of, outcomes_of
-from quantshift.report.figures.panels import finish, method_panels
+from quantshift.analysis.deviations import bias_by_class
+from quantshift.report.figures.boxes import box_legend, box_numbers, draw_method_boxes, share_scale
+from quantshift.report.figures.canvas import (
+    INK,
+    TEXT_WIDTH,
+    blank,
+    fitted_size,
+    house_style,
+    readable,
+    text_width,
+)
+from quantshift.report.figures.outcomes import Outcomes
+from quantshift.report.figures.panels import finish, sheet_for, titled_panels
+
+_ROW = 0.22
+_DIGITS = 12
+"""Classes up to which the numbers fit into the fields of the map."""
+
+_PALE = 0.55
+"""Share of the range above which a field is so dark that its number is white."""
 
 
-def bias_boxes(
-    frame: pl.DataFrame, part: str, *, methods: Sequence[str] | None = PAPER_METHODS
-) -> Figure:
-    """Signed errors of one part of the results, a panel per method (None: all with results)."""
-    rows, chosen = outcomes_of(frame, [part], methods)
-    rows = rows.with_columns(error=pl.col("signed"))
+def bias_boxes(outcomes: Outcomes) -> Figure:
+    """Signed errors of the positive class by degree, a panel per method."""
+    rows = outcomes.rows.with_columns(error=pl.col("signed"))
     numbers = box_numbers(rows, ["method", "degree"])
-    reach = 1.05 * float(np.abs(rows["signed"].to_numpy()).max())
+    ends = numbers.select(pl.max_horizontal(pl.col("lowest", "highest").abs())).to_series()
+    reach = 1.05 * float(ends.to_numpy().max()) or 1.0
+    degrees = outcomes.degrees
     with house_style():
-        figure, panels = method_panels(chosen)
+        figure, panels = titled_panels(outcomes.methods)
+        first = next(iter(panels.values()))
+        share_scale(first, degrees, (-reach, reach), labels=sheet_for(len(panels)).labels)
         for axes in panels.values():
             axes.axhline(0, color=INK, linewidth=0.6)
-            axes.set_ylim(-reach, reach)
-        draw_method_boxes(panels, numbers, degrees_of(rows))
+        draw_method_boxes(panels, numbers, degrees, outcomes.styles)
         finish(
             figure,
-            x=degree_label(part),
+            x=readable(outcomes.degree_label),
             y="signed error, $\\hat{p} - p$",
             handles=box_legend(),
         )
+    return figure
+
+
+def class_bias(outcomes: Outcomes) -> Figure:
+    """Mean signed error by method and class, over all samples: blue too low, orange too high."""
+    classes, methods = outcomes.classes, outcomes.methods
+    table = np.full((len(methods), len(classes)), np.nan)
+    for method, position, bias in bias_by_class(outcomes.rows, ["method"]).iter_rows():
+        table[methods.index(method), position] = bias
+    reach = max(float(np.nanmax(np.abs(table))), 1e-9)
+    with house_style():
+        named = max(text_width(name.replace("$", r"\$"), 7) for name in classes)
+        slanted = named > 0.8 * (TEXT_WIDTH - 1.5) / len(classes)
+        figure = blank(TEXT_WIDTH, _ROW * len(methods) + 0.9 + (min(named, 1.6) if slanted else 0))
+        axes = figure.subplots()
+        image = axes.imshow(
+            table, cmap="PuOr_r", norm=TwoSlopeNorm(0, -reach, reach), aspect="auto"
+        )
+        axes.set_xticks(range(len(classes)), classes, rotation=90 if slanted else 0)
+        axes.set_yticks(range(len(methods)), methods)
+        axes.tick_params(length=0)
+        for label in [*axes.get_xticklabels(), *axes.get_yticklabels()]:
+            label.set_parse_math(False)
+            label.set_fontsize(fitted_size(label.get_text(), 7, 1.6))
+        if len(classes) <= _DIGITS:
+            for (row, column), bias in np.ndenumerate(table):
+                dark = abs(bias) > _PALE * reach
+                text = "–" if np.isnan(bias) else f"{bias:+.3f}"
+                colour = "white" if dark else INK
+                axes.text(column, row, text, ha="center", va="center", color=colour, fontsize=6)
+        bar = figure.colorbar(image, ax=axes, label="mean of $\\hat{p} - p$", pad=0.02, aspect=40)
+        bar.outline.set_linewidth(0.4)
     return figure

@@ -1,4 +1,4 @@
-"""Box plots of errors by degree of shift, a panel per method, all on one scale.
+"""Boxes at degrees of shift: the numbers behind them, and how they are drawn.
 
 A box is drawn from numbers computed beforehand, so millions of outcomes are no burden. A small
 cross marks the largest error beyond a whisker: a method that is fine as a rule and far off now and
@@ -12,27 +12,26 @@ import numpy as np
 import polars as pl
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.collections import PolyCollection
-from matplotlib.figure import Figure
+from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.lines import Line2D
+from matplotlib.markers import TICKDOWN
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator
+from numpy.typing import NDArray
 
-from quantshift.analysis.methods import PAPER_METHODS
+from quantshift.analysis.lean import spelt
 from quantshift.analysis.summary import summarise
-from quantshift.report.figures.canvas import INK, MUTED, house_style, tint
-from quantshift.report.figures.outcomes import degree_label, degrees_of, measure_label, outcomes_of
-from quantshift.report.figures.panels import finish, method_panels, note_gap
-from quantshift.report.style import method_styles
+from quantshift.report.figures.canvas import INK, MUTED, tint
+from quantshift.report.figures.panels import note_gap
+from quantshift.report.style import MethodStyle
+
+Numbers = NDArray[np.float64]
 
 _GROUP_WIDTH = 0.72
 """Width of all boxes at a degree, as a share of the distance to the next degree."""
 
 _BOX_WIDTH = 0.92
 """Width of a box, as a share of its place among those at a degree."""
-
-_LABELS = 7
-"""Labels that fit below the narrowest panel."""
 
 _LINE = 0.6
 _MEDIAN = 1.4
@@ -44,6 +43,15 @@ _MEAN: Mapping[str, Any] = {
     "markeredgecolor": INK,
     "markeredgewidth": 0.5,
 }
+_TICKS: Mapping[str, Any] = {
+    "linestyle": "none",
+    "marker": TICKDOWN,
+    "markersize": 2,
+    "markeredgecolor": INK,
+    "markeredgewidth": 0.6,
+    "clip_on": False,
+    "label": "_ticks",
+}
 _LARGEST: Mapping[str, Any] = {
     "linestyle": "none",
     "marker": "x",
@@ -53,46 +61,30 @@ _LARGEST: Mapping[str, Any] = {
 }
 
 
-def boxes_by_degree(
-    frame: pl.DataFrame,
-    part: str,
-    *,
-    methods: Sequence[str] | None = PAPER_METHODS,
-    measure: str = "ae",
-) -> Figure:
-    """Errors of one part of the results, a panel per method (None: all that have results)."""
-    rows, chosen = outcomes_of(frame, [part], methods, measure=measure)
-    numbers = box_numbers(rows, ["method", "degree"])
-    with house_style():
-        figure, panels = method_panels(chosen)
-        draw_method_boxes(panels, numbers, degrees_of(rows))
-        floor_at_zero(panels.values())
-        finish(figure, x=degree_label(part), y=measure_label(measure), handles=box_legend())
-    return figure
-
-
 def box_numbers(rows: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     """What a box shows, per group of `by`: quartiles, whiskers, mean, lowest and highest error."""
     # One resample is the least the summary takes; boxes do not show the limits of the mean.
     boxes = summarise(rows, by, n_bootstrap=1)
     ends = rows.group_by(by).agg(lowest=pl.col("error").min(), highest=pl.col("error").max())
-    return boxes.join(ends, on=list(by), how="left", nulls_equal=True).filter(
+    return boxes.join(spelt(ends), on=list(by), how="left", nulls_equal=True).filter(
         pl.col("degree").is_not_null()
     )
 
 
 def draw_method_boxes(
-    panels: Mapping[str, Axes], numbers: pl.DataFrame, degrees: Sequence[float]
+    panels: Mapping[str, Axes],
+    numbers: pl.DataFrame,
+    degrees: Sequence[float],
+    styles: Mapping[str, MethodStyle],
 ) -> None:
     """Boxes in the colour of each method, or a note where a method has no results."""
-    styles = method_styles(panels)
+    by_method = numbers.partition_by("method", as_dict=True)
     for method, axes in panels.items():
-        of_method = numbers.filter(pl.col("method") == method)
-        degree_axis(axes, degrees)
-        if of_method.is_empty():
-            note_gap(axes)
+        degree_ticks(axes, degrees)
+        if (method,) in by_method:
+            draw_boxes(axes, by_method[method,], degrees, colour=styles[method].colour)
         else:
-            draw_boxes(axes, of_method, degrees, colour=styles[method].colour)
+            note_gap(axes)
 
 
 def draw_boxes(
@@ -116,7 +108,7 @@ def draw_boxes(
         numbers[name].to_numpy()
         for name in ("median", "q1", "q3", "whisker_low", "whisker_high", "lowest", "highest")
     )
-    axes.vlines(centre, low, high, color=INK, linewidth=_LINE, zorder=2)
+    _lines(axes, (centre, low), (centre, high), width=_LINE, zorder=2)
     corners = [(left, q1), (left, q3), (right, q3), (right, q1)]
     axes.add_collection(
         PolyCollection(
@@ -126,9 +118,10 @@ def draw_boxes(
             linewidth=_LINE,
             hatch=hatch,
             zorder=3,
-        )
+        ),
+        autolim=False,
     )
-    axes.hlines(median, left, right, color=INK, linewidth=_MEDIAN, zorder=4)
+    _lines(axes, (left, median), (right, median), width=_MEDIAN, zorder=4)
     axes.plot(centre, numbers["mean"].to_numpy(), zorder=5, **_MEAN)
     for end, beyond in (
         (lowest, lowest < np.minimum(low, 0)),
@@ -137,23 +130,43 @@ def draw_boxes(
         axes.plot(centre[beyond], end[beyond], zorder=3, **_LARGEST)
 
 
-def degree_axis(axes: Axes, degrees: Sequence[float]) -> None:
-    """All degrees from edge to edge, a tick at each, as many labels as fit."""
-    step = _step(degrees)
-    axes.set_xlim(degrees[0] - 0.75 * step, degrees[-1] + 0.75 * step)
-    axes.xaxis.set_major_locator(FixedLocator(labelled(degrees)))
-    axes.xaxis.set_minor_locator(FixedLocator(list(degrees)))
+def share_scale(
+    axes: Axes, degrees: Sequence[float], heights: tuple[float, float], *, labels: int = 7
+) -> None:
+    """The scale of a sheet, set on one of its panels: they share their axes.
+
+    All degrees from edge to edge, at most so many labels; heights from the first to the second.
+    """
+    _degree_scale(axes, degrees, labels)
+    axes.set_ylim(*heights)
+
+
+def degree_axis(axes: Axes, degrees: Sequence[float], *, labels: int = 7) -> None:
+    """The scale of degrees of a panel that stands for itself."""
+    _degree_scale(axes, degrees, labels)
+    degree_ticks(axes, degrees)
+
+
+def degree_ticks(axes: Axes, degrees: Sequence[float]) -> None:
+    """A small tick at each degree, and lines to compare heights by."""
+    # One artist for all ticks: as ticks of matplotlib's they take most of the time of a sheet.
+    axes.plot(degrees, [0] * len(degrees), transform=axes.get_xaxis_transform(), **_TICKS)
     axes.grid(axis="y")
 
 
-def labelled(degrees: Sequence[float]) -> list[float]:
+def top_of(numbers: pl.DataFrame) -> float:
+    """The height of a scale from 0 that holds all boxes and what lies beyond them."""
+    return 1.05 * float(numbers["highest"].to_numpy().max()) or 1.0
+
+
+def labelled(degrees: Sequence[float], most: int = 7) -> list[float]:
     """The degrees to be labelled: all, or every n-th with zero among them, both ends if possible.
 
     >>> labelled([-1.0, -0.8, -0.6, -0.4, -0.2, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
     [-0.8, -0.4, 0.0, 0.4, 0.8]
     """
     last, zero = len(degrees) - 1, int(np.argmin(np.abs(degrees)))
-    least = -(-len(degrees) // _LABELS)
+    least = -(-len(degrees) // most)
     with_ends = [n for n in range(least, last // 4 + 1) if zero % n == 0 and last % n == 0]
     every = with_ends[0] if with_ends else least
     return list(degrees[zero % every :: every])
@@ -173,6 +186,26 @@ def box_legend() -> list[Artist]:
         Line2D([], [], **_MEAN, label="mean"),
         Line2D([], [], **_LARGEST, label="largest beyond"),
     ]
+
+
+def _degree_scale(axes: Axes, degrees: Sequence[float], labels: int) -> None:
+    step = _step(degrees)
+    axes.set_xlim(degrees[0] - 0.75 * step, degrees[-1] + 0.75 * step)
+    axes.xaxis.set_major_locator(FixedLocator(labelled(degrees, labels)))
+
+
+def _lines(
+    axes: Axes,
+    starts: tuple[Numbers, Numbers],
+    ends: tuple[Numbers, Numbers],
+    *,
+    width: float,
+    zorder: float,
+) -> None:
+    """Lines from points to points, as one artist that leaves the scale alone."""
+    segments = np.stack([np.stack(starts, axis=-1), np.stack(ends, axis=-1)], axis=1)
+    lines = LineCollection(list(segments), colors=INK, linewidths=width, zorder=zorder)
+    axes.add_collection(lines, autolim=False)
 
 
 def _step(degrees: Sequence[float]) -> float:

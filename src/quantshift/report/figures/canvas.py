@@ -7,13 +7,20 @@ carry no date, program version or random identifier.
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import matplotlib.style
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.mathtext import MathTextParser
+from matplotlib.textpath import TextPath
 
 from quantshift.errors import unknown_name
 
@@ -63,6 +70,13 @@ _HOUSE: dict[str, Any] = {
     "ytick.major.width": 0.6,
 }
 
+_SMALLEST = 4.0
+"""The least size of letters, in points, however long a name is."""
+
+_FONT = FontProperties(family="DejaVu Sans")
+
+_CANVASES = {"pdf": FigureCanvasPdf, "png": FigureCanvasAgg, "svg": FigureCanvasSVG}
+
 _UNDATED: dict[str, dict[str, str | None]] = {
     "pdf": {"Creator": "quantshift", "Producer": None, "CreationDate": None},
     "png": {"Software": None},
@@ -90,6 +104,32 @@ def tint(colour: str, share: float = 0.6) -> tuple[float, float, float]:
     return red, green, blue
 
 
+@cache
+def text_width(text: str, size: float) -> float:
+    """The width of a line of text in inches, at a size in points."""
+    path = TextPath((0, 0), readable(text), size=10, prop=_FONT)
+    return float(path.get_extents().width) * size / 720 if len(path.vertices) else 0.0
+
+
+def fitted_size(text: str, size: float, width: float) -> float:
+    """The size in points, or less, at which the text is at most so many inches wide."""
+    needed = text_width(text.replace("$", "\\$"), size)
+    return size if needed <= width else max(_SMALLEST, size * width / needed)
+
+
+def readable(text: str) -> str:
+    """The text if its mathematics can be drawn, else with its dollar signs as they are.
+
+    >>> readable("$p_U$"), readable("$\\\\nonsense$")
+    ('$p_U$', '\\\\$\\\\nonsense\\\\$')
+    """
+    try:
+        MathTextParser("path").parse(text)
+    except ValueError:
+        return text.replace("$", r"\$")
+    return text
+
+
 def save_figure(
     figure: Figure, folder: Path, name: str, *, formats: Sequence[str] = ("pdf", "svg", "png")
 ) -> list[Path]:
@@ -104,8 +144,18 @@ def save_figure(
     paths = [folder / f"{name}.{kind}" for kind in formats]
     with house_style():
         # Laid out once for good: a second layout would start from the first and move by a hair.
-        figure.draw_without_rendering()
-        figure.set_layout_engine("none")
+        layout = figure.get_layout_engine()
+        if layout is not None:
+            layout.execute(figure)
+            figure.set_layout_engine("none")
         for kind, path in zip(formats, paths, strict=True):
-            figure.savefig(path, format=kind, dpi=_DPI, metadata=_UNDATED[kind])
+            figure.set_dpi(_DPI)
+            _write(figure, path, kind)
     return paths
+
+
+def _write(figure: Figure, path: Path, kind: str) -> None:
+    """By the canvas of the format itself: `savefig` draws once more, for a layout that is done."""
+    canvas: Any = _CANVASES[kind](figure)
+    write = getattr(canvas, f"print_{kind}")
+    write(path, metadata=_UNDATED[kind])

@@ -6,48 +6,87 @@ J. Demsar, "Statistical comparisons of classifiers over multiple data sets", JML
 """
 
 import math
+from collections.abc import Mapping
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from quantshift.analysis.ranks import RankComparison
-from quantshift.report.figures.canvas import INK, MUTED, TEXT_WIDTH, blank, house_style
-from quantshift.report.style import method_styles
+from quantshift.report.figures.canvas import (
+    INK,
+    MUTED,
+    TEXT_WIDTH,
+    fitted_size,
+    house_style,
+    text_width,
+)
+from quantshift.report.style import MethodStyle, method_styles
 
-_LEVEL = 0.26
+_LEVEL = 0.21
 """Distance of two lines of text, in inches; one unit of the vertical axis is one inch."""
 
 _BAR = 0.11
-_OVERHANG = 0.04
+_NAME = 2.0
+"""Most inches of a name; longer ones are set smaller."""
+
+_ABOVE = 0.75
+_BELOW = 0.32
+_RANK = 0.5
+"""Inches above the line, below the names, and of a mean rank beside its name."""
+
+_SIZE = 8.0
 
 
-def critical_difference_diagram(comparison: RankComparison) -> Figure:
-    """The diagram of `quantshift.analysis.mean_ranks`."""
+def critical_difference_diagram(
+    comparison: RankComparison,
+    *,
+    blocks: str = "blocks",
+    styles: Mapping[str, MethodStyle] | None = None,
+) -> Figure:
+    """The diagram of `quantshift.analysis.mean_ranks`; `blocks`: what was ranked in, in words."""
     k = len(comparison.methods)
     bars = 0.12 + _BAR * len(comparison.groups)
     depth = bars + _LEVEL * math.ceil(k / 2) + 0.08
-    above = 0.75
+    height = depth + _ABOVE + _BELOW
+    looks = method_styles(comparison.methods) if styles is None else styles
     with house_style():
-        figure = blank(TEXT_WIDTH, depth + above + 0.3)
-        axes = figure.subplots()
+        figure = Figure(figsize=(TEXT_WIDTH, height))
+        axes = figure.add_axes((0, _BELOW / height, 1, 1 - _BELOW / height))
         axes.set_axis_off()
-        # Names of methods stand on either side; a difference longer than the scale needs room too.
-        margin = 0.28 * (k - 1)
-        end = max(k, 1 + comparison.critical_difference)
-        axes.set(xlim=(1 - margin, end + margin), ylim=(-depth, above))
+        axes.set(xlim=_limits(comparison), ylim=(-depth, _ABOVE))
         _draw_scale(axes, k)
         _draw_difference(axes, comparison)
         _draw_groups(axes, comparison)
-        _draw_methods(axes, comparison, bars)
-        figure.supxlabel(_verdict(comparison), fontsize=7.5, color=MUTED)
+        _draw_methods(axes, comparison, bars, looks)
+        verdict = _verdict(comparison, blocks)
+        size = fitted_size(verdict.replace("\\chi^2", "x2"), 7.5, TEXT_WIDTH - 0.2)
+        figure.supxlabel(verdict, fontsize=size, color=MUTED, y=0.1 / height)
     return figure
+
+
+def _limits(comparison: RankComparison) -> tuple[float, float]:
+    """The ends of the axis in ranks, with room for the longest name on either side."""
+    k = len(comparison.methods)
+    half = math.ceil(k / 2)
+    sides = (comparison.methods[:half], comparison.methods[half:])
+    left, right = (
+        min(_NAME, max((_width(name) for name in names), default=0.0)) + _RANK + 0.3
+        for names in sides
+    )
+    # A difference longer than the scale needs room too.
+    end = max(k, 1 + comparison.critical_difference)
+    per_rank = (TEXT_WIDTH - left - right) / (end - 1)
+    return 1 - left / per_rank, end + right / per_rank
 
 
 def _draw_scale(axes: Axes, k: int) -> None:
     axes.plot([1, k], [0, 0], color=INK, linewidth=0.9)
+    every = 1 if k <= 12 else 5
     for rank in range(1, k + 1):
-        axes.plot([rank, rank], [0, 0.07], color=INK, linewidth=0.9)
-        axes.text(rank, 0.1, str(rank), ha="center", va="bottom")
+        named = rank in (1, k) or (rank % every == 0 and k - rank >= every / 2)
+        axes.plot([rank, rank], [0, 0.07 if named else 0.04], color=INK, linewidth=0.9)
+        if named:
+            axes.text(rank, 0.1, str(rank), ha="center", va="bottom")
 
 
 def _draw_difference(axes: Axes, comparison: RankComparison) -> None:
@@ -58,10 +97,11 @@ def _draw_difference(axes: Axes, comparison: RankComparison) -> None:
 
 def _draw_groups(axes: Axes, comparison: RankComparison) -> None:
     ranks = dict(zip(comparison.methods, comparison.ranks, strict=True))
+    overhang = 0.04 * max(1.0, len(ranks) / 10)
     for i, group in enumerate(comparison.groups):
         y = -0.12 - _BAR * i
         axes.plot(
-            [ranks[group[0]] - _OVERHANG, ranks[group[-1]] + _OVERHANG],
+            [ranks[group[0]] - overhang, ranks[group[-1]] + overhang],
             [y, y],
             color=INK,
             linewidth=3,
@@ -69,15 +109,18 @@ def _draw_groups(axes: Axes, comparison: RankComparison) -> None:
         )
 
 
-def _draw_methods(axes: Axes, comparison: RankComparison, bars: float) -> None:
+def _draw_methods(
+    axes: Axes, comparison: RankComparison, bars: float, styles: Mapping[str, MethodStyle]
+) -> None:
     k = len(comparison.methods)
     half = math.ceil(k / 2)
-    styles = method_styles(comparison.methods)
+    first, last = axes.get_xlim()
+    inch = (last - first) / TEXT_WIDTH
     for i, (method, rank) in enumerate(zip(comparison.methods, comparison.ranks, strict=True)):
         left = i < half
         # The outermost method gets the highest line, so that no line crosses another.
         y = -bars - _LEVEL * ((i if left else k - 1 - i) + 0.5)
-        edge = 0.9 if left else k + 0.1
+        edge, out = (1 - 0.1 * inch, -inch) if left else (k + 0.1 * inch, inch)
         axes.plot([rank, rank, edge], [0, y, y], color=INK, linewidth=0.7)
         style = styles[method]
         axes.plot(
@@ -90,20 +133,29 @@ def _draw_methods(axes: Axes, comparison: RankComparison, bars: float) -> None:
             markersize=5.5,
             zorder=3,
         )
+        side = "right" if left else "left"
+        number = axes.text(edge + 0.06 * out, y, f"{rank:.2f}", ha=side, va="center", color=MUTED)
+        number.set_fontsize(_SIZE)
         axes.text(
-            edge + (-0.08 if left else 0.08),
+            edge + _RANK * out,
             y,
-            f"{method}  {rank:.2f}" if left else f"{rank:.2f}  {method}",
-            ha="right" if left else "left",
+            method,
+            ha=side,
             va="center",
+            fontsize=fitted_size(method, _SIZE, _NAME),
+            parse_math=False,
         )
 
 
-def _verdict(comparison: RankComparison) -> str:
+def _width(name: str) -> float:
+    return text_width(name.replace("$", r"\$"), _SIZE)
+
+
+def _verdict(comparison: RankComparison, blocks: str) -> str:
     p = "p < 0.001" if comparison.p_value < 0.001 else f"p = {comparison.p_value:.3f}"
     dropped = f" ({comparison.dropped} incomplete ones left out)" if comparison.dropped else ""
     return (
-        f"mean rank, 1 = least error; {comparison.blocks} blocks{dropped}; "
+        f"mean rank, 1 = least error; {comparison.blocks} {blocks}{dropped}; "
         f"Friedman $\\chi^2$ = {comparison.chi2:.1f}, {p}; "
         f"joined: no difference at {comparison.alpha:g}"
     )

@@ -1,11 +1,12 @@
 """True against estimated prevalence: an unbiased method follows the diagonal.
 
-The line is the mean estimate, the dark band holds the middle half of the estimates and the light
-one nine tenths of them. True prevalences are grouped to two decimals, since samples of different
-size cannot all meet the point of the grid exactly.
+With two classes every method has a panel: the line is the mean estimate, the dark band holds the
+middle half of the estimates and the light one nine tenths of them. With more classes every class
+has a panel with a line per method. True prevalences are grouped to two decimals, since samples of
+different size cannot all meet the point of the grid exactly; if there are many, to twentieths.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 import polars as pl
@@ -14,37 +15,30 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from quantshift.analysis.methods import PAPER_METHODS
 from quantshift.report.figures.canvas import INK, MUTED, house_style, tint
-from quantshift.report.figures.outcomes import outcomes_of
-from quantshift.report.figures.panels import finish, method_panels, note_gap
-from quantshift.report.style import method_styles
+from quantshift.report.figures.lines import line_look, method_lines
+from quantshift.report.figures.outcomes import Outcomes
+from quantshift.report.figures.panels import finish, note_gap, plain_names, titled_panels
 
 _PANEL_HEIGHT = 2.2
 _HALF = 0.7
 _NINE_TENTHS = 0.3
+_MOST_POINTS = 30
+_TWENTIETHS = 20
 
 
-def diagonal_bands(
-    frame: pl.DataFrame, part: str, *, methods: Sequence[str] | None = PAPER_METHODS
-) -> Figure:
-    """Estimates of one part of the results, a panel per method (None: all with results)."""
-    rows, chosen = outcomes_of(frame, [part], methods)
-    bands = _bands(rows)
-    styles = method_styles(chosen)
+def diagonal_bands(outcomes: Outcomes) -> Figure:
+    """Estimates of the positive class by its true prevalence, a panel per method."""
+    bands = _bands(outcomes.rows)
     with house_style():
-        figure, panels = method_panels(chosen, panel_height=_PANEL_HEIGHT)
+        figure, panels = titled_panels(outcomes.methods, height=_PANEL_HEIGHT)
+        _unit_squares(panels.values())
         for method, axes in panels.items():
-            axes.axline((0, 0), (1, 1), color=INK, linewidth=0.8, linestyle="--", zorder=2.5)
             of_method = bands.filter(pl.col("method") == method)
             if of_method.is_empty():
                 note_gap(axes)
             else:
-                _draw_band(axes, of_method, styles[method].colour)
-            axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
-            axes.set_xticks(np.linspace(0, 1, 6))
-            axes.set_yticks(np.linspace(0, 1, 6))
-            axes.grid(visible=True)
+                _draw_band(axes, of_method, outcomes.styles[method].colour)
         finish(
             figure,
             x="true prevalence, $p$",
@@ -59,16 +53,76 @@ def diagonal_bands(
     return figure
 
 
+def class_diagonals(outcomes: Outcomes) -> Figure:
+    """Mean estimate of every class by its true prevalence, a panel per class, a line per method."""
+    with house_style():
+        figure, panels = titled_panels(outcomes.classes, height=_PANEL_HEIGHT)
+        _unit_squares(panels.values())
+        for position, axes in enumerate(panels.values()):
+            means = class_means(outcomes.rows, position)
+            for method in outcomes.methods:
+                line = means.filter(pl.col("method") == method)
+                look = line_look(outcomes.styles[method])
+                axes.plot(line["p_true"], line["p_hat"], linewidth=0.9, **look)
+        legend = finish(
+            figure,
+            x="true prevalence, $p$",
+            y="mean estimated prevalence, $\\hat{p}$",
+            handles=method_lines(outcomes.methods, outcomes.styles),
+        )
+        plain_names(legend, outcomes.methods)
+    return figure
+
+
+def class_means(rows: pl.DataFrame, position: int) -> pl.DataFrame:
+    """Mean estimate of a class per method and true prevalence; null where a method has none."""
+    own = rows.select(
+        "method",
+        p_true=pl.col("p_true").list.get(position),
+        p_hat=pl.col("p_hat").list.get(position),
+    ).with_columns(p_true=_grouped(rows["p_true"].list.get(position)))
+    means = own.group_by("method", "p_true").agg(pl.col("p_hat").mean())
+    return _every(own).join(means, on=["method", "p_true"], how="left").sort("method", "p_true")
+
+
+def _unit_squares(panels: Iterable[Axes]) -> None:
+    """Panels from 0 to 1 with the diagonal; what they share is set on the first."""
+    for number, axes in enumerate(panels):
+        if not number:
+            axes.set(xlim=(0, 1), ylim=(0, 1))
+            axes.set_xticks(np.linspace(0, 1, 6))
+            axes.set_yticks(np.linspace(0, 1, 6))
+        axes.plot([0, 1], [0, 1], color=INK, linewidth=0.8, linestyle="--", zorder=2.5)
+        axes.set_aspect("equal")
+        axes.grid(visible=True)
+
+
 def _bands(rows: pl.DataFrame) -> pl.DataFrame:
     """Per method and true prevalence: mean and quantiles; null where a method has none."""
+    grouped = rows.select("method", "p_hat", p_true=_grouped(rows["p_true"]))
     estimate = pl.col("p_hat")
-    grouped = rows.with_columns(p_true=pl.col("p_true").round(2))
-    found = grouped.group_by("method", "p_true").agg(
+    quantiles = grouped.group_by("method", "p_true").agg(
         mean=estimate.mean(),
         **{f"q{q}": estimate.quantile(q / 100, interpolation="linear") for q in (5, 25, 75, 95)},
     )
-    every = grouped.select("method").unique().join(grouped.select("p_true").unique(), how="cross")
-    return every.join(found, on=["method", "p_true"], how="left").sort("method", "p_true")
+    return (
+        _every(grouped)
+        .join(quantiles, on=["method", "p_true"], how="left")
+        .sort("method", "p_true")
+    )
+
+
+def _grouped(p_true: pl.Series) -> pl.Series:
+    points = p_true.round(2) + 0.0
+    return (
+        points
+        if points.n_unique() <= _MOST_POINTS
+        else (p_true * _TWENTIETHS).round() / _TWENTIETHS
+    )
+
+
+def _every(grouped: pl.DataFrame) -> pl.DataFrame:
+    return grouped.select("method").unique().join(grouped.select("p_true").unique(), how="cross")
 
 
 def _draw_band(axes: Axes, band: pl.DataFrame, colour: str) -> None:

@@ -1,82 +1,173 @@
-"""Mean error by degree as lines, a panel per part of the results, with limits of the mean.
+"""Mean error by degree as lines, with limits of the mean.
 
 Limits come from a bootstrap over training sets (`quantshift.analysis.summarise`). A degree that
-a method lacks breaks its line.
+a method lacks breaks its line. A panel per facet has all methods; more methods than can be told
+apart in one panel are divided, the best first, and every panel shows the others in grey.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from quantshift.analysis.summary import summarise
 from quantshift.report.figures.boxes import degree_axis, floor_at_zero
-from quantshift.report.figures.canvas import TEXT_WIDTH, blank, house_style
-from quantshift.report.figures.outcomes import (
-    degree_label,
-    degrees_of,
-    measure_label,
-    outcomes_of,
-    part_title,
+from quantshift.report.figures.canvas import (
+    GRID,
+    TEXT_WIDTH,
+    blank,
+    fitted_size,
+    house_style,
+    readable,
+    text_width,
 )
-from quantshift.report.style import method_styles
+from quantshift.report.figures.outcomes import Outcomes
+from quantshift.report.figures.panels import HANDLE, columns_that_fit, legend_below, plain_names
+from quantshift.report.style import MethodStyle
+
+MOST_IN_A_PANEL = 12
+"""Methods that can be told apart in one panel; more are divided."""
+
+_DIVIDED = 8
+"""Methods of a panel where they are divided."""
 
 _COLUMNS = 2
 _PANEL_HEIGHT = 2.6
+_LEGEND_HEIGHT = 0.5
 
 
-def error_lines(
-    frame: pl.DataFrame,
-    parts: Sequence[str],
-    *,
-    methods: Sequence[str] | None = None,
-    measure: str = "ae",
-    confidence: float = 0.95,
-) -> Figure:
-    """Mean error by degree, a panel per part on one scale (methods None: all with results)."""
-    rows, chosen = outcomes_of(frame, parts, methods, measure=measure)
-    means = summarise(rows, ["part", "method", "degree"], confidence=confidence)
-    columns = min(_COLUMNS, len(parts))
-    n_rows = -(-len(parts) // columns)
+def error_lines(outcomes: Outcomes, *, confidence: float = 0.95) -> Figure:
+    """Mean error by degree, a panel per facet, or several of many methods, on one scale."""
+    facets = outcomes.subject.facets
+    means = summarise(outcomes.rows, ["facet", "method", "degree"], confidence=confidence)
+    groups = _groups(outcomes)
+    places = [(facet, group) for group in groups for facet in facets]
+    columns = min(_COLUMNS, len(places))
+    n_rows = -(-len(places) // columns)
+    divided = len(groups) > 1
     with house_style():
-        figure = blank(TEXT_WIDTH, _PANEL_HEIGHT * n_rows + 0.6)
+        height = _PANEL_HEIGHT + (_LEGEND_HEIGHT if divided else 0)
+        figure = blank(TEXT_WIDTH, height * n_rows + 0.6)
         grid = figure.subplots(n_rows, columns, squeeze=False, sharey=True)
-        panels = dict(zip(parts, grid.flat, strict=False))
-        for axes in list(grid.flat)[len(parts) :]:
+        for axes in list(grid.flat)[len(places) :]:
             axes.set_axis_off()
-        for part, axes in panels.items():
-            _draw_lines(axes, means.filter(pl.col("part") == part), chosen)
-            axes.set_title(part_title(part))
-            axes.set_xlabel(degree_label(part))
-        floor_at_zero(panels.values())
-        figure.supylabel(f"mean {measure_label(measure)}, {confidence:.0%} limits", fontsize=8)
-        handles = next(iter(panels.values())).get_lines()
-        figure.legend(handles=handles, loc="outside lower center", ncols=min(9, len(handles)))
+        panels = list(grid.flat)[: len(places)]
+        for (facet, group), axes in zip(places, panels, strict=True):
+            own = means.filter(pl.col("facet") == facet.name)
+            _draw_lines(axes, own, group, outcomes, others=divided)
+            title = readable(outcomes.subject.title(facet))
+            axes.set_title(f"{title}: {_place(groups, group)}" if divided else title)
+            axes.set_xlabel(readable(outcomes.degree_label))
+            if divided:
+                _legend_of_panel(axes, group, outcomes.styles)
+        floor_at_zero(panels)
+        figure.supylabel(f"mean {outcomes.measure.title}, {confidence:.0%} limits", fontsize=8)
+        if not divided:
+            handles = method_lines(outcomes.methods, outcomes.styles)
+            plain_names(legend_below(figure, handles), outcomes.methods)
     return figure
 
 
-def _draw_lines(axes: Axes, means: pl.DataFrame, methods: Sequence[str]) -> None:
-    degrees = degrees_of(means)
-    styles = method_styles(methods)
-    every = pl.DataFrame({"degree": degrees})
+def method_lines(methods: Sequence[str], styles: Mapping[str, MethodStyle]) -> list[Line2D]:
+    """The lines of a legend: what each method looks like."""
+    return [
+        Line2D([], [], label=method, **line_look(styles[method]), linewidth=1.2)
+        for method in methods
+    ]
+
+
+def line_look(style: MethodStyle) -> dict[str, Any]:
+    """How the line of a method is drawn."""
+    return {
+        "color": style.colour,
+        "linestyle": style.dash,
+        "marker": style.marker,
+        "markersize": 3.5,
+        "markeredgecolor": "white",
+        "markeredgewidth": 0.3,
+    }
+
+
+def _groups(outcomes: Outcomes) -> list[tuple[str, ...]]:
+    """The methods that share a panel: all, or a few at a time by their mean error."""
+    methods = outcomes.methods
+    if len(methods) <= MOST_IN_A_PANEL:
+        return [methods]
+    by_method = outcomes.rows.group_by("method").agg(pl.col("error").mean())
+    means = dict(by_method.iter_rows())
+    ordered = sorted(methods, key=lambda method: means.get(method, np.inf))
+    starts = range(0, len(ordered), _DIVIDED)
+    return [tuple(ordered[start : start + _DIVIDED]) for start in starts]
+
+
+def _place(groups: Sequence[Sequence[str]], group: Sequence[str]) -> str:
+    """Which methods a panel shows, by their mean error."""
+    before = sum(len(other) for other in groups[: list(groups).index(group)])
+    if not before:
+        return f"the {len(group)} best"
+    last = before + len(group)
+    return f"place {last}" if len(group) == 1 else f"places {before + 1} to {last}"
+
+
+def _draw_lines(
+    axes: Axes, means: pl.DataFrame, methods: Sequence[str], outcomes: Outcomes, *, others: bool
+) -> None:
+    degrees = outcomes.degrees
+    table = {
+        name: means.pivot(on="degree", index="method", values=name, sort_columns=False)
+        for name in ("mean", "low", "high")
+    }
+    lines = {name: _by_method(frame, degrees) for name, frame in table.items()}
+    if others:
+        rest = [
+            np.column_stack([degrees, mean])
+            for method, mean in lines["mean"].items()
+            if method not in methods
+        ]
+        axes.add_collection(LineCollection(rest, colors=GRID, linewidths=0.6, zorder=1))
+    nothing = np.full(len(degrees), np.nan)
     for method in methods:
-        line = every.join(means.filter(pl.col("method") == method), on="degree", how="left").select(
-            pl.col("mean", "low", "high").cast(pl.Float64)
-        )
-        mean, low, high = line.to_numpy().T
-        style = styles[method]
-        axes.plot(
-            degrees,
-            mean,
-            color=style.colour,
-            linestyle=style.dash,
-            linewidth=1.2,
-            marker=style.marker,
-            markersize=3.5,
-            markeredgecolor="white",
-            markeredgewidth=0.3,
-            label=method,
-        )
+        mean, low, high = (lines[name].get(method, nothing) for name in ("mean", "low", "high"))
+        style = outcomes.styles[method]
+        axes.plot(degrees, mean, label=method, linewidth=1.2, **line_look(style))
         axes.vlines(degrees, low, high, color=style.colour, linewidth=0.9)
     degree_axis(axes, degrees)
+
+
+def _by_method(table: pl.DataFrame, degrees: Sequence[float]) -> dict[str, Any]:
+    """Numbers at each degree by method, NaN where there is none."""
+    at = {str(degree): degree for degree in degrees}
+    found = {at[name]: name for name in table.columns if name in at}
+    nothing = pl.lit(None, pl.Float64)
+    columns = [
+        (pl.col(found[degree]) if degree in found else nothing).cast(pl.Float64).alias(str(place))
+        for place, degree in enumerate(degrees)
+    ]
+    return dict(zip(table["method"], table.select(columns).to_numpy(), strict=True))
+
+
+def _legend_of_panel(axes: Axes, methods: Sequence[str], styles: Mapping[str, MethodStyle]) -> None:
+    room = TEXT_WIDTH / _COLUMNS - 0.3
+    sizes = [fitted_size(method, 7, room - HANDLE) for method in methods]
+    widths = [
+        text_width(method.replace("$", r"\$"), size) + HANDLE
+        for method, size in zip(methods, sizes, strict=True)
+    ]
+    legend = axes.legend(
+        handles=method_lines(methods, styles),
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.2),
+        ncols=columns_that_fit(widths, room),
+        columnspacing=1.0,
+        handletextpad=0.4,
+        handlelength=2.6,
+        borderaxespad=0.0,
+    )
+    plain_names(legend, methods)
+    for text, size in zip(legend.get_texts(), sizes, strict=True):
+        text.set_fontsize(size)

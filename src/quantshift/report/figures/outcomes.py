@@ -1,70 +1,130 @@
-"""The rows a figure is about: a part that is missing is an error, a missing method a gap."""
+"""The rows a figure is about: one experiment on one data set, the methods chosen, their looks.
 
-from collections.abc import Iterable, Sequence
+A method without results stays among the chosen ones, as a gap; no results at all are an error.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
 
 import polars as pl
 
-from quantshift.analysis.errors import require, with_errors
+from quantshift.analysis.deviations import require, with_errors
 from quantshift.analysis.methods import order_methods
-from quantshift.analysis.parts import ensure_part
 from quantshift.errors import DataError
+from quantshift.metrics import Measure, measure_called
+from quantshift.report.prevalences import as_numbers
+from quantshift.report.style import MethodStyle, method_styles
+from quantshift.report.wording import (
+    Facet,
+    Subject,
+    degree_label,
+    degree_step,
+    in_steps,
+    subjects_of,
+)
+from quantshift.results.about import About
+from quantshift.shifts.protocol import Coordinate
 
 COLUMNS = (
-    *("experiment", "part", "cell", "method", "p_train", "alpha_train", "cut_train", "p_test"),
-    *("degree", "size", "p_true", "p_hat"),
+    *("experiment", "dataset", "cell", "method", "stratum", "sample", "facet"),
+    *("degree", "p_true", "p_hat", "error", "signed"),
 )
-"""What figures need of the outcomes; the rest would only fill the memory."""
+"""What figures need of the outcomes, coordinates apart; the rest would only fill the memory."""
 
-_DEGREES = {
-    "prior": "$p_U - p_L$",
-    "covariate": "$\\alpha_L - \\alpha_U$",
-    "covariate-pure": "$\\alpha_L - \\alpha_U$",
-    "covariate-mixed": "$\\alpha_L - \\alpha_U$",
-    "local": "$p_U - p_L$",
-    "local-control": "$p_U - p_L$",
-    "concept": "$c_L - c_U$",
-    "concept-forced": "$c_L - c_U$",
-}
 
-_TITLES = {
-    "prior": "prior shift",
-    "covariate": "covariate shift",
-    "covariate-pure": "pure covariate shift",
-    "covariate-mixed": "mixed covariate shift",
-    "local": "local covariate shift",
-    "local-control": "its control (prior shift)",
-    "concept": "concept shift",
-    "concept-forced": "concept shift, forced priors",
-}
+@dataclass(frozen=True)
+class Outcomes:
+    """What figures are drawn from.
 
-_MEASURES = {"ae": "absolute error", "se": "squared error"}
+    rows: raw outcomes with `error` and `signed`, degrees as they are drawn; prevalences of two
+        classes are numbers, those of the positive one.
+    subject: the experiment, in the words of its protocol.
+    methods: in drawing order, whether or not they have results.
+    styles: the look of each method.
+    step: what degrees were rounded to; None if they are drawn as they are.
+    """
+
+    rows: pl.DataFrame
+    subject: Subject
+    methods: tuple[str, ...]
+    styles: Mapping[str, MethodStyle]
+    measure: Measure
+    step: float | None = None
+
+    @property
+    def dataset(self) -> str:
+        """The data set the outcomes are from."""
+        return self.subject.datasets[0]
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Its classes, in the order of the estimates."""
+        return self.subject.classes(self.dataset)
+
+    @property
+    def degrees(self) -> list[float]:
+        """The distinct degrees of shift, increasing."""
+        return degrees_of(self.rows)
+
+    @property
+    def by_degree(self) -> bool:
+        """Whether there are degrees to draw by."""
+        return bool(self.rows["degree"].is_not_null().any())
+
+    @property
+    def degree_label(self) -> str:
+        """What the degree is, for an axis."""
+        return degree_label(self.subject.about.words, self.step)
+
+    def only(self, methods: Sequence[str]) -> Self:
+        """The outcomes of some methods, in this order."""
+        rows = self.rows.filter(pl.col("method").cast(pl.String).is_in(list(methods)))
+        return replace(self, rows=rows, methods=tuple(methods))
+
+    def of(self, facet: Facet) -> Self:
+        """The outcomes of one facet."""
+        return replace(
+            self,
+            rows=self.rows.filter(pl.col("facet") == facet.name),
+            subject=replace(self.subject, facets=(facet,)),
+        )
 
 
 def outcomes_of(
     frame: pl.DataFrame,
-    parts: Sequence[str],
-    methods: Sequence[str] | None,
+    about: About | None = None,
     *,
+    methods: Sequence[str] | None = None,
     measure: str = "ae",
-) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Rows of these parts and methods with `part` and `error`, and the methods in drawing order.
+    styles: Mapping[str, MethodStyle] | None = None,
+) -> Outcomes:
+    """What to draw of one experiment on one data set.
 
-    Methods None: all that have results. Methods without a row stay in the list, as gaps.
+    about: the experiment in the words of its protocol (`ResultStore.about`); None: what the rows
+        tell.
+    methods: those to draw, in this order; None: all that have results.
+    measure: any of `quantshift.metrics.MEASURES`; rows that have an `error` keep it.
+    styles: the looks of the methods, if more of them are shown elsewhere.
     """
-    require(frame, ["method"])
-    rows = ensure_part(frame).filter(pl.col("part").is_in(parts))
-    if rows.is_empty():
-        known = ", ".join(sorted(ensure_part(frame)["part"].unique()))
-        raise DataError(f"no results of {' or '.join(parts)} to draw; there are results of {known}")
-    present = order_methods(rows["method"].unique())
+    chosen_measure = measure_called(measure)
+    require(frame, ["experiment", "dataset", "facet", "method", "degree"])
+    (subject,) = _one(frame, about)
+    present = order_methods(frame["method"].unique())
     chosen = present if methods is None else tuple(methods)
-    rows = rows.filter(pl.col("method").is_in(chosen))
+    rows = frame if methods is None else frame.filter(pl.col("method").is_in(chosen))
     if rows.is_empty():
         raise DataError(
-            f"no results of {', '.join(chosen)} in {' or '.join(parts)}; "
+            f"no results of {', '.join(chosen)} in {subject.name}; "
             f"there are results of {', '.join(present)}"
         )
-    return with_errors(rows.select(COLUMNS), measure=measure), chosen
+    if "error" not in rows.columns:
+        rows = with_errors(rows, measure=measure)
+    step = degree_step(rows["degree"].drop_nulls().unique())
+    own = [_plain(rows, c) for c in subject.about.coordinates if c.name in rows.columns]
+    rows = as_numbers(rows.select(*COLUMNS, *own)).with_columns(degree=in_steps(step))
+    looks = method_styles([*present, *chosen]) if styles is None else styles
+    return Outcomes(rows, subject, chosen, looks, chosen_measure, step)
 
 
 def degrees_of(rows: pl.DataFrame) -> list[float]:
@@ -75,22 +135,16 @@ def degrees_of(rows: pl.DataFrame) -> list[float]:
     return degrees
 
 
-def degree_label(part: str) -> str:
-    """What the degree of a part is, for an axis."""
-    return f"degree of shift, {_DEGREES[part]}" if part in _DEGREES else "degree of shift"
+def _plain(rows: pl.DataFrame, coordinate: Coordinate) -> pl.Expr:
+    """A coordinate as it is declared: beside vectors of others a number stands as a list of one."""
+    column = pl.col(coordinate.name)
+    wrapped = isinstance(rows.schema[coordinate.name], pl.List) and coordinate.type != "vector"
+    return column.list.first() if wrapped else column
 
 
-def part_title(part: str) -> str:
-    """A part in words, for the title of a panel."""
-    return _TITLES.get(part, part)
-
-
-def order_parts(names: Iterable[str]) -> list[str]:
-    """The distinct parts: the paper's in its order, then the others by name."""
-    present = set(names)
-    return [*(part for part in _TITLES if part in present), *sorted(present.difference(_TITLES))]
-
-
-def measure_label(measure: str) -> str:
-    """The name of an error measure, for an axis."""
-    return _MEASURES.get(measure, f"error ({measure})")
+def _one(frame: pl.DataFrame, about: About | None) -> tuple[Subject, ...]:
+    for name, words in (("experiment", "experiment"), ("dataset", "data set")):
+        there = sorted(frame[name].unique())
+        if len(there) > 1:
+            raise DataError(f"draw one {words} at a time; there are results of {', '.join(there)}")
+    return subjects_of(frame, {about.name: about} if about else None)

@@ -1,29 +1,53 @@
-"""Sheets with a panel per method, on shared axes, and what stands around the panels."""
+"""Sheets with a panel per method or class, on shared axes, and what stands around the panels."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
 
-from quantshift.report.figures.canvas import MUTED, TEXT_WIDTH, blank
+from quantshift.report.figures.canvas import MUTED, TEXT_WIDTH, blank, fitted_size, text_width
 
-_COLUMNS = 3
-_PANEL_HEIGHT = 1.75
+TITLE_SIZE = 8.5
+
+_LEGEND_ROW = 0.19
+HANDLE = 0.57
+"""Inches of a row of the legend, and of the sign and the space beside a name."""
+
+_MOST_COLUMNS = 8
 
 
-def method_panels(
-    methods: Sequence[str], *, panel_height: float = _PANEL_HEIGHT
+class Sheet(NamedTuple):
+    """Columns of panels, the height of one and the labels that fit below it."""
+
+    columns: int
+    height: float
+    labels: int
+
+
+def sheet_for(n_panels: int) -> Sheet:
+    """How a number of panels is laid out: many of them are smaller, so that they stay one sheet."""
+    if n_panels <= 9:
+        return Sheet(min(3, n_panels), 1.75, 7)
+    return Sheet(4, 1.45, 5) if n_panels <= 16 else Sheet(5, 1.3, 3)
+
+
+def titled_panels(
+    names: Sequence[str], *, height: float | None = None
 ) -> tuple[Figure, dict[str, Axes]]:
-    """A sheet with a titled panel per method, three in a row."""
-    columns = min(_COLUMNS, len(methods))
-    n_rows = -(-len(methods) // columns)
-    figure = blank(TEXT_WIDTH, panel_height * n_rows + 0.75)
-    grid = figure.subplots(n_rows, columns, squeeze=False, sharex=True, sharey=True)
-    panels = dict(zip(methods, grid.flat, strict=False))
-    for method, axes in panels.items():
-        axes.set_title(method)
-    for axes in list(grid.flat)[len(methods) :]:
+    """A sheet with a panel for each name, of the height of a sheet of three columns or its own."""
+    sheet = sheet_for(len(names))
+    each = sheet.height if height is None else height * sheet.height / sheet_for(1).height
+    n_rows = -(-len(names) // sheet.columns)
+    figure = blank(TEXT_WIDTH, each * n_rows + 0.75)
+    grid = figure.subplots(n_rows, sheet.columns, squeeze=False, sharex=True, sharey=True)
+    panels = dict(zip(names, grid.flat, strict=False))
+    room = 0.85 * TEXT_WIDTH / sheet.columns
+    for name, axes in panels.items():
+        axes.set_title(name, fontsize=fitted_size(name, TITLE_SIZE, room), parse_math=False)
+    for axes in list(grid.flat)[len(names) :]:
         axes.set_axis_off()
     return figure, panels
 
@@ -41,15 +65,65 @@ def note_gap(axes: Axes) -> None:
     )
 
 
-def finish(figure: Figure, *, x: str, y: str, handles: Sequence[Artist] = ()) -> None:
+def finish(figure: Figure, *, x: str, y: str, handles: Sequence[Artist]) -> Legend:
     """Axis labels, below the last panel of each column and once at the left, and a legend."""
     shown = [axes for axes in figure.axes if axes.axison]
     lowest = {_column(axes): axes for axes in shown}
+    # A label wider than its panel stands once, above the legend.
+    wide = len(lowest) > 1 and text_width(x, 8) > 0.9 * TEXT_WIDTH / len(lowest)
     for axes in lowest.values():
-        axes.set_xlabel(x)
         axes.tick_params(labelbottom=True)
+        if not wide:
+            axes.set_xlabel(x)
     figure.supylabel(y, fontsize=8)
-    figure.legend(handles=handles, loc="outside lower center", ncols=4)
+    return legend_below(figure, handles, title=x if wide else "")
+
+
+def legend_below(figure: Figure, handles: Sequence[Artist], *, title: str = "") -> Legend:
+    """A legend of as many columns as fit the width, below everything else.
+
+    The figure grows by what the legend needs beyond one row.
+    """
+    widths = [text_width(str(handle.get_label()), 8) + HANDLE for handle in handles]
+    columns = columns_that_fit(widths, TEXT_WIDTH)
+    n_rows = -(-len(widths) // columns) + bool(title)
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(width, height + _LEGEND_ROW * max(0, n_rows - 1))
+    return figure.legend(
+        handles=handles,
+        loc="outside lower center",
+        ncols=columns,
+        columnspacing=1.2,
+        handletextpad=0.5,
+        handlelength=2.6,
+        title=title or None,
+        title_fontsize=8,
+    )
+
+
+def columns_that_fit(widths: Sequence[float], room: float) -> int:
+    """The most columns of a legend that fit into so many inches.
+
+    A legend is filled column by column, the first ones one longer.
+    """
+    for columns in range(min(len(widths), _MOST_COLUMNS), 1, -1):
+        short, longer = divmod(len(widths), columns)
+        sizes = [short + (place < longer) for place in range(columns)]
+        starts = [sum(sizes[:place]) for place in range(columns)]
+        needed = sum(
+            max(widths[start : start + size]) for start, size in zip(starts, sizes, strict=True)
+        )
+        if needed <= room - 0.1:
+            return columns
+    return 1
+
+
+def plain_names(legend: Legend, names: Iterable[str]) -> None:
+    """Keep dollar signs in the names of methods from being taken for mathematics."""
+    plain = set(names)
+    for text in legend.get_texts():
+        if text.get_text() in plain:
+            text.set_parse_math(False)
 
 
 def _column(axes: Axes) -> int:

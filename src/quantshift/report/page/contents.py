@@ -1,33 +1,38 @@
 """What a report holds, computed once for the page and for the files beside it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
-from quantshift.analysis.errors import require, with_errors
-from quantshift.analysis.findings import Verdict, verdicts
-from quantshift.analysis.parts import part_of
-from quantshift.analysis.published import against_published
+from quantshift.analysis.deviations import require, with_errors
+from quantshift.analysis.facets import ensure_part
+from quantshift.analysis.lean import lean
+from quantshift.metrics import Measure, measure_called
+from quantshift.paper import Verdict, against_published, setups_of, verdicts
 from quantshift.report.published_table import published_comparison_tables
-from quantshift.report.summary_table import summary_table
+from quantshift.report.summary_table import summary_tables
 from quantshift.report.table import ReportTable
-from quantshift.report.tables import error_table, result_tables
-
-PURE = "covariate-pure"
+from quantshift.report.tables import result_tables
+from quantshift.report.wording import subjects_of
+from quantshift.results.about import About
 
 
 @dataclass(frozen=True)
 class Contents:
     """Results with what was computed from them.
 
-    rows: raw outcomes with part, error and signed.
+    rows: raw outcomes with part, error and signed; text as categories.
+    abouts: what is told of every experiment of the rows, in the order to show them.
+    measure: what the errors are.
     tables: mean errors by degree; summaries: one table for each part, over all degrees.
     compared, published: our errors beside the published ones, as a frame and as tables; None and
         empty unless asked for.
     """
 
     rows: pl.DataFrame
+    abouts: Mapping[str, About]
+    measure: Measure
     verdicts: Sequence[Verdict]
     tables: Sequence[ReportTable]
     summaries: Sequence[ReportTable]
@@ -41,37 +46,49 @@ class Contents:
 
 
 def contents_of(
-    frame: pl.DataFrame, *, against_paper: bool = False, progress: Callable[[str], None]
+    frame: pl.DataFrame,
+    *,
+    abouts: Mapping[str, About] | None = None,
+    measure: str = "ae",
+    methods: Sequence[str] | None = None,
+    against_paper: bool = False,
+    progress: Callable[[str], None],
 ) -> Contents:
-    """All that a report says of these raw outcomes; `progress` is told what is being computed."""
-    require(frame, ["method", "p_true", "p_hat"])
-    rows = with_errors(part_of(frame))
-    progress("findings")
-    found = verdicts(rows)
+    """All that a report says of these raw outcomes; `progress` is told what is being computed.
+
+    abouts: the experiments in the words of their protocols; what is missing is told by the rows.
+    measure: any of `quantshift.metrics.MEASURES`; rows that have an `error` keep it.
+    methods: the columns of the tables, in this order.
+    """
+    require(frame, ["experiment", "dataset", "method", "p_true", "p_hat"])
+    rows = lean(ensure_part(frame))
+    rows = rows if "error" in rows.columns else with_errors(rows, measure=measure)
+    told = {subject.name: subject.about for subject in subjects_of(rows, abouts)}
+    judged, compared = _evidence(rows, against_paper=against_paper, progress=progress)
     progress("tables")
-    tables = result_tables(rows)
-    if PURE in rows["part"].unique():
-        tables.append(_pure_table(rows))
-    summaries = [summary_table(rows, part) for part in rows["part"].unique().sort()]
-    if not against_paper:
-        return Contents(rows, found, tables, summaries)
-    progress("comparison with the published numbers")
+    tables = result_tables(rows, told, measure=measure, methods=methods)
+    progress("summaries")
+    summaries = summary_tables(rows, told, measure=measure)
     return Contents(
-        rows,
-        found,
-        tables,
-        summaries,
-        compared=against_published(rows),
-        published=published_comparison_tables(rows),
+        rows=rows,
+        abouts=told,
+        measure=measure_called(measure),
+        verdicts=judged,
+        tables=tables,
+        summaries=summaries,
+        compared=compared,
+        published=() if compared is None else published_comparison_tables(compared),
     )
 
 
-def _pure_table(rows: pl.DataFrame) -> ReportTable:
-    """Pure covariate shift over all prevalences; the paper shows each prevalence alone."""
-    return error_table(
-        rows,
-        [PURE],
-        name=PURE,
-        title="Pure global covariate shift, all prevalences",
-        degree=r"$\alpha_L - \alpha_U$",
-    )
+def _evidence(
+    rows: pl.DataFrame, *, against_paper: bool, progress: Callable[[str], None]
+) -> tuple[list[Verdict], pl.DataFrame | None]:
+    """What the rows say to the paper's findings and, if asked for, to its published numbers."""
+    progress("findings")
+    own = setups_of(rows)
+    judged = verdicts(own)
+    if not against_paper:
+        return judged, None
+    progress("comparison with the published numbers")
+    return judged, against_published(own)

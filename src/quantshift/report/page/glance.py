@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from quantshift.report.page.sections import Section
-from quantshift.report.table import MISSING
-from quantshift.report.tables import decimal
+from quantshift.report.table import MISSING, decimal
 
 YARDSTICK = "MLPE"
 """Where the prevalence stays it is right by design, so it cannot be the best."""
@@ -35,19 +34,24 @@ class GlanceRow:
 
 @dataclass(frozen=True)
 class Glance:
-    """The table; `partial` if some means are left out because estimates are missing."""
+    """The table; `partial` if some means are left out because estimates are missing.
+
+    datasets: how many data sets the means are over.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[GlanceRow, ...]
     yardstick: str
     partial: bool
+    datasets: int = 1
 
 
 def glance_of(rows: pl.DataFrame, sections: Sequence[Section], methods: Sequence[str]) -> Glance:
-    """Mean errors over all samples of each part, by method."""
+    """Mean errors over all samples of each part, by method; every data set counts as much."""
     panels = [(section, panel) for section in sections for panel in section.panels]
-    means = rows.group_by("part", "method").agg(n=pl.len(), mean=pl.col("error").mean())
-    columns = [_column(means.filter(pl.col("part") == panel.part), methods) for _, panel in panels]
+    by = ["experiment", "part", "dataset", "method"]
+    means = rows.group_by(by).agg(n=pl.len(), mean=pl.col("error").mean())
+    columns = [_column(_own(means, section, panel.part), methods) for section, panel in panels]
     return Glance(
         columns=tuple(
             f"{section.title}: {panel.label}" if panel.label else section.title
@@ -59,13 +63,44 @@ def glance_of(rows: pl.DataFrame, sections: Sequence[Section], methods: Sequence
         ),
         yardstick=YARDSTICK if YARDSTICK in methods else "",
         partial=any(cell.note for column in columns for cell in column),
+        datasets=rows["dataset"].n_unique(),
     )
 
 
+def best_methods(glance: Glance, n: int) -> tuple[str, ...]:
+    """The n methods with the best mean place over the columns, in the order of the table.
+
+    The yardstick is not among them.
+    """
+    places: dict[str, list[int]] = {row.method: [] for row in glance.rows}
+    for column in range(len(glance.columns)):
+        there = [
+            row for row in glance.rows if row.cells[column].sort and row.method != glance.yardstick
+        ]
+        ordered = sorted(there, key=lambda row: float(row.cells[column].sort))
+        for place, row in enumerate(ordered):
+            places[row.method].append(place)
+    told = {method: sum(own) / len(own) for method, own in places.items() if own}
+    best = sorted(told, key=lambda method: told[method])[:n]
+    return tuple(row.method for row in glance.rows if row.method in best)
+
+
+def _own(means: pl.DataFrame, section: Section, part: str) -> pl.DataFrame:
+    return means.filter((pl.col("experiment") == section.experiment) & (pl.col("part") == part))
+
+
 def _column(means: pl.DataFrame, methods: Sequence[str]) -> list[GlanceCell]:
-    found = {row["method"]: row for row in means.iter_rows(named=True)}
-    expected = max((row["n"] for row in found.values()), default=0)
-    complete = {name: row["mean"] for name, row in found.items() if row["n"] == expected}
+    expected = pl.col("n").max().over("dataset")
+    told = means.with_columns(expected=expected)
+    datasets = told["dataset"].n_unique()
+    total = told.unique("dataset")["expected"].sum()
+    by_method = told.group_by("method").agg(
+        pl.col("n").sum(),
+        pl.col("mean").mean(),
+        complete=(pl.len() == datasets) & (pl.col("n") == pl.col("expected")).all(),
+    )
+    row_of = {row["method"]: row for row in by_method.iter_rows(named=True)}
+    complete = {name: row["mean"] for name, row in row_of.items() if row["complete"]}
     racing = [mean for name, mean in complete.items() if name != YARDSTICK]
     largest = max(complete.values(), default=0) or 1
     cells = []
@@ -77,6 +112,6 @@ def _column(means: pl.DataFrame, methods: Sequence[str]) -> list[GlanceCell]:
                 GlanceCell(decimal(mean), f"{mean:.6f}", f"{mean / largest:.3f}", best=best)
             )
         else:
-            n = found[method]["n"] if method in found else 0
-            cells.append(GlanceCell(note=f"{n:,} of {expected:,} estimates"))
+            n = row_of[method]["n"] if method in row_of else 0
+            cells.append(GlanceCell(note=f"{n:,} of {total:,} estimates"))
     return cells

@@ -10,19 +10,30 @@ from typing import Any
 
 import polars as pl
 
-from quantshift.report.page.sections import COORDINATE_LABELS, Section
-from quantshift.report.page.slices import DIAGONAL_FIGURES, ERROR_FIGURES, Slices
+from quantshift.report.page.sections import Section
+from quantshift.report.page.slices import (
+    BIAS_FIGURES,
+    DIAGONAL_FIGURES,
+    ERROR_FIGURES,
+    Prepared,
+    Slices,
+)
 from quantshift.report.style import ON_DARK, MethodStyle
+from quantshift.report.wording import value_text
 
 UNIT = 1e-4
 
 OPEN = -1
 """In place of the position of a coordinate's value: the slice leaves it open."""
 
-_SHAPES = {
+CLASS = "class"
+"""The coordinate that is never left open."""
+
+SHAPES = {
     "o": "M-.9,0A.9,.9,0,1,0,.9,0A.9,.9,0,1,0,-.9,0Z",
     "s": "M-.8,-.8H.8V.8H-.8Z",
     "D": "M0,-1.1L1.1,0L0,1.1L-1.1,0Z",
+    "d": "M0,-1.1L.65,0L0,1.1L-.65,0Z",
     "^": "M0,-1L1,.8H-1Z",
     "v": "M0,1L1,-.8H-1Z",
     "<": "M-1,0L.8,1V-1Z",
@@ -43,7 +54,7 @@ def method_entries(styles: Mapping[str, MethodStyle]) -> list[dict[str, Any]]:
             "name": name,
             "light": style.colour,
             "dark": ON_DARK.get(style.colour, style.colour),
-            "shape": _SHAPES.get(style.marker, _SHAPES["o"]),
+            "shape": SHAPES[style.marker],
             "dash": [] if isinstance(style.dash, str) else [2 * step for step in style.dash[1]],
         }
         for name, style in styles.items()
@@ -51,25 +62,38 @@ def method_entries(styles: Mapping[str, MethodStyle]) -> list[dict[str, Any]]:
 
 
 def section_entry(
-    section: Section, errors: Slices, diagonal: Slices, methods: Sequence[str]
+    own: Prepared, errors: Slices, diagonal: Slices, bias: Slices | None, methods: Sequence[str]
 ) -> dict[str, Any]:
     """All that the charts of a section need."""
+    section = own.section
     degrees = errors.frame["x"].drop_nulls().unique().sort().to_list()
-    names = [*errors.coordinates, *(c for c in diagonal.coordinates if c not in errors.coordinates)]
-    values = {name: _values(name, errors, diagonal) for name in names}
+    slices = [each for each in (errors, diagonal, bias) if each is not None]
+    names = dict.fromkeys(name for each in slices for name in each.coordinates)
+    values: dict[str, list[Any]] = {name: _values(name, slices) for name in names}
     if len(degrees) > 1:
         values["degree"] = degrees
+    if own.classes:
+        values[CLASS] = list(own.classes)
+    labels = _labels(section)
+    step = f", in steps of {own.step:g}" if own.step else ""
     return {
         "id": section.identifier,
         "title": section.title,
-        "degree": section.degree,
+        "degree": f"{section.degree}{step}",
         "panels": [panel.label for panel in section.panels],
         "coordinates": [
-            {"name": name, "label": COORDINATE_LABELS.get(name, name), "values": values[name]}
+            {
+                "name": name,
+                "label": labels.get(name, name),
+                "texts": [_text(value) for value in values[name]],
+                "open": name != CLASS,
+            }
             for name in values
         ],
+        "degrees": degrees,
         "errors": _packed(errors, values, methods, ERROR_FIGURES),
         "diagonal": _packed(diagonal, values, methods, DIAGONAL_FIGURES),
+        **({"bias": _packed(bias, values, methods, BIAS_FIGURES)} if bias else {}),
     }
 
 
@@ -98,7 +122,7 @@ def published_entry(compared: pl.DataFrame, methods: Sequence[str]) -> dict[str,
 
 def _row_label(row: Mapping[str, Any]) -> str:
     fixed = [f"{name} {row[name]:g}" for name in ("p_train", "p_test") if row[name] is not None]
-    return ", ".join([row["part"], *fixed, f"degree {row['degree']:g}"])
+    return ", ".join([row["setup"], *fixed, f"degree {row['degree']:g}"])
 
 
 def embedded_json(data: object) -> str:
@@ -113,18 +137,29 @@ def embedded_json(data: object) -> str:
     return text
 
 
-def _values(name: str, *slices: Slices) -> list[float]:
-    found = [s.frame[name] for s in slices if name in s.coordinates]
-    return pl.concat(found).drop_nulls().unique().sort().to_list()
+def _labels(section: Section) -> dict[str, str]:
+    declared = {c.name: c.label for c in section.subject.about.coordinates}
+    return {"dataset": "data set", "degree": "degree", CLASS: "class", **declared}
+
+
+def _text(value: Any) -> str:
+    text = value_text(value)
+    return text.replace("-", "−") if isinstance(value, float) else text
+
+
+def _values(name: str, slices: Sequence[Slices]) -> list[Any]:
+    there = [each.frame[name] for each in slices if name in each.coordinates]
+    return pl.concat(there).drop_nulls().unique().sort().to_list()
 
 
 def _packed(
     slices: Slices,
-    values: Mapping[str, list[float]],
+    values: Mapping[str, list[Any]],
     methods: Sequence[str],
     figures: Sequence[str],
 ) -> dict[str, Any]:
     frame = slices.frame
+    fixed = [*slices.coordinates, *([CLASS] if CLASS in frame.columns else [])]
     x = frame["x"].drop_nulls().unique().sort().to_list()
     columns: dict[str, list[Any]] = {
         "x": _positions(frame["x"], x),
@@ -136,10 +171,10 @@ def _packed(
         columns["panel"] = frame["panel"].to_list()
     if (frame["n"] != frame["expected"]).any():
         columns["expected"] = frame["expected"].to_list()
-    columns |= {name: _positions(frame[name], values[name]) for name in slices.coordinates}
-    whole = (frame.select(figures) / UNIT).with_columns(pl.all().round().cast(pl.Int32))
+    columns |= {name: _positions(frame[name], values[name]) for name in fixed}
+    whole = (frame.select(figures) / UNIT).with_columns(pl.all().round().cast(pl.Int64))
     columns |= whole.to_dict(as_series=False)
-    return {"coordinates": list(slices.coordinates), "x": x, "columns": columns}
+    return {"coordinates": fixed, "x": x, "columns": columns}
 
 
 def _positions(column: pl.Series, values: Sequence[Any]) -> list[int]:

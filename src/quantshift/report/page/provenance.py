@@ -3,13 +3,14 @@
 import importlib.metadata
 import platform
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from quantshift.results.status import Planned, status
+from quantshift.results.completeness import Planned, status
 from quantshift.results.store import ResultStore
 
 PACKAGES = ("quantshift", "numpy", "scipy", "scikit-learn", "polars")
@@ -21,6 +22,7 @@ class FailedCell:
     """A cell in which some methods have no results, and the error that was the reason."""
 
     experiment: str
+    dataset: str
     cell: str
     methods: tuple[str, ...]
     error: str
@@ -52,26 +54,51 @@ class Provenance:
         told = [float(run["seconds"]) for run in self.runs if run.get("seconds")]
         return sum(told) if told else None
 
+    def title(self, experiment: str) -> str:
+        """What an experiment is called."""
+        return str(self.experiments.get(experiment, {}).get("title") or experiment)
+
+    def datasets(self, experiment: str) -> tuple[str, ...]:
+        """The data sets of an experiment, as far as it is described."""
+        return tuple(self.experiments.get(experiment, {}).get("datasets", {}))
+
     def cells(self, experiment: str) -> str:
         """How many cells of an experiment are complete, in words."""
-        row = self._progress_of(experiment)
-        return f"{row['cells_done']:,} of {row['cells']:,}" if row else "–"
+        counts = self._counts(experiment)
+        return f"{counts['cells_done']:,} of {counts['cells']:,}" if counts else "–"
 
-    def gap(self, experiment: str) -> str:
-        """What is missing in an experiment, in words; empty if nothing is."""
-        row = self._progress_of(experiment)
-        if row is None:
-            failed = len({f.cell for f in self.failures if f.experiment == experiment})
+    def gap(self, experiment: str, dataset: str | None = None) -> str:
+        """What is missing in an experiment, or on one data set, in words; empty if nothing is."""
+        counts = self._counts(experiment, dataset)
+        if counts is None:
+            failed = len({(f.dataset, f.cell) for f in self._failures_of(experiment, dataset)})
             return f"{failed:,} cells failed, at least in part" if failed else ""
-        cells, done, failed = (row[name] for name in ("cells", "cells_done", "cells_failed"))
+        cells, done, failed = (counts[name] for name in ("cells", "cells_done", "cells_failed"))
         reason = f"; {failed:,} failed, at least in part" if failed else ""
         return "" if done == cells else f"{done:,} of {cells:,} cells are complete{reason}"
 
-    def _progress_of(self, experiment: str) -> dict[str, int] | None:
+    def failed_methods(self, experiment: str, dataset: str | None = None) -> dict[str, int]:
+        """The methods that have failed, with the number of cells, the most failures first."""
+        methods = (method for f in self._failures_of(experiment, dataset) for method in f.methods)
+        return dict(Counter(methods).most_common())
+
+    def _failures_of(self, experiment: str, dataset: str | None) -> list[FailedCell]:
+        return [
+            failure
+            for failure in self.failures
+            if failure.experiment == experiment and dataset in (None, failure.dataset)
+        ]
+
+    def _counts(self, experiment: str, dataset: str | None = None) -> dict[str, int] | None:
+        """Numbers of cells of an experiment, or of one of its data sets; None if not known."""
         if self.progress is None:
             return None
-        rows = self.progress.filter(pl.col("experiment") == experiment).to_dicts()
-        return rows[0] if rows else None
+        rows = self.progress.filter(pl.col("experiment") == experiment)
+        if dataset is not None:
+            rows = rows.filter(pl.col("dataset") == dataset)
+        if rows.is_empty():
+            return None
+        return rows.select("cells", "cells_done", "cells_failed").sum().row(0, named=True)
 
 
 def provenance_of(store: ResultStore, planned: Planned | None = None) -> Provenance:
@@ -115,18 +142,29 @@ def shared_facts(provenance: Provenance) -> dict[str, str]:
     return {k: v for k, v in told[0].items() if all(other[k] == v for other in told)}
 
 
-def source_name(experiment: Mapping[str, Any]) -> str:
-    """The corpus of an experiment: the last name of a path, since folders are the maker's own."""
-    return re.split(r"[/\\\\]", str(experiment.get("source") or "–").rstrip("/\\"))[-1]
+def source_name(dataset: Mapping[str, Any]) -> str:
+    """The source of a data set: the last name of a path, since folders are the maker's own."""
+    return re.split(r"[/\\\\]", str(dataset.get("source") or "–").rstrip("/\\"))[-1]
+
+
+def dataset_facts(provenance: Provenance) -> list[list[str]]:
+    """Name, source, classes and hash of every data set of the run."""
+    told: dict[tuple[str, str], list[str]] = {}
+    for experiment in provenance.experiments.values():
+        for name, data in experiment.get("datasets", {}).items():
+            classes = ", ".join(map(str, data.get("classes", ())))
+            items = str(data.get("items") or "–")
+            told.setdefault((name, items), [name, source_name(data), classes, items])
+    return list(told.values())
 
 
 def experiment_facts(experiment: Mapping[str, Any]) -> dict[str, str]:
     """Facts about one experiment, by the heads of the page's table."""
     shift = experiment.get("shift", {})
     return {
+        "shift": str(shift.get("kind") or "–"),
         "profile": str(experiment.get("profile") or "–"),
-        "corpus": source_name(experiment),
-        "corpus hash": str(experiment.get("items") or "–"),
+        "data sets": ", ".join(experiment.get("datasets", {})) or "–",
         "seed": str(experiment.get("seed", "–")),
         "training size": _number(shift.get("train_size")),
         "sample size": _number(shift.get("test_size")),
@@ -150,16 +188,24 @@ def duration(seconds: float) -> str:
 
 
 def _failures(store: ResultStore) -> list[FailedCell]:
-    failed = []
-    for experiment in store.experiments:
-        for cell in store.cells(experiment):
-            lacking = store.failed(experiment, cell)
-            for failure in store.failures(experiment, cell) if lacking else ():
-                methods = tuple(name for name in failure.methods if name in lacking)
-                error = f"{failure.error}: {failure.message}"
-                if methods:
-                    failed.append(FailedCell(experiment, cell, methods, error))
-    return failed
+    return [
+        failed
+        for experiment in store.experiments
+        for dataset in store.datasets(experiment)
+        for cell in store.cells(experiment, dataset)
+        for failed in _failures_in(store, experiment, dataset, cell)
+    ]
+
+
+def _failures_in(
+    store: ResultStore, experiment: str, dataset: str, cell: str
+) -> Iterator[FailedCell]:
+    lacking = store.failed(experiment, dataset, cell)
+    for failure in store.failures(experiment, dataset, cell) if lacking else ():
+        methods = tuple(name for name in failure.methods if name in lacking)
+        if methods:
+            error = f"{failure.error}: {failure.message}"
+            yield FailedCell(experiment, dataset, cell, methods, error)
 
 
 def _number(value: object) -> str:

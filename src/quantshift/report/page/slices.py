@@ -3,6 +3,8 @@
 A slice fixes some coordinates (p_train = 0.5, say) and leaves the others open. A page cannot
 average quartiles or bootstrap limits, so those of every slice are computed here. The page must stay
 small whatever the run: coordinates can be chosen as long as all their slices fit a budget of rows.
+The data set is the first of them. With more than two classes, bias and diagonal are per class: the
+class is always fixed.
 
 A method that lacks some of the samples the other methods of its slice have would be averaged over
 other samples than theirs; such groups keep their counts but have no figures: a gap.
@@ -14,19 +16,27 @@ from itertools import combinations
 
 import polars as pl
 
+from quantshift.analysis.lean import lean, spelt
 from quantshift.analysis.summary import summarise
-
-COORDINATES = ("p_train", "p_test", "cut_train", "cut_test", "alpha_train", "alpha_test")
-"""What may be fixed, the most telling first."""
+from quantshift.report.page.sections import Section
+from quantshift.report.prevalences import as_numbers
+from quantshift.report.wording import degree_step, in_steps
 
 MOST_VALUES = 50
 """A coordinate with more values is not offered as a choice."""
+
+MOST_CLASSES = 30
+"""Classes with figures of their own: the most frequent ones."""
 
 ERROR_FIGURES = (
     *("mean", "low", "high", "median", "q1", "q3"),
     *("whisker_low", "whisker_high", "bias"),
 )
 DIAGONAL_FIGURES = ("p_true", "p_hat", "deviation")
+BIAS_FIGURES = ("bias",)
+
+REPEAT = "repeat"
+"""The coordinate that numbers repetitions: nothing to choose by."""
 
 _BINS = 20
 """Bins of the true prevalence on the diagonal; the paper's grids fall into their middles."""
@@ -38,31 +48,66 @@ class Slices:
 
     coordinates: those that can be chosen; null in `frame` where the slice leaves them open.
     frame: panel, the coordinates, `x`, method, n, expected (most samples of any method), figures
-        (null where n is less than expected).
+        (null where n is less than expected); with several classes also `class`.
     """
 
     coordinates: tuple[str, ...]
     frame: pl.DataFrame
 
 
-def error_slices(rows: pl.DataFrame, *, budget: int) -> Slices:
-    """Mean with limits, box and bias by degree; `rows` with panel, error, signed."""
-    rows = _lean(rows)
-    chosen = choosable(rows, COORDINATES, budget)
+@dataclass(frozen=True)
+class Prepared:
+    """The rows of a section as its slices need them.
+
+    rows: panel, the coordinates, `x` (the degree as it is drawn), method, error, signed, the
+        training set and its stratum, prevalences.
+    coordinates: what may be fixed, the most telling first.
+    classes: names of the classes that have figures of their own; empty if there are two classes.
+    step: what degrees were rounded to, if they were.
+    """
+
+    section: Section
+    rows: pl.DataFrame
+    coordinates: tuple[str, ...]
+    classes: tuple[str, ...]
+    step: float | None
+
+
+def prepared(rows: pl.DataFrame, section: Section) -> Prepared:
+    """The rows of a section (`with_panels`), light enough to be grouped often."""
+    words, declared = section.subject.about.words, section.subject.about.coordinates
+    wanted = {c.name: c.type for c in declared if c.name != REPEAT and c.name in rows.columns}
+    step = degree_step(rows["degree"].drop_nulls().unique())
+    light = as_numbers(lean(rows)).select(
+        *("experiment", "dataset", "cell", "stratum", "method", "panel"),
+        *("error", "signed", "p_true", "p_hat"),
+        *(_choice(name, kind, rows.schema[name]) for name, kind in wanted.items()),
+        x=in_steps(step),
+    )
+    known = [name for name in wanted if not light[name].null_count()]
+    first = [name for name in (words.tables_by, words.columns_by) if name in known]
+    others = sorted((n for n in known if n not in first), key=lambda n: light[n].n_unique())
+    return Prepared(section, light, ("dataset", *first, *others), _classes(section), step)
+
+
+def error_slices(own: Prepared, *, budget: int) -> Slices:
+    """Mean with limits, box and bias by degree."""
+    chosen = choosable(own.rows, own.coordinates, budget)
     frames = [
-        _marked(summarise(rows, ["panel", *fixed, "x", "method"]), fixed, ERROR_FIGURES)
+        _marked(summarise(own.rows, ["panel", *fixed, "x", "method"]), fixed, ERROR_FIGURES)
         for fixed in subsets(chosen)
     ]
     return Slices(chosen, _stacked(frames, chosen, ERROR_FIGURES))
 
 
-def diagonal_slices(rows: pl.DataFrame, *, budget: int) -> Slices:
+def diagonal_slices(own: Prepared, *, budget: int) -> Slices:
     """Mean and standard deviation of the estimates by true prevalence, in bins."""
-    rows = rows.with_columns(
-        x=(pl.col("p_true") * _BINS).round() / _BINS, degree=pl.col("degree").round(6) + 0.0
+    rows = _by_class(own).with_columns(
+        degree=pl.col("x"), x=(pl.col("p_true") * _BINS).round() / _BINS
     )
-    chosen = choosable(rows, (*COORDINATES[:4], "degree", *COORDINATES[4:]), budget)
-    sums = rows.group_by(["panel", *chosen, "x", "method"]).agg(
+    always = ("class",) if own.classes else ()
+    chosen = choosable(rows, (*own.coordinates, "degree"), budget, always=always)
+    sums = rows.group_by(["panel", *chosen, *always, "x", "method"]).agg(
         n=pl.len(),
         p_true=pl.col("p_true").sum(),
         p_hat=pl.col("p_hat").sum(),
@@ -70,7 +115,7 @@ def diagonal_slices(rows: pl.DataFrame, *, budget: int) -> Slices:
     )
     frames = []
     for fixed in subsets(chosen):
-        by = ["panel", *fixed, "x", "method"]
+        by = ["panel", *fixed, *always, "x", "method"]
         n, total = pl.col("n").sum(), pl.col("p_hat").sum()
         variance = pl.col("square").sum() / n - (total / n) ** 2
         figures = sums.group_by(by).agg(
@@ -80,25 +125,42 @@ def diagonal_slices(rows: pl.DataFrame, *, budget: int) -> Slices:
             # Rounding may leave a constant estimate with a variance just below 0.
             deviation=pl.max_horizontal(variance, 0.0).sqrt(),
         )
-        frames.append(_marked(figures.sort(by), fixed, DIAGONAL_FIGURES))
-    return Slices(chosen, _stacked(frames, chosen, DIAGONAL_FIGURES))
+        frames.append(_marked(figures.sort(by), (*fixed, *always), DIAGONAL_FIGURES))
+    return Slices(chosen, _stacked(frames, chosen, DIAGONAL_FIGURES, always=always))
 
 
-def choosable(rows: pl.DataFrame, names: Sequence[str], budget: int) -> tuple[str, ...]:
+def bias_slices(own: Prepared, *, budget: int) -> Slices | None:
+    """Mean signed error of each class by degree; None with two classes: `error_slices` has it."""
+    if not own.classes:
+        return None
+    rows, always = _by_class(own), ("class",)
+    chosen = choosable(rows, own.coordinates, budget, always=always)
+    frames = []
+    for fixed in subsets(chosen):
+        by = ["panel", *fixed, *always, "x", "method"]
+        figures = rows.group_by(by).agg(
+            n=pl.len(), bias=(pl.col("p_hat") - pl.col("p_true")).mean()
+        )
+        frames.append(_marked(figures.sort(by), (*fixed, *always), BIAS_FIGURES))
+    return Slices(chosen, _stacked(frames, chosen, BIAS_FIGURES, always=always))
+
+
+def choosable(
+    rows: pl.DataFrame, names: Sequence[str], budget: int, *, always: Sequence[str] = ()
+) -> tuple[str, ...]:
     """The coordinates whose slices, all together, have at most `budget` rows.
 
-    Left out are those that are null somewhere, have one value or too many, or tell no more than
-    the degree or an earlier coordinate does.
+    Left out are those that have one value or too many, or tell no more than the degree, the panel
+    or an earlier coordinate does. always: columns that every slice fixes.
     """
-    known = [name for name in names if name in rows.columns and not rows[name].null_count()]
-    points = rows.select("panel", *known, "x", "method").unique()
+    points = rows.select("panel", *names, *always, "x", "method").unique()
     chosen: tuple[str, ...] = ()
-    for name in known:
-        redundant = any(_same_partition(points, name, other) for other in ("x", *chosen))
+    for name in names:
+        redundant = any(_same_partition(points, name, other) for other in ("x", "panel", *chosen))
         if not 2 <= points[name].n_unique() <= MOST_VALUES or (redundant and name != "degree"):
             continue
         wanted = (*chosen, name)
-        if sum(_size(points, fixed) for fixed in subsets(wanted)) <= budget:
+        if sum(_size(points, [*fixed, *always]) for fixed in subsets(wanted)) <= budget:
             chosen = wanted
     return chosen
 
@@ -113,17 +175,43 @@ def subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
         yield from combinations(names, size)
 
 
-def _lean(rows: pl.DataFrame) -> pl.DataFrame:
-    """Only the columns of a summary, names as numbers: millions of rows group twice as fast."""
-    names = ("experiment", "cell", "method")
-    return rows.select(
-        "panel",
-        *COORDINATES,
-        "error",
-        "signed",
-        *(pl.col(name).cast(pl.Enum(rows[name].unique().sort())) for name in names),
-        x=pl.col("degree").round(6) + 0.0,
+def _choice(name: str, declared: str, kind: pl.DataType) -> pl.Expr:
+    """A coordinate as something to choose by: a number, or a text."""
+    column = pl.col(name)
+    if isinstance(kind, pl.List):
+        if declared == "vector":
+            numbers = pl.element().round(4).cast(pl.String).str.strip_suffix(".0")
+            return pl.format("({})", column.list.eval(numbers).list.join(", ")).alias(name)
+        # Beside vectors of other experiments a number stands as a list of one.
+        return column.list.first().round(6) + 0.0
+    if isinstance(kind, pl.Boolean):
+        return pl.when(column).then(pl.lit("yes")).when(~column).then(pl.lit("no")).alias(name)
+    return column.cast(pl.Float64).round(6) + 0.0 if kind.is_numeric() else column
+
+
+def _classes(section: Section) -> tuple[str, ...]:
+    """The names of the classes of all data sets, the first if they are too many."""
+    subject = section.subject
+    if subject.n_classes <= 2:
+        return ()
+    names = dict.fromkeys(name for data in subject.datasets for name in subject.classes(data))
+    return tuple(names)[:MOST_CLASSES]
+
+
+def _by_class(own: Prepared) -> pl.DataFrame:
+    """Prevalences as numbers: of the positive class, or a row for each class with its name."""
+    prevalences, subject = ("p_true", "p_hat"), own.section.subject
+    if not own.classes:
+        return own.rows
+    names = pl.DataFrame(
+        {
+            "dataset": subject.datasets,
+            "class": [list(subject.classes(name)) for name in subject.datasets],
+        },
+        schema={"dataset": own.rows.schema["dataset"], "class": pl.List(pl.String)},
     )
+    exploded = own.rows.join(names, on="dataset").explode(*prevalences, "class")
+    return exploded.filter(pl.col("class").is_in(own.classes))
 
 
 def _size(points: pl.DataFrame, fixed: Sequence[str]) -> int:
@@ -131,6 +219,7 @@ def _size(points: pl.DataFrame, fixed: Sequence[str]) -> int:
 
 
 def _same_partition(points: pl.DataFrame, one: str, other: str) -> bool:
+    """Whether each value of one goes with one value of the other and the other way round."""
     if one == other:
         return False
     pairs = points.select(one, other).n_unique()
@@ -147,12 +236,19 @@ def _marked(frame: pl.DataFrame, fixed: Sequence[str], figures: Sequence[str]) -
 
 
 def _stacked(
-    frames: Sequence[pl.DataFrame], chosen: Sequence[str], figures: Sequence[str]
+    frames: Sequence[pl.DataFrame],
+    chosen: Sequence[str],
+    figures: Sequence[str],
+    *,
+    always: Sequence[str] = (),
 ) -> pl.DataFrame:
-    columns = ["panel", *chosen, "x", "method", "n", "expected", *figures]
+    columns = ["panel", *chosen, *always, "x", "method", "n", "expected", *figures]
+    kinds = {name: kind for frame in frames for name, kind in frame.schema.items()}
     return pl.concat(
         frame.with_columns(
-            pl.lit(None, pl.Float64).alias(name) for name in chosen if name not in frame.columns
-        ).select(pl.col("method").cast(pl.String) if c == "method" else c for c in columns)
+            pl.lit(None, kinds[name]).alias(name) for name in chosen if name not in frame.columns
+        )
+        .select(columns)
+        .pipe(spelt)
         for frame in frames
     )

@@ -3,8 +3,10 @@
 
 const data = JSON.parse(document.getElementById("report-data").textContent);
 const OPEN = data.open;
+const MEASURE = data.measure;
 const NAMES = data.methods.map((method) => method.name);
 const NARROW = 560;
+const CROWDED = 7;
 const COARSE = matchMedia("(pointer: coarse)").matches;
 const chosen = new Set();
 const charts = [];
@@ -22,17 +24,17 @@ const VIEWS = {
 /** Plain rows of the slice that is chosen; what has no figures is there as a gap. */
 function rowsOf(chart) {
   if (chart.view === "published") return publishedRows(chart.section);
-  const table = chart.section[VIEWS[chart.view].rows];
+  const table = tableOf(chart);
   const columns = table.columns;
-  const wanted = table.coordinates.map((name) => [columns[name], chart.selection[name] ?? OPEN]);
-  const degree = chart.view === "boxes" ? chart.selection.degree ?? OPEN : OPEN;
+  const wanted = table.coordinates.map((name) => [columns[name], chosenValue(chart, name)]);
+  const degree = chart.view === "boxes" ? chosenValue(chart, "degree") : OPEN;
   const figures = Object.keys(columns).filter((name) => data.figures.includes(name));
   const rows = [];
   for (let i = 0; i < columns.method.length; i++) {
     if (!chosen.has(columns.method[i])) continue;
     if (wanted.some(([column, value]) => column[i] !== value)) continue;
     const x = columns.x[i] === OPEN ? null : table.x[columns.x[i]];
-    if (degree !== OPEN && x !== coordinate(chart.section, "degree").values[degree]) continue;
+    if (degree !== OPEN && x !== chart.section.degrees[degree]) continue;
     const panel = columns.panel ? columns.panel[i] : 0;
     const row = {
       panel: chart.section.panels[panel], x, method: NAMES[columns.method[i]],
@@ -72,8 +74,13 @@ function withGaps(rows) {
   return rows.concat(gaps).sort((a, b) => a.x - b.x);
 }
 
-function coordinate(section, name) {
-  return section.coordinates.find((entry) => entry.name === name);
+/** The data of a view; the bias of several classes has a table of its own. */
+function tableOf(chart) {
+  return chart.view === "bias" && chart.section.bias ? chart.section.bias : chart.section[VIEWS[chart.view].rows];
+}
+
+function chosenValue(chart, name) {
+  return chart.selection[name] ?? (name === "class" ? 0 : OPEN);
 }
 
 // ---------------------------------------------------------------- charts, declared
@@ -103,7 +110,9 @@ function look(file) {
 function byMethod(style, file) {
   const names = [...chosen].sort((a, b) => a - b);
   const scale = (values) => ({ domain: names.map((i) => NAMES[i]), range: names.map((i) => values[i]) });
-  const legend = file ? { title: null, orient: "bottom", direction: "horizontal", symbolOpacity: 1, symbolStrokeWidth: 2 } : null;
+  const legend = file
+    ? { title: null, orient: "bottom", direction: "horizontal", columns: 7, labelLimit: 0, symbolOpacity: 1, symbolStrokeWidth: 2 }
+    : null;
   const channel = (values) => ({ field: "method", type: "nominal", scale: scale(values), legend });
   return {
     color: channel(style.methods),
@@ -163,8 +172,11 @@ function square(chart, room) {
   return { ...room, width, height: Math.max(280, Math.round(width * 0.82)) };
 }
 
-const degreeTitle = (chart) =>
-  chart.section.degree ? `degree of shift (${chart.section.degree})` : "degree of shift";
+const degreeTitle = (chart) => {
+  if (!chart.section.degree) return "degree of shift";
+  const lines = ["degree of shift", `(${chart.section.degree})`];
+  return chart.width < NARROW ? lines : lines.join(" ");
+};
 const degreeAxis = (chart) => ({
   field: "x", type: "quantitative", scale: { nice: false, padding: 14, zero: false },
   axis: { title: degreeTitle(chart), grid: false, labelOverlap: true, values: chart.section.errors.x },
@@ -207,7 +219,9 @@ function trends(chart, rows, room, { field, title, band, veil, tooltip, below, x
 
 function linesSpec(chart, rows, room) {
   return trends(chart, withGaps(rows), room, {
-    field: "mean", title: "mean absolute error", band: ["low", "high"], below: () => [],
+    field: "mean", title: `mean ${MEASURE}`, band: ["low", "high"], below: () => [],
+    // Limits of many methods would hide the lines: they show for the one that is pointed at.
+    veil: chosen.size > CROWDED ? [0.2, 0, 0] : undefined,
     x: degreeAxis(chart), y: { scale: { zero: true }, axis: { tickCount: 6 } },
     tooltip: [
       ...about("x", "degree"), number("mean", "mean error"), number("low", "95 % from"),
@@ -225,7 +239,10 @@ function biasSpec(chart, rows, room) {
     field: "bias", title: "mean of estimated − true", band: ["bias", "bias"],
     below: (style) => [rule({ y: { datum: 0 } }, style)],
     x: degreeAxis(chart), y: { axis: { tickCount: 6 } },
-    tooltip: [...about("x", "degree"), number("bias", "bias"), number("mean", "mean error"), counts],
+    tooltip: [
+      ...about("x", "degree"), number("bias", "bias"),
+      ...(chart.section.bias ? [] : [number("mean", "mean error")]), counts,
+    ],
   });
 }
 
@@ -263,9 +280,10 @@ function boxesSpec(chart, rows, room) {
   const single = !chart.section.errors.x.length || (chart.selection.degree ?? OPEN) !== OPEN;
   const panels = chart.section.panels;
   const x = single
-    ? { field: "method", type: "nominal", sort: NAMES, title: null, axis: { labelAngle: 0 } }
+    ? { field: "method", type: "nominal", sort: NAMES, title: null, axis: chosen.size > 8 ? { labelAngle: -40, labelAlign: "right", labelLimit: 140 } : { labelAngle: 0 } }
     : {
-        field: "x", type: "ordinal", title: degreeTitle(chart),
+        // What the degree is would not fit below the panels; it stands in the caption.
+        field: "x", type: "ordinal", title: "degree of shift",
         axis: { labelAngle: 0, labelOverlap: "parity", labelSeparation: 6, labelExpr: "format(datum.value, '.3~f')" },
       };
   const offset = panels.length > 1 ? { xOffset: { field: "panel", sort: panels } } : {};
@@ -274,7 +292,7 @@ function boxesSpec(chart, rows, room) {
     : { fillOpacity: { value: 0.35 } };
   const encoding = { x, ...offset, color: { ...color, legend: null } };
   const y = (field, extra) => ({
-    y: { field, type: "quantitative", title: "absolute error", axis: { tickCount: 5 }, ...extra },
+    y: { field, type: "quantitative", title: MEASURE, axis: { tickCount: 5 }, ...extra },
   });
   const tooltip = [
     { field: "method", title: "method", type: "nominal" },
@@ -295,9 +313,10 @@ function boxesSpec(chart, rows, room) {
   ];
   const drawn = rows.filter((row) => row.median !== null).sort((a, b) => a.x - b.x);
   if (single) return frame(chart, drawn, { layer }, { ...room, facet: null });
-  const columns = room.width < NARROW ? 1 : room.width < 820 ? 2 : 3;
+  const many = chosen.size > 12;
+  const columns = room.width < NARROW ? (many ? 2 : 1) : room.width < 820 ? 2 : many ? 4 : 3;
   const facet = { field: "method", sort: NAMES };
-  return frame(chart, drawn, { layer }, { ...room, facet, columns, height: 190 });
+  return frame(chart, drawn, { layer }, { ...room, facet, columns, height: many ? 130 : 190 });
 }
 
 function publishedSpec(chart, rows, room) {
@@ -331,19 +350,21 @@ function publishedSpec(chart, rows, room) {
 
 function caption(chart, rows) {
   const fixed = visibleControls(chart)
-    .filter((entry) => (chart.selection[entry.name] ?? OPEN) !== OPEN)
-    .map((entry) => `${entry.label} ${round(entry.values[chart.selection[entry.name]])}`);
+    .filter((entry) => chosenValue(chart, entry.name) !== OPEN)
+    .map((entry) => `${entry.label} ${entry.texts[chosenValue(chart, entry.name)]}`);
   const words = {
-    lines: "Mean absolute error; the bands are 95 % limits from resampled training sets",
-    boxes: "Absolute error: median, quartiles and whiskers of 1.5 interquartile ranges",
+    lines: `Mean ${MEASURE}; the bands are 95 % limits from resampled training sets`,
+    boxes: `${MEASURE[0].toUpperCase()}${MEASURE.slice(1)}: median, quartiles and whiskers of 1.5 interquartile ranges`,
     bias: "Mean of estimated minus true prevalence; above the line, estimates are too high",
     diagonal: "Mean estimate by true prevalence; the dotted line is a perfect quantifier. Point at a method for its standard deviation",
     published: "Mean absolute errors, one point per row of the published tables; on the dotted line they agree",
   }[chart.view];
   const panels = chart.view === "boxes" && chart.section.panels.length > 1
     ? ` (filled: ${chart.section.panels[0]}; hollow: ${chart.section.panels[1]})` : "";
+  const degree = chart.view === "boxes" && chart.section.degree ? ` Degree: ${chart.section.degree}.` : "";
+  const hint = chart.view === "lines" && chosen.size > CROWDED ? ". Point at a method for its limits" : "";
   const scope = fixed.length ? ` Only ${fixed.join(", ")}.` : "";
-  return `${words}${panels}.${scope}`;
+  return `${words}${panels}${hint}.${degree}${scope}`;
 }
 
 function gapNote(rows) {
@@ -356,13 +377,11 @@ function gapNote(rows) {
     .join(" ");
 }
 
-const round = (value) => String(Number(value.toFixed(3))).replace("-", "−");
-
 // ---------------------------------------------------------------- drawing
 
 function visibleControls(chart) {
   if (chart.view === "published") return [];
-  const table = chart.section[VIEWS[chart.view].rows];
+  const table = tableOf(chart);
   return chart.section.coordinates.filter((entry) =>
     entry.name === "degree"
       ? chart.view === "boxes" || table.coordinates.includes("degree")
@@ -386,7 +405,7 @@ async function draw(chart) {
   chart.note.textContent = gapNote(rows);
   chart.caption.textContent = caption(chart, rows);
   chart.plot.setAttribute("aria-label", describe(chart, rows));
-  const full = rows.some((row) => row.mean != null || row.p_hat != null || row.ours != null);
+  const full = rows.some((row) => [row.mean, row.bias, row.p_hat, row.ours].some((value) => value != null));
   chart.empty.hidden = full;
   if (!full) {
     chart.empty.textContent = chosen.size
@@ -436,6 +455,7 @@ const sight = new IntersectionObserver((entries) => {
 }, { rootMargin: "400px" });
 
 function redraw(list = charts) {
+  showCount();
   for (const chart of list) chart.dirty = true;
   for (const chart of list) if (chart.seen) draw(chart);
   whenIdle(drawRest);
@@ -545,8 +565,8 @@ async function download(chart, kind) {
   if (kind === "csv") {
     const fixed = Object.fromEntries(visibleControls(chart)
       .filter((entry) => entry.name !== "degree" || chart.view === "diagonal")
-      .filter((entry) => (chart.selection[entry.name] ?? OPEN) !== OPEN)
-      .map((entry) => [entry.name, entry.values[chart.selection[entry.name]]]));
+      .filter((entry) => chosenValue(chart, entry.name) !== OPEN)
+      .map((entry) => [entry.name, entry.texts[chosenValue(chart, entry.name)].replace("−", "-")]));
     save(new Blob([csv(rows.map((row) => ({ ...fixed, ...row })))], { type: "text/csv;charset=utf-8" }), name);
     return;
   }
@@ -634,11 +654,30 @@ for (const box of document.querySelectorAll("[data-method]")) {
     redraw();
   });
 }
+const search = document.getElementById("method-search");
+function showCount() {
+  const count = document.getElementById("method-count");
+  if (count) count.textContent = `${chosen.size} of ${NAMES.length} shown`;
+}
+search?.addEventListener("input", () => {
+  const wanted = search.value.trim().toLowerCase();
+  for (const chip of document.querySelectorAll(".chip")) {
+    chip.hidden = !chip.textContent.toLowerCase().includes(wanted);
+  }
+});
+search?.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter") return;
+  event.preventDefault();
+  const inSight = [...document.querySelectorAll(".chip:not([hidden]) input")];
+  if (inSight.length === 1) inSight[0].click();
+});
+
 for (const button of document.querySelectorAll("[data-choose]")) {
   button.addEventListener("click", () => {
     for (const box of document.querySelectorAll("[data-method]")) {
-      box.checked = button.dataset.choose === "all"
-        || (button.dataset.choose === "default" && box.defaultChecked);
+      // While a name is looked for, "all" and "none" mean those in sight.
+      if (button.dataset.choose === "default") box.checked = box.defaultChecked;
+      else if (!box.closest(".chip").hidden) box.checked = button.dataset.choose === "all";
       if (box.checked) chosen.add(Number(box.dataset.method)); else chosen.delete(Number(box.dataset.method));
     }
     redraw();
@@ -685,6 +724,7 @@ addEventListener("resize", () => {
   clearTimeout(resizing);
   resizing = setTimeout(() => redraw(charts.filter((chart) => chart.plot.clientWidth !== chart.width)), 150);
 });
+showCount();
 whenIdle(drawRest);
 document.documentElement.classList.add("ready");
 })();

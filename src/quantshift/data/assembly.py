@@ -1,0 +1,217 @@
+"""Items, labels and given samples put together: which rows are used, and where they end up.
+
+Every row of the main file is used or left out for a reason that is counted: it has no label, its
+class has too few rows, or it has too many or too few cells. A row without label that is in a given
+sample is used: its sample has true prevalences of its own. Items of samples with files of their own
+come after those of the main file.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from quantshift.data import samples as sampling
+from quantshift.data.classes import classes_of, codes_of
+from quantshift.data.columns import names_of
+from quantshift.data.content import Content
+from quantshift.data.items import AbstractItems
+from quantshift.data.reading import Progress
+from quantshift.errors import DataError, UserError
+from quantshift.shifts.given import Given
+from quantshift.types import Indices
+
+MISSING = "(missing)"
+"""The category or group of a row whose cell is empty."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wishes:
+    """What the user says of a data set, whatever its files.
+
+    ordinal     the labels are numbers whose order means something
+    positive    of two classes the one that comes last
+    fewest      leave out the rows of classes that have fewer
+    samples     given samples: a table with the columns `sample` and `row`, or a folder of files
+    prevalences their true prevalences: a table, sample first, then a column per class
+    name        in results, fit for a folder (default: that of the folder)
+    title       what people call it (default: the name of the main file)
+    overwrite   replace an older data set, once the new one is complete
+    """
+
+    ordinal: bool = False
+    positive: str | None = None
+    fewest: int = 0
+    samples: Path | None = None
+    prevalences: Path | None = None
+    name: str | None = None
+    title: str | None = None
+    overwrite: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """What the main file, or others, say of its rows beside the features."""
+
+    labels: pl.Series
+    categories: pl.Series | None
+    groups: Mapping[str, pl.Series] = field(default_factory=dict)
+
+    def check_rows(self, n_rows: int, main: Path) -> None:
+        """Refuse columns that have not one value per row of the main file."""
+        columns = {"labels": self.labels, "categories": self.categories, **self.groups}
+        for what, column in columns.items():
+            if column is not None and len(column) != n_rows:
+                raise DataError(
+                    f"{main}: {n_rows:,} rows, but {len(column):,} {what}; give one row per item "
+                    "in every file"
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class MainFile:
+    """The main file: its items and what is said of them; ragged: rows that could not be read."""
+
+    path: Path
+    items: AbstractItems
+    beside: Beside
+    ragged: int = 0
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What became of the rows of the main file, and how many samples' files added."""
+
+    read: int
+    used: int
+    left_out: Mapping[str, int]
+    of_samples: int
+
+
+def assemble(main: MainFile, wishes: Wishes, progress: Progress = None) -> tuple[Content, Rows]:
+    """The content of the data set, and what became of the rows."""
+    samples = _samples(wishes, len(main.items), main.ragged)
+    labels = _without_rare(main.beside.labels, wishes.fewest)
+    classes = classes_of(
+        labels, f"labels in {main.path.name}", ordinal=wishes.ordinal, positive=wishes.positive
+    )
+    is_used = labels.is_not_null().to_numpy().copy()
+    is_used[samples.rows()] = True
+    used = np.flatnonzero(is_used)
+    parts, sizes = main.items.joined(used, _reported(samples.files, progress))
+    n_more = sum(sizes)
+    joined = _extended(labels[used], n_more)
+    positions = samples.positions(np.cumsum(is_used) - 1, len(used), sizes)
+    categories = main.beside.categories
+    content = Content(
+        labels=joined,
+        classes=tuple(classes),
+        ordinal=wishes.ordinal,
+        categories=None if categories is None else _names(categories, used, n_more),
+        groups={name: _names(c, used, n_more) for name, c in main.beside.groups.items()},
+        given=_given(samples.names, positions, joined, sorted(classes), wishes.prevalences),
+        **parts,
+    )
+    n_unlabelled = int((~is_used & main.beside.labels.is_null().to_numpy()).sum())
+    left_out = {
+        "no label": n_unlabelled,
+        f"class of fewer than {wishes.fewest} rows": len(main.items) - len(used) - n_unlabelled,
+        "too many or too few cells": main.ragged,
+    }
+    reasons = {reason: n for reason, n in left_out.items() if n}
+    return content, Rows(len(main.items) + main.ragged, len(used), reasons, n_more)
+
+
+@dataclass(frozen=True, eq=False)
+class _Samples:
+    """Given samples before the items are put together: rows of the main file, or files."""
+
+    names: tuple[str, ...]
+    lists: tuple[Indices, ...] = ()
+    files: Mapping[str, Path] = field(default_factory=dict)
+
+    def rows(self) -> Indices:
+        return np.unique(np.concatenate([np.empty(0, np.int64), *self.lists]))
+
+    def positions(self, place: Indices, n_main: int, sizes: Sequence[int]) -> tuple[Indices, ...]:
+        """Positions in the data set; place: of the rows of the main file, n_main of them kept."""
+        if self.lists:
+            return tuple(place[rows] for rows in self.lists)
+        ends = n_main + np.cumsum(sizes)
+        return tuple(np.arange(end - n, end) for end, n in zip(ends, sizes, strict=True))
+
+
+def _samples(wishes: Wishes, n_rows: int, ragged: int) -> _Samples:
+    if wishes.samples is None:
+        return _Samples(())
+    if wishes.samples.is_dir():
+        if wishes.prevalences is None:
+            raise UserError(
+                f"{wishes.samples}: items of samples in a folder have no labels; name the file of "
+                "their true prevalences too"
+            )
+        files = sampling.sample_files(wishes.samples)
+        return _Samples(tuple(files), files=files)
+    if ragged:
+        raise DataError(
+            f"{ragged} rows of the data have too many or too few cells, so that the rows of the "
+            "samples could not be counted; mend them"
+        )
+    lists = sampling.read_lists(wishes.samples, n_rows)
+    return _Samples(lists.names, lists=lists.rows)
+
+
+def _given(
+    names: tuple[str, ...],
+    positions: tuple[Indices, ...],
+    labels: pl.Series,
+    classes: list[Any],
+    truth: Path | None,
+) -> Given | None:
+    if not names:
+        return None
+    codes = codes_of(labels, classes)
+    if truth is not None:
+        prevalences = sampling.read_prevalences(truth, names, classes)
+    else:
+        prevalences = sampling.counted(positions, names, codes, len(classes))
+    empty = next((name for name, rows in zip(names, positions, strict=True) if not len(rows)), None)
+    if empty is not None:
+        raise DataError(f"sample {empty!r} has no items; leave it out")
+    is_train = codes >= 0
+    is_train[np.concatenate(positions)] = False
+    missing = [classes[k] for k in range(len(classes)) if not (codes[is_train] == k).any()]
+    if missing:
+        raise DataError(
+            f"no item of class {missing[0]!r} is left to train on: all that have its label are in "
+            "the samples"
+        )
+    return Given(np.flatnonzero(is_train), positions, prevalences, names)
+
+
+def _reported(files: Mapping[str, Path], progress: Progress) -> Iterator[Path]:
+    for number, path in enumerate(files.values()):
+        if progress is not None:
+            progress("reading samples", number, len(files))
+        yield path
+
+
+def _without_rare(labels: pl.Series, fewest: int) -> pl.Series:
+    """The labels, null for those of classes with fewer rows."""
+    if not fewest:
+        return labels
+    counts = labels.drop_nulls().value_counts(name="rows").filter(pl.col("rows") >= fewest)
+    if not len(counts):
+        raise DataError(f"no class has {fewest:,} rows; ask for fewer")
+    return labels.set(~labels.is_in(counts[labels.name].to_list()), None)
+
+
+def _extended(column: pl.Series, n_more: int) -> pl.Series:
+    return column.extend_constant(None, n_more) if n_more else column
+
+
+def _names(column: pl.Series, rows: Indices, n_more: int) -> pl.Series:
+    return _extended(names_of(column)[rows], n_more).fill_null(MISSING)

@@ -1,0 +1,111 @@
+"""What a data-set folder holds, in memory: columns, texts or arrays, and a hash of all of it."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from quantshift.shifts.given import Given
+from quantshift.types import Posteriors
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Content:
+    """The items of a data set; one of columns, texts, matrix or posteriors is there.
+
+    labels: null for an item without label. classes: in their order, of the labels' type.
+    """
+
+    labels: pl.Series
+    classes: tuple[Any, ...]
+    ordinal: bool = False
+    categories: pl.Series | None = None
+    groups: Mapping[str, pl.Series] = field(default_factory=dict)
+    columns: pl.DataFrame | None = None
+    texts: pl.Series | None = None
+    matrix: Any = None
+    posteriors: Posteriors | None = None
+    given: Given | None = None
+
+    @property
+    def kind(self) -> str:
+        """What the items are: text, table, matrix or posteriors."""
+        if self.texts is not None:
+            return "text"
+        if self.columns is not None:
+            return "table"
+        return "matrix" if self.matrix is not None else "posteriors"
+
+    def digest(self) -> str:
+        """SHA-256 of the content, whatever the files it is written to."""
+        hash_ = _Hash()
+        hash_.words("classes", json.dumps([self.classes, self.ordinal]))
+        hash_.column("label", self.labels)
+        if self.categories is not None:
+            hash_.column("category", self.categories)
+        for name, values in self.groups.items():
+            hash_.column(f"group {name}", values)
+        for values in [] if self.columns is None else self.columns.get_columns():
+            hash_.column(f"column {values.name}", values)
+        if self.texts is not None:
+            hash_.column("text", self.texts)
+        if issparse(self.matrix):
+            # SciPy chooses the width of the indices.
+            hash_.array("matrix indptr", self.matrix.indptr.astype(np.int64))
+            hash_.array("matrix indices", self.matrix.indices.astype(np.int64))
+            hash_.array("matrix data", self.matrix.data)
+        elif self.matrix is not None:
+            hash_.array("matrix", self.matrix)
+        if self.posteriors is not None:
+            hash_.array("posteriors", self.posteriors)
+        if self.given is not None:
+            hash_.array("train", self.given.train)
+            hash_.words("samples", json.dumps(self.given.names))
+            hash_.array("prevalences", self.given.prevalences)
+            for name, rows in zip(self.given.names, self.given.samples, strict=True):
+                hash_.array(f"sample {name}", rows)
+        return hash_.digest.hexdigest()
+
+
+class _Hash:
+    """A hash over named parts; every part says how long it is."""
+
+    def __init__(self) -> None:
+        self.digest = hashlib.sha256()
+
+    def words(self, name: str, text: str) -> None:
+        for part in (name.encode(), text.encode()):
+            self.digest.update(len(part).to_bytes(8, "little") + part)
+
+    def array(self, name: str, array: NDArray[Any]) -> None:
+        plain = np.ascontiguousarray(array)
+        plain = plain.astype(plain.dtype.newbyteorder("<"), copy=False)
+        self.words(name, f"{plain.dtype.kind}{plain.dtype.itemsize}{plain.shape}")
+        self.digest.update(plain.data)
+
+    def column(self, name: str, values: pl.Series) -> None:
+        self.array(f"{name}: gaps", values.is_null().to_numpy())
+        if values.dtype == pl.String:
+            strings = values.fill_null("").to_arrow().cast(pa.large_string())
+            self.array(f"{name}: lengths", values.fill_null("").str.len_bytes().to_numpy())
+            self.digest.update(_utf8(strings))
+        else:
+            self.array(
+                name, values.fill_null(False if values.dtype == pl.Boolean else 0).to_numpy()
+            )
+
+
+def _utf8(strings: Any) -> memoryview | bytes:
+    """The bytes of all strings, one after another, without a copy."""
+    _, offsets, data = strings.buffers()
+    if data is None or len(strings) == 0:
+        return b""
+    bounds = np.frombuffer(offsets, np.int64)[strings.offset : strings.offset + len(strings) + 1]
+    return memoryview(data)[int(bounds[0]) : int(bounds[-1])]

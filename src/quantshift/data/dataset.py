@@ -1,0 +1,76 @@
+"""A data set as experiments see it: items with labels, and what is known of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from quantshift.data.preparation import TableColumns
+from quantshift.features.counts import CountMatrix
+from quantshift.features.tfidf import TfidfView
+from quantshift.features.view import MatrixView, View
+from quantshift.shifts.given import Given
+from quantshift.types import Indices, Posteriors
+
+Features: TypeAlias = CountMatrix | MatrixView | TableColumns
+"""Term counts, a matrix, or the columns of a table."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Dataset:
+    """Items with labels (or ordered levels), perhaps categories, and features or posteriors.
+
+    name        fit for a folder: results are told apart by it
+    title       what people call it
+    labels      as the user has them; None for an item without label (of a given sample, say)
+    order       the classes in an order of their own; None: sorted
+    ordinal     the labels are numbers whose order means something
+    categories  what a shift of the covariates draws by
+    groups      further columns that natural shifts go by
+    posteriors  (n_items, n_classes), a column for each of the sorted classes
+    given       samples that come with the data, prevalences also by the sorted classes
+    hash        identifies the content; results of different data do not mix
+    """
+
+    name: str
+    title: str
+    labels: NDArray[Any]
+    order: NDArray[Any] | None = None
+    ordinal: bool = False
+    categories: NDArray[Any] | None = None
+    groups: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    features: Features | None = None
+    posteriors: Posteriors | None = None
+    given: Given | None = None
+    hash: str
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @cached_property
+    def labelled(self) -> Indices:
+        """Positions of the items that have a label."""
+        if self.labels.dtype != object:
+            return np.arange(len(self.labels))
+        return np.flatnonzero(self.labels != None)  # noqa: E711 - item by item
+
+    @cached_property
+    def classes(self) -> NDArray[Any]:
+        """The classes, sorted; of two, the positive one is last."""
+        if self.order is not None:
+            return self.order
+        labels = self.labels[self.labelled]
+        return np.unique(np.array(labels.tolist()) if labels.dtype == object else labels)
+
+    def view(self, rows: ArrayLike) -> View:
+        """The features as the training set at `rows` defines them."""
+        if isinstance(self.features, CountMatrix):
+            return TfidfView.fit(self.features, rows)
+        if isinstance(self.features, TableColumns):
+            return self.features.view(rows)
+        if self.features is None:
+            return MatrixView(np.empty((len(self.labels), 0)))
+        return self.features

@@ -1,0 +1,191 @@
+"""What is in a data set, and which data sets there are: tables for people, JSON for programs."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from quantshift.corpora.corpus import CORPUS, Corpus
+from quantshift.data.folder import DATA_SET, DataFolder
+from quantshift.errors import UserError, unknown_name
+from quantshift.manifests import format_of
+from quantshift.tables import RENDERERS, Table
+
+FORMATS = ("text", "markdown", "json")
+SHOWN = 20
+"""So many values of a category, columns or classes are shown to people; JSON has all."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A data set in a list; `problem` says why it cannot be used."""
+
+    folder: str
+    name: str
+    kind: str
+    items: int
+    classes: int
+    categories: int
+    samples: int
+    problem: str | None = None
+
+
+def describe(data: DataFolder) -> dict[str, Any]:
+    """All that the manifest knows, but for the hashes of single files."""
+    hidden = {"files", "format", "version", "quantshift"}
+    return {key: value for key, value in data.manifest.items() if key not in hidden}
+
+
+def render(description: Mapping[str, Any], format: str = "text") -> str:  # noqa: A002
+    """A description as text, markdown or json."""
+    if format == "json":
+        return json.dumps(description, indent=2, ensure_ascii=False)
+    if format not in FORMATS:
+        raise unknown_name("format", format, FORMATS)
+    tables = [_overview(description), _class_table(description)]
+    if description["categories"] is not None:
+        tables.append(
+            _level_table("Categories", description["category"], description["categories"])
+        )
+    for name, levels in description["groups"].items():
+        tables.append(_level_table(f"Group {name}", name, levels))
+    if description.get("columns"):
+        tables.append(_column_table(description["columns"]))
+    if description.get("left_out"):
+        rows = [(column["name"], column["reason"]) for column in description["left_out"]]
+        tables.append(_cut("Columns that are no features", ("column", "why"), rows))
+    parts = [RENDERERS[format](table) for table in tables]
+    if description["notes"]:
+        parts.append("\n".join(f"- {note}" for note in description["notes"]))
+    return "\n\n".join(parts)
+
+
+def find(places: Iterable[Path]) -> list[Listed]:
+    """The data sets and corpora in the folders: each is one, or has some right inside it."""
+    listed = []
+    for place in places:
+        if not place.is_dir():
+            raise UserError(f"{place} is no folder; name one with data sets in it")
+        here = [place] if format_of(place) in _LISTERS else sorted(place.iterdir())
+        for folder in here:
+            lister = _LISTERS.get(format_of(folder) or "")
+            if lister is not None and not folder.name.startswith("."):
+                listed.append(_listed(folder, lister))
+    return listed
+
+
+def render_list(listed: Sequence[Listed], format: str = "text") -> str:  # noqa: A002
+    """The data sets as text, markdown or json."""
+    if format == "json":
+        return json.dumps([asdict(entry) for entry in listed], indent=2, ensure_ascii=False)
+    if format not in FORMATS:
+        raise unknown_name("format", format, FORMATS)
+    header = ("name", "kind", "items", "classes", "categories", "given samples", "folder")
+    rows = tuple(
+        (
+            entry.name,
+            entry.kind,
+            *(f"{n:,}" if n else "" for n in (entry.items, entry.classes)),
+            *(f"{n:,}" if n else "" for n in (entry.categories, entry.samples)),
+            entry.folder,
+        )
+        for entry in listed
+    )
+    lines = [RENDERERS[format](Table("Data sets", header, rows))]
+    lines += [f"{entry.name}: {entry.problem}" for entry in listed if entry.problem]
+    return "\n".join(lines)
+
+
+def _listed(folder: Path, lister: Any) -> Listed:
+    try:
+        listed: Listed = lister(folder)
+    except UserError as error:
+        return Listed(str(folder), folder.name, "damaged", 0, 0, 0, 0, str(error))
+    return listed
+
+
+def _listed_data(folder: Path) -> Listed:
+    manifest = DataFolder.open(folder).manifest
+    return Listed(
+        folder=str(folder),
+        name=manifest["name"],
+        kind=manifest["kind"],
+        items=manifest["items"],
+        classes=len(manifest["classes"]),
+        categories=len(manifest["categories"] or ()),
+        samples=manifest.get("given", {}).get("samples", 0),
+    )
+
+
+def _listed_corpus(folder: Path) -> Listed:
+    corpus = Corpus.open(folder)
+    stars = len({s for c in corpus.category_table for s, n in enumerate(c.star_counts) if n})
+    n = corpus.n_documents
+    return Listed(str(folder), folder.name, "corpus", n, stars, len(corpus.categories), 0)
+
+
+_LISTERS = {DATA_SET.format: _listed_data, CORPUS.format: _listed_corpus}
+
+
+def _overview(description: Mapping[str, Any]) -> Table:
+    rows = [("title", description["title"]), ("kind", description["kind"])]
+    rows += [("items", f"{description['items']:,}"), ("hash", description["hash"][:12])]
+    if description["unlabelled"]:
+        rows.append(("items without label", f"{description['unlabelled']:,}"))
+    if "shape" in description:
+        density = "sparse" if description["sparse"] else "dense"
+        rows.append(("features", f"{description['shape'][1]:,} columns, {density}"))
+    rows += [("rows read", f"{description['rows']['read']:,}")]
+    for reason, n in description["rows"]["left_out"].items():
+        rows.append((f"rows left out: {reason}", f"{n:,}"))
+    if description["rows"]["of_samples"]:
+        rows.append(("rows of samples' files", f"{description['rows']['of_samples']:,}"))
+    if "given" in description:
+        given = description["given"]
+        sizes = sorted({given["smallest"], given["largest"]})
+        rows.append(("given samples", f"{given['samples']:,}"))
+        rows.append(("items of a sample", " to ".join(f"{size:,}" for size in sizes)))
+        rows.append(("items to train on", f"{given['train']:,}"))
+    return Table(f"Data set {description['name']}", ("", ""), tuple(rows))
+
+
+def _class_table(description: Mapping[str, Any]) -> Table:
+    title = "Classes, in their order" if description["ordinal"] else "Classes"
+    if not description["ordinal"] and len(description["classes"]) == 2:
+        title += " (the positive one is last)"
+    return _level_table(title, description["label"], description["classes"])
+
+
+def _level_table(title: str, column: str, levels: Sequence[Mapping[str, Any]]) -> Table:
+    total = sum(level["items"] for level in levels)
+    rows = [
+        (str(level["name"]), f"{level['items']:,}", f"{level['items'] / total:.3f}")
+        for level in levels
+    ]
+    return _cut(title, (column, "items", "share"), rows)
+
+
+def _column_table(columns: Sequence[Mapping[str, Any]]) -> Table:
+    rows = [
+        (column["name"], column["kind"], f"{column['gaps']:,}", _number(column["levels"]))
+        for column in columns
+    ]
+    return _cut("Features", ("column", "holds", "gaps", "levels"), rows)
+
+
+def _cut(title: str, header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
+    shown = [tuple(_one_line(cell) for cell in row) for row in rows[:SHOWN]]
+    if len(rows) > SHOWN:
+        shown.append((f"... {len(rows) - SHOWN} more", *("" for _ in header[1:])))
+    return Table(title, header, tuple(shown))
+
+
+def _one_line(cell: str) -> str:
+    # Control characters could do anything to a terminal.
+    line = "".join(c if c.isprintable() else " " for c in cell)
+    return line if len(line) <= 72 else line[:69] + "..."
+
+
+def _number(n: int | None) -> str:
+    return "" if n is None else f"{n:,}"

@@ -1,0 +1,272 @@
+"""A data set on disk: a folder with a manifest that vouches for it, made by an import.
+
+    DIR/manifest.json      format and version, name, classes, columns, what was left out, hashes
+    DIR/items.parquet      label, category, "group: NAME" for each group
+    DIR/columns.parquet    the features of a table, under their own names
+    DIR/texts.parquet      the texts; DIR/counts: their words, counted (quantshift.features.counts)
+    DIR/features.npy       a dense matrix; features-{indptr,indices,data}.npy: a sparse one (CSR)
+    DIR/posteriors.npy     a column for each of the sorted classes
+    DIR/train.npy, DIR/samples.parquet   given samples: name, rows, prevalence
+
+The same input gives the same bytes, and a hash of the content that does not depend on the library
+that wrote the files. A data set exists when its folder has its final name: everything is written
+into a sibling folder, flushed to disk and renamed at the end.
+"""
+
+import importlib.metadata
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from quantshift.corpora.corpus import split_by_bytes
+from quantshift.data.content import Content
+from quantshift.data.dataset import Dataset, Features
+from quantshift.data.preparation import TableColumns
+from quantshift.features import counts
+from quantshift.features.view import MatrixView
+from quantshift.files import disk_errors, make_folder, put_in_place, sibling
+from quantshift.manifests import FolderKind
+from quantshift.shifts.given import Given
+
+_GROUP = "group: "
+_CSR = ("indptr", "indices", "data")
+_KEYS = frozenset(
+    ("name", "title", "kind", "hash", "items", "unlabelled", "rows", "label", "category")
+) | {"classes", "ordinal", "categories", "groups", "notes", "files"}
+
+DATA_SET = FolderKind(
+    format="quantshift-dataset",
+    version=1,
+    noun="data set",
+    described="a data set",
+    keys=_KEYS,
+    absent="{folder} is no data set: it {reason}; make one with `quantshift data import`",
+    cure="import the data again",
+)
+
+
+@dataclass(frozen=True)
+class DataFolder:
+    """An imported data set on disk, read when asked for."""
+
+    path: Path
+    manifest: Mapping[str, Any]
+
+    @classmethod
+    def open(cls, path: str | Path) -> Self:
+        """The data set in the folder; refused unless its files are there and of the right size."""
+        folder = Path(path)
+        manifest = DATA_SET.read(folder)
+        DATA_SET.check_sizes(folder, manifest)
+        return cls(folder, manifest)
+
+    @property
+    def name(self) -> str:
+        """Its name in results."""
+        return str(self.manifest["name"])
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return str(self.manifest["title"])
+
+    @property
+    def kind(self) -> str:
+        """What the items are: text, table, matrix or posteriors."""
+        return str(self.manifest["kind"])
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the content."""
+        return str(self.manifest["hash"])
+
+    def dataset(self) -> Dataset:
+        """The data set; arrays are mapped into memory, so that processes share them."""
+        content = self._content(texts=False)
+        return Dataset(
+            name=self.name,
+            title=self.title,
+            labels=_array(content.labels),
+            order=_array(pl.Series(content.classes, dtype=content.labels.dtype)),
+            ordinal=content.ordinal,
+            categories=None if content.categories is None else _array(content.categories),
+            groups={name: _array(values) for name, values in content.groups.items()},
+            features=self._features(content),
+            posteriors=content.posteriors,
+            given=content.given,
+            hash=self.hash,
+        )
+
+    def verify(self) -> None:
+        """Read everything and compare it with the hashes of the manifest."""
+        DATA_SET.check_hashes(self.path, self.manifest)
+        if self._content(texts=True).digest() != self.hash:
+            raise DATA_SET.damaged(
+                f"the manifest in {self.path} was altered (its hash is not that of the items)"
+            )
+
+    def _content(self, *, texts: bool) -> Content:
+        items = self._frame("items.parquet")
+        names = [name for name in items.columns if name.startswith(_GROUP)]
+        return Content(
+            labels=items["label"],
+            classes=tuple(entry["name"] for entry in self.manifest["classes"]),
+            ordinal=bool(self.manifest["ordinal"]),
+            categories=items["category"] if "category" in items.columns else None,
+            groups={name.removeprefix(_GROUP): items[name] for name in names},
+            columns=self._frame("columns.parquet") if self.kind == "table" else None,
+            texts=self._frame("texts.parquet")["text"] if self.kind == "text" and texts else None,
+            matrix=self._matrix() if self.kind == "matrix" else None,
+            posteriors=self._array("posteriors") if self.kind == "posteriors" else None,
+            given=self._given() if "samples.parquet" in self.manifest["files"] else None,
+        )
+
+    def _features(self, content: Content) -> Features | None:
+        if self.kind == "text":
+            return counts.CountMatrix.open(self.path / counts.FOLDER, corpus_hash=self.hash)
+        if content.columns is not None:
+            return TableColumns.of(content.columns)
+        return None if content.matrix is None else MatrixView(content.matrix)
+
+    def _matrix(self) -> Any:
+        if "features.npy" in self.manifest["files"]:
+            return self._array("features")
+        indptr, indices, data = (self._array(f"features-{name}") for name in _CSR)
+        return csr_array((data, indices, indptr), shape=tuple(self.manifest["shape"]))
+
+    def _given(self) -> Given:
+        samples = self._frame("samples.parquet")
+        return Given(
+            train=self._array("train"),
+            samples=tuple(rows.to_numpy() for rows in samples["rows"]),
+            prevalences=np.array(samples["prevalence"].to_list(), dtype=np.float64),
+            names=tuple(samples["name"]),
+        )
+
+    def _frame(self, name: str) -> pl.DataFrame:
+        try:
+            return pl.DataFrame(pq.read_table(self.path / name))
+        except (OSError, pa.ArrowException) as error:
+            raise DATA_SET.damaged(f"{self.path / name} cannot be read") from error
+
+    def _array(self, name: str) -> NDArray[Any]:
+        path = self.path / f"{name}.npy"
+        try:
+            return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+        except (OSError, EOFError, ValueError) as error:
+            raise DATA_SET.damaged(f"{path} is not an array") from error
+
+
+def write_folder(
+    out: Path,
+    content: Content,
+    about: Mapping[str, Any],
+    *,
+    overwrite: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> DataFolder:
+    """Write the content into the folder `out`, whole or not at all.
+
+    about: what else the manifest says. `progress` takes the texts counted and the texts in all.
+    """
+    DATA_SET.check_free(out, overwrite=overwrite)
+    final = out.absolute()
+    make_folder(final.parent)
+    aside = sibling(final, "partial")
+    try:
+        with disk_errors(final.parent):
+            aside.mkdir()
+            described = {
+                "quantshift": importlib.metadata.version("quantshift"),
+                **about,
+                "hash": content.digest(),
+            }
+            _write_files(aside, content, described["hash"], progress)
+            files = sorted(path for path in aside.rglob("*") if path.is_file())
+            DATA_SET.write(aside, described, files)
+        # Asked again: the folder may have come into being while the data were written.
+        DATA_SET.check_free(out, overwrite=overwrite)
+        put_in_place(aside, final)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+    return DataFolder.open(out)
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """Texts as the counting of words wants them (`quantshift.features.counts.TextCorpus`)."""
+
+    path: Path
+    hash: str
+    texts: Any
+
+    @property
+    def n_documents(self) -> int:
+        return len(self.texts)
+
+    def text_blocks(self, max_bytes: int) -> Iterator[tuple[int, Any]]:
+        start = 0
+        for block in split_by_bytes(self.texts, max_bytes):
+            yield start, block
+            start += len(block)
+
+
+def _write_files(
+    folder: Path, content: Content, hash_: str, progress: Callable[[int, int], None] | None
+) -> None:
+    columns = {"label": content.labels}
+    if content.categories is not None:
+        columns["category"] = content.categories
+    columns |= {_GROUP + name: values for name, values in content.groups.items()}
+    _write_table(folder / "items.parquet", pl.DataFrame(columns))
+    if content.columns is not None:
+        _write_table(folder / "columns.parquet", content.columns)
+    if content.texts is not None:
+        _write_table(folder / "texts.parquet", pl.DataFrame({"text": content.texts}))
+        texts = content.texts.to_arrow().cast(pa.large_string())
+        counts.tokenise_corpus(_Texts(folder, hash_, texts), progress=progress)
+    if issparse(content.matrix):
+        for name in _CSR:
+            np.save(folder / f"features-{name}.npy", getattr(content.matrix, name))
+    elif content.matrix is not None:
+        np.save(folder / "features.npy", content.matrix)
+    if content.posteriors is not None:
+        np.save(folder / "posteriors.npy", content.posteriors)
+    if content.given is not None:
+        np.save(folder / "train.npy", content.given.train)
+        _write_table(folder / "samples.parquet", _samples_frame(content.given))
+
+
+def _samples_frame(given: Given) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "name": pl.Series(given.names, dtype=pl.String),
+            "rows": pl.Series(list(given.samples), dtype=pl.List(pl.Int64)),
+            "prevalence": pl.Series(given.prevalences.tolist(), dtype=pl.List(pl.Float64)),
+        }
+    )
+
+
+def _write_table(path: Path, frame: pl.DataFrame) -> None:
+    # Words and labels come again and again; numbers hardly do.
+    names = [name for name, kind in frame.schema.items() if not kind.is_float()]
+    table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+    pq.write_table(table, path, compression="zstd", use_dictionary=names)
+
+
+def _array(values: pl.Series) -> NDArray[Any]:
+    """Labels or categories as NumPy has them; objects with None where one is missing."""
+    if values.null_count():
+        return np.array(values.to_list(), dtype=object)
+    if values.dtype == pl.String:
+        return np.array(values.to_list(), dtype=np.str_)
+    return values.to_numpy()

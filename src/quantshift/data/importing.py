@@ -1,0 +1,264 @@
+"""The user's files become a data-set folder: tables, arrays, posteriors, given samples."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from scipy.sparse import issparse
+
+from quantshift.data import samples as sampling
+from quantshift.data.arrays import DataFile, read_column, read_matrix
+from quantshift.data.assembly import MISSING, Beside, MainFile, Wishes, assemble
+from quantshift.data.classes import classes_of, labels_of
+from quantshift.data.columns import LeftOut, choose
+from quantshift.data.content import Content
+from quantshift.data.folder import DATA_SET, DataFolder, write_folder
+from quantshift.data.items import (
+    AbstractItems,
+    MatrixItems,
+    PosteriorItems,
+    TableItems,
+    TextItems,
+    read_posteriors,
+)
+from quantshift.data.names import check_name, folder_name, in_order
+from quantshift.data.reading import Frame, Progress, read_frame
+from quantshift.errors import DataError, UserError
+from quantshift.files import file_sha256
+
+FEW = 10
+"""Classes with fewer items are pointed out."""
+
+
+def import_table(
+    path: str | Path,
+    out: str | Path,
+    *,
+    label: str,
+    text: str | None = None,
+    categories: str | None = None,
+    groups: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    codes: Sequence[str] = (),
+    wishes: Wishes = Wishes(),  # noqa: B008 - frozen
+    progress: Progress = None,
+) -> DataFolder:
+    """Import a table: the column `label`, and as features the column `text` or all the others.
+
+    categories, groups: columns that shifts go by; they are no features. drop: columns to leave
+    out. codes: columns of numbers that are codes of categories, not quantities.
+    """
+    main = Path(path)
+    _check(out, wishes)
+    frame = read_frame(main, progress=progress)
+    _check_roles(frame, label, text, categories, groups, drop, codes)
+    beside = Beside(
+        labels_of(frame.require(label), f"labels in {main.name}, column {label!r},"),
+        None if categories is None else frame.require(categories),
+        {name: frame.require(name) for name in groups},
+    )
+    roles = {label: "the label", **({categories: "the categories"} if categories else {})}
+    roles |= dict.fromkeys(groups, "a group") | dict.fromkeys(drop, "dropped")
+    about: dict[str, Any] = {"label": label, "category": categories}
+    items: AbstractItems
+    if text is not None:
+        items = TextItems(frame, text)
+        about["text"] = text
+    else:
+        features, unfit = choose(frame.columns.drop(list(roles)), codes=codes)
+        if not features:
+            raise DataError(f"{main}: no column is left as a feature: {_listed(unfit)}")
+        items = TableItems(frame, features)
+        named = tuple(LeftOut(name, reason) for name, reason in roles.items())
+        about["columns"] = [asdict(feature) for feature in features]
+        about["left_out"] = [asdict(column) for column in (*named, *unfit)]
+    notes = [_undecodable(frame.undecodable)] if frame.undecodable else []
+    about |= {"notes": notes, "sources": [_source(main)]}
+    file = MainFile(main, items, beside, frame.ragged)
+    return _import(file, Path(out), wishes, about, progress)
+
+
+def import_arrays(
+    out: str | Path,
+    *,
+    labels: DataFile,
+    features: Path | None = None,
+    posteriors: Path | None = None,
+    categories: DataFile | None = None,
+    groups: Sequence[DataFile] = (),
+    wishes: Wishes = Wishes(),  # noqa: B008 - frozen
+    progress: Progress = None,
+) -> DataFolder:
+    """Import arrays: features (.npz, .npy or a table of numbers) or posteriors, and labels."""
+    main = features or posteriors
+    if main is None or (features and posteriors):
+        raise UserError("give features or posteriors, one of them")
+    _check(out, wishes)
+    if posteriors is not None and wishes.fewest:
+        raise UserError("posteriors have a column for every class: no class can be left out")
+    others = [labels, *([categories] if categories else []), *groups]
+    without = tuple(o.column for o in others if o.path == main and o.column is not None)
+    where = f"labels in {labels.path.name}"
+    beside = Beside(
+        labels_of(read_column(labels, progress=progress), where),
+        None if categories is None else read_column(categories),
+        {file.column or file.path.stem: read_column(file) for file in groups},
+    )
+    items: AbstractItems
+    if features is not None:
+        items = MatrixItems(read_matrix(features, without=without, progress=progress), without)
+    else:
+        classes = classes_of(beside.labels, where, ordinal=False, positive=None)
+        items = PosteriorItems(
+            read_posteriors(main, classes, without=without, progress=progress),
+            tuple(classes),
+            without,
+        )
+    beside.check_rows(len(items), main)
+    files = dict.fromkeys([main, *(other.path for other in others)])
+    about = {
+        "label": labels.column or labels.path.name,
+        "category": None if categories is None else categories.column or categories.path.name,
+        "notes": [],
+        "sources": [_source(file) for file in files],
+    }
+    return _import(MainFile(main, items, beside), Path(out), wishes, about, progress)
+
+
+def _check(out: str | Path, wishes: Wishes) -> None:
+    DATA_SET.check_free(Path(out), overwrite=wishes.overwrite)
+    if wishes.name is not None:
+        check_name(wishes.name)
+    if wishes.ordinal and wishes.positive is not None:
+        raise UserError("ordered labels have their order: the positive class cannot be named too")
+    if wishes.prevalences is not None and wishes.samples is None:
+        raise UserError("prevalences are those of given samples: name the samples too")
+
+
+def _check_roles(
+    frame: Frame,
+    label: str,
+    text: str | None,
+    categories: str | None,
+    groups: Sequence[str],
+    drop: Sequence[str],
+    codes: Sequence[str],
+) -> None:
+    roles: dict[str, str] = {}
+    named = [(label, "the label"), (text, "the text"), (categories, "the categories")]
+    named += [(name, "dropped") for name in drop]
+    for name, role in named:
+        if name is None:
+            continue
+        frame.require(name)
+        if name in roles:
+            raise UserError(f"column {name!r} is {roles[name]} and cannot be {role} as well")
+        roles[name] = role
+    for name in (*groups, *codes):
+        frame.require(name)
+        if roles.get(name) in ("the label", "the text", "dropped"):
+            raise UserError(f"column {name!r} is {roles[name]}; it cannot be a group or a code")
+    if len(frame.columns) == 0:
+        raise DataError(f"{frame.name}: a header and no rows")
+
+
+def _import(
+    main: MainFile, out: Path, wishes: Wishes, about: Mapping[str, Any], progress: Progress
+) -> DataFolder:
+    content, rows = assemble(main, wishes, progress)
+    manifest = {
+        "name": wishes.name or folder_name(out.absolute().name),
+        "title": wishes.title or main.path.name,
+        "kind": content.kind,
+        "items": len(content.labels),
+        "unlabelled": content.labels.null_count(),
+        "rows": asdict(rows),
+        **_described(content),
+        **about,
+        "notes": [*about["notes"], *_notes(content)],
+        "sources": [*about["sources"], *_sample_sources(wishes)],
+    }
+    return write_folder(
+        out,
+        content,
+        manifest,
+        overwrite=wishes.overwrite,
+        progress=None if progress is None else lambda n, of: progress("counting words", n, of),
+    )
+
+
+def _described(content: Content) -> dict[str, Any]:
+    """What the manifest says of the content."""
+    counts = dict(content.labels.drop_nulls().value_counts().iter_rows())
+    described: dict[str, Any] = {
+        "classes": [{"name": name, "items": counts[name]} for name in content.classes],
+        "ordinal": content.ordinal,
+        "categories": None if content.categories is None else _levels(content.categories),
+        "groups": {name: _levels(values) for name, values in content.groups.items()},
+    }
+    if content.matrix is not None:
+        described["shape"] = list(content.matrix.shape)
+        described["sparse"] = bool(issparse(content.matrix))
+    if content.given is not None:
+        sizes = [len(rows) for rows in content.given.samples]
+        described["given"] = {
+            "samples": len(sizes),
+            "train": len(content.given.train),
+            "smallest": min(sizes),
+            "largest": max(sizes),
+        }
+    return described
+
+
+def _levels(values: pl.Series) -> list[dict[str, Any]]:
+    counts = dict(values.value_counts().iter_rows())
+    return [{"name": name, "items": counts[name]} for name in in_order(counts)]
+
+
+def _notes(content: Content) -> list[str]:
+    notes = []
+    if content.texts is not None:
+        without = int((~content.texts.str.contains(r"\w\w")).sum())
+        if without:
+            notes.append(f"{without:,} texts have no words; they are kept")
+    for entry in _described(content)["classes"]:
+        if entry["items"] < FEW:
+            notes.append(f"class {entry['name']} has {entry['items']} items")
+    if content.categories is not None and (n := int((content.categories == MISSING).sum())):
+        notes.append(f"{n:,} items have no category: theirs is {MISSING}")
+    return notes
+
+
+def _undecodable(n_cells: int) -> str:
+    return f"{n_cells:,} cells were not UTF-8; what could not be read in them is U+FFFD"
+
+
+def _listed(columns: Sequence[LeftOut]) -> str:
+    return ", ".join(f"{c.name} ({c.reason})" for c in columns[:5]) or "there is none beside these"
+
+
+def _source(path: Path) -> dict[str, Any]:
+    return {"file": path.name, "bytes": path.stat().st_size, "sha256": file_sha256(path)}
+
+
+def _sample_sources(wishes: Wishes) -> list[dict[str, Any]]:
+    sources = []
+    for path in (wishes.samples, wishes.prevalences):
+        if path is not None and path.is_dir():
+            files = [_source(file) for file in sampling.sample_files(path).values()]
+            digest = hashlib.sha256("".join(file["sha256"] for file in files).encode())
+            total = sum(file["bytes"] for file in files)
+            sources.append(
+                {
+                    "file": path.name,
+                    "files": len(files),
+                    "bytes": total,
+                    "sha256": digest.hexdigest(),
+                }
+            )
+        elif path is not None:
+            sources.append(_source(path))
+    return sources

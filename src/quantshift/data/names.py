@@ -1,0 +1,42 @@
+"""Names of data sets, which are folders in results, and the order of names."""
+
+import unicodedata
+from collections.abc import Iterable
+
+from quantshift.errors import UserError
+
+LONGEST = 80
+
+
+def folder_name(text: str) -> str:
+    """The text made fit for the name of a folder.
+
+    >>> folder_name("Bank churn (2019)")
+    'Bank-churn-2019'
+    """
+    letters = unicodedata.normalize("NFC", text)
+    fit = "".join(c if c.isalnum() or c in "._-" else "-" for c in letters)
+    words = [word for word in fit.split("-") if word]
+    return "-".join(words).strip(".")[:LONGEST] or "data"
+
+
+def check_name(name: str) -> str:
+    """The name, refused if it is not fit for a folder."""
+    if folder_name(name) != name:
+        raise UserError(
+            f"{name!r} cannot name a data set: letters, digits, '.', '_' and '-' can, for "
+            f"instance {folder_name(name)!r}"
+        )
+    return name
+
+
+def in_order(names: Iterable[str]) -> tuple[str, ...]:
+    """The names sorted; by their numbers if all are numbers.
+
+    >>> in_order(["10", "9"]), in_order(["10", "9", "x"])
+    (('9', '10'), ('10', '9', 'x'))
+    """
+    known = tuple(names)
+    if all(name.isdecimal() for name in known):
+        return tuple(sorted(known, key=lambda name: (int(name), name)))
+    return tuple(sorted(known))

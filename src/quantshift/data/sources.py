@@ -1,0 +1,242 @@
+"""Where items come from: small references that travel to the workers, while the data stay.
+
+A data set is opened once per process. Four kinds: a corpus on disk, the embedded synthetic corpus,
+arrays in files, and a folder made by `quantshift data import`.
+"""
+
+import hashlib
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from quantshift.classify.posteriors import check_posteriors
+from quantshift.corpora import synthetic
+from quantshift.corpora.corpus import CORPUS, Corpus
+from quantshift.data.arrays import DataFile, read_column, read_matrix, read_vector
+from quantshift.data.dataset import Dataset
+from quantshift.data.folder import DATA_SET, DataFolder
+from quantshift.data.names import folder_name
+from quantshift.errors import DataError
+from quantshift.features.counts import CountMatrix, open_counts
+from quantshift.features.view import MatrixView
+from quantshift.labels import column
+from quantshift.manifests import format_of
+from quantshift.types import Posteriors
+
+
+class AbstractSource(ABC):
+    """A small, picklable reference to a data set."""
+
+    @abstractmethod
+    def open(self) -> Dataset:
+        """The data set itself; slow, so go through `open_source`."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The data set's name in results, fit for a folder."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What people call it."""
+
+
+@dataclass(frozen=True)
+class CorpusSource(AbstractSource):
+    """A tokenised corpus on disk."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """The folder's own name, made fit."""
+        return folder_name(self.title)
+
+    @property
+    def title(self) -> str:
+        """The folder's own name: results tell what they are of, not where it lay."""
+        return self.path.name
+
+    def open(self) -> Dataset:
+        """Stars, category names and memory-mapped term counts."""
+        corpus = Corpus.open(self.path)
+        return Dataset(
+            name=self.name,
+            title=self.title,
+            labels=corpus.stars,
+            ordinal=True,
+            categories=np.array(corpus.categories)[corpus.category_codes],
+            features=open_counts(corpus),
+            hash=corpus.hash,
+        )
+
+
+@dataclass(frozen=True)
+class SyntheticSource(AbstractSource):
+    """The embedded corpus, made anew in every process: always the same."""
+
+    n_documents: int = 20_000
+    seed: int = 0
+
+    @property
+    def name(self) -> str:
+        """One name, whatever the size."""
+        return "synthetic"
+
+    @property
+    def title(self) -> str:
+        """Its name and size."""
+        return f"synthetic reviews ({self.n_documents:,} documents)"
+
+    def open(self) -> Dataset:
+        """Generate it."""
+        corpus = synthetic.generate(self.n_documents, seed=self.seed)
+        counts = CountMatrix.from_csr(corpus.counts, corpus.vocabulary)
+        return Dataset(
+            name=self.name,
+            title=self.title,
+            labels=corpus.stars,
+            ordinal=True,
+            categories=np.array(synthetic.CATEGORY_NAMES)[corpus.categories],
+            features=counts,
+            hash=_digest(counts.indptr, counts.indices, counts.data, corpus.stars),
+        )
+
+
+@dataclass(frozen=True)
+class FileSource(AbstractSource):
+    """Arrays in files: features or posteriors, labels, perhaps categories."""
+
+    features: DataFile | None
+    posteriors: DataFile | None
+    labels: DataFile
+    categories: DataFile | None
+
+    @property
+    def name(self) -> str:
+        """The stem of the main file, made fit."""
+        return folder_name(self._main.path.name.split(".")[0])
+
+    @property
+    def title(self) -> str:
+        """The main file."""
+        return self._main.path.name
+
+    def open(self) -> Dataset:
+        """Read the files and check that they fit together."""
+        labels = _values(self.labels, "labels")
+        categories = _values(self.categories, "categories") if self.categories else None
+        matrix = self._read_matrix(self.features) if self.features else None
+        posteriors = self._read_posteriors(self.posteriors, labels) if self.posteriors else None
+        for what, rows in (
+            ("features", matrix),
+            ("posteriors", posteriors),
+            ("categories", categories),
+        ):
+            if rows is not None and rows.shape[0] != len(labels):
+                raise DataError(
+                    f"{self.title}: {rows.shape[0]} rows of {what} but {len(labels)} labels; "
+                    "give one row per item in every file"
+                )
+        return Dataset(
+            name=self.name,
+            title=self.title,
+            labels=labels,
+            ordinal=labels.dtype.kind in "iuf",
+            categories=categories,
+            features=None if matrix is None else MatrixView(matrix),
+            posteriors=posteriors,
+            hash=_digest(*_arrays(matrix, posteriors, labels, categories)),
+        )
+
+    @property
+    def _main(self) -> DataFile:
+        return self.features or self.posteriors or self.labels
+
+    def _read_matrix(self, file: DataFile) -> Any:
+        # One table may hold everything; its label must not become a feature.
+        others = [other for other in (self.labels, self.categories) if other is not None]
+        return read_matrix(file.path, without=[o.column for o in others if o.path == file.path])
+
+    def _read_posteriors(self, file: DataFile, labels: NDArray[Any]) -> Posteriors:
+        posteriors = check_posteriors(self._read_matrix(file))
+        # Two columns may go with ordered labels that an experiment cuts into two classes.
+        n_columns, n_classes = posteriors.shape[1], len(np.unique(labels))
+        return posteriors if n_columns == 2 else check_posteriors(posteriors, n_classes)
+
+
+@dataclass(frozen=True)
+class FolderSource(AbstractSource):
+    """A data-set folder made by `quantshift data import`."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """As it was imported."""
+        return DataFolder.open(self.path).name
+
+    @property
+    def title(self) -> str:
+        """As it was imported."""
+        return DataFolder.open(self.path).title
+
+    def open(self) -> Dataset:
+        """The data, memory-mapped where they are arrays."""
+        return DataFolder.open(self.path).dataset()
+
+
+@cache
+def open_source(source: AbstractSource) -> Dataset:
+    """The data set, opened once per process."""
+    return source.open()
+
+
+def source_at(path: str | Path) -> AbstractSource:
+    """The source in a folder: a corpus or an imported data set."""
+    place = Path(path).absolute()
+    kind = format_of(place)
+    if kind == CORPUS.format:
+        return CorpusSource(place)
+    if kind == DATA_SET.format:
+        return FolderSource(place)
+    if place.is_file():
+        raise DataError(
+            f"{path} is a file; make a data set of it with `quantshift data import`, then name "
+            "its folder"
+        )
+    state = "does not exist" if not place.exists() else "is neither a data set nor a corpus"
+    raise DataError(
+        f"{path} {state}; make a data set with `quantshift data import`, or a corpus of reviews "
+        "with `quantshift corpus import`"
+    )
+
+
+def _values(file: DataFile, what: str) -> NDArray[Any]:
+    values = read_vector(file.path) if file.column is None else read_column(file)
+    return column(values, name=f"{what} in {file.path.name}")
+
+
+def _arrays(*parts: Any) -> list[NDArray[Any]]:
+    arrays: list[NDArray[Any]] = []
+    for part in parts:
+        if issparse(part):
+            arrays += [part.indptr, part.indices, part.data]
+        elif part is not None:
+            arrays.append(part)
+    return arrays
+
+
+def _digest(*arrays: NDArray[Any]) -> str:
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(f"{array.dtype.str}{array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()

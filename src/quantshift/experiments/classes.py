@@ -1,0 +1,162 @@
+"""Quantifiers, protocols and classifiers by name: ours, or importable as "package.module:Class"."""
+
+import dataclasses
+import importlib
+import inspect
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from quantshift import catalogue
+from quantshift.errors import UserError, unknown_name
+from quantshift.quantifiers.estimator import AbstractQuantifier
+from quantshift.quantifiers.foreign import is_quantifier
+from quantshift.shifts.protocol import AbstractProtocol
+
+LOGISTIC = "logistic"
+"""The batched logistic regression of quantshift, all settings and folds solved together."""
+
+LOGISTIC_OPTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "C": "a positive number",
+        "class_weight": '"balanced" or "none"',
+        "max_iter": "a whole number of at least 1",
+        "tol": "a positive number",
+    }
+)
+"""Its options, and what their values must be."""
+
+_GIVEN = ("classifier", "cv", "seed")
+"""Options of a quantifier that the experiment itself provides, the same for all methods."""
+
+
+def is_import_path(name: str) -> bool:
+    """Whether the name is of the form "package.module:Class"."""
+    module, colon, attribute = name.partition(":")
+    return bool(colon) and all(map(str.isidentifier, [*module.split("."), attribute]))
+
+
+def import_class(path: str) -> type[Any]:
+    """The class at "package.module:Class"."""
+    module_name, _, name = path.partition(":")
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as error:  # the user's module may raise anything while it is imported
+        problem = f"{type(error).__name__}: {error}"
+        raise UserError(f"cannot import {module_name!r}: {problem}") from error
+    cls = getattr(module, name, None)
+    if not inspect.isclass(cls):
+        classes = [key for key, value in vars(module).items() if inspect.isclass(value)]
+        raise unknown_name(f"class in {module_name!r}:", name, classes)
+    return cls
+
+
+def quantifier_class(name: str) -> type[Any]:
+    """The quantifier of the catalogue, or the one at the import path."""
+    known = catalogue.quantifiers()
+    if name in known:
+        return known[name]
+    if not is_import_path(name):
+        wrong = unknown_name("quantifier", name, known)
+        raise UserError(f'{wrong} (your own: "package.module:Class")')
+    cls = import_class(name)
+    if inspect.isabstract(cls) or not is_quantifier(cls):
+        raise UserError(
+            f"{name!r} is no quantifier; derive it from quantshift.AbstractQuantifier, or give it "
+            "fit(X, y) and predict(X)"
+        )
+    return cls
+
+
+def protocol_class(kind: str) -> type[AbstractProtocol]:
+    """The protocol called so in the catalogue, or the one at the import path."""
+    known = {cls.name: cls for cls in catalogue.shifts().values()}
+    if kind in known:
+        return known[kind]
+    if not is_import_path(kind):
+        wrong = unknown_name("kind of shift", kind, known)
+        raise UserError(f'{wrong} (your own: "package.module:Class")')
+    imported = import_class(kind)
+    if inspect.isabstract(imported) or not issubclass(imported, AbstractProtocol):
+        raise UserError(f"{kind!r} is no protocol; derive it from quantshift.AbstractShift")
+    if not dataclasses.is_dataclass(imported):
+        raise UserError(
+            f"{kind!r} is no dataclass: its fields are the keys of the [shift] table; decorate it "
+            "with @dataclass(frozen=True, kw_only=True)"
+        )
+    return imported
+
+
+def check_options(quantifier: type[Any], options: Mapping[str, Any]) -> None:
+    """Refuse options that the quantifier does not have."""
+    for name in options:
+        if name in _GIVEN:
+            raise UserError(f"the option {name!r} comes from the experiment; remove it")
+        known = [known for known in parameters(quantifier) if known not in _GIVEN]
+        if name not in known:
+            raise _unknown_option(quantifier.__name__, name, known)
+    _check_required(quantifier, options)
+
+
+def default_options(quantifier: type[Any]) -> dict[str, Any]:
+    """The options of a quantifier of ours where none are given; those of others are theirs."""
+    if not issubclass(quantifier, AbstractQuantifier):
+        return {}
+    return {
+        name: parameter.default
+        for name, parameter in parameters(quantifier).items()
+        if name not in _GIVEN and parameter.default is not parameter.empty
+    }
+
+
+def check_classifier(name: str, options: Collection[str]) -> None:
+    """Refuse a classifier that there is not, or that needs more than the options named."""
+    if name != LOGISTIC:
+        _check_required(_classifier_class(name), options)
+
+
+def check_classifier_option(classifier: str, name: str, value: Any) -> None:
+    """Refuse an option that the classifier does not have, or a value that it does not take."""
+    if classifier != LOGISTIC:
+        known = parameters(_classifier_class(classifier))
+        takes_any = any(p.kind is p.VAR_KEYWORD for p in known.values())
+        if name not in known and not takes_any:
+            raise _unknown_option(classifier, name, list(known))
+        return
+    if name not in LOGISTIC_OPTIONS:
+        raise _unknown_option(classifier, name, list(LOGISTIC_OPTIONS))
+    if name == "class_weight":
+        fits = value in ("balanced", None)
+    else:
+        number = isinstance(value, int if name == "max_iter" else int | float)
+        fits = number and not isinstance(value, bool) and value > 0
+    if not fits:
+        raise UserError(f"must be {LOGISTIC_OPTIONS[name]}, got {value!r}")
+
+
+def _classifier_class(name: str) -> type[Any]:
+    if not is_import_path(name):
+        wrong = unknown_name("classifier", name, [LOGISTIC])
+        raise UserError(f'{wrong} (others: "package.module:Class", e.g. of scikit-learn)')
+    cls = import_class(name)
+    if not all(callable(getattr(cls, method, None)) for method in ("fit", "predict")):
+        raise UserError(f"{name!r} is no classifier; it needs fit and predict")
+    return cls
+
+
+def _check_required(cls: type[Any], options: Collection[str]) -> None:
+    for name, parameter in parameters(cls).items():
+        variadic = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        if parameter.default is parameter.empty and not variadic and name not in options:
+            raise UserError(f"{cls.__name__} needs the option {name!r}; add it")
+
+
+def parameters(cls: type[Any]) -> dict[str, inspect.Parameter]:
+    """The parameters of the class's constructor."""
+    return dict(inspect.signature(cls).parameters)
+
+
+def _unknown_option(owner: str, name: str, known: list[str]) -> UserError:
+    if not known:
+        return UserError(f"{owner} has no options; remove {name!r}")
+    return unknown_name(f"option of {owner}:", name, known)

@@ -1,0 +1,246 @@
+"""An experiment as data: what is drawn, which methods estimate it, how their settings are chosen.
+
+A method's signature is a hash of everything that determines its results and of nothing else:
+results under the same signature need not be computed again.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from quantshift.data.arrays import DataFile
+from quantshift.errors import unknown_name
+from quantshift.experiments.classes import default_options, parameters, quantifier_class
+from quantshift.experiments.toml_tables import ClassifierTable, DataTable, SelectionTable
+from quantshift.quantifiers.estimator import AbstractQuantifier
+from quantshift.quantifiers.foreign import ForeignQuantifier
+from quantshift.shifts.protocol import AbstractProtocol
+
+Setting: TypeAlias = Mapping[str, Any]
+"""One point of a grid, e.g. {"C": 10.0, "class_weight": None}."""
+
+
+@dataclass(frozen=True)
+class MethodSpec:
+    """A quantifier with options under the name that people see.
+
+    quantifier: a name of the catalogue or an import path "my_lab.methods:Mine".
+    grid: options to be chosen, each with its values.
+    """
+
+    name: str
+    quantifier: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    @property
+    def cls(self) -> type[Any]:
+        """Its class: derived from AbstractQuantifier, or anybody's with fit and predict."""
+        return quantifier_class(self.quantifier)
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it is none of ours, but anybody's with fit and predict."""
+        return not issubclass(self.cls, AbstractQuantifier)
+
+    @property
+    def shares_posteriors(self) -> bool:
+        """Whether it sees posteriors, which all methods of a cell share."""
+        return not self.is_foreign and "posteriors" in self.cls.sees
+
+    @property
+    def takes_posteriors(self) -> bool:
+        """Whether it can estimate where posteriors are all that is known of the items."""
+        return self.shares_posteriors or (not self.is_foreign and not self.cls.sees)
+
+    @property
+    def draws_from_features(self) -> bool:
+        """Whether what it learns from features is random (clusters), by a seed of the cell."""
+        return (
+            not self.is_foreign and "features" in self.cls.sees and "seed" in parameters(self.cls)
+        )
+
+    @property
+    def diagnostics(self) -> Mapping[str, str]:
+        """What it tells of every estimate: name -> type."""
+        return {} if self.is_foreign else self.cls.diagnostics
+
+    def quantifier_with(self, choice: Setting, *, seed: int) -> AbstractQuantifier:
+        """The unfitted quantifier with one choice of its own options.
+
+        seed: for what is random in it; a method of another library keeps its own.
+        """
+        options = {**self.options, **choice}
+        if self.is_foreign:
+            return ForeignQuantifier(self.cls, options=options)
+        given = {"seed": seed} if "seed" in parameters(self.cls) else {}
+        return self.cls(**options, **given)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """A resolved experiment.
+
+    kind        of shift: its name in the catalogue, or an import path
+    classifier  None if the data are posteriors
+    folder      where the relative paths of `data` begin
+    """
+
+    name: str
+    title: str
+    seed: int
+    profile: str
+    data: DataTable
+    kind: str
+    shift: AbstractProtocol
+    classifier: ClassifierTable | None
+    selection: SelectionTable
+    methods: tuple[MethodSpec, ...]
+    folder: Path
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """The candidates for the classifier's options, C ascending; always at least one.
+
+        Without selection it is the first value of every axis as written.
+        """
+        return self._candidates(self.classifier.grid if self.classifier else {})
+
+    def choices(self, method: MethodSpec) -> tuple[Setting, ...]:
+        """The candidates for the method's own options, likewise."""
+        return self._candidates(method.grid)
+
+    @property
+    def n_training_sets(self) -> int:
+        """Number of training sets, which is the number of cells."""
+        return self.shift.count_training_sets()
+
+    @property
+    def n_test_samples(self) -> int | None:
+        """Number of test samples of each training set; None if only the data can tell."""
+        return self.shift.count_samples()
+
+    @property
+    def diagnostics(self) -> dict[str, str]:
+        """What its methods tell of their estimates: name -> type."""
+        return {name: kind for m in self.methods for name, kind in m.diagnostics.items()}
+
+    def method(self, name: str) -> MethodSpec:
+        """The method of that name."""
+        named = {method.name: method for method in self.methods}
+        if name not in named:
+            raise unknown_name(f"method of experiment {self.name!r}:", name, named)
+        return named[name]
+
+    def data_file(self, key: str) -> DataFile | None:
+        """The file behind `data.<key>` ("features", "posteriors", "labels" or "categories")."""
+        text = getattr(self.data, key)
+        return None if text is None else DataFile.parse(text, self.folder)
+
+    def resolved(self) -> dict[str, Any]:
+        """The whole experiment as plain JSON values."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "profile": self.profile,
+            **self.draws(),
+            "classifier": _plain(self.classifier.model_dump()) if self.classifier else None,
+            "selection": _plain(self.selection.model_dump()),
+            "methods": [
+                {
+                    "name": method.name,
+                    "quantifier": method.quantifier,
+                    "options": _plain(method.options),
+                    **({"grid": _plain(method.grid)} if method.grid else {}),
+                    "signature": self.method_signature(method),
+                }
+                for method in self.methods
+            ],
+        }
+
+    def method_signature(self, method: MethodSpec) -> str:
+        """Hex digest of what determines the method's results.
+
+        The experiment's name does (it is in the seeds); the method's name and titles do not.
+        """
+        quantifier = quantifier_class(method.quantifier)
+        matters: dict[str, Any] = {
+            "experiment": self.name,
+            **self.draws(),
+            "quantifier": method.quantifier,
+            "options": {**default_options(quantifier), **method.options},
+        }
+        if method.grid:
+            matters["grid"] = self.choices(method)
+        if method.draws_from_features:
+            matters["seeded"] = "cell"
+        if self.classifier is not None and self.uses_classifier(method):
+            matters["classifier"] = {
+                "name": self.classifier.name,
+                "options": self.classifier.options,
+                "settings": self.settings,
+            }
+        # With one candidate there is nothing to choose.
+        if self.chooses(method):
+            matters["selection"] = self.selection.model_dump()
+        text = json.dumps(_plain(matters), sort_keys=True, separators=(",", ":"), default=_name_of)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def uses_classifier(self, method: MethodSpec) -> bool:
+        """Whether a classifier is learnt for the method: from posteriors or by itself."""
+        return self.classifier is not None and (method.is_foreign or method.shares_posteriors)
+
+    def chooses(self, method: MethodSpec) -> bool:
+        """Whether the method has candidates to choose from by validation samples."""
+        settings = self.settings if self.uses_classifier(method) else ({},)
+        return len(settings) * len(self.choices(method)) > 1
+
+    def signatures(self) -> dict[str, str]:
+        """The signature of every method by its name."""
+        return {method.name: self.method_signature(method) for method in self.methods}
+
+    def _candidates(self, grid: Mapping[str, tuple[Any, ...]]) -> tuple[Setting, ...]:
+        if self.selection.enabled:
+            return grid_points(grid)
+        return ({name: grid[name][0] for name in sorted(grid)},)
+
+    def draws(self) -> dict[str, Any]:
+        """What determines the training sets and the test samples, as plain JSON values."""
+        shift = {"kind": self.kind, **self.shift.options()}
+        return {
+            "seed": self.seed,
+            # Which data sets it runs on is no part of the experiment: their results lie apart.
+            "data": _plain(self.data.model_dump(exclude={"sets"})),
+            "shift": _plain(shift),
+        }
+
+
+def grid_points(grid: Mapping[str, tuple[Any, ...]]) -> tuple[Setting, ...]:
+    """All points of a grid; axes in alphabetical order, numbers ascending, others as written."""
+    axes = {name: _ascending(grid[name]) for name in sorted(grid)}
+    return tuple(dict(zip(axes, point, strict=True)) for point in product(*axes.values()))
+
+
+def _ascending(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    numeric = all(isinstance(value, int | float) for value in values)
+    return tuple(sorted(values)) if numeric else values
+
+
+def _plain(value: Any) -> Any:
+    """JSON values in one form: 1.0 and 1 are one number, tuples are lists."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+def _name_of(value: Any) -> str:
+    """What stands for a default that is no JSON value (a function, say) in a signature."""
+    return str(getattr(value, "__qualname__", type(value).__qualname__))

@@ -1,0 +1,305 @@
+"""Experiments from TOML: a file or a name of the library, resolved for a profile and overrides.
+
+Docs and the shipped library show how a file looks. Whatever would fail hours later is refused here,
+with the place of the fault.
+"""
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping
+from importlib import resources
+from importlib.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+from quantshift import catalogue, metrics
+from quantshift.data.arrays import DataFile
+from quantshift.errors import UserError, unknown_name
+from quantshift.experiments.classes import (
+    check_classifier,
+    check_classifier_option,
+    check_options,
+    default_options,
+    is_import_path,
+    protocol_class,
+    quantifier_class,
+)
+from quantshift.experiments.document import PAPER, Document, read_document
+from quantshift.experiments.experiment import Experiment, MethodSpec
+from quantshift.experiments.toml_tables import (
+    ClassifierTable,
+    DataTable,
+    ExperimentTable,
+    SelectionTable,
+    null_for_none,
+    validate,
+)
+from quantshift.shifts.protocol import AbstractProtocol
+
+CUT_POINT = 3.0
+"""Where ordered labels (stars) are cut unless the file says otherwise, as in the paper."""
+
+COMMON = "_"
+"""Begins the names of files in the library that are no experiment but the base of several."""
+
+MOST_CELLS = 1_000_000
+"""More training sets, or test samples of one, are taken for a slip of the keyboard."""
+
+
+def load_experiment(
+    name_or_path: str | Path, *, profile: str = PAPER, overrides: Mapping[str, Any] | None = None
+) -> Experiment:
+    """The experiment of the library called so, or the one of a TOML file.
+
+    `overrides` are values by dotted key, e.g. {"shift.train_size": 1000}; they win over the
+    profile, which wins over the file.
+    """
+    text, source, folder = _read(name_or_path)
+    document = read_document(
+        text,
+        source=source,
+        folder=folder,
+        profile=profile,
+        overrides=overrides or {},
+        read_base=_base_reader(source, folder),
+    )
+    return _experiment(document, profile)
+
+
+def library(*, profile: str = PAPER) -> dict[str, Experiment]:
+    """The experiments that come with the package, by name."""
+    return {name: load_experiment(name, profile=profile) for name in library_names()}
+
+
+def library_names() -> list[str]:
+    """Names of the experiments that come with the package, sorted."""
+    return sorted(_library_files())
+
+
+def _library_files() -> dict[str, Traversable]:
+    """The files of the library by the name of their experiment; a folder holds those of a paper."""
+    folders = (resources.files("quantshift.experiments") / "library").iterdir()
+    files = [file for folder in folders if folder.is_dir() for file in folder.iterdir()]
+    return {
+        file.name.removesuffix(".toml"): file
+        for file in files
+        if file.name.endswith(".toml") and not file.name.startswith(COMMON)
+    }
+
+
+def _base_reader(source: str, folder: Path) -> Callable[[str], str]:
+    """Reads the base of a file from beside it."""
+    library = _library_files()
+    if source not in library:
+        return lambda name: (folder / name).read_text(encoding="utf-8")
+    [shelf] = [
+        shelf
+        for shelf in (resources.files("quantshift.experiments") / "library").iterdir()
+        if shelf.is_dir() and (shelf / f"{source}.toml").is_file()
+    ]
+    return lambda name: (shelf / name).read_text(encoding="utf-8")
+
+
+def _read(name_or_path: str | Path) -> tuple[str, str, Path]:
+    """Text, what error messages call it, and the folder of its relative paths."""
+    source = str(name_or_path)
+    if file := _library_files().get(source):
+        return file.read_text(encoding="utf-8"), source, Path()
+    path = Path(name_or_path)
+    if path.suffix != ".toml" and not path.exists():
+        wrong = unknown_name("experiment", source, library_names())
+        raise UserError(f"{wrong} (or give the path of a .toml file)")
+    try:
+        return path.read_text(encoding="utf-8"), source, path.parent
+    except OSError as error:
+        raise UserError(f"{source}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{source}: is not UTF-8 text; an experiment is a TOML file") from None
+
+
+def _experiment(document: Document, profile: str) -> Experiment:
+    kind = _shift_kind(document)
+    with document.at("shift.kind"):
+        protocol = protocol_class(kind)
+    table = validate(document, protocol)
+    shift = protocol(seed=table.seed, **table.shift.model_dump(exclude={"kind"}))
+    experiment = Experiment(
+        name=table.name,
+        title=table.title or table.name,
+        seed=table.seed,
+        profile=profile,
+        data=_data(table, document, protocol),
+        kind=kind,
+        shift=shift,
+        classifier=_classifier(table, document),
+        selection=_selection(table, document),
+        methods=_methods(table, document),
+        folder=document.folder,
+    )
+    _check_points(shift, document)
+    return experiment
+
+
+def _shift_kind(document: Document) -> str:
+    """The value of shift.kind."""
+    known = sorted(cls.name for cls in catalogue.shifts().values())
+    table = document.values.get("shift")
+    if not isinstance(table, dict):
+        problem = "is missing; add it" if table is None else "must be a table"
+        raise document.error("shift", f'{problem}, e.g. [shift] with kind = "prior"')
+    kind = table.get("kind")
+    if not isinstance(kind, str):
+        problem = "is missing" if kind is None else f"must be a string in quotes, got {kind!r}"
+        raise document.error("shift.kind", f"{problem}; known: {', '.join(known)}")
+    return kind
+
+
+def _check_points(shift: AbstractProtocol, document: Document) -> None:
+    try:
+        counts = {
+            "training sets": shift.count_training_sets(),
+            "test samples of each training set": shift.count_samples(),
+        }
+        for what, count in counts.items():
+            if count is not None and count > MOST_CELLS:
+                raise UserError(f"asks for {count:,} {what}; at most {MOST_CELLS:,} are possible")
+        shift.training_points()
+    except UserError as error:
+        # The protocol's messages begin with the field, as "test_size=0 must ...".
+        for item in shift.option_fields():
+            if rest := re.fullmatch(rf"{item.name}(?:=|: | )(.*)", str(error)):
+                raise document.error(f"shift.{item.name}", rest[1]) from None
+        raise document.error("shift", str(error)) from None
+
+
+def _data(table: ExperimentTable, document: Document, kind: type[AbstractProtocol]) -> DataTable:
+    data = table.data
+    if data.features and data.posteriors:
+        raise document.error("data.posteriors", "features and posteriors are both given; keep one")
+    arrays = "features" if data.features else "posteriors" if data.posteriors else None
+    if arrays and not data.labels:
+        raise document.error("data.labels", f"is missing; {arrays} need the labels of their items")
+    for key in ("labels", "categories"):
+        if getattr(data, key) and not arrays:
+            raise document.error(f"data.{key}", "is given without features or posteriors; add one")
+    if data.sets and arrays:
+        raise document.error("data.sets", f"data sets and {arrays} are both given; keep one")
+    for name in data.sets or ():
+        if not (folder := document.folder / name).is_dir():
+            raise document.error("data.sets", f"there is no folder {str(folder)!r}")
+    if arrays and kind.needs_categories and not data.categories:
+        raise document.error("data.categories", f"is missing; {kind.name} shift is between two")
+    for key in ("features", "posteriors", "labels", "categories"):
+        text = getattr(data, key)
+        if text and not (path := DataFile.parse(text, document.folder).path).is_file():
+            raise document.error(f"data.{key}", f"there is no file {str(path)!r}")
+    if kind.cuts_levels and data.cut_point is not None:
+        raise document.error(
+            "data.cut_point",
+            f"{kind.name} shift cuts at shift.train_cuts and shift.test_cuts; remove it",
+        )
+    if not kind.cuts_levels and data.cut_point is None and not arrays:
+        return data.model_copy(update={"cut_point": CUT_POINT})
+    return data
+
+
+def _classifier(table: ExperimentTable, document: Document) -> ClassifierTable | None:
+    if table.data.posteriors:
+        if table.classifier:
+            raise document.error("classifier", "posteriors need no classifier; remove the table")
+        return None
+    classifier = table.classifier or ClassifierTable()
+    for name, values in classifier.grid.items():
+        _check_grid(f"classifier.grid.{name}", values, name in classifier.options, document)
+    with document.at("classifier.name"):
+        check_classifier(classifier.name, {**classifier.options, **classifier.grid})
+    for name, value in classifier.options.items():
+        with document.at(f"classifier.options.{name}"):
+            check_classifier_option(classifier.name, name, value)
+    for name, values in classifier.grid.items():
+        with document.at(f"classifier.grid.{name}"):
+            for value in values:
+                check_classifier_option(classifier.name, name, value)
+    return classifier
+
+
+def _selection(table: ExperimentTable, document: Document) -> SelectionTable:
+    if table.selection is None:
+        return SelectionTable()
+    if table.data.posteriors and not any(method.grid for method in table.quantifier):
+        raise document.error("selection", "posteriors leave nothing to select; remove the table")
+    known = list(metrics.MEASURES)
+    if table.selection.measure not in known:
+        with document.at("selection.measure"):
+            raise unknown_name("error measure", table.selection.measure, known)
+    return table.selection
+
+
+def _methods(table: ExperimentTable, document: Document) -> tuple[MethodSpec, ...]:
+    """The methods listed, with the options of a [[quantifier]] of that name; then the others.
+
+    A list from a profile or an override says which methods run: nothing is added to it.
+    """
+    entries = [
+        (f"quantifier[{i}]", MethodSpec(entry.name, entry.method, entry.options, entry.grid))
+        for i, entry in enumerate(table.quantifier)
+    ]
+    own = {
+        method.name: (key, method)
+        for key, method in entries
+        if method.name == method.quantifier and method.name in table.quantifiers
+    }
+    named = [
+        own.get(text, (f"quantifiers[{i}]", _bare_method(text)))
+        for i, text in enumerate(table.quantifiers)
+    ]
+    if "quantifiers" not in document.chosen:
+        named += [entry for entry in entries if entry not in own.values()]
+    if not named:
+        raise document.error("quantifiers", 'is empty; name one, e.g. quantifiers = ["SLD"]')
+    seen: set[str] = set()
+    methods = []
+    for key, method in named:
+        if method.name in seen:
+            raise document.error(
+                key, f"a method called {method.name!r} is there already; rename it"
+            )
+        seen.add(method.name)
+        methods.append(_checked_method(method, key, document))
+        if table.data.posteriors and not methods[-1].takes_posteriors:
+            raise document.error(
+                key, f"{method.name!r} sees features, and the data are posteriors; remove it"
+            )
+    return tuple(methods)
+
+
+def _checked_method(method: MethodSpec, key: str, document: Document) -> MethodSpec:
+    """The method with "none" read as null; refused if it has no such options."""
+    with document.at(key):
+        quantifier = quantifier_class(method.quantifier)
+        check_options(quantifier, {**method.options, **method.grid})
+    for name, values in method.grid.items():
+        _check_grid(f"{key}.grid.{name}", values, name in method.options, document)
+    # Where the default is a word (calibration), "none" is a word too.
+    words = {name for name, d in default_options(quantifier).items() if isinstance(d, str)}
+
+    def read(name: str, value: Any) -> Any:
+        return value if name in words else null_for_none(value)
+
+    return dataclasses.replace(
+        method,
+        options={name: read(name, value) for name, value in method.options.items()},
+        grid={name: read(name, values) for name, values in method.grid.items()},
+    )
+
+
+def _check_grid(key: str, values: tuple[Any, ...], fixed: bool, document: Document) -> None:
+    if any(value in values[:i] for i, value in enumerate(values)):
+        raise document.error(key, f"holds a value twice: {list(values)}")
+    if fixed:
+        raise document.error(key, f"is also in {key.partition('.grid.')[0]}.options; keep one")
+
+
+def _bare_method(text: str) -> MethodSpec:
+    name = text.rpartition(":")[2] if is_import_path(text) else text
+    return MethodSpec(name, text)

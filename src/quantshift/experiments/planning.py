@@ -1,0 +1,256 @@
+"""The plan: an experiment's cells, and which methods are still to be computed in which of them.
+
+A cell is one training set of a data set with all its test samples: the unit of work, failure and
+resumption. Its key names it by the coordinates of its training set, known from the grid alone; no
+data are read.
+"""
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from quantshift.errors import UserError
+from quantshift.experiments.classes import protocol_class
+from quantshift.experiments.experiment import Experiment, MethodSpec
+from quantshift.shifts.protocol import AbstractProtocol, Coordinates, Value
+from quantshift.tables import Table
+
+Finished: TypeAlias = Callable[["Cell"], Mapping[str, str]]
+"""From a cell to the signature, by name, of the methods whose results are there."""
+
+REPEAT = "train_repeat"
+"""The last coordinate of every key: the number of the draw at its point of the grid."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One training set of an experiment on a data set, with all its test samples.
+
+    key: a stable name of the cell inside its experiment, fit for a folder.
+    stratum: number of its point of the training grid, whatever the repeat.
+    """
+
+    experiment: str
+    dataset: str
+    key: str
+    stratum: int
+    coordinates: Coordinates
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Where its results are in a store: experiment, data set and key."""
+        return self.experiment, self.dataset, self.key
+
+    @property
+    def name(self) -> str:
+        """The same, for people."""
+        return " ".join(self.place)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is to be computed in one cell."""
+
+    cell: Cell
+    methods: tuple[MethodSpec, ...]
+
+
+@dataclass(frozen=True)
+class ExperimentPlan:
+    """One experiment on one data set: all its cells, and the tasks that are left."""
+
+    experiment: Experiment
+    dataset: str
+    cells: tuple[Cell, ...]
+    tasks: tuple[Task, ...]
+    n_test_samples: int
+
+    @property
+    def n_samples(self) -> int:
+        """Test samples of all cells."""
+        return len(self.cells) * self.n_test_samples
+
+    @property
+    def n_estimates(self) -> int:
+        """Test samples times methods."""
+        return self.n_samples * len(self.experiment.methods)
+
+    @property
+    def n_estimates_to_do(self) -> int:
+        """Estimates that the tasks will make."""
+        return self.n_test_samples * sum(len(task.methods) for task in self.tasks)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All experiments of a run on all its data sets, in the order given."""
+
+    experiments: tuple[ExperimentPlan, ...]
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """What is left to do, experiment by experiment."""
+        return tuple(task for part in self.experiments for task in part.tasks)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanRow:
+    """Counts of one experiment on one data set of a plan, or of all together."""
+
+    experiment: str
+    dataset: str
+    cells: int
+    samples: int
+    methods: int
+    estimates: int
+    cells_to_do: int
+    estimates_to_do: int
+
+
+def cells_of(experiment: str, dataset: str, protocol: AbstractProtocol) -> tuple[Cell, ...]:
+    """The cells of a protocol on a data set, in the order of its training grid."""
+    names = [c.name for c in protocol.coordinates() if c.side == "train"]
+    strata: dict[tuple[Value | None, ...], int] = {}
+    cells: dict[str, Cell] = {}
+    for point in protocol.training_points():
+        undeclared = [name for name in point if name not in (*names, REPEAT)]
+        if undeclared:
+            raise UserError(
+                f"experiment {experiment!r}: {protocol.name} shift has training points with the "
+                f"coordinate {undeclared[0]!r}, which it does not declare in coordinates()"
+            )
+        place = strata.setdefault(tuple(point.get(name) for name in names), len(strata))
+        key = cell_key({name: point[name] for name in (*names, REPEAT) if name in point})
+        if key in cells:
+            raise UserError(
+                f"experiment {experiment!r}: two training sets have the key {key!r}, so that one "
+                "of them would never be computed; give them coordinates that differ"
+            )
+        cells[key] = Cell(experiment, dataset, key, place, point)
+    return tuple(cells.values())
+
+
+def cell_key(point: Coordinates) -> str:
+    """The name of a training set.
+
+    >>> cell_key({"p_train": 0.5, "train_repeat": 3})
+    'p_train-0.5,train_repeat-3'
+    >>> cell_key({"p_train": (0.2, 0.8), "year": "in 2020"})
+    'p_train-0.2_0.8,year-in+20+2020'
+    """
+    # No equals sign: tools would take the folders for Hive partitions.
+    return ",".join(f"{name}-{_text(value)}" for name, value in point.items())
+
+
+def plan(
+    experiments: Iterable[tuple[Experiment, Sequence[tuple[str, int]]]],
+    finished: Finished | None = None,
+) -> Plan:
+    """What is to be done, given what is finished (nothing, if left out).
+
+    experiments: each with the names of its data sets and how many test samples a cell has there.
+    A method is finished in a cell if it is there under its name with its present signature.
+    """
+    chosen = tuple(experiments)
+    names = [experiment.name for experiment, _ in chosen]
+    for name in names:
+        if names.count(name) > 1:
+            raise UserError(f"two experiments are called {name!r}; rename one")
+    return Plan(
+        tuple(
+            _planned(experiment, dataset, n_samples, finished or _nothing)
+            for experiment, datasets in chosen
+            for dataset, n_samples in datasets
+        )
+    )
+
+
+def describe_plan(plan: Plan) -> list[PlanRow]:
+    """One row for each experiment and data set and, where there are several, their total."""
+    rows = [
+        PlanRow(
+            experiment=part.experiment.name,
+            dataset=part.dataset,
+            cells=len(part.cells),
+            samples=part.n_samples,
+            methods=len(part.experiment.methods),
+            estimates=part.n_estimates,
+            cells_to_do=len(part.tasks),
+            estimates_to_do=part.n_estimates_to_do,
+        )
+        for part in plan.experiments
+    ]
+    if len(rows) < 2:
+        return rows
+    total = PlanRow(
+        experiment="total",
+        dataset="",
+        cells=sum(row.cells for row in rows),
+        samples=sum(row.samples for row in rows),
+        methods=len({m.name for part in plan.experiments for m in part.experiment.methods}),
+        estimates=sum(row.estimates for row in rows),
+        cells_to_do=sum(row.cells_to_do for row in rows),
+        estimates_to_do=sum(row.estimates_to_do for row in rows),
+    )
+    return [*rows, total]
+
+
+def plan_table(plan: Plan) -> Table:
+    """The same as a table of strings, for `text_table` and its like."""
+    header = tuple(field.name.replace("_", " ") for field in dataclasses.fields(PlanRow))
+    rows = (dataclasses.astuple(row) for row in describe_plan(plan))
+    cells = tuple(
+        (name, dataset, *(f"{count:,}" for count in counts)) for name, dataset, *counts in rows
+    )
+    return Table("Plan", header, cells)
+
+
+def planned(
+    description: Mapping[str, Any],
+) -> dict[str, dict[str, list[tuple[str, Mapping[str, str]]]]]:
+    """The cells and methods a store was made for, from its description alone.
+
+    Experiment -> data set -> (cell key, signature by method name) of every cell.
+    """
+    cells: dict[str, dict[str, list[tuple[str, Mapping[str, str]]]]] = {}
+    for name, experiment in description["experiments"].items():
+        fields = dict(experiment["shift"])
+        protocol = protocol_class(fields.pop("kind"))(**fields)
+        methods = {method["name"]: method["signature"] for method in experiment["methods"]}
+        cells[name] = {
+            dataset: [(cell.key, methods) for cell in cells_of(name, dataset, protocol)]
+            for dataset in experiment["datasets"]
+        }
+    return cells
+
+
+def _planned(
+    experiment: Experiment, dataset: str, n_test_samples: int, finished: Finished
+) -> ExperimentPlan:
+    signatures = experiment.signatures()
+    everything = cells_of(experiment.name, dataset, experiment.shift)
+    tasks = []
+    for cell in everything:
+        there = finished(cell)
+        left = [m for m in experiment.methods if there.get(m.name) != signatures[m.name]]
+        if left:
+            tasks.append(Task(cell, tuple(left)))
+    return ExperimentPlan(experiment, dataset, everything, tuple(tasks), n_test_samples)
+
+
+def _nothing(cell: Cell) -> Mapping[str, str]:
+    return {}
+
+
+def _text(value: Value) -> str:
+    if isinstance(value, tuple):
+        return "_".join(map(_text, value))
+    if isinstance(value, str):
+        # What a folder's name should not hold goes by its number.
+        return re.sub(r"[^\w.]", lambda match: f"+{ord(match[0]):x}+", value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    # The shortest text that reads back as the same number; 1.0 is written 1, and -0.0 is 0.
+    return repr(value + 0).removesuffix(".0")

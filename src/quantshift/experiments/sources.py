@@ -1,0 +1,46 @@
+"""Which data sets an experiment runs on: its own files, those it is given, or the synthetic one."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from quantshift.data.arrays import DataFile
+from quantshift.data.sources import AbstractSource, FileSource, SyntheticSource, source_at
+from quantshift.errors import UserError
+from quantshift.experiments.experiment import Experiment
+
+
+def sources_of(
+    experiment: Experiment, data: Sequence[Path], *, n_documents: int, seed: int = 0
+) -> tuple[AbstractSource, ...]:
+    """The experiment's own files; else `data`; else the data sets it names; else synthetic reviews.
+
+    data: folders of data sets or corpora. n_documents, seed: of the synthetic reviews.
+    """
+    labels = experiment.data_file("labels")
+    if labels is not None and data:
+        raise UserError(
+            f"experiment {experiment.name!r} has items of its own (data.labels in its file), so "
+            "that it cannot run on other data; leave them out, or remove the keys from the file"
+        )
+    if labels is not None:
+        return (
+            FileSource(
+                features=_absolute(experiment.data_file("features")),
+                posteriors=_absolute(experiment.data_file("posteriors")),
+                labels=labels.absolute(),
+                categories=_absolute(experiment.data_file("categories")),
+            ),
+        )
+    named = [experiment.folder / text for text in experiment.data.sets or ()]
+    sources = tuple(source_at(path) for path in data or named)
+    names = [source.name for source in sources]
+    for name in names:
+        if names.count(name) > 1:
+            raise UserError(
+                f"two data sets are called {name!r}; results would mix, so rename a folder"
+            )
+    return sources or (SyntheticSource(n_documents, seed),)
+
+
+def _absolute(file: DataFile | None) -> DataFile | None:
+    return None if file is None else file.absolute()

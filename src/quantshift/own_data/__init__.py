@@ -1,0 +1,36 @@
+"""For practitioners: prevalences in their own tables, with intervals, verdicts and advice."""
+
+from typing import TYPE_CHECKING
+
+from quantshift.lazy import lazy_exports
+from quantshift.own_data.audit_sheet import AuditSheet, draw_audit_sheet, write_audit_sheet
+from quantshift.own_data.folder import load_model, save_model
+from quantshift.own_data.job import quantify
+from quantshift.own_data.model import Model, train
+from quantshift.own_data.rendering import render_json, render_text
+from quantshift.own_data.result import Quantification
+
+if TYPE_CHECKING:
+    from quantshift.own_data.page import render_page
+else:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "quantshift.own_data.page": ("render_page",),
+        },
+    )
+
+__all__ = [
+    "AuditSheet",
+    "Model",
+    "Quantification",
+    "draw_audit_sheet",
+    "load_model",
+    "quantify",
+    "render_json",
+    "render_page",
+    "render_text",
+    "save_model",
+    "train",
+    "write_audit_sheet",
+]

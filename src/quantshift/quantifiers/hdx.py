@@ -1,0 +1,122 @@
+"""Matching features instead of posteriors: no classifier at all.
+
+Under prior shift every feature of the sample is distributed as a mixture of its distributions in
+the training classes, and the mixture weight is the prevalence. The features' histograms are
+compared one by one, so that what tells the classes apart must show in single features.
+
+Reference: V. Gonzalez-Castro et al., "Class distribution estimation based on the Hellinger
+distance", Information Sciences 2013.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from quantshift.errors import DataError, UserError
+from quantshift.prevalence import of_positive
+from quantshift.quantifiers.divergences import hellinger
+from quantshift.quantifiers.estimator import AbstractQuantifier, Diagnostics
+from quantshift.quantifiers.items import Items
+from quantshift.quantifiers.matching import (
+    DIAGNOSTICS,
+    HDY_BINS,
+    bin_numbers,
+    class_histograms,
+    match_many,
+    match_together,
+    median_of,
+    or_prior,
+    sample_histograms,
+)
+from quantshift.types import Codes, Indices, Prevalences
+from quantshift.weights import Weights
+
+MOST_FEATURES = 1000
+"""Histograms of more are slow, and those of single words hardly differ between classes."""
+
+MOST_BINS = 1 << 21
+"""Of all features, for the samples that are matched at once."""
+
+
+class HDx(AbstractQuantifier):
+    """Hellinger Distance x-similarity: median of matches of features with 10, 20, ..., 110 bins.
+
+    A feature's bins divide its range in training evenly; values outside are in the outermost bins.
+    The mean distance of all features is minimised (more than two classes: the sum of squares, which
+    is convex). `distance` is the mean over features and numbers of bins. Falls back as DyS does.
+    """
+
+    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    sees: ClassVar[frozenset[str]] = frozenset({"features"})
+    diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
+
+    low_: NDArray[np.float64]
+    width_: NDArray[np.float64]
+    histograms_: dict[int, NDArray[np.float64]]
+
+    def _learn(self, items: Items, codes: Codes) -> None:
+        X = _numbers(items)
+        self.low_, spread = X.min(axis=0), np.ptp(X, axis=0)
+        self.width_ = np.where(spread > 0, spread, 1.0)
+        self.histograms_ = {
+            n_bins: class_histograms(rows, codes, n_bins, items.weights)
+            for n_bins, rows in self._binnings(self._represent_items(items)).items()
+        }
+
+    def _represent_items(self, items: Items) -> NDArray[Any]:
+        X = _numbers(items)
+        if X.shape[1] != len(self.low_):
+            raise DataError(f"{X.shape[1]} features, but {len(self.low_)} in training")
+        place = np.ascontiguousarray(np.clip((X - self.low_) / self.width_, 0.0, 1.0).T)
+        return np.concatenate([bin_numbers(place, n_bins) for n_bins in HDY_BINS])
+
+    def _solve(
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
+    ) -> tuple[Prevalences, Diagnostics]:
+        at_once = max(1, MOST_BINS // (len(self.low_) * HDY_BINS[-1]))
+        parts = [index[start : start + at_once] for start in range(0, len(index), at_once)]
+        solved = [self._matched(representation, part, weights) for part in parts]
+        p_hat, distance = (np.concatenate(column) for column in zip(*solved, strict=True))
+        return or_prior(p_hat, self.prior_, distance)
+
+    def _matched(
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None
+    ) -> tuple[Prevalences, NDArray[np.float64]]:
+        """Prevalences, NaN where they are unknown, and distances."""
+        matches = []
+        for n_bins, rows in self._binnings(representation).items():
+            samples = sample_histograms(rows, index, n_bins, weights)
+            classes = self.histograms_[n_bins]
+            if len(self.classes_) == 2:
+                share, distance = match_together(samples, classes, hellinger)
+                matches.append((of_positive(share), distance))
+            else:
+                p_hat, distances = match_many(samples, classes, "hellinger", hellinger, self.prior_)
+                matches.append((p_hat, distances.mean(axis=1)))
+        return median_of([p for p, _ in matches]), np.mean([d for _, d in matches], axis=0)
+
+    def _binnings(self, representation: NDArray[Any]) -> dict[int, NDArray[Any]]:
+        """The features' bins, by the number of bins."""
+        return dict(zip(HDY_BINS, np.split(representation, len(HDY_BINS)), strict=True))
+
+
+def _numbers(items: Items) -> NDArray[np.float64]:
+    """Features as a dense matrix."""
+    if items.features is None:
+        raise UserError("HDx sees features: give those of the items")
+    if np.ndim(items.features) == 2 and items.features.shape[1] > MOST_FEATURES:
+        raise UserError(
+            f"HDx compares a histogram of every feature, and {items.features.shape[1]} are more "
+            f"than {MOST_FEATURES}: reduce them, e.g. by TruncatedSVD in a pipeline before it"
+        )
+    dense = items.features.toarray() if issparse(items.features) else items.features
+    try:
+        X = np.asarray(dense, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise UserError("HDx needs features in numbers: encode them first") from None
+    if X.ndim != 2 or not np.isfinite(X).all():
+        raise DataError("HDx needs a row of finite numbers per item")
+    return X

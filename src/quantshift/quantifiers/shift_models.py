@@ -1,0 +1,228 @@
+"""What training items say of subclasses (class, cluster), and who can tell it.
+
+`quantshift.quantifiers.subclass_sld` says what the models are for.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quantshift.classify.cluster_calibration import ClusterCalibration, fit_cluster_calibration
+from quantshift.classify.clusters import ITEMS_PER_CLUSTER, Clusters, Partition
+from quantshift.quantifiers.estimator import Estimate, Samples
+from quantshift.quantifiers.items import Items
+from quantshift.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.weights import Weights
+
+Reals = NDArray[np.float64]
+
+MODELS = ("prior", "covariate", "mixed", "local")
+"""The order of the models in the diagnostics."""
+
+AVERAGED = np.array([True, False, True, True])
+"""Which of them enter the estimate."""
+
+LEAST_WITHIN = 0.3
+"""Share of the posteriors' variance within clusters, below which the estimate is SLD's."""
+
+NOVELTY_LIMIT = 4.0
+"""Standard errors of the mean novelty beyond which a sample is out of the training support."""
+
+
+@dataclass(frozen=True, eq=False)
+class SubclassModel:
+    """What the training items say of subclasses.
+
+    shares: of the clusters, (n_clusters,); within: of the classes in each, (n_clusters, n_classes);
+    novelty, novelty_variance: of each subclass, (n_clusters, n_classes); NaN if unknown.
+    sizes: training items of each subclass, (n_clusters, n_classes).
+    """
+
+    calibration: ClusterCalibration
+    shares: Reals
+    within: Reals
+    novelty: Reals
+    novelty_variance: Reals
+    sizes: Reals
+
+    @property
+    def prior(self) -> Prevalences:
+        """Class shares, (n_classes,)."""
+        return np.asarray(self.shares @ self.within)
+
+    @property
+    def n_free(self) -> Reals:
+        """Free shares of each model, in the order of `MODELS`."""
+        n_clusters, n_classes = self.within.shape
+        a, b = n_classes - 1, n_clusters - 1
+        return np.array([a, b, a + b, n_classes * n_clusters - 1], dtype=np.float64)
+
+
+@runtime_checkable
+class OffersSubclasses(Protocol):
+    """A fitted quantifier that has models of subclasses, and tells them apart in its diagnostics.
+
+    The diagnostics are `model_prevalence`, `model_weight` and `subclass_prevalence`, in the order
+    of `MODELS`, `novelty` and `fallback`.
+    """
+
+    classes_: NDArray[Any]
+    model_: SubclassModel
+    divided_: bool
+    held_out_: Items
+    held_out_codes_: Codes
+
+    @property
+    def partition_(self) -> Partition | None:
+        """What the clusters come from, if known."""
+
+    @property
+    def novelty_error(self) -> float:
+        """Standard error that the novelties of all training items have in common."""
+
+    def items(self, X: Any, weights: Any = None) -> Items:
+        """What it sees of items."""
+
+    def estimate_items(self, items: Items, samples: Samples | None = None) -> Estimate:
+        """Estimates of samples, with the diagnostics."""
+
+
+def nowhere(n_items: int) -> Clusters:
+    """A single cluster for all, as good as none."""
+    return Clusters(np.zeros(n_items, np.int64), np.full(n_items, np.nan))
+
+
+def fit_plain(
+    posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+) -> SubclassModel:
+    """The model of posteriors alone."""
+    return fit_model(posteriors, codes, nowhere(len(codes)), 1, weights)
+
+
+def carries_subclasses(
+    model: SubclassModel, posteriors: Posteriors, clusters: Codes, weights: Weights | None = None
+) -> bool:
+    """Whether the training items carry subclasses: enough of each class, and of what tells them.
+
+    Clusters of few or discrete columns may *be* the score: then nothing within them tells the
+    classes apart, and a change of prevalence looks like one of clusters.
+    """
+    if model.sizes.sum(axis=0).min() < ITEMS_PER_CLUSTER * len(model.shares):
+        return False
+    q = model.calibration(posteriors, clusters)
+    sizes = np.bincount(clusters, weights, minlength=len(model.shares))
+    if weights is None:
+        within = float(((q - _means(clusters, q, sizes)[clusters]) ** 2).sum())
+        return within >= LEAST_WITHIN * float(((q - q.mean(axis=0)) ** 2).sum())
+    w = weights[:, np.newaxis]
+    within = float((w * (q - _means(clusters, w * q, sizes)[clusters]) ** 2).sum())
+    return within >= LEAST_WITHIN * float((w * (q - weights @ q / weights.sum()) ** 2).sum())
+
+
+def fit_model(
+    posteriors: Posteriors,
+    codes: Codes,
+    clusters: Clusters,
+    n_clusters: int,
+    weights: Weights | None = None,
+) -> SubclassModel:
+    """Calibration and shares from held-out posteriors, labels and clusters of training items."""
+    calibration = fit_cluster_calibration(posteriors, codes, clusters.codes, n_clusters, weights)
+    heft = np.ones(len(codes)) if weights is None else weights
+    return subclass_model(calibration, posteriors, codes, clusters, n_clusters, heft)
+
+
+def subclass_model(
+    calibration: ClusterCalibration,
+    posteriors: Posteriors,
+    codes: Codes,
+    clusters: Clusters,
+    n_clusters: int,
+    weights: Reals,
+) -> SubclassModel:
+    """What weighted training items say of subclasses, given the calibration.
+
+    A cluster without items, as a resampled training set may have, counts as half an item.
+    """
+    n_classes = posteriors.shape[1]
+    q = calibration(posteriors, clusters.codes)
+    sizes = np.bincount(clusters.codes, weights, minlength=n_clusters)
+    filled = np.where(sizes > 0, sizes, 0.5)
+    shares = filled / filled.sum()
+    # The calibration's own means rather than counts: SLD then gives the training prevalence back
+    # on the training items, and a cluster with no item of a class has a share of it all the same.
+    means = _means(clusters.codes, q * weights[:, np.newaxis], sizes)
+    within = np.where(sizes[:, np.newaxis] > 0, means, weights @ q / weights.sum())
+    novelty, variance = _novelty_moments(clusters, codes, n_clusters, n_classes, weights)
+    cell = clusters.codes * n_classes + codes
+    return SubclassModel(
+        calibration=calibration,
+        shares=shares,
+        within=within / within.sum(axis=1, keepdims=True),
+        novelty=novelty,
+        novelty_variance=variance,
+        sizes=np.asarray(
+            np.bincount(cell, weights, minlength=n_clusters * n_classes), dtype=np.float64
+        ).reshape(n_clusters, n_classes),
+    )
+
+
+def _means(groups: Codes, values: Reals, sizes: NDArray[Any]) -> Reals:
+    """Sum of each column of the values within each group, divided by the group's size."""
+    sums = [np.bincount(groups, column, minlength=len(sizes)) for column in values.T]
+    return np.asarray(np.stack(sums, axis=1) / np.where(sizes > 0, sizes, 1)[:, np.newaxis])
+
+
+def _novelty_moments(
+    clusters: Clusters, codes: Codes, n_clusters: int, n_classes: int, weights: Reals
+) -> tuple[Reals, Reals]:
+    """Mean and variance of the novelty in every subclass; an empty one has its class's."""
+    cell = clusters.codes * n_classes + codes
+    sizes = np.bincount(cell, weights, minlength=n_clusters * n_classes)
+    of_class = np.bincount(codes, weights, minlength=n_classes)
+    value = clusters.novelty
+    moments = []
+    for power in (1, 2):
+        raised = weights * value**power
+        per_class = np.bincount(codes, raised, minlength=n_classes) / of_class
+        sums = np.bincount(cell, raised, minlength=len(sizes))
+        mean = sums / np.where(sizes > 0, sizes, 1)
+        mean = np.where(sizes > 0, mean, np.tile(per_class, n_clusters))
+        moments.append(mean.reshape(n_clusters, n_classes))
+    return moments[0], np.maximum(moments[1] - moments[0] ** 2, 1e-12)
+
+
+def mean_novelty(novelty: Reals, index: Indices, weights: Weights | None = None) -> Reals:
+    """Mean novelty of the items of each sample."""
+    if weights is None:
+        return np.asarray(novelty[index].mean(axis=1))
+    w = weights[index]
+    return np.asarray((novelty[index] * w).sum(axis=1) / w.sum(axis=1))
+
+
+def excess_novelty(
+    model: SubclassModel, f: Reals, observed: Reals, size: int | Reals, common: float
+) -> Reals:
+    """Mean novelty above what the local model's subclasses explain, in standard errors.
+
+    f: subclass shares, (n_samples, n_clusters, n_classes); size: items of a sample, or the total
+    weight of each; common: error that all training items share. The others are the sample's and
+    those of the means of the training subclasses. Zero where novelty is unknown.
+    """
+    expected = (f * model.novelty).sum(axis=(1, 2))
+    spread = f / np.reshape(size, (-1, 1, 1)) + f * f / np.maximum(model.sizes, 1)
+    error = np.sqrt((spread * model.novelty_variance).sum(axis=(1, 2)) + common**2)
+    return np.asarray(np.nan_to_num((observed - expected) / error))
+
+
+def model_weights(model: SubclassModel, prior: Prevalences, fit: Reals, size: int | Reals) -> Reals:
+    """Weights of the models, (n_samples, 4). size: items of a sample, or their total weight."""
+    size = np.reshape(size, (-1, 1))
+    known = model.sizes.sum(axis=0)
+    evidence = (prior * known / (known + size * prior)).sum(axis=1, keepdims=True)
+    score = evidence * fit - model.n_free / 2 * np.log(size)
+    score = np.where(AVERAGED, score, -np.inf)
+    weight = np.exp(score - score.max(axis=1, keepdims=True))
+    return np.asarray(weight / weight.sum(axis=1, keepdims=True))

@@ -1,0 +1,172 @@
+"""A table of mean errors by degree of shift and method.
+
+Rows are degrees and a total over all samples, columns are methods, in groups if there are several.
+The best of a row is bold, the others are marked by a paired test against it
+(`quantshift.analysis.paired`). A method without results has a gap, one that lacks some samples of
+a row shows how many it has.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from quantshift.analysis.paired import Correction, compare_pairs, paired_errors
+from quantshift.metrics import Measure
+from quantshift.report.shape import IN_GROUPS
+from quantshift.report.table import MISSING, Cell, ColumnGroup, ReportTable, Row, decimal
+from quantshift.report.wording import degree_step, in_steps
+
+EXACT_DIGITS = 3
+MOST_DIGITS = 6
+"""Decimals of a degree: so many if that makes it exact, so many at most to tell it from others."""
+
+_SAME = 1e-9
+
+Point = float | None
+"""A degree of shift; None for all samples together."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Columns for the rows of the frame that `where` chooses."""
+
+    text: str
+    where: pl.Expr
+    shaded: bool = False
+
+
+EVERYTHING = Group("", pl.lit(value=True))
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """What a table is to be: its names and words, the methods and the measure it compares."""
+
+    name: str
+    title: str
+    degree: str
+    methods: tuple[str, ...]
+    measure: Measure
+    digits: int = 2
+    note: str = ""
+    correction: Correction | None = None
+    experiment: str = ""
+    parts: tuple[str, ...] = ()
+    dataset: str = ""
+
+
+def error_table(
+    rows: pl.DataFrame, spec: TableSpec, groups: Sequence[Group] = (EVERYTHING,)
+) -> ReportTable:
+    """The table of `rows` with `error`; degrees that are too many come in steps."""
+    step = degree_step(rows["degree"].drop_nulls().unique())
+    own = rows.filter(pl.col("method").is_in(spec.methods)).with_columns(degree=in_steps(step))
+    cells = [_cells(own.filter(group.where), group, spec.correction) for group in groups]
+    degrees = own["degree"].drop_nulls().unique().sort().to_list()
+    digits = _digits(degrees, spec.digits)
+    points: list[Point] = [*degrees, None]
+    lines = tuple(
+        Row(
+            label="all" if point is None else f"{point:.{digits}f}",
+            value=point,
+            total=point is None,
+            cells=tuple(
+                of_group.get((point, method), Cell(MISSING, shaded=group.shaded))
+                for group, of_group in zip(groups, cells, strict=True)
+                for method in spec.methods
+            ),
+        )
+        for point in points
+    )
+    degree = ", ".join(
+        [*([spec.degree] if spec.degree else []), *([f"in steps of {step:g}"] if step else [])]
+    )
+    return ReportTable(
+        name=spec.name,
+        caption=f"{spec.title}: mean {spec.measure.title} by degree"
+        + (f" ({degree})." if degree else "."),
+        corner="degree",
+        groups=tuple(
+            ColumnGroup(group.text, spec.methods, shaded=group.shaded) for group in groups
+        ),
+        rows=lines,
+        legend=(
+            *mark_legend(grouped=len(groups) > 1, correction=spec.correction),
+            *([spec.note] if spec.note else []),
+            *gap_legend(lines),
+        ),
+        experiment=spec.experiment,
+        parts=spec.parts,
+        dataset=spec.dataset,
+    )
+
+
+def _cells(
+    rows: pl.DataFrame, group: Group, correction: Correction | None
+) -> dict[tuple[Point, str], Cell]:
+    """The cells of a group of columns: (degree, method) -> cell; the total has degree None."""
+    if rows.is_empty():
+        return {}
+    pairs = paired_errors(rows, ["degree"])
+    compared = (
+        compare_pairs(pairs, correction=correction).filter(pl.col("degree").is_not_null()),
+        compare_pairs(pairs.pooled(), correction=correction),
+    )
+    return {
+        (row.get("degree"), row["method"]): mean_cell(row, shaded=group.shaded)
+        for comparison in compared
+        for row in comparison.iter_rows(named=True)
+    }
+
+
+def mean_cell(compared: Mapping[str, Any], *, shaded: bool = False) -> Cell:
+    """The cell of a row of `compare_with_best`."""
+    return Cell(
+        text=decimal(compared["mean"]),
+        value=compared["mean"],
+        mark=compared["mark"],
+        shaded=shaded,
+        n=compared["n"],
+        samples=compared["samples"],
+    )
+
+
+def mark_legend(*, grouped: bool, correction: Correction | None) -> tuple[str, ...]:
+    """What bold and the marks mean."""
+    corrected = ", corrected by Holm's method" if correction == "holm" else ""
+    return (
+        f"Bold: the least of its row{IN_GROUPS if grouped else ''}.",
+        f"Paired Wilcoxon signed-rank test against that{corrected}: ‡ p ≥ .05 (no significant "
+        "difference), † .001 < p < .05, no sign p ≤ .001.",
+    )
+
+
+def gap_legend(rows: Sequence[Row]) -> tuple[str, ...]:
+    """What the signs of missing results mean, if there are any."""
+    cells = [cell for row in rows for cell in row.cells]
+    sentences = []
+    if any(cell.value is None for cell in cells):
+        sentences.append(f"{MISSING}: no result.")
+    if any(cell.partial for cell in cells):
+        sentences.append(
+            "n: estimates there are, where some are missing; such a mean is over other samples "
+            "than the rest of its row."
+        )
+    return tuple(sentences)
+
+
+def _digits(degrees: Sequence[float], wanted: int) -> int:
+    """As many decimals as wanted, or a few more where degrees would look like others."""
+    exact = (
+        digits
+        for digits in range(wanted, EXACT_DIGITS + 1)
+        if all(abs(round(degree, digits) - degree) < _SAME for degree in degrees)
+    )
+    distinct = (
+        digits
+        for digits in range(wanted, MOST_DIGITS)
+        if len({f"{degree:.{digits}f}" for degree in degrees}) == len(degrees)
+    )
+    return next(exact, next(distinct, MOST_DIGITS))

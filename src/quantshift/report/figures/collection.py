@@ -1,0 +1,126 @@
+"""All figures that a set of results allows, by name: what a report puts into its folder."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from quantshift.analysis.deviations import require, with_errors
+from quantshift.analysis.facets import ensure_part
+from quantshift.analysis.lean import lean
+from quantshift.analysis.ranks import RankComparison, mean_ranks
+from quantshift.errors import DataError
+from quantshift.report.figures.bias import bias_boxes, class_bias
+from quantshift.report.figures.critical import critical_difference_diagram
+from quantshift.report.figures.diagonal import class_diagonals, diagonal_bands
+from quantshift.report.figures.lines import error_lines
+from quantshift.report.figures.outcomes import Outcomes, outcomes_of
+from quantshift.report.figures.sheets import error_boxes
+from quantshift.report.prevalences import as_numbers, positive
+from quantshift.report.style import MethodStyle, method_styles
+from quantshift.report.tables import shown_methods
+from quantshift.report.wording import Subject, subjects_of
+from quantshift.results.about import About
+
+FORCED_METHODS = ("PCC", "SLD")
+"""The methods of the paper's figure of forced priors."""
+
+
+def gallery(
+    frame: pl.DataFrame,
+    abouts: Mapping[str, About] | None = None,
+    *,
+    methods: Sequence[str] | None = None,
+    measure: str = "ae",
+) -> Iterator[tuple[str, Figure]]:
+    """Names and figures, one at a time, for every experiment on every data set.
+
+    Boxes, lines and bias by degree, true against estimated prevalence, mean ranks over training
+    sets; and over data sets, where there are several.
+
+    abouts: the experiments in the words of their protocols; what is missing is told by the rows.
+    methods: those to show; None: all that have results in the lines, and in the panels those that
+        tables show (`shown_methods`).
+    """
+    require(frame, ["experiment", "dataset", "facet", "method", "degree"])
+    rows = frame if methods is None else frame.filter(pl.col("method").is_in(list(methods)))
+    require(rows, ["method"])
+    if "error" not in rows.columns:
+        rows = with_errors(rows, measure=measure)
+    subjects = subjects_of(rows, abouts)
+    rows = as_numbers(lean(ensure_part(rows)))
+    styles = method_styles(rows["method"].unique())
+    for subject in subjects:
+        of_subject = rows.filter(pl.col("experiment") == subject.name)
+        several = len(subject.datasets) > 1
+        for dataset in subject.datasets:
+            own = of_subject.filter(pl.col("dataset") == dataset) if several else of_subject
+            outcomes = outcomes_of(own, subject.about, measure=measure, styles=styles)
+            yield from _figures(outcomes, f"-{dataset}" if several else "", methods)
+        if several:
+            yield from _over_datasets(of_subject, subject, styles)
+
+
+def _figures(
+    outcomes: Outcomes, dataset: str, methods: Sequence[str] | None
+) -> Iterator[tuple[str, Figure]]:
+    subject = outcomes.subject
+    panels = outcomes.only(methods or shown_methods(outcomes.methods))
+    if outcomes.by_degree:
+        for key, sheet in error_boxes(panels).items():
+            yield f"{subject.name}{dataset}-boxes" + (f"-{key}" if key else ""), sheet
+        if subject.about.shift == "concept" and _is_forced(panels):
+            yield from _pair(panels, f"{subject.name}{dataset}-pair")
+        yield f"{subject.name}{dataset}-lines", error_lines(outcomes)
+    for facet in subject.facets:
+        own = panels.of(facet)
+        name = f"{facet.part}{dataset}"
+        if len(outcomes.classes) > 2:
+            yield f"{name}-bias", class_bias(own)
+        elif outcomes.by_degree:
+            yield f"{name}-bias", bias_boxes(own)
+        # A single true prevalence (forced priors) makes no line to be compared with the diagonal.
+        if own.rows.select(positive("p_true", own.rows))["p_true"].n_unique() > 1:
+            draw = class_diagonals if len(outcomes.classes) > 2 else diagonal_bands
+            yield f"{name}-diagonal", draw(own)
+        comparison = _ranks(own.rows, ("experiment", "dataset", "cell"))
+        if comparison is not None:
+            yield (
+                f"{name}-ranks",
+                critical_difference_diagram(
+                    comparison, blocks="training sets", styles=outcomes.styles
+                ),
+            )
+
+
+def _is_forced(outcomes: Outcomes) -> bool:
+    """Whether the prevalence of test samples was forced, as in the paper's last experiment."""
+    rows = outcomes.rows
+    return "p_test" in rows.columns and bool(rows["p_test"].is_not_null().all())
+
+
+def _pair(outcomes: Outcomes, name: str) -> Iterator[tuple[str, Figure]]:
+    """The paper's figure of forced priors: the two methods whose biases cancel, or do not."""
+    if set(FORCED_METHODS) <= set(outcomes.methods):
+        [sheet] = error_boxes(outcomes.only(FORCED_METHODS)).values()
+        yield name, sheet
+
+
+def _over_datasets(
+    rows: pl.DataFrame, subject: Subject, styles: Mapping[str, MethodStyle]
+) -> Iterator[tuple[str, Figure]]:
+    for facet in subject.facets:
+        comparison = _ranks(rows.filter(pl.col("facet") == facet.name), ("dataset",))
+        if comparison is not None:
+            yield (
+                f"{facet.part}-ranks-over-datasets",
+                critical_difference_diagram(comparison, blocks="data sets", styles=styles),
+            )
+
+
+def _ranks(rows: pl.DataFrame, blocks: Sequence[str]) -> RankComparison | None:
+    """Mean ranks over blocks, or nothing where too few of them are complete."""
+    try:
+        return mean_ranks(rows, blocks)
+    except DataError:
+        return None

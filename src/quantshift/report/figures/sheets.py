@@ -1,0 +1,198 @@
+"""Errors as boxes by degree of shift: a panel per method, all on one scale.
+
+How many sheets there are and how they are divided is the protocol's own choice (its `Words`):
+
+- facets to be compared, as a shift and its control, stand side by side in every panel;
+- `tables_by` makes a sheet for each value of a coordinate;
+- `columns_by` makes a column of panels for each value of another, a row per method, and the facet
+  that the protocol marks is on grey.
+
+A sheet with a row for each of very many methods could not be read, nor could one with a column for
+each of very many values: then every facet has a sheet of its own, with a panel per method.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import polars as pl
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from quantshift.report.figures.boxes import (
+    box_legend,
+    box_numbers,
+    degree_ticks,
+    draw_boxes,
+    draw_method_boxes,
+    share_scale,
+    top_of,
+)
+from quantshift.report.figures.canvas import (
+    INK,
+    PALE,
+    TEXT_WIDTH,
+    blank,
+    fitted_size,
+    house_style,
+    readable,
+    tint,
+)
+from quantshift.report.figures.outcomes import Outcomes
+from quantshift.report.figures.panels import finish, note_gap, sheet_for, titled_panels
+from quantshift.report.wording import symbol, value_text
+from quantshift.shifts.protocol import Coordinate
+
+MOST_SHEETS = 12
+MOST_COLUMNS = 5
+MOST_ROWS = 12
+"""Values that get a sheet or a column of their own, and methods that get a row."""
+
+_ROW_HEIGHT = 1.32
+
+_FACETS = (("#0072B2", ""), ("#E69F00", "/////"), ("#009E73", "....."), ("#CC79A7", "xxxxx"))
+"""Colours and hatches of facets side by side; dark and light tones in greyscale."""
+
+
+def error_boxes(outcomes: Outcomes) -> dict[str, Figure]:
+    """The sheets of boxes of an experiment; the keys tell them apart ("" if there is one)."""
+    with house_style():
+        if outcomes.subject.side_by_side:
+            return {"": _facets_side_by_side(outcomes)}
+        return dict(_sheets(outcomes))
+
+
+def _sheets(outcomes: Outcomes) -> Iterator[tuple[str, Figure]]:
+    words = outcomes.subject.about.words
+    columns = _values(outcomes, words.columns_by)
+    grid = 1 < len(columns) <= MOST_COLUMNS and len(outcomes.methods) <= MOST_ROWS
+    if not grid:
+        for facet in outcomes.subject.facets:
+            yield facet.name, _plain(outcomes.of(facet), readable(facet.title))
+        return
+    across = _coordinate(outcomes, words.columns_by)
+    pages = _values(outcomes, words.tables_by)
+    by = [across.name, "facet", "method", "degree"]
+    if not 1 < len(pages) <= MOST_SHEETS:
+        yield "", _grid(outcomes, box_numbers(outcomes.rows, by), across, columns, title="")
+        return
+    down = _coordinate(outcomes, words.tables_by)
+    numbers = box_numbers(outcomes.rows, [down.name, *by])
+    top = top_of(numbers)
+    for value in pages:
+        own = numbers.filter(pl.col(down.name) == pl.lit(value, numbers.schema[down.name]))
+        title = f"{symbol(down)} = {value_text(value)}"
+        yield _slug(value), _grid(outcomes, own, across, columns, title=title, top=top)
+
+
+def _plain(outcomes: Outcomes, title: str) -> Figure:
+    """A panel per method."""
+    figure, panels = titled_panels(outcomes.methods)
+    if title:
+        figure.suptitle(title)
+    numbers = box_numbers(outcomes.rows, ["method", "degree"])
+    degrees, first = outcomes.degrees, next(iter(panels.values()))
+    share_scale(first, degrees, (0, top_of(numbers)), labels=sheet_for(len(panels)).labels)
+    draw_method_boxes(panels, numbers, degrees, outcomes.styles)
+    finish(figure, x=_x(outcomes), y=outcomes.measure.title, handles=box_legend())
+    return figure
+
+
+def _grid(
+    outcomes: Outcomes,
+    numbers: pl.DataFrame,
+    across: Coordinate,
+    columns: Sequence[Any],
+    *,
+    title: str,
+    top: float | None = None,
+) -> Figure:
+    """A row per method, a column per value of a coordinate."""
+    methods, words = outcomes.methods, outcomes.subject.about.words
+    figure = blank(TEXT_WIDTH, _ROW_HEIGHT * len(methods) + 1.1)
+    grid = figure.subplots(len(methods), len(columns), squeeze=False, sharex=True, sharey=True)
+    if title:
+        figure.suptitle(readable(title))
+    degrees = outcomes.degrees
+    share_scale(grid[0, 0], degrees, (0, top_of(numbers) if top is None else top))
+    for value, column in zip(columns, grid.T, strict=True):
+        own = numbers.filter(pl.col(across.name) == pl.lit(value, numbers.schema[across.name]))
+        panels = dict(zip(methods, column, strict=True))
+        draw_method_boxes(panels, own, degrees, outcomes.styles)
+        shaded = set(own["facet"]) == {words.shaded_facet}
+        name = f" ({words.shaded_facet})" if shaded else ""
+        column[0].set_title(readable(f"{symbol(across)} = {value_text(value)}{name}"))
+        if shaded:
+            for axes in column:
+                axes.set_facecolor(PALE)
+    for method, axes in zip(methods, grid[:, -1], strict=True):
+        axes.annotate(
+            method,
+            (1.02, 0.5),
+            xycoords="axes fraction",
+            rotation=270,
+            va="center",
+            fontsize=fitted_size(method, 8.5, 0.95 * _ROW_HEIGHT),
+            parse_math=False,
+        )
+    finish(figure, x=_x(outcomes), y=outcomes.measure.title, handles=box_legend())
+    return figure
+
+
+def _facets_side_by_side(outcomes: Outcomes) -> Figure:
+    """A panel per method with a box for each facet at every degree."""
+    # The facet that is named last is what the others are compared with: it stands first.
+    facets = outcomes.subject.facets[::-1]
+    looks = [_FACETS[place % len(_FACETS)] for place in range(len(facets))]
+    numbers = box_numbers(outcomes.rows, ["facet", "method", "degree"])
+    figure, panels = titled_panels(outcomes.methods)
+    degrees, first = outcomes.degrees, next(iter(panels.values()))
+    share_scale(first, degrees, (0, top_of(numbers)), labels=sheet_for(len(panels)).labels)
+    for method, axes in panels.items():
+        of_method = numbers.filter(pl.col("method") == method)
+        degree_ticks(axes, degrees)
+        if of_method.is_empty():
+            note_gap(axes)
+            continue
+        for place, (facet, (colour, hatch)) in enumerate(zip(facets, looks, strict=True)):
+            draw_boxes(
+                axes,
+                of_method.filter(pl.col("facet") == facet.name),
+                degrees,
+                colour=colour,
+                hatch=hatch,
+                place=place,
+                places=len(facets),
+            )
+    handles = [
+        Patch(
+            facecolor=tint(colour),
+            edgecolor=INK,
+            linewidth=0.6,
+            hatch=hatch,
+            label=readable(facet.title or facet.part),
+        )
+        for facet, (colour, hatch) in zip(facets, looks, strict=True)
+    ]
+    finish(figure, x=_x(outcomes), y=outcomes.measure.title, handles=[*handles, *box_legend()])
+    return figure
+
+
+def _x(outcomes: Outcomes) -> str:
+    return readable(outcomes.degree_label)
+
+
+def _values(outcomes: Outcomes, name: str | None) -> list[Any]:
+    """The values of a coordinate, in order; none if there is no such coordinate in the rows."""
+    if name is None or name not in outcomes.rows.columns:
+        return []
+    present = outcomes.rows[name].drop_nulls().unique()
+    return sorted(present.to_list())
+
+
+def _coordinate(outcomes: Outcomes, name: str | None) -> Coordinate:
+    return next(c for c in outcomes.subject.about.coordinates if c.name == name)
+
+
+def _slug(value: Any) -> str:
+    text = value_text(value).strip("()").replace(", ", "-")
+    return "".join(c if c.isalnum() or c in ".-_" else "_" for c in text)

@@ -1,0 +1,48 @@
+"""What a report lacks, in words: failed methods, unfinished data sets, experiments not begun."""
+
+from collections.abc import Sequence
+
+from quantshift.report.page.provenance import Provenance
+from quantshift.report.page.sections import Section
+
+_NAMED = 6
+"""Failed methods that are named before the rest is counted."""
+
+
+def gaps_of(sections: Sequence[Section], provenance: Provenance) -> list[str]:
+    """A sentence for every experiment, or data set of several, that is not complete."""
+    there = {
+        (section.experiment, dataset)
+        for section in sections
+        for dataset in section.subject.datasets
+    }
+    names = dict.fromkeys([*(s.experiment for s in sections), *provenance.experiments])
+    gaps = []
+    for name in names:
+        title = provenance.title(name)
+        own = [dataset for experiment, dataset in sorted(there) if experiment == name]
+        known = list(dict.fromkeys([*provenance.datasets(name), *own]))
+        if not own:
+            gaps.append(f"{title}: no results")
+            continue
+        for dataset in known if len(known) > 1 else [None]:
+            where = title if dataset is None else f"{title}, data set {dataset}"
+            gap = provenance.gap(name, dataset)
+            if dataset is not None and dataset not in own:
+                gap = gap or "no results"
+            failed = _failed(provenance.failed_methods(name, dataset))
+            if gap or failed:
+                gaps.append(f"{where}: {'; '.join(text for text in (gap, failed) if text)}")
+    return gaps
+
+
+def _failed(methods: dict[str, int]) -> str:
+    """The methods that failed, with how often."""
+    if not methods:
+        return ""
+    named = [
+        f"{method} ({n} {'cell' if n == 1 else 'cells'})"
+        for method, n in list(methods.items())[:_NAMED]
+    ]
+    more = len(methods) - len(named)
+    return "failed: " + ", ".join(named) + (f" and {more} more methods" if more else "")

@@ -1,0 +1,53 @@
+"""The shell of a page that is complete in itself: head, contents, masthead, scripts, policy.
+
+Names that come from data are escaped by the template or, in the data, by `embedded_json`; a content
+security policy lets run only the two scripts that belong here.
+"""
+
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from typing import Any
+
+import jinja2
+
+from quantshift import __version__
+from quantshift.report.page.library import chart_library, content_hash
+from quantshift.report.page.payload import embedded_json
+
+SHELL = "quantshift.report.page"
+
+
+def render_shell(
+    package: str,
+    *,
+    title: str,
+    lead: str,
+    numbers: Sequence[tuple[str, str]],
+    data: Mapping[str, Any],
+    **content: Any,
+) -> str:
+    """The page of a package's templates: page.html in the shell, page.css behind it, page.js."""
+    places = dict.fromkeys([package, SHELL])
+    environment = jinja2.Environment(
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(place) for place in places]),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+    )
+    library, script = chart_library(), _asset(package, "page.js")
+    return environment.get_template("page.html").render(
+        title=title,
+        lead=lead,
+        numbers=numbers,
+        version=__version__,
+        css="".join(_asset(place, "page.css") for place in reversed(places)),
+        data=embedded_json(data),
+        library=library,
+        script=script,
+        script_hashes=" ".join(content_hash(text) for text in (library, script)),
+        **content,
+    )
+
+
+def _asset(package: str, name: str) -> str:
+    return resources.files(package).joinpath("templates", name).read_text("utf-8")

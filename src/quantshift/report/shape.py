@@ -1,0 +1,122 @@
+"""Tables that are too wide to be read, made into several that can be.
+
+A group of columns becomes a table of its own. If one group is still too wide, as with forty
+methods, rows and columns change places: methods stand below each other. What is then too wide,
+because there were many rows, is cut into pieces that all end with the totals.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from quantshift.report.table import Cell, ColumnGroup, ReportTable, Row
+
+WIDEST = 24
+"""Most columns of a table; the paper's widest has 18."""
+
+IN_GROUPS = ", in each group of columns"
+"""Part of a legend that is untrue of a table with one group."""
+
+_MEASURE = ": mean "
+"""What separates the title in a caption from what was measured."""
+
+
+def fitted(table: ReportTable, *, corner: str = "method") -> list[ReportTable]:
+    """The table, or the tables it is made into; `corner` says what its columns are."""
+    if len(table.columns) <= WIDEST:
+        return [table]
+    if len(table.groups) > 1:
+        return [
+            piece
+            for number in range(len(table.groups))
+            for piece in fitted(_of_group(table, number), corner=corner)
+        ]
+    return _in_pieces(_turned(table, corner))
+
+
+def retitled(table: ReportTable, *, name: str, title: str) -> ReportTable:
+    """The table with something added to its name and to the title in its caption."""
+    head, measured, rest = table.caption.partition(_MEASURE)
+    return replace(table, name=table.name + name, caption=f"{head}{title}{measured}{rest}")
+
+
+def slug(text: str) -> str:
+    """A text as part of a file's name.
+
+    >>> slug("$p_U = 0.25$"), slug("(0.2, 0.8)")
+    ('p_U-0.25', '0.2-0.8')
+    """
+    return re.sub(r"[^\w.]+", "-", text).strip("-.")
+
+
+def _of_group(table: ReportTable, number: int) -> ReportTable:
+    group = table.groups[number]
+    start = sum(len(other.columns) for other in table.groups[:number])
+    end = start + len(group.columns)
+    named = retitled(
+        table,
+        name=f"-{slug(group.text) or number + 1}",
+        title=f", {group.text}" if group.text else "",
+    )
+    return replace(
+        named,
+        groups=(replace(group, text=""),),
+        rows=tuple(replace(row, cells=row.cells[start:end]) for row in table.rows),
+        legend=tuple(sentence.replace(IN_GROUPS, "") for sentence in table.legend),
+    )
+
+
+def _turned(table: ReportTable, corner: str) -> ReportTable:
+    """The table with rows as columns; totals become the last group of columns."""
+    (group,) = table.groups
+    ordered = [*_body(table.rows), *_totals(table.rows)]
+    body, totals = (
+        tuple(row.label for row in rows) for rows in (_body(table.rows), _totals(table.rows))
+    )
+    return replace(
+        table,
+        corner=corner,
+        groups=tuple(
+            ColumnGroup(text, labels, shaded=group.shaded)
+            for text, labels in ((table.corner, body), ("", totals))
+            if labels
+        ),
+        rows=tuple(
+            Row(name, tuple(row.cells[place] for row in ordered), value=name)
+            for place, name in enumerate(group.columns)
+        ),
+        legend=tuple(sentence.replace("its row", "its column") for sentence in table.legend),
+    )
+
+
+def _in_pieces(table: ReportTable) -> list[ReportTable]:
+    """Pieces of a turned table with at most `WIDEST` columns, totals in each."""
+    body, *totals = table.groups
+    n_totals = sum(len(group.columns) for group in totals)
+    size = max(WIDEST - n_totals, 1)
+    starts = range(0, len(body.columns), size)
+    if len(starts) == 1:
+        return [table]
+
+    def chosen(cells: Sequence[Cell], start: int) -> tuple[Cell, ...]:
+        return (
+            *cells[start : min(start + size, len(body.columns))],
+            *cells[len(body.columns) :],
+        )
+
+    return [
+        replace(
+            retitled(table, name=f"-{number}", title=f", piece {number} of {len(starts)}"),
+            groups=(replace(body, columns=body.columns[start : start + size]), *totals),
+            rows=tuple(replace(row, cells=chosen(row.cells, start)) for row in table.rows),
+        )
+        for number, start in enumerate(starts, start=1)
+    ]
+
+
+def _body(rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if not row.total]
+
+
+def _totals(rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if row.total]

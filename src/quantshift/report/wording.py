@@ -1,0 +1,179 @@
+"""What a report calls things: experiments, facets, coordinates and degrees, in their own words.
+
+All of it comes from what the protocol of an experiment declares (`quantshift.results.About`), so
+that a protocol nobody has seen before is spoken of as well as any other.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from quantshift.analysis.facets import ensure_part
+from quantshift.results.about import About
+from quantshift.results.schema import CORE, DIAGNOSTICS
+from quantshift.shifts.protocol import Coordinate, Words
+
+MOST_DEGREES = 41
+"""More distinct degrees than these are drawn in steps."""
+
+STEPS = 20
+"""About as many steps as a wide range of degrees is drawn in."""
+
+_DERIVED = {"part", "error", "signed", "panel"}
+
+_TYPES: Mapping[type[pl.DataType], str] = {
+    pl.Float64: "float",
+    pl.Int32: "int",
+    pl.Int64: "int",
+    pl.Boolean: "bool",
+    pl.String: "string",
+    pl.List: "vector",
+}
+
+
+@dataclass(frozen=True)
+class Facet:
+    """A part of an experiment: its name in the column `facet`, that of the part, and a title."""
+
+    name: str
+    part: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An experiment that has results, with its facets and data sets in the order to show them."""
+
+    about: About
+    facets: tuple[Facet, ...]
+    datasets: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the experiment."""
+        return self.about.name
+
+    @property
+    def side_by_side(self) -> bool:
+        """Whether the facets are to be compared with each other, as a shift with its control."""
+        return self.about.words.columns_by == "facet" and len(self.facets) > 1
+
+    @property
+    def n_classes(self) -> int:
+        """The largest number of classes of its data sets."""
+        return max(len(self.about.datasets[name]) for name in self.datasets)
+
+    def classes(self, dataset: str) -> tuple[str, ...]:
+        """The classes of a data set, in the order of the estimates."""
+        return self.about.datasets[dataset]
+
+    def title(self, facet: Facet) -> str:
+        """The experiment and, if there are several, the facet."""
+        return self.about.title if not facet.title else f"{self.about.title}, {facet.title}"
+
+
+def subjects_of(
+    rows: pl.DataFrame, abouts: Mapping[str, About] | None = None
+) -> tuple[Subject, ...]:
+    """The experiments of the rows: those of `abouts` in its order, then the others by name."""
+    there = ensure_part(rows).select("experiment", "facet", "part", "dataset").unique()
+    known = dict(abouts or {})
+    names = set(there["experiment"])
+    ordered = [*(name for name in known if name in names), *sorted(names.difference(known))]
+    return tuple(
+        _subject(
+            there.filter(pl.col("experiment") == name), known.get(name) or about_of(rows, name)
+        )
+        for name in ordered
+    )
+
+
+def about_of(rows: pl.DataFrame, experiment: str) -> About:
+    """What can be said of an experiment from its rows alone, where nobody has described it."""
+    own = rows.filter(pl.col("experiment") == experiment)
+    names = [name for name in own.columns if name not in {*CORE, *DIAGNOSTICS, *_DERIVED}]
+    coordinates = tuple(
+        Coordinate(name, "train" if name.endswith("_train") else "test", kind, name, "")  # type: ignore[arg-type]
+        for name in names
+        if own[name].null_count() < len(own) and (kind := _TYPES.get(own.schema[name].base_type()))
+    )
+    sizes = own.group_by("dataset").agg(n=pl.col("p_true").list.len().max()).sort("dataset")
+    return About(
+        name=experiment,
+        title=experiment,
+        shift=own["shift"][0],
+        coordinates=coordinates,
+        words=Words(experiment, ""),
+        datasets={name: tuple(map(str, range(n))) for name, n in sizes.iter_rows()},
+        diagnostics={},
+    )
+
+
+def degree_label(words: Words, step: float | None = None) -> str:
+    """What the degree is, for an axis; may hold mathematics between dollar signs."""
+    label = f"degree of shift, {words.degree}" if words.degree else "degree of shift"
+    return f"{label}, in steps of {step:g}" if step else label
+
+
+def symbol(coordinate: Coordinate) -> str:
+    """The coordinate in short: its symbol as mathematics, or its label."""
+    return f"${coordinate.symbol}$" if coordinate.symbol else coordinate.label
+
+
+def value_text(value: Any) -> str:
+    """A coordinate's value in a few characters.
+
+    >>> value_text(0.25), value_text([0.5, 0.5]), value_text(True), value_text("books")
+    ('0.25', '(0.5, 0.5)', 'yes', 'books')
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return f"{value:g}"
+    if isinstance(value, str):
+        return value
+    return f"({', '.join(f'{part:g}' for part in value)})"
+
+
+def degree_step(degrees: Iterable[float]) -> float | None:
+    """The step to draw these degrees in; None if they are few enough to be drawn as they are.
+
+    >>> degree_step([0.1, 0.2]), degree_step(i / 1000 for i in range(1000))
+    (None, 0.05)
+    """
+    distinct = sorted({round(degree, 6) for degree in degrees})
+    if len(distinct) <= MOST_DEGREES:
+        return None
+    wanted = (distinct[-1] - distinct[0]) / STEPS
+    power = 10.0 ** math.floor(math.log10(wanted))
+    return next(f * power for f in (1, 2, 5, 10) if f * power >= wanted * (1 - 1e-9))
+
+
+def in_steps(step: float | None) -> pl.Expr:
+    """The degree as it is drawn: on a point of the grid."""
+    degree = pl.col("degree")
+    at = degree if step is None else (degree / step).round() * step
+    # Adding zero turns -0.0, which rounding makes of small negatives, into 0.0.
+    return at.round(6) + 0.0
+
+
+def _subject(there: pl.DataFrame, about: About) -> Subject:
+    named = list(about.words.facets)
+    present = dict(there.select("facet", "part").unique().iter_rows())
+    ordered = sorted(present, key=lambda f: (named.index(f) if f in named else len(named), f))
+    return Subject(
+        about=about,
+        facets=tuple(Facet(f, present[f], about.words.facets.get(f, f)) for f in ordered),
+        datasets=_ordered(there["dataset"].unique(), about),
+    )
+
+
+def _ordered(present: Sequence[str] | pl.Series, about: About) -> tuple[str, ...]:
+    there = set(present)
+    return (
+        *(name for name in about.datasets if name in there),
+        *sorted(there.difference(about.datasets)),
+    )

@@ -1,0 +1,289 @@
+"""Samples that come with the data: index lists whose true prevalences are known.
+
+Some data sets (those of the LeQua challenges, a firm's weekly batches with a known outcome) hold
+training items and ready-made samples. Nothing is drawn then but, if asked for, training sets of
+fewer items than there are; what changed between training and test is what changed in the data.
+"""
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from quantshift import prevalence
+from quantshift.errors import DataError, PoolTooSmallError, UserError
+from quantshift.labels import column, encode_labels
+from quantshift.seeding import generator
+from quantshift.shifts.coordinates import (
+    TRAIN_COORDINATES,
+    checked_coordinates,
+    prevalence_degree,
+    prevalence_value,
+    prevalence_words,
+    prevalences_declared,
+    shown,
+)
+from quantshift.shifts.draws import positions
+from quantshift.shifts.grids import repeated, whole_number
+from quantshift.shifts.pools import checked_pool
+from quantshift.shifts.protocol import (
+    BOUND,
+    AbstractProtocol,
+    Coordinate,
+    Coordinates,
+    Draw,
+    Words,
+)
+from quantshift.shifts.strata import positive_code, positive_last
+from quantshift.types import Indices, Prevalences
+
+SAMPLE = Coordinate("given", "test", "string", "sample")
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """The training items and the samples of a data set; everything is a position in it.
+
+    train        positions of the training items
+    samples      positions of each sample's items; an item may be in several samples
+    prevalences  true prevalences, shape (n_samples, n_classes), in the order of the sorted classes
+    names        what each sample is called
+    """
+
+    train: Indices
+    samples: tuple[Indices, ...]
+    prevalences: Prevalences
+    names: tuple[str, ...]
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes that the prevalences are of."""
+        return int(self.prevalences.shape[1])
+
+    def check(self, n_items: int | None = None) -> None:
+        """Refuse parts that do not fit each other, or positions outside `n_items` if given."""
+        truth = np.asarray(self.prevalences)
+        if truth.ndim != 2 or not len(truth):
+            raise DataError(f"true prevalences must have one row per sample, got {truth.shape}")
+        prevalence.check(truth)
+        if not len(self.samples) == len(truth) == len(self.names):
+            raise DataError(
+                f"there are {len(self.samples)} samples, {len(truth)} rows of true prevalences "
+                f"and {len(self.names)} names; give one of each per sample"
+            )
+        if len(set(self.names)) < len(self.names):
+            raise DataError("two given samples have the same name; rename one")
+        self._check_positions(n_items)
+
+    def _check_positions(self, n_items: int | None) -> None:
+        sizes = [len(sample) for sample in self.samples]
+        if 0 in sizes:
+            raise DataError(f"sample {self.names[sizes.index(0)]!r} has no items")
+        sampled = np.concatenate(self.samples)
+        limit = 1 + int(max(sampled.max(), np.max(self.train, initial=0)))
+        known = limit if n_items is None else n_items
+        checked_pool(np.unique(sampled), known)
+        in_training = np.zeros(known, dtype=np.bool_)
+        in_training[checked_pool(self.train, known)] = True
+        shared = np.flatnonzero(in_training[sampled])
+        if shared.size:
+            number = int(np.searchsorted(np.cumsum(sizes), shared[0], side="right"))
+            raise DataError(
+                f"sample {self.names[number]!r} holds the training item {sampled[shared[0]]}; "
+                "samples must be of other items"
+            )
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class GivenSamples(AbstractProtocol):
+    """Given samples (index lists that come with the data, with their true prevalences).
+
+    The training set is all training items of the data, or `train_size` of them drawn at random,
+    `train_repeats` times. A sample is told by its name, the coordinate "given"; the labels of its
+    items need not be known. Degree as in prior shift. `positive` is the class that p_train and
+    p_test speak of if there are two (default: the last). `given` is filled in by `bind` in an
+    experiment, or by the user.
+    """
+
+    name: ClassVar[str] = "given"
+    changes: ClassVar[str] = "whatever changed between the data's training items and their samples"
+
+    train_size: int | None = None
+    train_repeats: int = 1
+    positive: Any = None
+    given: Given | None = dataclasses.field(default=None, repr=False, metadata=BOUND)
+    n_classes: int | None = dataclasses.field(default=None, metadata=BOUND)
+
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """The prevalences, and the name of the sample."""
+        return (*prevalences_declared(self._width()), SAMPLE)
+
+    def words(self) -> Words:
+        """The degree as in prior shift."""
+        return Words("Given samples", prevalence_words(self._width()), digits=1)
+
+    def count_training_sets(self) -> int:
+        """Number of training sets: one, or as many as are drawn."""
+        repeats = whole_number("train_repeats", self.train_repeats)
+        if self.train_size is None:
+            if repeats > 1:
+                raise UserError(
+                    f"train_repeats={repeats} would repeat one training set; set train_size"
+                )
+        else:
+            whole_number("train_size", self.train_size)
+        return repeats
+
+    def count_samples(self) -> int | None:
+        """Number of given samples; None as long as there are no data."""
+        return None if self.given is None else len(self.given.samples)
+
+    def training_points(self) -> list[Coordinates]:
+        """Numbers of the training sets."""
+        return repeated([{}], "train_repeat", self.count_training_sets())
+
+    def training_set(
+        self,
+        point: Coordinates,
+        y: ArrayLike,
+        categories: ArrayLike | None = None,
+        *,
+        pool: ArrayLike | None = None,
+    ) -> Draw:
+        """All training items, or the drawn ones with the number of the point."""
+        wanted = checked_coordinates(point, TRAIN_COORDINATES, self._width())
+        repeat: Any = wanted.get("train_repeat")
+        if repeat not in range(self.count_training_sets()):
+            raise UserError(f"no training set at ({shown(point)}); take one of training_points()")
+        train, labels, shares = self._training_items(y, pool)
+        coordinates = {"p_train": prevalence_value(shares), "train_repeat": repeat}
+        chosen = np.arange(train.size)
+        if self.train_size is not None:
+            draw = positions([self.train_size], [train.size], replace=False)
+            rng = generator(self.seed, shift=self.name, side="train", train_repeat=repeat)
+            chosen = draw(rng)
+        return Draw(train[chosen], labels[chosen], coordinates, float("nan"))
+
+    def samples(
+        self,
+        y: ArrayLike,
+        categories: ArrayLike | None = None,
+        *,
+        pool: ArrayLike | None = None,
+        train: Coordinates | None = None,
+    ) -> Iterator[Draw]:
+        """The given samples, in their order; `train` gives the degree of shift."""
+        given = self._data(len(np.asarray(y)), pool)
+        known = checked_coordinates(train or {}, TRAIN_COORDINATES, given.n_classes)
+        place = self._positive_place(y)
+        return self._draws(given, known, place)
+
+    def check_pools(
+        self,
+        y: ArrayLike,
+        categories: ArrayLike | None,
+        *,
+        train_pool: ArrayLike | None,
+        test_pool: ArrayLike | None,
+    ) -> None:
+        """Refuse data whose given samples do not lie in the pools, or too few training items."""
+        self.count_training_sets()
+        self._training_items(y, train_pool)
+        self._data(len(np.asarray(y)), test_pool)
+
+    def class_order(self, classes: Sequence[Any]) -> tuple[Any, ...]:
+        """The classes in the order of their codes: as they are; of two, the positive one last."""
+        return positive_last(classes, self.positive)
+
+    def _bound(
+        self, classes: tuple[Any, ...], categories: tuple[Any, ...] | None, given: Given | None
+    ) -> Self:
+        there = self.given if given is None else given
+        if there is None:
+            raise DataError("the data have no given samples; use another protocol, e.g. prior")
+        there.check()
+        if there.n_classes != len(classes):
+            raise DataError(
+                f"the given samples have prevalences of {there.n_classes} classes, the labels "
+                f"have {len(classes)}: {list(classes[:5])}"
+            )
+        columns = [sorted(classes).index(label) for label in self.class_order(classes)]
+        ordered = dataclasses.replace(there, prevalences=there.prevalences[:, columns])
+        return dataclasses.replace(self, positive=None, given=ordered, n_classes=len(classes))
+
+    def _width(self) -> int:
+        return 2 if self.given is None else self.given.n_classes
+
+    def _data(self, n_items: int, pool: ArrayLike | None = None) -> Given:
+        if self.given is None:
+            raise UserError("GivenSamples has no samples yet; pass given=Given(...)")
+        self.given.check(n_items)
+        if pool is not None:
+            inside = np.zeros(n_items, dtype=np.bool_)
+            inside[checked_pool(pool, n_items)] = True
+            for name, sample in zip(self.given.names, self.given.samples, strict=True):
+                if not inside[sample].all():
+                    raise DataError(
+                        f"sample {name!r} has items outside the pool; given samples are taken "
+                        "whole, so give a pool that holds them"
+                    )
+        return self.given
+
+    def _training_items(
+        self, y: ArrayLike, pool: ArrayLike | None
+    ) -> tuple[Indices, NDArray[Any], Prevalences]:
+        """Positions and labels of the training items in the pool, and the share of each class."""
+        everything = _objects(y)
+        given = self._data(len(everything))
+        train = np.sort(given.train)
+        if pool is not None:
+            train = np.intersect1d(train, checked_pool(pool, len(everything)))
+        if train.size < (self.train_size or 1):
+            raise PoolTooSmallError(
+                f"given samples: a training set asks for {self.train_size or 1} items, there are "
+                f"{train.size}; ask for a smaller train_size"
+            )
+        labels = column(everything[train])
+        order = self._classes(labels)
+        codes = encode_labels(labels, classes=order)[1]
+        return train, labels, prevalence.from_codes(codes, len(order))
+
+    def _classes(self, labels: NDArray[Any]) -> tuple[Any, ...]:
+        """The classes, of two the positive one last; once bound they are codes."""
+        if self.n_classes is not None:
+            return tuple(range(self.n_classes))
+        classes = np.unique(labels).tolist()
+        if len(classes) != self._width():
+            raise DataError(
+                f"the given samples have prevalences of {self._width()} classes, the training "
+                f"items have {len(classes)}: {classes[:5]}"
+            )
+        return self.class_order(classes)
+
+    def _positive_place(self, y: ArrayLike) -> int:
+        """Which of two columns of true prevalences is that of the positive class."""
+        if self.positive is None or self.given is None:
+            return -1
+        classes = np.unique(column(_objects(y)[self.given.train])).tolist()
+        return positive_code(classes, self.positive)
+
+    def _draws(self, given: Given, train: Coordinates, place: int) -> Iterator[Draw]:
+        for name, sample, truth in zip(given.names, given.samples, given.prevalences, strict=True):
+            p_test = truth if len(truth) > 2 else prevalence.of_positive(truth[place])
+            point = {**train, "p_test": prevalence_value(p_test), "given": name}
+            yield Draw(
+                indices=np.asarray(sample, dtype=np.int64),
+                labels=None,
+                coordinates=point,
+                degree=prevalence_degree(point),
+                prevalence=truth,
+            )
+
+
+def _objects(y: ArrayLike) -> NDArray[Any]:
+    # A list goes through objects: items of samples may have None for a label.
+    return np.array(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)

@@ -1,0 +1,286 @@
+"""What every protocol is: draws, the coordinates that name them, and words for reports.
+
+A protocol says which training sets and test samples there are. It speaks of positions in the
+user's arrays, never of features or quantifiers, and it declares itself: the coordinates its draws
+have, what a report calls them, and what must not be averaged together. Engine, store, tables and
+page work from these declarations, so that a protocol of one's own is one class in one file.
+"""
+
+import abc
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from quantshift.errors import DataError
+from quantshift.labels import encode_labels
+from quantshift.prevalence import from_codes
+from quantshift.types import Indices, Prevalences
+from quantshift.weights import Weights
+
+if TYPE_CHECKING:
+    from quantshift.shifts.given import Given
+
+Value: TypeAlias = float | int | bool | str | tuple[float, ...]
+"""What a coordinate may be; a tuple is a prevalence vector, one number per class."""
+
+Coordinates: TypeAlias = Mapping[str, Value]
+"""Nominal values of the grid, by name."""
+
+BOUND = {"bound": True}
+"""Metadata of a field that `bind` fills in: no option of a file, no part of a signature."""
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """A coordinate that a protocol declares: a column of results, an axis of a figure.
+
+    side    whether training sets have it, or test samples alone
+    type    of its values; "vector" is a prevalence vector in the order of the classes
+    label   what a reader is told, e.g. "training prevalence"
+    symbol  TeX without dollar signs, e.g. "p_L"; may be empty
+    """
+
+    name: str
+    side: Literal["train", "test"]
+    type: Literal["float", "int", "bool", "string", "vector"]
+    label: str
+    symbol: str = ""
+
+    def as_json(self) -> dict[str, str]:
+        """The coordinate as plain JSON values."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Self:
+        """The coordinate from what `as_json` made."""
+        return cls(**values)
+
+
+@dataclass(frozen=True)
+class Words:
+    """What reports say about a protocol.
+
+    title         of its tables and sections
+    degree        what the degree of shift is; TeX between dollar signs is allowed
+    digits        decimals of the degree
+    facets        title of each facet
+    tables_by     one table for each value of this coordinate
+    columns_by    a group of columns for each value of this coordinate, or of "facet"
+    shaded_facet  the facet whose columns are grey
+    note          a sentence below the tables
+    """
+
+    title: str
+    degree: str
+    digits: int = 2
+    facets: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    tables_by: str | None = None
+    columns_by: str | None = None
+    shaded_facet: str | None = None
+    note: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The words as plain JSON values."""
+        return {**dataclasses.asdict(self), "facets": dict(self.facets)}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Self:
+        """The words from what `as_json` made."""
+        return cls(**values)
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """One training set or test sample.
+
+    indices      positions in the user's arrays, shape (size,); a set, its order means nothing;
+                 no index occurs twice unless the protocol draws with replacement
+    labels       the labels of those items in the same order; None where they are not known
+    coordinates  nominal grid values, e.g. {"p_train": 0.5, "p_test": 0.3, "repeat": 4}
+    degree       degree of shift from the nominal coordinates, rounded so that equal degrees are
+                 equal numbers; nan for training sets and where the training side is unknown
+    facet        what must not be averaged with the samples of another facet
+    prevalence   true prevalences, where the labels of the items are not known
+    """
+
+    indices: Indices
+    labels: NDArray[Any] | None
+    coordinates: Coordinates
+    degree: float
+    facet: str = ""
+    prevalence: Prevalences | None = None
+
+    def true_prevalence(self, classes: ArrayLike, weights: Weights | None = None) -> Prevalences:
+        """Share of each of the classes: the one that is given, or else that of the labels.
+
+        weights: how much each item of the draw counts.
+        """
+        n_classes = len(np.asarray(classes))
+        if self.prevalence is None:
+            if self.labels is None:
+                raise DataError("a draw has neither labels nor prevalences; give one of them")
+            return from_codes(encode_labels(self.labels, classes=classes)[1], n_classes, weights)
+        if len(self.prevalence) != n_classes:
+            raise DataError(
+                f"a sample has prevalences of {len(self.prevalence)} classes, there are {n_classes}"
+            )
+        return self.prevalence
+
+
+@dataclass(frozen=True, eq=False)
+class TrainTest:
+    """A training set and the test samples that belong to it."""
+
+    train: Draw
+    tests: tuple[Draw, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AbstractProtocol(abc.ABC):
+    """A protocol: which training sets there are, and which test samples belong to each.
+
+    Most are shifts, made of groups and numbers of items (`AbstractShift`). One that draws in
+    another way derives from this class and has the abstract methods; the others say "nothing
+    special" until they are overridden.
+
+    seed  the user's seed; every draw derives its own from it and its coordinates
+    """
+
+    name: ClassVar[str]
+    """Short name, in the seeds and on the command line."""
+
+    changes: ClassVar[str]
+    """What changes and what stays, in one line."""
+
+    needs_categories: ClassVar[bool] = False
+    """Whether it is between categories of items."""
+
+    needs_two_classes: ClassVar[bool] = False
+    """Whether it can do with two classes only."""
+
+    cuts_levels: ClassVar[bool] = False
+    """Whether labels are ordered levels that the protocol itself turns into two classes."""
+
+    seed: int = 0
+
+    @abc.abstractmethod
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """The coordinates its draws have, in the order of keys and columns: training side first.
+
+        The number of a training set, `train_repeat`, is not among them: all protocols have it.
+        """
+
+    @abc.abstractmethod
+    def words(self) -> Words:
+        """What reports say about it."""
+
+    @abc.abstractmethod
+    def count_training_sets(self) -> int:
+        """Number of training sets, without a list of them."""
+
+    @abc.abstractmethod
+    def count_samples(self) -> int | None:
+        """Number of test samples of each training set; None if only the data can tell."""
+
+    @abc.abstractmethod
+    def training_points(self) -> list[Coordinates]:
+        """Coordinates that name each training set, without any data, in the order of the draws.
+
+        Those that only a pool can tell (its natural prevalence) are left out.
+        """
+
+    @abc.abstractmethod
+    def training_set(
+        self,
+        point: Coordinates,
+        y: ArrayLike,
+        categories: ArrayLike | None = None,
+        *,
+        pool: ArrayLike | None = None,
+    ) -> Draw:
+        """The one training set at the point, one of `training_points()`."""
+
+    @abc.abstractmethod
+    def samples(
+        self,
+        y: ArrayLike,
+        categories: ArrayLike | None = None,
+        *,
+        pool: ArrayLike | None = None,
+        train: Coordinates | None = None,
+    ) -> Iterator[Draw]:
+        """All test samples of the training set whose draw has the coordinates `train`.
+
+        `pool` restricts what may be drawn; indices always refer to the full arrays.
+        """
+
+    def facet(self, coordinates: Coordinates) -> str:
+        """What must not be averaged together: samples of different facets; "" if all may be."""
+        return ""
+
+    def class_order(self, classes: Sequence[Any]) -> tuple[Any, ...]:
+        """The classes in the order of their codes: as they are; of two, the positive one last."""
+        return tuple(_plain(classes))
+
+    def check_pools(
+        self,
+        y: ArrayLike,
+        categories: ArrayLike | None,
+        *,
+        train_pool: ArrayLike | None,
+        test_pool: ArrayLike | None,
+    ) -> None:
+        """Refuse pools that some draw would be too large for, before the first is made."""
+        return
+
+    def bind(
+        self,
+        classes: Sequence[Any],
+        categories: Sequence[Any] | None,
+        given: "Given | None" = None,
+    ) -> Self:
+        """The same protocol, speaking of codes: class k is k, a category is its rank.
+
+        Data that the protocol cannot serve are refused. `classes` and `categories` are the
+        distinct ones, sorted; codes follow `class_order(classes)`. For a protocol that cuts levels,
+        `classes` are the levels, which stay what they are. `given` are the samples that come with
+        the data, if any.
+        """
+        if self.needs_two_classes and len(classes) != 2:
+            raise DataError(
+                f"{self.name} shift needs two classes, found {len(classes)}: "
+                f"{_plain(classes)[:5]}; binarise the labels first"
+            )
+        if self.needs_categories and categories is None:
+            raise DataError(
+                f"{self.name} shift is between two categories, but the data have no categories"
+            )
+        names = None if categories is None else tuple(_plain(categories))
+        return self._bound(tuple(_plain(classes)), names, given)
+
+    def _bound(
+        self, classes: tuple[Any, ...], categories: tuple[Any, ...] | None, given: "Given | None"
+    ) -> Self:
+        """What `bind` returns once the needs of the protocol are met."""
+        return self
+
+    @classmethod
+    def option_fields(cls) -> tuple[dataclasses.Field[Any], ...]:
+        """The fields that a user sets: all but the seed and what `bind` fills in."""
+        return tuple(
+            item
+            for item in dataclasses.fields(cls)
+            if item.name != "seed" and item.metadata != BOUND
+        )
+
+    def options(self) -> dict[str, Any]:
+        """The values of those fields, which with the name and the seed determine all draws."""
+        return {item.name: getattr(self, item.name) for item in self.option_fields()}
+
+
+def _plain(values: Sequence[Any]) -> list[Any]:
+    return [value.item() if isinstance(value, np.generic) else value for value in values]

@@ -1,0 +1,90 @@
+"""Weights of items: counts or survey weights, checked once at the door.
+
+An item of weight w counts as w items like it, so that whole weights are the same as repeated items
+and an item of weight zero is none. The sum of the weights therefore stands wherever a number of
+items matters: in penalties, in tests, in what few items cannot tell. Survey weights that are only
+known up to a factor should be scaled to sum to the number of items asked. Weights that are all
+equal say nothing about the items, whatever they are: they are none.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from quantshift.errors import DataError
+from quantshift.types import Codes
+
+Weights = NDArray[np.float64]
+
+
+def checked_weights(
+    weights: ArrayLike | None,
+    n_items: int,
+    codes: Codes | None = None,
+    n_classes: int | None = None,
+    *,
+    classes: Any = None,
+    kind: str = "class",
+) -> Weights | None:
+    """The weights as numbers, one per item; None if there are none or all of them are equal.
+
+    codes: with them, each of the n_classes classes must have an item of positive weight.
+    classes, kind: their labels and what they are, for the message.
+    """
+    if weights is None:
+        return None
+    try:
+        checked = np.array(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError("weights must be numbers, one per item") from None
+    if checked.shape != (n_items,):
+        raise DataError(
+            f"weights of shape {checked.shape} do not fit {n_items} items: give one per item"
+        )
+    if not np.isfinite(checked).all() or (checked < 0).any():
+        bad = int(np.argmin(np.isfinite(checked) & (checked >= 0)))
+        raise DataError(f"weights must be finite and at least 0: that of item {bad} is not")
+    with np.errstate(over="ignore"):
+        total = checked.sum()
+    if not 0 < total < np.inf:
+        raise DataError(f"weights must have a positive, finite sum, got {total}")
+    if codes is not None:
+        totals = np.bincount(codes, checked, minlength=n_classes or 0)
+        if not totals.all():
+            absent = int(np.argmin(totals))
+            name = absent if classes is None else np.asarray(classes).tolist()[absent]
+            raise DataError(
+                f"{kind} {name!r} has total weight zero: leave it out, or weigh its items"
+            )
+    return None if (checked == checked[0]).all() else checked
+
+
+def total_of(weights: Weights | None, n_items: int) -> float:
+    """The sum of the weights; without any, the number of items."""
+    return float(n_items if weights is None else weights.sum())
+
+
+def present(weights: Weights | None, *arrays: NDArray[Any]) -> tuple[Any, ...]:
+    """The arrays, and last the weights, of the items that have a weight at all."""
+    if weights is None or weights.all():
+        return (*arrays, weights)
+    rows = np.flatnonzero(weights)
+    return (*(array[rows] for array in arrays), weights[rows])
+
+
+def weighted_quantiles(values: NDArray[np.float64], shares: ArrayLike, weights: Weights) -> Weights:
+    """Quantiles of weighted values, as `numpy.quantile` would give them of repeated values.
+
+    A quantile is the mean over a unit of weight. The unit begins at the share of what is left of
+    the total beside it: on whole weights this is linear between the two nearest values.
+    """
+    order = np.argsort(values, kind="stable")
+    ascending, upper = values[order], np.cumsum(weights[order])
+    lower = np.concatenate([[0.0], upper[:-1]])
+    unit = min(1.0, float(upper[-1]))
+    first = ((upper[-1] - unit) * np.asarray(shares, dtype=np.float64))[..., np.newaxis]
+    start = ascending[np.minimum(np.searchsorted(upper, first, side="right"), len(upper) - 1)]
+    part = np.clip(np.minimum(upper, first + unit) - np.maximum(lower, first), 0.0, None)
+    # Differences, so that equal values stay exactly what they are.
+    return np.asarray(start[..., 0] + (part * (ascending - start)).sum(axis=-1) / unit)

@@ -1,0 +1,174 @@
+"""`quantshift data` as users meet it: what it makes, shows, and how it fails."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from quantshift.data import DataFolder
+
+
+@pytest.fixture
+def churn(tmp_path, monkeypatch):
+    """A folder with a table of sixteen customers, which is the working directory."""
+    monkeypatch.chdir(tmp_path)
+    table = pl.DataFrame(
+        {
+            "age": [31, None, 44, 25] * 4,
+            "plan": ["basic", "basic", "plus", "pro"] * 4,
+            "country": ["DE", "FR"] * 8,
+            "left": ["no", "yes", "no", "no", "no", "yes", "no", None] * 2,
+        }
+    )
+    table.write_csv("churn.csv")
+    return tmp_path
+
+
+def test_import_describe_and_list(quantshift, churn):
+    code, out, err = quantshift(
+        *("data", "import", "churn.csv", "--label", "left", "--categories", "country"),
+        *("--title", "Customers who left", "--out", "mine"),
+    )
+    data = DataFolder.open("mine")
+    expected = (
+        "Data set mine\n"
+        "\n"
+        "title                    Customers who left\n"
+        "kind                                  table\n"
+        "items                                    14\n"
+        f"hash                           {data.hash[:12]}\n"
+        "rows read                                16\n"
+        "rows left out: no label                   2\n"
+        "\n"
+        "Classes (the positive one is last)\n"
+        "left  items  share\n"
+        "no       10  0.714\n"
+        "yes       4  0.286\n"
+        "\n"
+        "Categories\n"
+        "country  items  share\n"
+        "DE           8  0.571\n"
+        "FR           6  0.429\n"
+        "\n"
+        "Features\n"
+        "column     holds  gaps  levels\n"
+        "age       number     4\n"
+        "plan    category     0       3\n"
+        "\n"
+        "Columns that are no features\n"
+        "column              why\n"
+        "left          the label\n"
+        "country  the categories\n"
+        "\n"
+        "- class yes has 4 items\n"
+    )
+    assert (code, err) == (0, "")
+    assert out == expected + f"\ndata set mine ({data.hash[:12]}) in mine\n"
+    assert quantshift("data", "describe", "mine") == (0, expected, "")
+    found = json.loads(quantshift("data", "describe", "mine", "--format", "json")[1])
+    assert found["classes"] == [{"name": "no", "items": 10}, {"name": "yes", "items": 4}]
+    assert "| yes | 4 | 0.286 |" in quantshift("data", "describe", "mine", "-f", "markdown")[1]
+    assert quantshift("data", "list") == (
+        0,
+        "Data sets\n"
+        "name   kind  items  classes  categories  given samples  folder\n"
+        "mine  table     14        2           2                   mine\n",
+        "",
+    )
+
+
+def test_arrays_posteriors_and_samples(quantshift, churn):
+    rng = np.random.default_rng(0)
+    np.save("x.npy", rng.normal(size=(16, 3)))
+    np.save("p.npy", rng.dirichlet([1, 1], 16))
+    pl.DataFrame({"y": ["u", "v"] * 8, "city": ["a", "b"] * 8, "age": range(16)}).write_csv("y.csv")
+    (churn / "s.csv").write_text("sample,row\n0,1\n0,2\n1,5\n")
+    (churn / "truth.csv").write_text("id,u,v\n0,0.5,0.5\n1,0,1\n")
+    code, out, _ = quantshift(
+        *("data", "import", "--features", "x.npy", "--labels", "y.csv:y", "--categories", "city"),
+        *("--groups", "age", "--samples", "s.csv", "--out", "vectors"),
+    )
+    assert code == 0
+    assert "features           3 columns, dense" in out
+    assert "items of a sample            1 to 2" in out
+    dataset = DataFolder.open("vectors").dataset()
+    assert dataset.categories.tolist() == ["a", "b"] * 8
+    assert dataset.groups["age"].tolist() == [str(i) for i in range(16)]
+    code, _, _ = quantshift(
+        *("data", "import", "--posteriors", "p.npy", "--labels", "y.csv:y", "--positive", "u"),
+        *("--samples", "s.csv", "--prevalences", "truth.csv", "--out", "mine", "--name", "model"),
+    )
+    assert code == 0
+    dataset = DataFolder.open("mine").dataset()
+    # Of the sorted classes, whichever is the positive one.
+    assert dataset.classes.tolist() == ["v", "u"]
+    assert dataset.given.prevalences.tolist() == [[0.5, 0.5], [0, 1]]
+    listed = json.loads(quantshift("data", "list", ".", "--format", "json")[1])
+    assert [(d["name"], d["kind"], d["samples"]) for d in listed] == [
+        ("model", "posteriors", 2),
+        ("vectors", "matrix", 2),
+    ]
+
+
+def test_lists_name_corpora_and_damaged_data_sets(quantshift, churn):
+    assert quantshift("data", "list")[1].startswith("no data sets there")
+    assert quantshift("corpus", "synthetic", "--out", "reviews", "--documents", "50")[0] == 0
+    assert quantshift("data", "import", "churn.csv", "--label", "left", "--out", "mine")[0] == 0
+    (churn / "mine" / "items.parquet").write_bytes(b"")
+    _, out, _ = quantshift("data", "list")
+    assert "damaged" in out
+    assert "mine: damaged data set: mine/items.parquet has 0 bytes" in out
+    assert any(line.split()[:3] == ["reviews", "corpus", "50"] for line in out.splitlines())
+    assert quantshift("data", "list", "reviews")[1].count("\n") == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("import", "--out", "d"), "nothing to import: name a table, --features or --posteriors"),
+        (("import", "churn.csv", "--out", "d"), "name it with --label"),
+        (("import", "none.csv", "--label", "y", "--out", "d"), "none.csv: no such file"),
+        (("import", "churn.csv", "--label", "lft", "--out", "d"), "did you mean 'left'?"),
+        (("import", "churn.doc", "--label", "y", "--out", "d"), "cannot tell the format"),
+        (
+            ("import", "churn.csv", "--label", "left", "--labels", "y.npy", "--out", "d"),
+            "--labels does not fit here",
+        ),
+        (("import", "--features", "x.npy", "--out", "d"), "arrays need --labels"),
+        (
+            ("import", "--features", "x.npy", "--labels", "y.npy", "--text", "t", "--out", "d"),
+            "--text does not fit here",
+        ),
+        (("import", "--features", "x.npy", "--labels", "y.npy", "--out", "d"), "not a NumPy array"),
+        (("import", "churn.csv", "--label", "left", "--out", "."), "is no data set"),
+        (("describe", "nowhere"), "nowhere is no data set: it does not exist"),
+        (("list", "nowhere"), "nowhere is no folder"),
+    ],
+)
+def test_errors_are_one_line_and_exit_code_2(quantshift, churn, arguments, message):
+    code, out, err = quantshift("data", *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert not (churn / "d").exists()
+
+
+def test_describe_checks_the_hashes(quantshift, churn):
+    quantshift("data", "import", "churn.csv", "--label", "left", "--out", "mine")
+    path = churn / "mine" / "columns.parquet"
+    content = bytearray(path.read_bytes())
+    content[20] ^= 1
+    path.write_bytes(content)
+    code, _, err = quantshift("data", "describe", "mine")
+    assert code == 2
+    assert "columns.parquet does not match its manifest" in err
+
+
+@pytest.mark.parametrize("verb", ["import", "describe", "list"])
+def test_help_teaches_by_example(quantshift, verb, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    code, out, _ = quantshift("data", verb, "--help")
+    assert code == 0
+    assert out.count(f"quantshift data {verb}") >= 3

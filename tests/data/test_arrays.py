@@ -1,0 +1,87 @@
+"""Matrices and columns from files; what is none is refused with its path."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.sparse import csr_array, save_npz
+
+from quantshift.data import DataFile, read_matrix
+from quantshift.data.arrays import read_column
+from quantshift.errors import DataError
+
+
+def write_matrix(path, kind):
+    if kind == "text":
+        path.write_text("not a matrix")
+    elif kind == "vector":
+        np.save(path, np.arange(4.0))
+    elif kind == "nan":
+        np.save(path, np.array([[1.0, 2.0], [3.0, np.nan]]))
+    elif kind == "sparse nan":
+        save_npz(path, csr_array(np.array([[1.0, 2.0], [0.0, 0.0], [0.0, np.inf]])))
+    elif kind == "words":
+        path.write_text("a,b\n1,x\n2,y\n")
+    elif kind == "dense archive":
+        np.savez(path, a=np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "message"),
+    [
+        ("x.npy", "text", "not a matrix of numbers"),
+        ("x.npz", "text", "not a matrix of numbers"),
+        ("x.npz", "dense archive", "not a matrix of numbers"),
+        ("x.csv", "words", "not a matrix of numbers"),
+        ("x.parquet", "text", "not a Parquet file"),
+        ("x.npy", "vector", "two axes, this array has shape (4,)"),
+        ("x.npy", "nan", "row 1 holds NaN or infinity"),
+        ("x.npz", "sparse nan", "row 2 holds NaN or infinity"),
+        ("x.bin", "text", ".npz (SciPy sparse), .npy, .parquet"),
+    ],
+)
+def test_what_is_no_matrix_is_refused_with_its_path(name, kind, message, tmp_path):
+    write_matrix(tmp_path / name, kind)
+    with pytest.raises(DataError) as error:
+        read_matrix(tmp_path / name)
+    assert message in str(error.value)
+    assert str(tmp_path / name) in str(error.value)
+
+
+def test_whole_numbers_become_floats(tmp_path):
+    save_npz(tmp_path / "x.npz", csr_array(np.array([[1, 0], [0, 2]])))
+    matrix = read_matrix(tmp_path / "x.npz")
+    assert matrix.dtype == np.float64
+    assert_allclose(matrix.toarray(), [[1, 0], [0, 2]])
+
+
+def test_a_column_of_a_table_or_a_vector(tmp_path):
+    (tmp_path / "y.csv").write_text("name,n\nähnlich,1\n,2\n")
+    np.save(tmp_path / "y.npy", np.array([1.0, np.nan]))
+    assert read_column(DataFile(tmp_path / "y.csv", "name")).to_list() == ["ähnlich", None]
+    assert read_column(DataFile(tmp_path / "y.csv", "n")).to_list() == [1, 2]
+    assert read_column(DataFile(tmp_path / "y.npy")).to_list() == [1.0, None]
+
+
+@pytest.mark.parametrize(
+    ("text", "file", "column"),
+    [
+        ("y.csv:label", "y.csv", "label"),
+        ("a/y.tsv.gz:der Name", "a/y.tsv.gz", "der Name"),
+        ("y.npy", "y.npy", None),
+        ("C:y.npy", "C:y.npy", None),
+        ("y.csv", "y.csv", None),
+    ],
+)
+def test_a_file_or_a_column_of_a_table(text, file, column, tmp_path):
+    assert DataFile.parse(text, tmp_path) == DataFile(tmp_path / file, column)
+
+
+def test_vectors_and_columns_that_are_none_are_refused(tmp_path):
+    np.save(tmp_path / "square.npy", np.ones((2, 2)))
+    (tmp_path / "y.csv").write_text("label\n1\n")
+    with pytest.raises(DataError, match="one axis"):
+        read_column(DataFile(tmp_path / "square.npy"))
+    with pytest.raises(DataError, match="for a table write path:column"):
+        read_column(DataFile(tmp_path / "y.csv"))
+    with pytest.raises(DataError, match="did you mean 'label'"):
+        read_column(DataFile(tmp_path / "y.csv", "lable"))

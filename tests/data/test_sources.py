@@ -1,0 +1,123 @@
+"""Where items come from: names, hashes, and what is opened once."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from quantshift.corpora import Corpus
+from quantshift.corpora.reviews import Source, import_reviews
+from quantshift.data import (
+    CorpusSource,
+    DataFile,
+    Dataset,
+    FileSource,
+    FolderSource,
+    SyntheticSource,
+    Wishes,
+    import_table,
+    open_source,
+    source_at,
+)
+from quantshift.data.names import check_name, folder_name
+from quantshift.errors import DataError
+from quantshift.features.counts import tokenise_corpus
+
+
+def test_the_hash_is_of_the_content(tmp_path):
+    X = np.arange(12.0).reshape(4, 3)
+    np.save(tmp_path / "y.npy", np.array(["a", "b", "a", "b"]))
+
+    def hash_of(name, matrix):
+        np.save(tmp_path / name, matrix)
+        labels = DataFile(tmp_path / "y.npy")
+        return FileSource(DataFile(tmp_path / name), None, labels, None).open().hash
+
+    changed = X.copy()
+    changed[3, 2] += 1e-9
+    assert hash_of("a.npy", X) == hash_of("b.npy", X)
+    assert hash_of("a.npy", X) != hash_of("c.npy", changed)
+
+
+def test_a_source_is_opened_once_per_process():
+    assert open_source(SyntheticSource(600)) is open_source(SyntheticSource(600))
+    assert SyntheticSource(600).open().hash == open_source(SyntheticSource(600)).hash
+    assert SyntheticSource(700).open().hash != open_source(SyntheticSource(600)).hash
+
+
+def test_sources_have_names_fit_for_folders(tmp_path):
+    labels = DataFile(tmp_path / "y.npy")
+    features = DataFile(tmp_path / "My items (1).csv.gz")
+    assert FileSource(features, None, labels, None).name == "My-items-1"
+    assert FileSource(None, None, labels, None).name == "y"
+    assert SyntheticSource(10).name == "synthetic"
+    assert CorpusSource(tmp_path / "größte Bücher").name == "größte-Bücher"
+
+
+@pytest.mark.parametrize("text", ["", "..", "-", "a/b", " x ", ".hidden", "a=b", "ä" * 300])
+def test_any_text_becomes_a_name_that_stays(text):
+    name = folder_name(text)
+    assert check_name(name) == name
+    assert not set(name) & set("/= \\")
+
+
+def test_posteriors_have_a_column_for_every_class(tmp_path):
+    np.save(tmp_path / "y.npy", np.array([1, 2, 3, 3]))
+    np.save(tmp_path / "p.npy", np.full((4, 3), 1 / 3))
+    np.save(tmp_path / "q.npy", np.full((4, 4), 1 / 4))
+    labels = DataFile(tmp_path / "y.npy")
+    dataset = FileSource(None, DataFile(tmp_path / "p.npy"), labels, None).open()
+    assert dataset.posteriors.shape == (4, 3)
+    assert dataset.classes.tolist() == [1, 2, 3]
+    assert dataset.labelled.tolist() == [0, 1, 2, 3]
+    with pytest.raises(DataError, match="4 columns but there are 3 classes"):
+        FileSource(None, DataFile(tmp_path / "q.npy"), labels, None).open()
+
+
+def test_a_place_is_a_corpus_or_a_data_set(tmp_path):
+    (tmp_path / "t.csv").write_text("x,y\n1,a\n2,b\n4,a\n")
+    import_table(tmp_path / "t.csv", tmp_path / "mine", label="y", wishes=Wishes(name="ours"))
+    source = source_at(tmp_path / "mine")
+    assert source == FolderSource(tmp_path / "mine")
+    assert (source.name, source.title) == ("ours", "t.csv")
+    assert pickle.loads(pickle.dumps(source)) == source
+    assert open_source(source) is open_source(FolderSource(tmp_path / "mine"))
+    assert open_source(source).labels.tolist() == ["a", "b", "a"]
+
+    (tmp_path / "r.txt").write_text("5\ta good book\n1\ta bad one\n")
+    import_reviews([Source("Books", tmp_path / "r.txt")], tmp_path / "reviews", min_chars=0)
+    tokenise_corpus(Corpus.open(tmp_path / "reviews"))
+    corpus = source_at(str(tmp_path / "reviews"))
+    assert corpus == CorpusSource(tmp_path / "reviews")
+    dataset = open_source(corpus)
+    assert (dataset.name, dataset.ordinal, dataset.classes.tolist()) == ("reviews", True, [1, 5])
+
+
+def test_a_relative_place_is_made_absolute(tmp_path, monkeypatch):
+    (tmp_path / "t.csv").write_text("x,y\n1,a\n2,b\n4,a\n")
+    import_table(tmp_path / "t.csv", tmp_path / "mine", label="y")
+    monkeypatch.chdir(tmp_path)
+    assert source_at("mine") == FolderSource(tmp_path / "mine")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("nowhere", "nowhere does not exist; make a data set with `quantshift data import`"),
+        ("folder", "folder is neither a data set nor a corpus"),
+        ("t.csv", "t.csv is a file; make a data set of it with `quantshift data import`"),
+    ],
+)
+def test_other_places_are_refused(name, message, tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "t.csv").write_text("x,y\n1,a\n2,b\n")
+    with pytest.raises(DataError, match=message):
+        source_at(tmp_path / name)
+
+
+def test_unlabelled_items_have_no_class():
+    labels = np.array([2, None, 1, None], dtype=object)
+    dataset = Dataset(name="d", title="d", labels=labels, hash="")
+    assert dataset.labelled.tolist() == [0, 2]
+    assert dataset.classes.tolist() == [1, 2]
+    assert dataset.classes.dtype == np.int64

@@ -1,0 +1,41 @@
+"""The compiled search is the one over numpy arrays, to the last bit."""
+
+import numpy as np
+import pytest
+
+from quantshift.quantifiers.divergences import hellinger
+from quantshift.quantifiers.matching import match, minimise_unimodal, search_steps
+from quantshift.quantifiers.unimodal import MOST_BINS, nearest_mixtures
+from quantshift.seeding import generator
+
+
+@pytest.mark.parametrize("n_bins", [2, 7, 8, 9, 10, 20, 63, 64, 110, 127, MOST_BINS])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_same_bits_as_numpy(n_bins, sparse):
+    rng = generator(0, purpose="unimodal", n_bins=n_bins, sparse=sparse)
+    classes = rng.dirichlet(np.full(n_bins, 0.3), size=(2, 2))
+    if sparse:
+        classes[classes < 0.5 / n_bins] = 0
+        classes /= classes.sum(axis=-1, keepdims=True)
+    own, rest = classes[:, 0].copy(), classes[:, 1].copy()
+    shares = rng.random((150, 1, 1))
+    samples = rng.multinomial(60, shares * own + (1 - shares) * rest) / 60
+
+    def distance(weight):
+        share = weight[..., np.newaxis]
+        return hellinger(share * own + (1 - share) * rest, samples)
+
+    expected = minimise_unimodal(distance, samples.shape[:-1])
+    for found, wanted in zip(
+        nearest_mixtures(samples, own, rest, search_steps(1.0)), expected, strict=True
+    ):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_more_bins_are_matched_as_well():
+    rng = generator(0, purpose="many bins")
+    classes = rng.dirichlet(np.ones(3 * MOST_BINS), size=(2, 1))
+    samples = (0.7 * classes[0] + 0.3 * classes[1])[np.newaxis]
+    weights, distances = match(samples, classes, hellinger)
+    np.testing.assert_allclose(weights, 0.3, atol=1e-5)
+    np.testing.assert_allclose(distances, 0, atol=1e-5)
