@@ -32,6 +32,9 @@ from quantshift.results.store import ResultStore
 MAX_DEATHS = 3
 """Workers a job may see die before it is given up."""
 
+STOP_SECONDS = 10.0
+"""Patience with a worker that was told to end."""
+
 CONNECT_SECONDS = 10
 """How long a scheduler may take to answer."""
 
@@ -197,6 +200,8 @@ def _stop(pool: ProcessPoolExecutor) -> None:
     pool.shutdown(wait=False, cancel_futures=True)
     for process in processes:
         process.terminate()
+    for process in processes:
+        process.join(STOP_SECONDS)
 
 
 def _dask_client(address: str) -> Any:

@@ -150,7 +150,7 @@ def run_experiments(
                 "quantshift": __version__,
             }
             store.log.append(record)
-    store.clean()  # What workers that died left behind.
+        store.clean()  # What workers that died, or were stopped, left behind.
     return RunSummary(done, failures, seconds, repaired, failed_before)
 
 
