@@ -145,7 +145,7 @@ def test_a_worker_that_does_not_see_the_store_is_refused(cluster, tools, tmp_pat
     address, _ = cluster(1, environment={"PYTHONPATH": str(tmp_path)})
     line = refused(tools.command.run(tmp_path / "unshared", "--cluster", address))
     assert "does not see" in line
-    assert "put --out on a path that all workers share" in line
+    assert "put the results on a path that all workers share" in line
 
 
 @pytest.mark.slow
