@@ -80,8 +80,7 @@ class Bench:
     @property
     def settings(self) -> tuple[Setting, ...]:
         """The candidates for the classifier's options; given posteriors leave nothing to choose."""
-        given = isinstance(self.learner, GivenPosteriors)
-        return ({},) if given else self.experiment.settings
+        return self.experiment.settings if self.has_features else ({},)
 
     @property
     def has_features(self) -> bool:
@@ -145,12 +144,15 @@ class Candidate:
     choice: Setting
     quantifier: AbstractQuantifier
     reduction: Reduction | None = None
-    new_features: Any = None
 
     @property
     def known_features(self) -> Any:
         """Those of the training items."""
         return None if self.reduction is None else self.reduction.known
+
+    def new_features(self, bench: Bench) -> Any:
+        """Those of the test items, which only the best candidate needs."""
+        return None if self.reduction is None else self.reduction(bench.new_features)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,35 +172,29 @@ def run_cell(
     population: Population,
 ) -> pl.DataFrame:
     """Outcomes of the methods on the cell's test samples: a row per (method, sample)."""
-    protocol, chosen = population.protocol, population
-    train = protocol.training_set(
-        cell.coordinates, chosen.labels, chosen.categories, pool=chosen.train_pool
-    )
-    draws = list(
-        protocol.samples(
-            chosen.labels, chosen.categories, pool=chosen.test_pool, train=train.coordinates
-        )
-    )
-    rows = chosen.rows[train.indices]
-    used, samples = _used_items(draws, len(chosen.rows))
+    protocol, items = population.protocol, (population.labels, population.categories)
+    train = protocol.training_set(cell.coordinates, *items, pool=population.train_pool)
+    draws = list(protocol.samples(*items, pool=population.test_pool, train=train.coordinates))
+    rows = population.rows[train.indices]
+    used, samples = _used_items(draws, len(population.rows))
     bench = Bench(
         experiment=experiment,
-        learner=_learner(experiment, dataset, chosen.classes),
+        learner=_learner(experiment, dataset, population.classes),
         training=TrainingSet(
             rows=rows,
             codes=np.asarray(train.labels).astype(np.int64),
-            n_classes=len(chosen.classes),
+            n_classes=len(population.classes),
             view=dataset.view(rows),
             # Test samples have seeds of their own; folds and validation samples are the cell's.
             seed=seed_of(experiment.seed, experiment=experiment.name, cell=cell.key),
         ),
-        test_rows=chosen.rows[used],
+        test_rows=population.rows[used],
         samples=samples,
     )
     outcomes = _outcomes(bench, methods)
     shared = _sample_columns(experiment, cell, population, draws)
     frames = [
-        _method_frame(experiment, method, shared, outcome)
+        _method_frame(method, shared, outcome)
         for method, outcome in zip(methods, outcomes, strict=True)
     ]
     schema = schema_of(protocol.coordinates(), experiment.diagnostics)
@@ -239,7 +235,9 @@ def _shared_outcomes(bench: Bench, methods: Sequence[MethodSpec]) -> list[Outcom
             reduction=candidate.reduction,
         )
         estimate = fitted.estimate_items(
-            Items(posteriors=pool[number], committee=committee, features=candidate.new_features),
+            Items(
+                posteriors=pool[number], committee=committee, features=candidate.new_features(bench)
+            ),
             bench.samples,
         )
         setting = {**bench.settings[place], **candidate.choice}
@@ -281,8 +279,8 @@ def _candidate(bench: Bench, method: MethodSpec, choice: Setting) -> Candidate:
     quantifier = method.quantifier_with(choice, seed=bench.training.seed)
     if "features" not in quantifier.sees or not bench.has_features:
         return Candidate(choice, quantifier)
-    reduce = quantifier.reduction(bench.known_features, bench.training.codes)
-    return Candidate(choice, quantifier, reduce, reduce(bench.new_features))
+    reduction = quantifier.reduction(bench.known_features, bench.training.codes)
+    return Candidate(choice, quantifier, reduction)
 
 
 def _shown(posteriors: Posteriors, features: Any, rows: Indices) -> list[Items]:
@@ -310,12 +308,13 @@ def _own_outcome(bench: Bench, method: MethodSpec) -> Outcome:
     best = 0
     if len(candidates) > 1:
         split = bench.validation
+        part, rest = known.take(split.part), known.take(split.rest)
         errors = [
             validation_errors(
                 built(*candidate),
-                [known.take(split.part)],
+                [part],
                 codes[split.part],
-                [known.take(split.rest)],
+                [rest],
                 split.samples,
                 measure=bench.experiment.selection.measure,
             )
@@ -388,9 +387,7 @@ def _sample_columns(
     )
 
 
-def _method_frame(
-    experiment: Experiment, method: MethodSpec, shared: pl.DataFrame, outcome: Outcome
-) -> pl.DataFrame:
+def _method_frame(method: MethodSpec, shared: pl.DataFrame, outcome: Outcome) -> pl.DataFrame:
     told = outcome.estimate.diagnostics
     return shared.with_columns(
         pl.lit(method.name).alias("method"),

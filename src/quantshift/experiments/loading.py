@@ -54,14 +54,14 @@ def load_experiment(
     `overrides` are values by dotted key, e.g. {"shift.train_size": 1000}; they win over the
     profile, which wins over the file.
     """
-    text, source, folder = _read(name_or_path)
+    text, source, folder, read_base = _read(name_or_path)
     document = read_document(
         text,
         source=source,
         folder=folder,
         profile=profile,
         overrides=overrides or {},
-        read_base=_base_reader(source, folder),
+        read_base=read_base,
     )
     return _experiment(document, profile)
 
@@ -73,44 +73,34 @@ def library(*, profile: str = PAPER) -> dict[str, Experiment]:
 
 def library_names() -> list[str]:
     """Names of the experiments that come with the package, sorted."""
-    return sorted(_library_files())
+    return sorted(_shelves())
 
 
-def _library_files() -> dict[str, Traversable]:
-    """The files of the library by the name of their experiment; a folder holds those of a paper."""
+def _shelves() -> dict[str, Traversable]:
+    """The folder of every experiment of the library; one holds those of a paper."""
     folders = (resources.files("quantshift.experiments") / "library").iterdir()
-    files = [file for folder in folders if folder.is_dir() for file in folder.iterdir()]
     return {
-        file.name.removesuffix(".toml"): file
-        for file in files
+        file.name.removesuffix(".toml"): folder
+        for folder in folders
+        if folder.is_dir()
+        for file in folder.iterdir()
         if file.name.endswith(".toml") and not file.name.startswith(COMMON)
     }
 
 
-def _base_reader(source: str, folder: Path) -> Callable[[str], str]:
-    """Reads the base of a file from beside it."""
-    library = _library_files()
-    if source not in library:
-        return lambda name: (folder / name).read_text(encoding="utf-8")
-    [shelf] = [
-        shelf
-        for shelf in (resources.files("quantshift.experiments") / "library").iterdir()
-        if shelf.is_dir() and (shelf / f"{source}.toml").is_file()
-    ]
-    return lambda name: (shelf / name).read_text(encoding="utf-8")
-
-
-def _read(name_or_path: str | Path) -> tuple[str, str, Path]:
-    """Text, what error messages call it, and the folder of its relative paths."""
+def _read(name_or_path: str | Path) -> tuple[str, str, Path, Callable[[str], str]]:
+    """Text, what error messages call it, the folder of its relative paths, a reader of its base."""
     source = str(name_or_path)
-    if file := _library_files().get(source):
-        return file.read_text(encoding="utf-8"), source, Path()
+    if shelf := _shelves().get(source):
+        text = (shelf / f"{source}.toml").read_text(encoding="utf-8")
+        return text, source, Path(), lambda name: (shelf / name).read_text(encoding="utf-8")
     path = Path(name_or_path)
     if path.suffix != ".toml" and not path.exists():
         wrong = unknown_name("experiment", source, library_names())
         raise UserError(f"{wrong} (or give the path of a .toml file)")
     try:
-        return path.read_text(encoding="utf-8"), source, path.parent
+        text = path.read_text(encoding="utf-8")
+        return text, source, path.parent, lambda name: (path.parent / name).read_text("utf-8")
     except OSError as error:
         raise UserError(f"{source}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
