@@ -41,6 +41,29 @@ def browser():
 
 
 @pytest.fixture
+def open_quietly(browser):
+    """Opens a page; whatever it says on the console or asks of the network fails the test."""
+    said, asked, contexts = [], [], []
+
+    def open_page(path, *, ready, **options):
+        context = browser.new_context(reduced_motion="reduce", **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(path.as_uri())
+        page.wait_for_function(ready)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert said == []
+    assert [url for url in asked if not url.startswith(("file:", "blob:", "data:"))] == []
+
+
+@pytest.fixture
 def quantshift(monkeypatch, capsys):
     """Calls the command; returns exit code, standard output and standard error."""
 

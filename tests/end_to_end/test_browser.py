@@ -62,28 +62,13 @@ def report(tmp_path_factory):
 
 
 @pytest.fixture
-def visit(browser, report):
-    """Opens the page; whatever it says on the console or asks of the network fails the test."""
-    said, asked, contexts = [], [], []
+def visit(open_quietly, report):
+    """Opens the report; see `open_quietly`."""
 
     def open_page(*, viewport=WIDE, scheme="light"):
-        context = browser.new_context(
-            viewport=viewport, color_scheme=scheme, reduced_motion="reduce"
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: asked.append(request.url))
-        page.goto(report.as_uri())
-        page.wait_for_function(ALL_DRAWN)
-        return page
+        return open_quietly(report, ready=ALL_DRAWN, viewport=viewport, color_scheme=scheme)
 
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert said == []
-    assert [url for url in asked if not url.startswith(("file:", "blob:", "data:"))] == []
+    return open_page
 
 
 def chart(page, section="prior"):

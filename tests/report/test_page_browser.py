@@ -33,28 +33,14 @@ def crowded(tmp_path_factory):
 
 
 @pytest.fixture
-def visit(browser, crowded):
-    """Opens the page; whatever it says on the console or asks of the network fails the test."""
-    said, asked, contexts = [], [], []
+def visit(open_quietly, crowded):
+    """Opens the page; see `open_quietly`."""
 
     def open_page(width=1280, scheme="light"):
-        context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: asked.append(request.url))
-        page.goto(crowded.as_uri())
-        page.wait_for_function(ALL_DRAWN)
-        return page
+        viewport = {"width": width, "height": 900}
+        return open_quietly(crowded, ready=ALL_DRAWN, viewport=viewport, color_scheme=scheme)
 
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert said == []
-    assert [url for url in asked if not url.startswith(("file:", "blob:", "data:"))] == []
+    return open_page
 
 
 def redrawn(page, act):
