@@ -27,10 +27,13 @@ from threadpoolctl import threadpool_limits
 from quantshift import catalogue
 from quantshift.audit import audit_interval, count_interval
 from quantshift.data import CorpusSource, Dataset, open_source
+from quantshift.data.columns import TEXT, Column
 from quantshift.intervals import item_interval
 from quantshift.own_data.columns import Columns
 from quantshift.own_data.evidence import examine
-from quantshift.own_data.model import Model, Training, n_folds
+from quantshift.own_data.model import Model, Training
+from quantshift.own_data.result import Rows
+from quantshift.own_data.training import n_folds
 from quantshift.prevalence import whole_counts
 from quantshift.quantifiers.expectation import SLD
 from quantshift.seeding import generator
@@ -189,7 +192,7 @@ def reported(
     rows: Any, world: World, quantifier: Any, items: Any, index: Any, replicates: int, seed: int
 ) -> None:
     model = Model(
-        columns=Columns(text="text"),
+        columns=Columns(features=(Column("text", TEXT, 0),)),
         classes=("negative", "positive"),
         preparation=None,
         scorer=quantifier,
@@ -197,7 +200,7 @@ def reported(
         quantifier=quantifier,
         method="SubclassSLD",
         reason="",
-        training=Training("", TRAIN_SIZE, TRAIN_SIZE, 0, 0, {}, "logistic", None, seed),
+        training=Training(Rows("", TRAIN_SIZE, TRAIN_SIZE, {}), {}, "logistic", None, seed),
     )
     alone = item_interval(quantifier, items, index, level=LEVEL, n_bootstrap=replicates, seed=seed)
     for p_hat, low, high in zip(alone.prevalence, alone.low, alone.high, strict=True):

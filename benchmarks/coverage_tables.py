@@ -30,7 +30,8 @@ from threadpoolctl import threadpool_limits
 from quantshift import catalogue
 from quantshift.errors import UserError
 from quantshift.intervals import item_interval
-from quantshift.own_data.model import CLASSIFIERS, n_folds
+from quantshift.own_data.classifiers import CLASSIFIERS
+from quantshift.own_data.training import n_folds
 from quantshift.quantifiers.expectation import SLD
 from quantshift.quantifiers.items import Items
 from quantshift.seeding import generator
@@ -99,7 +100,7 @@ def of_training_set(
     used, positions = np.unique(np.concatenate(rows), return_inverse=True)
     rows = np.split(positions, np.cumsum([len(r) for r in rows])[:-1])
     X = data.X_pool[used]
-    learner = CLASSIFIERS[options.classifier]("features", repeat)
+    learner = CLASSIFIERS[options.classifier](repeat)
     folds = options.folds or n_folds(data.y_train)
     methods = {name: catalogue.quantifiers()[name] for name in options.methods.split(",")}
     scorer, pool = None, Items()

@@ -30,7 +30,8 @@ from threadpoolctl import threadpool_limits
 from coverage_tables import clustered_error
 from quantshift import PACC, SLD, SMM, DyS, catalogue
 from quantshift.intervals import aggregate_interval, item_interval
-from quantshift.own_data.model import CLASSIFIERS, n_folds
+from quantshift.own_data.classifiers import CLASSIFIERS
+from quantshift.own_data.training import n_folds
 from quantshift.seeding import generator
 from real_tables import draw, load, prior_shift_sample
 
@@ -144,7 +145,7 @@ def intervals(options: Any) -> Iterator[dict[str, Any]]:
                 training_set = f"{name}/{n_train}/{repeat}"
                 rng = generator(0, purpose="many classes", training_set=training_set)
                 truth, rows = samples(data.y_pool, options.samples, rng)
-                learner = CLASSIFIERS["logistic"]("features", repeat)
+                learner = CLASSIFIERS["logistic"](repeat)
                 scorer = SLD(learner, cv=n_folds(data.y_train)).fit(data.X_train, data.y_train)
                 pool = scorer.items(data.X_pool)
                 for cls in methods:

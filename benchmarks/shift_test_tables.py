@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 from coverage_tables import TABLES, clustered_error
 from quantshift import SubclassSLD
 from quantshift.diagnosis import shift_tests
-from quantshift.own_data.model import CLASSIFIERS
+from quantshift.own_data.classifiers import CLASSIFIERS
 from quantshift.seeding import generator
 from real_tables import Draw, draw, load, prior_shift_sample
 
@@ -90,7 +90,7 @@ def of_training_set(
     if not rows:
         return
     used, positions = np.unique(np.concatenate(rows), return_inverse=True)
-    learner = CLASSIFIERS[key["classifier"]]("features", repeat)
+    learner = CLASSIFIERS[key["classifier"]](repeat)
     quantifier = SubclassSLD(learner, seed=repeat).fit(data.X_train, data.y_train)
     divided = len(quantifier.model_.shares) > 1
     if not divided:

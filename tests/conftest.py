@@ -25,6 +25,16 @@ def reviews_dir() -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def tables_dir() -> Path:
+    """The folder of real tables, for tests that want them."""
+    default = Path(__file__).parents[2] / "shared" / "data" / "tables"
+    path = Path(os.environ.get("QUANTSHIFT_TABLES", default))
+    if not path.is_dir():
+        pytest.skip(f"no real tables in {path}; set QUANTSHIFT_TABLES to run this test")
+    return path
+
+
 @pytest.fixture(scope="module")
 def browser():
     """A real browser. Closed after each module: two at a time cannot be driven by one process."""

@@ -39,7 +39,7 @@ def test_every_example_is_short_and_tested() -> None:
 def test_own_csv(tmp_path: Path) -> None:
     said = output_of("own_csv.py", str(tmp_path), folder=tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["labelled.csv", "new.csv"]
-    assert "new.csv: 500 items" in said
+    assert "of the 500 items in new.csv" in said
     estimated, true = (numbers(line)[0] for line in said.splitlines()[-2:])
     # Half of the training messages are complaints: counting would be far off.
     assert estimated == pytest.approx(true, abs=0.05)

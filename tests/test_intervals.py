@@ -206,7 +206,8 @@ def test_a_classifier_that_never_predicts_a_class_says_nothing_to_acc_and_someth
     assert found.high[1] < 0.3
     counted = aggregate_interval(CC().fit_posteriors(posteriors, y), posteriors[:200])
     assert counted.prevalence[1] == 0
-    assert counted.high[1] == pytest.approx(wilson_limits(np.zeros(1), 200, Z)[1][0])
+    assert not counted.informative.any()
+    np.testing.assert_array_equal((counted.low, counted.high), ([0.0, 0.0], [1.0, 1.0]))
 
 
 @pytest.mark.parametrize("name", ADJUSTED)
@@ -444,3 +445,27 @@ def test_refitted_on_all_its_items_a_quantifier_is_itself(fitted, name):
     np.testing.assert_allclose(quantifier.refit(everyone).estimate_items(items).prevalence, before)
     quantifier.refit(everyone[::3])
     np.testing.assert_array_equal(quantifier.estimate_items(items).prevalence, before)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("p", [0.995, 0.005])
+@pytest.mark.parametrize("method", [SLD, SubclassSLD])
+def test_intervals_do_not_collapse_where_nearly_all_items_are_of_one_class(
+    method: type[AbstractQuantifier], p: float
+) -> None:
+    covered, least = [], wilson_limits(np.ones(1), 300, Z)
+    for repeat in range(4):
+        rng = np.random.default_rng([5, repeat])
+
+        def draw(n: int, p: float, rng: np.random.Generator = rng) -> tuple[np.ndarray, np.ndarray]:
+            y = (rng.random(n) < p).astype(int)
+            return np.column_stack([3.5 * y, 0 * y]) + rng.normal(size=(n, 2)), y
+
+        quantifier = method(cv=20).fit(*draw(1000, 0.5))  # type: ignore[call-arg]
+        pool = np.vstack([draw(300, p)[0] for _ in range(20)])
+        rows = np.arange(len(pool)).reshape(20, -1)
+        found = predict_interval(quantifier, pool, rows, n_bootstrap=200, seed=repeat)
+        width = found.high[:, 1] - found.low[:, 1]
+        assert (width >= least[1][0] - least[0][0] - 1e-9).all()
+        covered += ((found.low[:, 1] <= p) & (p <= found.high[:, 1])).tolist()
+    assert np.mean(covered) >= 0.88  # .95 less three standard errors

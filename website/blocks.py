@@ -15,10 +15,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from quantshift import catalogue, metrics
+from quantshift import catalogue, judging, metrics, own_data
 from quantshift.experiments.loading import library
 from quantshift.quantifiers.estimator import AbstractQuantifier
-from website import commands, schema
+from website import commands, json_layout, schema
 from website.pages import DOCS, name_of, pages
 from website.tables import code, table
 
@@ -86,6 +86,8 @@ BLOCKS: Mapping[str, Callable[[Path], str]] = MappingProxyType(
         "run-options": lambda page: commands.options_table("quantshift run"),
         "report-options": lambda page: commands.options_table("quantshift report"),
         "commands": lambda page: commands.reference(),
+        "quantification-json": lambda page: json_layout.layout(own_data.json_schema()),
+        "judgement-json": lambda page: json_layout.layout(judging.json_schema()),
     }
 )
 """What a block of that name holds, on a page."""
@@ -144,7 +146,9 @@ def _first_line(thing: object) -> str:
     return (inspect.getdoc(thing) or "").splitlines()[0]
 
 
-def _sizes(n_training_sets: int, n_test_samples: int) -> str:
+def _sizes(n_training_sets: int, n_test_samples: int | None) -> str:
+    if n_test_samples is None:
+        return "as the data have groups"
     return f"{n_training_sets:,} x {n_test_samples:,}"
 
 

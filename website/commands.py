@@ -8,9 +8,9 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
-from typer.models import ArgumentInfo, OptionInfo
+from typer.models import ArgumentInfo, OptionInfo, TyperInfo
 
-from quantshift.cli.app import app, options
+from quantshift.cli.app import app_with, options
 from website.tables import code, table
 
 _WORDS = {str: "TEXT", int: "INTEGER", float: "NUMBER", Path: "PATH"}
@@ -56,15 +56,23 @@ class Command:
 
 def commands() -> list[Command]:
     """All commands, in the order of the work."""
+    app = app_with()
     found = [_command("quantshift", options)]
     found += [_command(f"quantshift {c.name}", c.callback) for c in app.registered_commands]
     for group in app.registered_groups:
         assert group.typer_instance is not None
         found += [
-            _command(f"quantshift {group.name} {command.name}", command.callback)
+            _command(_full_name(group, command.name or ""), command.callback)
             for command in group.typer_instance.registered_commands
         ]
     return found
+
+
+def _full_name(group: TyperInfo, name: str) -> str:
+    """Without its own name if the group runs it where no verb is named."""
+    assert group.typer_instance is not None
+    runs = getattr(group.typer_instance.info.cls, "default", "")
+    return f"quantshift {group.name}" if name == runs else f"quantshift {group.name} {name}"
 
 
 def options_table(name: str) -> str:
@@ -150,4 +158,5 @@ def _word(kind: Any) -> str:
 
 
 def _is_call(line: str) -> bool:
-    return line.strip().removeprefix("Example: ").startswith("quantshift ")
+    call = line.strip().removeprefix("Example: ")
+    return call.startswith("quantshift ") or " | quantshift " in call

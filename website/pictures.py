@@ -1,4 +1,4 @@
-"""The pictures of the documentation: how to choose a method, and the kinds of shift.
+"""The pictures of the documentation: how to choose, which way it goes, the kinds of shift.
 
     python -m website.pictures
 
@@ -104,7 +104,7 @@ STEPS = (
     ),
     Step(
         situation("Only the mix of items,", "labels as before", small="P(Y | X) stays"),
-        method("PCC", small="fails if P(Y) moves too"),
+        method("PCC", small="fails under prior shift"),
     ),
     Step(
         situation("Groups seen in training", "grew or shrank", small="P(X | Y, group) stays"),
@@ -114,25 +114,50 @@ STEPS = (
         situation("What a label means", small="P(Y | X) changes"),
         labels("Label some items", small="valid under any shift"),
     ),
-    Step(situation("I do not know"), method("Shift test", small="quantshift quantify")),
-    Step(situation("prior shift", "not rejected"), method("SLD"), depends=True),
     Step(
-        situation("rejected"),
-        method("SubclassSLD", small="report its range"),
+        situation("Everything a little,", "or I do not know", small="regions, sites, years"),
+        method("GuardedSLD", small="quantshift quantify"),
+    ),
+    Step(
+        situation("the items agree", "with label shift"),
+        method("SubclassSLD", small="it does this itself"),
         depends=True,
     ),
     Step(
-        situation("items unlike any", "seen in training"),
+        situation("they refute it"),
+        method("PCC", small="report the range"),
+        depends=True,
+    ),
+    Step(
+        situation("the range is wide", small="more than 40 points"),
         labels("Label some items", small="as above"),
         depends=True,
     ),
 )
 
+DIRECTIONS_HEAD = Box(("Which brings about which?",), QUESTION, bold=True)
+
+DIRECTIONS = (
+    Step(
+        situation("The label", small="opinion, fault, species"),
+        method("what is seen", small="words, readings, looks"),
+    ),
+    Step(
+        situation("What is known before", small="age, contract, pressure"),
+        method("the label", small="churn, default, rain"),
+    ),
+)
+"""What stays when the sample is of another place or time depends on it."""
+
+DECISIONS = {"choose": (HEAD, STEPS), "directions": (DIRECTIONS_HEAD, DIRECTIONS)}
+
 
 def main() -> None:
     """Write all pictures."""
     PICTURES.mkdir(exist_ok=True)
-    (PICTURES / "choose.svg").write_text(decision(HEAD, STEPS), encoding="utf-8", newline="\n")
+    for name, (head, steps) in DECISIONS.items():
+        text = decision(head, steps)
+        (PICTURES / f"{name}.svg").write_text(text, encoding="utf-8", newline="\n")
     for name, draw in ILLUSTRATIONS.items():
         (path,) = save_figure(draw(), PICTURES, f"shift-{name}", formats=["png"])
         with Image.open(path) as picture:

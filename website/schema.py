@@ -81,6 +81,12 @@ SHIFT_MEANING = {
     "positive": "The class that the prevalences speak of; without it the last.",
     "category_a": "Without it the first.",
     "category_b": "Without it the second.",
+    "by": "The column of the groups; without it the categories.",
+    "design": "`leave-one-out`: train on all groups but one; `one-to-others`: on one; `forward`: "
+    "on all up to one, in order.",
+    "every": "Dates as groups of a `day`, `week`, `month`, `quarter` or `year`.",
+    "ahead": "With `forward`, how many of the next groups are estimated.",
+    "smallest": "Groups of fewer items are left out.",
 }
 
 
@@ -160,6 +166,8 @@ def _type_name(annotation: Any) -> str:
     names = {str: "text", int: "whole number", float: "number", bool: "true or false"}
     if annotation in names:
         return names[annotation]
+    if isinstance(annotation, str):  # a word of a closed list
+        return "text"
     parts = [part for part in get_args(annotation) if part is not NoneType]
     if getattr(annotation, "__origin__", None) is dict:
         return "table"

@@ -8,59 +8,99 @@
 
 from typing import TYPE_CHECKING
 
-from quantshift import metrics
-from quantshift.binarisation import binarise
-from quantshift.intervals import aggregate_interval, predict_interval
 from quantshift.lazy import lazy_exports
-from quantshift.quantifiers import (
-    ACC,
-    CC,
-    MLPE,
-    PACC,
-    PCC,
-    SLD,
-    SMM,
-    AbstractAggregative,
-    AbstractQuantifier,
-    DyS,
-    Estimate,
-    HDx,
-    HDy,
-    Items,
-    SubclassSLD,
-    wrap,
-)
-from quantshift.shifts import (
-    AbstractProtocol,
-    AbstractShift,
-    ConceptShift,
-    CovariateShift,
-    Draw,
-    GivenSamples,
-    LocalCovariateShift,
-    NaturalPrevalence,
-    PriorShift,
-    TrainTest,
-    UniformPrevalence,
-)
 
 if TYPE_CHECKING:
+    from quantshift import metrics
+    from quantshift.binarisation import binarise
     from quantshift.checks import check_quantifier
     from quantshift.diagnosis.which_shift import shift_test
     from quantshift.evaluation import evaluate
     from quantshift.experiments import load_experiment, run_experiments
+    from quantshift.intervals import aggregate_interval, predict_interval
+    from quantshift.judging import judge
     from quantshift.own_data import load_model, quantify, save_model, train
+    from quantshift.quantifiers import (
+        ACC,
+        CC,
+        MLPE,
+        PACC,
+        PCC,
+        SLD,
+        SMM,
+        AbstractAggregative,
+        AbstractQuantifier,
+        DyS,
+        Estimate,
+        GuardedSLD,
+        HDx,
+        HDy,
+        Items,
+        SubclassSLD,
+        wrap,
+    )
     from quantshift.results import ResultStore
-else:  # these need frames, files and more: imported when first asked for
+    from quantshift.shifts import (
+        AbstractProtocol,
+        AbstractShift,
+        ConceptShift,
+        CovariateShift,
+        Draw,
+        GivenSamples,
+        GroupShift,
+        LocalCovariateShift,
+        NaturalPrevalence,
+        PriorShift,
+        TrainTest,
+        UniformPrevalence,
+    )
+else:
     __getattr__, __dir__ = lazy_exports(
         __name__,
         {
+            "quantshift.binarisation": ("binarise",),
             "quantshift.checks": ("check_quantifier",),
             "quantshift.diagnosis.which_shift": ("shift_test",),
             "quantshift.evaluation": ("evaluate",),
             "quantshift.experiments": ("load_experiment", "run_experiments"),
+            "quantshift.intervals": ("aggregate_interval", "predict_interval"),
+            "quantshift.metrics": ("metrics",),
+            "quantshift.judging": ("judge",),
             "quantshift.own_data": ("load_model", "quantify", "save_model", "train"),
+            "quantshift.quantifiers": (
+                "ACC",
+                "CC",
+                "MLPE",
+                "PACC",
+                "PCC",
+                "SLD",
+                "SMM",
+                "AbstractAggregative",
+                "AbstractQuantifier",
+                "DyS",
+                "Estimate",
+                "GuardedSLD",
+                "HDx",
+                "HDy",
+                "Items",
+                "SubclassSLD",
+                "wrap",
+            ),
             "quantshift.results": ("ResultStore",),
+            "quantshift.shifts": (
+                "AbstractProtocol",
+                "AbstractShift",
+                "ConceptShift",
+                "CovariateShift",
+                "Draw",
+                "GivenSamples",
+                "GroupShift",
+                "LocalCovariateShift",
+                "NaturalPrevalence",
+                "PriorShift",
+                "TrainTest",
+                "UniformPrevalence",
+            ),
         },
     )
 
@@ -84,6 +124,8 @@ __all__ = [
     "DyS",
     "Estimate",
     "GivenSamples",
+    "GroupShift",
+    "GuardedSLD",
     "HDx",
     "HDy",
     "Items",
@@ -98,6 +140,7 @@ __all__ = [
     "binarise",
     "check_quantifier",
     "evaluate",
+    "judge",
     "load_experiment",
     "load_model",
     "metrics",

@@ -1,9 +1,12 @@
 """What the package offers, read off its exports: nobody keeps a list by hand."""
 
 import inspect
+from types import ModuleType
 from typing import Any, TypeVar
 
 import quantshift
+import quantshift.quantifiers
+import quantshift.shifts
 from quantshift.quantifiers.estimator import AbstractQuantifier
 from quantshift.shifts.protocol import AbstractProtocol
 
@@ -12,12 +15,12 @@ T = TypeVar("T")
 
 def quantifiers() -> dict[str, type[AbstractQuantifier]]:
     """The exported quantifiers by name."""
-    return _exported(AbstractQuantifier)  # type: ignore[type-abstract]
+    return _exported(quantshift.quantifiers, AbstractQuantifier)  # type: ignore[type-abstract]
 
 
 def shifts() -> dict[str, type[AbstractProtocol]]:
     """The exported protocols by name."""
-    return _exported(AbstractProtocol)  # type: ignore[type-abstract]
+    return _exported(quantshift.shifts, AbstractProtocol)  # type: ignore[type-abstract]
 
 
 def full_name(cls: type[Any]) -> str:
@@ -26,12 +29,11 @@ def full_name(cls: type[Any]) -> str:
     return first.split(":")[0].rstrip(".")
 
 
-def _exported(base: type[T]) -> dict[str, type[T]]:
-    # Quantifiers and protocols are imported with the package; names that are not yet are neither.
+def _exported(room: ModuleType, base: type[T]) -> dict[str, type[T]]:
+    """Classes of a room that the package exports too."""
     exports = {
-        name: vars(quantshift)[name]
-        for name in sorted(quantshift.__all__, key=str.casefold)
-        if name in vars(quantshift)
+        name: getattr(room, name)
+        for name in sorted(set(quantshift.__all__) & set(room.__all__), key=str.casefold)
     }
     return {
         name: thing

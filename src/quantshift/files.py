@@ -8,6 +8,7 @@ one is writing.
 import contextlib
 import errno
 import fcntl
+import glob
 import hashlib
 import os
 import re
@@ -15,8 +16,9 @@ import secrets
 import shutil
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 import psutil
 
@@ -25,7 +27,16 @@ from quantshift.errors import UserError
 STALE_SECONDS = 3600.0
 """A temporary file older than this belongs to nobody, whatever its name says."""
 
+Recognises: TypeAlias = Callable[[Path], bool]
+"""Whether a file that is there was made by quantshift, so that a newer one may take its place."""
+
+PAGE_MARK = b'<meta name="generator" content="quantshift'
+"""Stands in the head of every page."""
+
+_HEAD_BYTES = 4096
+_LONGEST_NAME = 200
 _TEMPORARY = re.compile(r"\.tmp-(?P<process>\d+)-[0-9a-f]{8}-(?P<host>.+)")
+_ASIDE = re.compile(r"\..+\.[0-9a-f]{8}\.(partial|old)")
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
 # Network file systems without locks, or without locks on folders.
@@ -37,8 +48,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
     The new name is on disk after `flush(path.parent)`.
     """
-    token = secrets.token_hex(4)
-    temporary = path.with_name(f".tmp-{os.getpid()}-{token}-{socket.gethostname()}")
+    temporary = _temporary(path.parent)
     with disk_errors(path.parent):
         try:
             with temporary.open("xb") as file:
@@ -51,12 +61,98 @@ def write_whole(path: Path, content: bytes) -> None:
             raise
 
 
-def check_place(file: Path) -> None:
-    """Refuse a name that no file can be written under, before the work for it is done."""
-    if file.is_dir():
-        raise UserError(f"{file} is a folder; name a file in it")
-    if not file.parent.is_dir():
-        raise UserError(f"{file}: no such folder; name a file in one that is there")
+def check_output(
+    file: str | Path,
+    *,
+    inputs: Iterable[object] = (),
+    overwrite: bool = False,
+    ours: Recognises | None = None,
+) -> Path:
+    """Refuse an output that cannot be written, or that would replace a file of the user.
+
+    To be asked before the work; `write_output` asks again. Returns the file itself, where `file`
+    is a link.
+
+    inputs: what the same command reads: paths, patterns, folders, or lists of them (anything else,
+        such as a data frame, has no file). An input is never replaced.
+    overwrite: whether another file may be.
+    ours: recognises files that may be replaced without asking; it may raise an error that says more
+        than "exists".
+    """
+    path = Path(os.path.realpath(file))
+    with write_errors(path.parent):
+        if path.is_dir():
+            raise UserError(f"{file} is a folder; name a file in it")
+        if not path.parent.is_dir():
+            raise UserError(f"{file}: no such folder; name a file in one that is there")
+        check_replaceable(file, inputs=inputs, overwrite=overwrite, ours=ours)
+    check_writable(path.parent)
+    return path
+
+
+def check_replaceable(
+    file: str | Path,
+    *,
+    inputs: Iterable[object] = (),
+    overwrite: bool = False,
+    ours: Recognises | None = None,
+) -> None:
+    """The part of `check_output` that is about a file that is there."""
+    path = Path(os.path.realpath(file))
+    if not path.exists():
+        return
+    if not path.is_file():
+        raise UserError(f"{file} is no ordinary file; name another")
+    for given in _paths(inputs):
+        if _is_part(path, given) and not (given.is_dir() and _is_ours(path, ours)):
+            raise UserError(
+                f"{file} is read by the same command; name another file", arguments=["out"]
+            )
+    if not overwrite and (ours is None or not ours(path)):
+        raise UserError(
+            f"{file} exists and was not made by quantshift; name another file, or overwrite it",
+            arguments=["overwrite"],
+        )
+
+
+def write_output(
+    file: str | Path,
+    content: bytes,
+    *,
+    inputs: Iterable[object] = (),
+    overwrite: bool = False,
+    ours: Recognises | None = None,
+) -> None:
+    """Write an output that `check_output` has allowed, and still allows."""
+    path = check_output(file, inputs=inputs, overwrite=overwrite, ours=ours)
+    with write_errors(path):
+        write_whole(path, content)
+        flush(path.parent)
+
+
+def is_page(path: Path) -> bool:
+    """Whether this is a page that quantshift made."""
+    return PAGE_MARK in head(path)
+
+
+def head(path: Path) -> bytes:
+    """The first bytes of a file, enough to recognise it by."""
+    with path.open("rb") as file:
+        return file.read(_HEAD_BYTES)
+
+
+def check_writable(folder: Path) -> None:
+    """Refuse a folder in which no file can be made, by making one."""
+    probe = _temporary(folder)
+    with write_errors(folder):
+        try:
+            with probe.open("xb") as file:
+                file.write(b"\0" * _HEAD_BYTES)
+                file.flush()
+                os.fsync(file.fileno())
+        finally:
+            with contextlib.suppress(OSError):
+                probe.unlink()
 
 
 def flush(path: Path) -> None:
@@ -69,24 +165,72 @@ def flush(path: Path) -> None:
             os.close(descriptor)
 
 
-def sibling(path: Path, suffix: str) -> Path:
-    """A free hidden name beside `path`, for what is to take its place or has lost it."""
-    return path.parent / f".{path.name}.{secrets.token_hex(4)}.{suffix}"
+@contextlib.contextmanager
+def folder_aside(final: Path) -> Iterator[Path]:
+    """A new folder beside `final`, to be filled and put in place.
 
-
-def put_in_place(folder: Path, final: Path) -> None:
-    """Give the finished folder its final name; an older one there goes once it has it."""
-    old = sibling(final, "old")
-    if final.exists():
-        final.rename(old)
+    Whatever is not in place at the end goes; after an error also the parents made for it.
+    """
+    final = Path(os.path.realpath(final))
+    aside = final.parent / f".{final.name}.{secrets.token_hex(4)}.partial"
+    missing = [parent for parent in final.parents if not parent.exists()]
     try:
-        folder.rename(final)
+        with write_errors(final.parent):
+            make_folder(final.parent)
+            aside.mkdir()
+        yield aside
     except BaseException:
-        if old.exists():
-            old.rename(final)
+        shutil.rmtree(aside, ignore_errors=True)
+        for parent in missing:
+            with contextlib.suppress(OSError):
+                parent.rmdir()
         raise
-    flush(final.parent)
-    shutil.rmtree(old, ignore_errors=True)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def put_in_place(folder: Path, final: Path, *, own: Callable[[Path], bool]) -> None:
+    """Give the finished folder its final name; of an older one all but its own files is kept.
+
+    own: whether a file, by its path within the older folder, belongs to that and goes with it.
+    At every moment each other file is whole in the older folder or in the new one.
+    """
+    final = Path(os.path.realpath(final))
+    with write_errors(final):
+        if not final.exists():
+            _swap(folder, final, None)
+            return
+        kept = [name for name in _inside(final) if not own(name)]
+        for name in kept:
+            if os.path.lexists(folder / name):
+                raise UserError(
+                    f"{final / name} was not made by quantshift; move it, or choose another place",
+                    arguments=["out"],
+                )
+            _link(final / name, folder / name)
+        shutil.copymode(final, folder)
+        old = final.parent / f".{final.name}.{secrets.token_hex(4)}.old"
+        _swap(folder, final, old)
+    _remove_old(old, final, {name for name in _inside(old) if own(name)} | set(kept))
+
+
+def is_leftover(path: Path) -> bool:
+    """Whether a killed process left this file, or the folder it is in, half done."""
+    return any(is_temporary(Path(part)) or _ASIDE.fullmatch(part) for part in path.parts)
+
+
+def check_new_folder(folder: Path) -> None:
+    """Refuse a folder that cannot be made, before the work for it is done."""
+    if len(os.fsencode(folder.name)) > _LONGEST_NAME:
+        raise UserError(f"{folder}: the name is too long; choose a shorter one", arguments=["out"])
+    place = Path(os.path.realpath(folder)).parent
+    while not os.path.lexists(place):
+        place = place.parent
+    if not place.is_dir():
+        raise UserError(
+            f"{place} is a file where a folder is needed; choose another place", arguments=["out"]
+        )
+    check_writable(place)
 
 
 def file_sha256(path: Path) -> str:
@@ -136,7 +280,8 @@ def disk_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in _FULL:
+        # numpy has no number for a short write: "4096 requested and 0 written".
+        if error.errno in _FULL or (error.errno is None and "written" in str(error)):
             raise UserError(
                 f"no space left on the disk of {folder}; free some and run the same command again"
             ) from error
@@ -145,6 +290,19 @@ def disk_errors(folder: Path) -> Iterator[None]:
                 f"no permission to write in {folder}; choose another place", arguments=["out"]
             ) from error
         raise
+
+
+@contextlib.contextmanager
+def write_errors(place: Path) -> Iterator[None]:
+    """Turn every error of the disk, while an output is written, into a line that names a cure."""
+    try:
+        with disk_errors(place):
+            yield
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise UserError(
+            f"{place} cannot be written ({why}); choose another place", arguments=["out"]
+        ) from error
 
 
 def is_temporary(path: Path) -> bool:
@@ -170,3 +328,82 @@ def _is_abandoned(path: Path) -> bool:
         return time.time() - path.stat().st_mtime > STALE_SECONDS
     except FileNotFoundError:
         return False  # Its writer has just given it its final name.
+
+
+def _temporary(folder: Path) -> Path:
+    """A free name in the folder for a file that is not complete."""
+    return folder / f".tmp-{os.getpid()}-{secrets.token_hex(4)}-{socket.gethostname()}"
+
+
+def _swap(folder: Path, final: Path, old: Path | None) -> None:
+    """Rename `final`, if there is one, to `old`, and the folder to `final`; both or neither."""
+    if old is not None:
+        final.rename(old)
+    try:
+        folder.rename(final)
+        flush(final.parent)
+    except BaseException:
+        if not folder.exists():
+            final.rename(folder)
+        if old is not None:
+            old.rename(final)
+        raise
+
+
+def _inside(folder: Path) -> list[Path]:
+    """The files, links and empty folders in a folder, by their path within it."""
+    found = []
+    for root, folders, names in os.walk(folder):
+        here = Path(root)
+        names += [name for name in folders if (here / name).is_symlink()]
+        if not names and not folders and here != folder:
+            found.append(here.relative_to(folder))
+        found += [(here / name).relative_to(folder) for name in names]
+    return found
+
+
+def _link(path: Path, other: Path) -> None:
+    """The same file, link or empty folder under another name."""
+    if path.is_dir() and not path.is_symlink():
+        other.mkdir(parents=True)
+        return
+    other.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(path, other, follow_symlinks=False)
+    except OSError:  # A file system without links.
+        shutil.copy2(path, other, follow_symlinks=False)
+
+
+def _remove_old(old: Path, final: Path, known: set[Path]) -> None:
+    """Remove the old folder; what has come into it since goes to the new one."""
+    with contextlib.suppress(OSError):
+        for name in _inside(old):
+            if name in known and not (old / name).is_dir():
+                (old / name).unlink()
+            elif name not in known and not os.path.lexists(final / name):
+                (final / name).parent.mkdir(parents=True, exist_ok=True)
+                (old / name).rename(final / name)
+        for root, _, _ in os.walk(old, topdown=False):
+            os.rmdir(root)
+
+
+def _paths(inputs: Iterable[object]) -> Iterator[Path]:
+    """The files and folders among the inputs."""
+    for given in inputs:
+        if isinstance(given, list | tuple):
+            yield from _paths(given)
+        elif isinstance(given, str | os.PathLike):
+            yield from map(Path, [given] if os.path.exists(given) else glob.glob(str(given)))
+
+
+def _is_part(path: Path, given: Path) -> bool:
+    """Whether an existing file is this one, whatever it is called there, or in this folder."""
+    if os.path.samefile(path, given):
+        return True
+    return given.is_dir() and path.is_relative_to(os.path.realpath(given))
+
+
+def _is_ours(path: Path, ours: Recognises | None) -> bool:
+    with contextlib.suppress(UserError):
+        return ours is not None and ours(path)
+    return False

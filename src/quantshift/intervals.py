@@ -35,9 +35,16 @@ matters (simulated samples, and the least width) it is Kish's effective size: wh
 would take of items of equal weights. Weights that are whole numbers are no exception: as far as
 intervals go they tell how much an item counts, not how often it was drawn.
 
-No interval is shorter than Wilson's for a sample whose labels are known. If the held-out posteriors
-of two classes cannot be told from each other, no sample says how many items are of the one or the
-other: their intervals go from 0 to all that the two have together, 100% if there are but two.
+No interval is shorter than Wilson's for a sample whose labels are known, whatever its size. If the
+held-out posteriors of two classes cannot be told from each other, no sample says how many items are
+of the one or the other: their intervals go from 0 to all that the two have together, 100% if there
+are but two. The same holds for a sample whose items all look the same, if those of no training
+class do: its intervals go from 0 to 100%. Methods that count answers are asked this, too.
+
+*Committees.* A method that averages over the models of the folds (SubclassSLD) does so over all of
+them in its estimate, but over `MOST_MEMBERS` in a replicate, others in each. Models that have seen
+nearly the same items differ by far less than resampled ones, and what they do differ by makes the
+interval wider, not narrower.
 
 The limits speak of the prevalence in the population the sample was drawn from; for the share among
 the very items of the sample they are on the safe side. What no replicate can show: held-out
@@ -52,19 +59,20 @@ binomial proportion", Statistical Science 16 (2001).
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.sparse.csgraph import connected_components
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.errors import DataError, UserError
 from quantshift.quantifiers.estimator import AbstractQuantifier, Estimate, Samples
-from quantshift.quantifiers.information import told_apart
+from quantshift.quantifiers.information import FEWEST, indistinct, told_apart
 from quantshift.quantifiers.items import Items, effective_size, uneven
 from quantshift.quantifiers.samples import PADDING
 from quantshift.quantifiers.simulation import ClassMembers, KnownPrevalences
@@ -91,6 +99,9 @@ MOST_ITEMS = 50_000
 SIZE_STEP = 1.05
 """Samples share simulations with those up to so many times their size."""
 
+MOST_MEMBERS = 4
+"""Models of a committee that classify the items of one replicate."""
+
 PER_SIMULATION = 1000
 """One sample is simulated per training replicate, prevalence and so many replicates asked for."""
 
@@ -102,9 +113,8 @@ class PrevalenceInterval:
     prevalence, low, high: shape (..., n_classes), in the order of `classes`.
     simultaneous: whether all classes are within their limits at once with probability `level`;
         otherwise each class is, on its own.
-    informative: whether the held-out posteriors tell a class from every other, (n_classes,). Where
-        they do not, the limits are as wide as they can be. Methods that do not adjust ask no
-        posteriors, and it is true.
+    informative: whether the posteriors tell a class from every other, (..., n_classes). Where they
+        do not, the limits are as wide as they can be.
     replicates: the bootstrap's estimates, shape (..., n_bootstrap, n_classes).
     """
 
@@ -203,7 +213,7 @@ def item_interval(
         classes=quantifier.classes_,
         replicates=drawn.values[one],
         simultaneous=simultaneous,
-        informative=drawn.informative,
+        informative=drawn.informative[one],
     )
 
 
@@ -213,6 +223,9 @@ class Replicates:
     items: as `quantifier.items(X)` returns them; point: the estimates of the samples. `values`
     holds the replicates, (n_samples, n_bootstrap, n_classes), when `estimates` has been exhausted.
     Those of a sample depend on the seed, its position and its size alone.
+
+    cross_fitted: whether held-out posteriors come from folds; by default they do if the quantifier
+    has fitted its classifier.
     """
 
     def __init__(
@@ -225,6 +238,7 @@ class Replicates:
         level: float,
         n_bootstrap: int,
         seed: int,
+        cross_fitted: bool | None = None,
     ) -> None:
         if quantifier.no_interval:
             raise UserError(
@@ -251,20 +265,21 @@ class Replicates:
         self.adjusted = quantifier.adjusts and (
             known.posteriors is not None or known.features is not None
         )
-        self.apart: NDArray[np.bool_] = np.ones((n_classes, n_classes), dtype=bool)
         self.members = Members(
             codes, n_classes, known.weights, held_out=known.posteriors is not None
         )
-        if self.adjusted and known.posteriors is not None:
-            self.apart = told_apart(
-                known.posteriors, codes, crisp=quantifier.crisp, weights=known.weights
-            )
-        self.informative: NDArray[np.bool_] = np.asarray(self.apart.all(axis=1))
+        if cross_fitted is None:
+            fitted = quantifier.classifier_
+            cross_fitted = fitted is not None and not isinstance(fitted, FrozenEstimator)
+        self.apart = self._told_apart(known, codes, cross_fitted=cross_fitted)
+        self.alike = self._alike(known, codes)
+        told: NDArray[np.bool_] = np.asarray(self.apart.all(axis=1))
+        self.informative: NDArray[np.bool_] = told & ~self.alike[:, np.newaxis]
         # Samples are simulated at known prevalences or, of many classes, at one near the estimate.
         self.simulates = self.adjusted and n_classes > 2 and not quantifier.beyond_prior_shift
         self.centre = inner(point.prevalence, self.sizes) if self.simulates else point.prevalence
         self.known: dict[int, KnownPrevalences] = {}
-        if self.adjusted and n_classes == 2 and self.informative.all():
+        if self.adjusted and n_classes == 2 and told.all():
             p_hat, shared = point.prevalence[:, 1], self._shared_sizes()
             self.known = {
                 int(size): KnownPrevalences(p_hat[shared == size]) for size in np.unique(shared)
@@ -292,7 +307,7 @@ class Replicates:
                 for position in range(len(self.samples))
                 for row in self._rows(position, len(columns), number)
             ]
-            pool = self.held_out if self.simulates else self.items
+            pool = self.held_out if self.simulates else some_members(self.items, number)
             estimate = again.estimate_items(pool, drawn)
             self.values[:, columns] = weighed_as(self.point, estimate)
             self._compare(again, number)
@@ -307,7 +322,43 @@ class Replicates:
             if self.quantifier.beyond_prior_shift:
                 least, most = np.minimum(least, low), np.maximum(most, high)
             low, high = as_if_counted(p_hat, least, most, self.sizes, self.level)
-        return without_information(low, high, self.apart)
+        low, high = without_information(low, high, self.apart)
+        low[self.alike], high[self.alike] = 0.0, 1.0
+        return low, high
+
+    def _told_apart(self, known: Items, codes: Codes, *, cross_fitted: bool) -> NDArray[np.bool_]:
+        """Which classes the held-out posteriors tell apart, as far as they are known and used."""
+        n_classes = len(self.quantifier.classes_)
+        if known.posteriors is None or "posteriors" not in self.quantifier.sees:
+            return np.ones((n_classes, n_classes), dtype=bool)
+        if not self.quantifier.adjusts and np.bincount(codes).min() < FEWEST:
+            # Of a method that counts answers, training items may tell but the number of classes.
+            return np.ones((n_classes, n_classes), dtype=bool)
+        return told_apart(
+            known.posteriors,
+            codes,
+            crisp=self.quantifier.crisp,
+            weights=known.weights,
+            cross_fitted=cross_fitted,
+        )
+
+    def _alike(self, known: Items, codes: Codes) -> NDArray[np.bool_]:
+        """In which samples the items cannot be told apart, though training items can."""
+        pool = self.items.posteriors
+        if pool is None or "posteriors" not in self.quantifier.sees:
+            return np.zeros(len(self.samples), dtype=bool)
+        untested = known.posteriors is None or np.bincount(codes).min() < FEWEST
+        return np.array(
+            [
+                indistinct(
+                    pool[rows],
+                    None if untested else known.posteriors,
+                    None if untested else codes,
+                )
+                for rows in self.samples
+            ],
+            dtype=bool,
+        )
 
     def _rows(self, position: int, n: int, number: int) -> Indices:
         rng = generator(
@@ -380,6 +431,15 @@ class Members:
     ) -> Indices:
         """As `ClassMembers.draw`, in positions among all training items."""
         return self.rows[self._members.draw(prevalences, size, n, rng)]
+
+
+def some_members(items: Items, number: int) -> Items:
+    """The items as some of the committee see them: others for every number."""
+    if items.committee is None or len(items.committee) <= MOST_MEMBERS:
+        return items
+    n_members = len(items.committee)
+    apart = np.arange(MOST_MEMBERS) * n_members // MOST_MEMBERS
+    return replace(items, committee=items.committee[(apart + number) % n_members])
 
 
 def weighed_as(point: Estimate, replicates: Estimate) -> Prevalences:

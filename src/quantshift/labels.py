@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quantshift.errors import DataError
+from quantshift.masks import unmasked
 from quantshift.types import Codes
 
 _FAMILIES = {"b": "booleans", "i": "integers", "f": "floats", "U": "strings"}
@@ -52,8 +53,7 @@ def column(values: ArrayLike, *, name: str = "labels") -> NDArray[Any]:
 
     Missing values, infinities, mixed types and anything that is not a vector are refused.
     """
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise _missing(name, int(np.flatnonzero(np.ma.getmaskarray(values))[0]))
+    values = unmasked(values, name)
     # A list goes through objects, for numpy would silently turn [1, "a"] into strings and
     # [True, 2] into integers.
     python = isinstance(values, list | tuple)

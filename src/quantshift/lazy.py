@@ -11,6 +11,7 @@ def lazy_exports(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The `__getattr__` and `__dir__` of a package; homes: module -> its names, as exported here.
 
+    A module with its own name among the names is exported itself.
     Type checkers do not run this: give them the same imports under TYPE_CHECKING.
     """
     home_of = {name: module for module, names in homes.items() for name in names}
@@ -18,7 +19,8 @@ def lazy_exports(
     def get_attribute(name: str) -> Any:
         if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        thing = getattr(import_module(home_of[name]), name)
+        home = import_module(home_of[name])
+        thing = home if home_of[name] == f"{package}.{name}" else getattr(home, name)
         setattr(sys.modules[package], name, thing)
         return thing
 

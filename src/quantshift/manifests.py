@@ -1,15 +1,28 @@
 """Folders that vouch for themselves: a manifest with format and version, sizes and hashes."""
 
 import json
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, RootModel, ValidationError
+
 from quantshift.errors import DataError, UserError
-from quantshift.files import file_sha256, flush
+from quantshift.files import check_new_folder, file_sha256, flush, is_leftover, put_in_place
+from quantshift.plain_json import parse_json
 
 MANIFEST = "manifest.json"
+
+
+class _Entry(BaseModel, strict=True):
+    bytes: int
+    sha256: str
+
+
+class _Files(RootModel[dict[str, _Entry]], strict=True):
+    """Sizes and hashes by the names of the files."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +50,7 @@ class FolderKind:
             reason = f"has no {MANIFEST}" if folder.is_dir() else "does not exist"
             raise DataError(self.absent.format(folder=folder, reason=reason))
         try:
-            manifest = json.loads(path.read_text(encoding="utf-8"))
+            manifest = parse_json(path.read_bytes())
         except ValueError as error:
             raise self.damaged(f"{path} is not JSON") from error
         if not isinstance(manifest, dict) or manifest.get("format") != self.format:
@@ -53,6 +66,10 @@ class FolderKind:
         missing = self.keys - manifest.keys()
         if missing:
             raise self.damaged(f"{path} lacks {', '.join(sorted(missing))}")
+        try:
+            _Files.model_validate(manifest["files"])
+        except ValidationError as error:
+            raise self.damaged(f"{path} does not name its files with sizes and hashes") from error
         return manifest
 
     def write(self, folder: Path, about: Mapping[str, Any], files: Sequence[Path]) -> None:
@@ -87,32 +104,73 @@ class FolderKind:
     def check_hashes(self, folder: Path, manifest: Mapping[str, Any]) -> None:
         """Read every file and refuse the folder if one is not what was written."""
         for name, entry in manifest["files"].items():
-            if file_sha256(folder / name) != entry["sha256"]:
-                raise self.damaged(f"{folder / name} does not match its manifest")
+            path = folder / name
+            try:
+                digest = file_sha256(path)
+            except OSError as error:
+                raise self.damaged(f"{path} cannot be read") from error
+            if digest != entry["sha256"]:
+                raise self.damaged(f"{path} does not match its manifest")
 
-    def check_free(self, out: Path, *, overwrite: bool) -> None:
-        """Refuse an output folder that is taken, unless it is of this kind and may go."""
-        if not out.exists() or (out.is_dir() and not any(out.iterdir())):
-            return
-        if format_of(out) != self.format:
-            raise UserError(
-                f"{out} exists and is no {self.noun}; choose another folder", arguments=["out"]
-            )
-        if not overwrite:
-            raise UserError(
-                f"{out} already holds a {self.noun}; choose another folder, or overwrite it",
-                arguments=["out", "overwrite"],
-            )
+    def check_free(self, out: Path, *, overwrite: bool, inputs: Iterable[str | Path] = ()) -> None:
+        """Refuse an output folder that cannot be made, or is taken.
+
+        One of this kind may be overwritten, unless it is among the inputs.
+        """
+        if os.path.lexists(out) and not (os.path.isdir(out) and not any(out.iterdir())):
+            if format_of(out) != self.format:
+                raise UserError(
+                    f"{out} exists and is no {self.noun}; choose another folder", arguments=["out"]
+                )
+            own = own_files(out)
+            for given in inputs:
+                path, folder = Path(os.path.realpath(given)), Path(os.path.realpath(out))
+                if path.is_relative_to(folder) and path.relative_to(folder) in own:
+                    raise UserError(
+                        f"{given} is part of the {self.noun} that would be replaced; choose "
+                        "another folder",
+                        arguments=["out"],
+                    )
+            if not overwrite:
+                raise UserError(
+                    f"{out} already holds a {self.noun}; choose another folder, or overwrite it",
+                    arguments=["out", "overwrite"],
+                )
+        check_new_folder(out)
+
+    def put_in_place(self, folder: Path, final: Path) -> None:
+        """Give a finished folder its final name; foreign files in an older one stay."""
+        own = own_files(final)
+        put_in_place(folder, final, own=lambda name: name in own or is_leftover(name))
 
     def damaged(self, what: str) -> DataError:
         """An error that names the cure."""
         return DataError(f"damaged {self.noun}: {what}; {self.cure}")
 
 
+def own_files(folder: Path) -> set[Path]:
+    """The files that a folder's manifest vouches for, and those of what was derived from it."""
+    own: set[Path] = set()
+    for path in [folder / MANIFEST, *folder.glob(f"*/{MANIFEST}")]:
+        manifest = _manifest(path.parent)
+        # What derives from a corpus names it; a corpus that lies in another is its own.
+        if path.parent == folder or "corpus" in manifest:
+            files = manifest.get("files")
+            names = [MANIFEST, *(files if isinstance(files, dict) else ())]
+            own |= {path.parent.relative_to(folder) / name for name in names}
+    return own
+
+
 def format_of(folder: Path) -> str | None:
     """The format that the manifest of a folder names; None if there is no such thing."""
+    manifest = _manifest(folder)
+    return str(manifest.get("format")) if manifest else None
+
+
+def _manifest(folder: Path) -> Mapping[str, Any]:
+    """What the manifest says; nothing if it cannot be read."""
     try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        manifest = parse_json((folder / MANIFEST).read_bytes())
     except (OSError, ValueError):
-        return None
-    return str(manifest.get("format")) if isinstance(manifest, dict) else None
+        return {}
+    return manifest if isinstance(manifest, dict) else {}

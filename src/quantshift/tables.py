@@ -1,5 +1,6 @@
 """Small tables of strings as plain text, Markdown or LaTeX; the first column is the row's name."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -39,10 +40,14 @@ def markdown_table(table: Table) -> str:
     """A Markdown table under its title in bold."""
     rule = ["---", *("---:" for _ in table.header[1:])]
     lines = [
-        "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |"
-        for line in (table.header, rule, *table.rows)
+        "| " + " | ".join(line) + " |"
+        for line in (
+            map(markdown_escape, table.header),
+            rule,
+            *(map(markdown_escape, row) for row in table.rows),
+        )
     ]
-    return "\n".join([f"**{table.title}**", "", *lines])
+    return "\n".join([f"**{markdown_escape(table.title)}**", "", *lines])
 
 
 def latex_table(table: Table) -> str:
@@ -68,6 +73,17 @@ def latex_table(table: Table) -> str:
 RENDERERS: Mapping[str, Callable[[Table], str]] = MappingProxyType(
     {"text": text_table, "markdown": markdown_table, "latex": latex_table}
 )
+
+
+def markdown_escape(text: str) -> str:
+    r"""The text on one line, with what Markdown would take for its own spelt out.
+
+    >>> print(markdown_escape("a|b *c* p_U _d_"))
+    a\|b \*c\* p_U \_d\_
+    """
+    one_line = " ".join(text.split())
+    # An underscore inside a word is one.
+    return re.sub(r"[\\|*<`\[\]]|(?<!\w)_|_(?!\w)", lambda match: f"\\{match[0]}", one_line)
 
 
 def latex_escape(text: str) -> str:

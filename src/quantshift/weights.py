@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quantshift.errors import DataError
+from quantshift.masks import unmasked
 from quantshift.types import Codes
 
 Weights = NDArray[np.float64]
@@ -35,7 +36,9 @@ def checked_weights(
     if weights is None:
         return None
     try:
-        checked = np.array(weights, dtype=np.float64)
+        checked = np.array(unmasked(weights, "weights"), dtype=np.float64)
+    except DataError:
+        raise
     except (TypeError, ValueError):
         raise DataError("weights must be numbers, one per item") from None
     if checked.shape != (n_items,):

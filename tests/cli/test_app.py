@@ -4,11 +4,14 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from quantshift import __version__, catalogue
+from quantshift.cli import doctor
+from quantshift.cli.app import main
 
 COMMAND = [sys.executable, "-c", "from quantshift.cli.app import main; main()"]
 
@@ -53,6 +56,26 @@ def test_doctor_tells_versions_and_missing_parts() -> None:
         assert any(line.startswith(part) for line in done.stdout.splitlines()), part
 
 
+def test_doctor_knows_all_that_is_needed_and_all_extras() -> None:
+    with (Path(__file__).parents[2] / "pyproject.toml").open("rb") as file:
+        project = tomllib.load(file)["project"]
+
+    def names(requirements: list[str]) -> set[str]:
+        return {re.split(r"[<>=\[]", text)[0] for text in requirements}
+
+    assert names(project["dependencies"]) == set(doctor.REQUIRED)
+    extras = project["optional-dependencies"]
+    for extra in extras.keys() - {"test"}:
+        assert names(extras[extra]) <= doctor.OPTIONAL_PACKAGES.keys(), extra
+
+
+def test_doctor_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "REQUIRED", ("numpy", "no-such-package"))
+    assert ("no-such-package", "missing", "needed: pip install no-such-package") in (
+        doctor.findings()
+    )
+
+
 def test_a_user_s_error_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
     done = quantshift("corpus", "describe", str(tmp_path / "nowhere"))
     assert done.returncode == 2
@@ -85,13 +108,48 @@ def test_an_unknown_verb_is_exit_code_2() -> None:
     ],
 )
 def test_an_error_names_the_options_of_the_verb_that_cure_it(arguments, options, tmp_path) -> None:
-    (tmp_path / "old.csv").write_text("a,b\n1,2\n")
+    for name in ("old.csv", "new.csv"):
+        (tmp_path / name).write_text("a,b\n1,2\n")
     done = quantshift(*arguments, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith("error: ")
     assert done.stderr.count("\n") == 1
     assert done.stderr.rstrip().endswith(options)
     assert done.stderr.count("--") == options.count("--")
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        ("status.ResultStore.open", ("status", "out")),
+        ("data.import_table", ("data", "import", "a.csv", "--label", "y", "--out", "d")),
+    ],
+)
+def test_ctrl_c_is_one_line_and_exit_code_130(function, arguments, monkeypatch, capsys) -> None:
+    code = called(function, KeyboardInterrupt(), arguments, monkeypatch)
+    assert (code, *capsys.readouterr()) == (130, "", "stopped\n")
+
+
+def test_memory_that_is_not_enough_is_one_line(monkeypatch, capsys) -> None:
+    error = MemoryError("Unable to allocate 7.28 TiB")
+    code = called("status.ResultStore.open", error, ("status", "out"), monkeypatch)
+    said, wrong = capsys.readouterr()
+    assert (code, said, wrong.count("\n")) == (2, "", 1)
+    assert wrong.startswith("error: the memory of this machine is not enough")
+    assert "7.28 TiB" in wrong
+
+
+def called(function, error: BaseException, arguments, monkeypatch) -> object:
+    """The exit code of the command if the function raises the error."""
+
+    def fail(*values: object, **options: object) -> None:
+        raise error
+
+    monkeypatch.setattr(f"quantshift.cli.{function}", fail)
+    monkeypatch.setattr(sys, "argv", ["quantshift", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return ended.value.code
 
 
 def test_the_library_names_no_options() -> None:

@@ -51,6 +51,18 @@ def test_import_then_describe(tmp_path):
     assert len(found["samples"]) == 3
 
 
+def test_a_quote_left_open_names_its_line_and_its_cure(tmp_path):
+    rows = [f"{i % 5 + 1},{LONG},x" for i in range(100)]
+    for i in (20, 70):
+        rows[i] = rows[i].replace("word", '"word', 1)
+    (tmp_path / "a.csv").write_text("\n".join(["stars,text,note", *rows]))
+    source, out = f"A={tmp_path}/a.csv", tmp_path / "corpus"
+    assert "a.csv: line 22: a quote" in error_of(run("import", source, "--out", out))
+    assert not out.exists()
+    assert run("import", source, "--out", out, "--lenient").exit_code == 0
+    assert Corpus.open(out).n_documents == 100
+
+
 def test_damaged_counts_are_found_too(tmp_path):
     out = tmp_path / "corpus"
     assert run("synthetic", "--out", out, "--documents", 50).exit_code == 0

@@ -1,6 +1,7 @@
 """`quantshift data` as users meet it: what it makes, shows, and how it fails."""
 
 import json
+import re
 
 import numpy as np
 import polars as pl
@@ -172,3 +173,20 @@ def test_help_teaches_by_example(quantshift, verb, monkeypatch):
     code, out, _ = quantshift("data", verb, "--help")
     assert code == 0
     assert out.count(f"quantshift data {verb}") >= 3
+
+
+def test_a_quote_left_open_names_its_line_and_its_cure(quantshift, churn):
+    lines = (churn / "churn.csv").read_text().splitlines()
+    lines[3] = lines[3].replace("plus", '"plus')
+    (churn / "churn.csv").write_text("\n".join(lines))
+    words = ("data", "import", "churn.csv", "--label", "left", "--out", "mine")
+    code, _, err = quantshift(*words)
+    assert code == 2
+    assert err == (
+        "error: churn.csv: line 4: a quote (\") is opened in column 'plan' and never closed; mend "
+        "the line, or read the file line by line (--lenient)\n"
+    )
+    assert not (churn / "mine").exists()
+    code, out, _ = quantshift(*words, "--lenient")
+    assert code == 0
+    assert re.search(r"^items +14$", out, re.MULTILINE)

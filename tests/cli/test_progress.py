@@ -16,11 +16,36 @@ def clock(monkeypatch) -> list[float]:
 def test_lines_now_and_then_where_there_is_no_terminal(clock):
     out = io.StringIO()
     with progress.byte_progress(Console(file=out)) as advance:
-        for second in range(13):
+        for second in range(18):
             clock[0] = 100.0 + second
             advance("[a].txt", second * 1_000_000, 25_000_000)
     assert out.getvalue() == (
-        "[a].txt: 20 %, 1.0 MB/s, 0:20 left\n[a].txt: 40 %, 1.0 MB/s, 0:15 left\n"
+        "[a].txt: 20 %, 1.0 MB/s, 0:20 left\n[a].txt: 60 %, 1.0 MB/s, 0:10 left\n"
+    )
+
+
+def test_short_work_is_silent_where_there_is_no_terminal(clock):
+    out = io.StringIO()
+    with progress.item_progress(Console(file=out)) as advance:
+        for step in range(50):
+            clock[0] = 100.0 + step / 10.1
+            advance("resampling", step, 50)
+    assert out.getvalue() == ""
+
+
+def test_count_and_time_left_of_every_piece_of_work(clock):
+    out = io.StringIO()
+    with progress.item_progress(Console(file=out)) as advance:
+        for second in range(0, 6):
+            clock[0] = 100.0 + second
+            advance("reading new.csv", 4096 * second, 0)
+        for second in range(6, 27):
+            clock[0] = 100.0 + second
+            advance("resampling", 10 * (second - 6), 1000)
+    assert out.getvalue() == (
+        "reading new.csv: 20,480\n"
+        "resampling: 90 of 1,000, 1:31 left\n"
+        "resampling: 190 of 1,000, 1:21 left\n"
     )
 
 
@@ -41,5 +66,15 @@ def test_a_bar_on_a_terminal():
     assert "10.0/20.0 MB" in out.getvalue()
 
 
+def test_counts_on_a_terminal():
+    out = io.StringIO()
+    with progress.item_progress(Console(file=out, force_terminal=True, width=100)) as advance:
+        advance("reading [new].csv", 4096, 0)
+        advance("resampling", 250, 1000)
+    assert "resampling" in out.getvalue()
+    assert "250 of 1,000" in out.getvalue()
+
+
 def test_an_empty_total_is_done():
-    assert progress.progress_line("a", 0, 0, 0.0) == "a: 100 %, 0.0 MB/s, 0:00 left"
+    assert progress.byte_line("a", 0, 0, 0.0) == "a: 100 %, 0.0 MB/s, 0:00 left"
+    assert progress.item_line("training", 0, 0, 0.0) == "training"

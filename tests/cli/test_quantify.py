@@ -12,6 +12,7 @@ from quantshift.cli.audit_plan import audit_plan
 from quantshift.cli.quantify import quantify
 from quantshift.cli.train import train
 from quantshift.errors import UserError
+from quantshift.own_data.words import shortened
 
 app = typer.Typer()
 app.command("quantify")(quantify)
@@ -19,9 +20,9 @@ app.command("train")(train)
 app.command("audit-plan")(audit_plan)
 
 
-def run(*arguments: object) -> Result:
+def run(*arguments: object, given: bytes | None = None) -> Result:
     with threadpool_limits(1):
-        return CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=True)
+        return CliRunner().invoke(app, [str(a) for a in arguments], input=given)
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +41,13 @@ def test_train_then_quantify_as_json_and_page(tables, tmp_path):
     pytest.importorskip("vl_convert")
     done = run("train", "--train", tables / "labelled.csv", "--label", "y", "--out", tmp_path / "m")
     assert done.exit_code == 0, done.output
-    assert done.stdout.splitlines()[0] == "200 labelled rows (0 100, 1 100)"
-    assert done.stdout.splitlines()[-1] == f"method SubclassSLD; model in {tmp_path / 'm'}"
+    assert done.stdout.splitlines()[:4] == [
+        "200 labelled rows (y = 0 100, y = 1 100)",
+        "Columns  1 used",
+        "         number  x (scaled)",
+        f"Rows     {shortened(str(tables / 'labelled.csv'))}: 200 read, all used",
+    ]
+    assert done.stdout.splitlines()[-1] == f"method GuardedSLD; model in {tmp_path / 'm'}"
     page = tmp_path / "out.html"
     done = run(
         *("quantify", "--model", tmp_path / "m", "--sample", tables / "new.csv"),
@@ -63,6 +69,44 @@ def test_options_reach_the_job(tables):
     assert "share  90 % interval" in done.stdout
     assert "Method   PACC: chosen by you" in done.stdout
     assert "naive-bayes, right on" in done.stdout
+
+
+def test_pipes_patterns_and_several_files(tables, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    labelled = pl.read_csv(tables / "labelled.csv")
+    for part in range(2):
+        labelled[100 * part : 100 * (part + 1)].write_csv(f"part-{part}.csv")
+    one = run("train", "--train", "part-*.csv", "--label", "y", "--out", "one", "--method", "PACC")
+    assert one.exit_code == 0, one.output
+    both = run(
+        *("train", "--train", "part-0.csv", "--train", "part-1.csv", "--label", "y"),
+        *("--out", "both", "--method", "PACC"),
+    )
+    assert both.stdout.startswith("200 labelled rows (y = 0 100, y = 1 100)\n")
+    piped = run(
+        *("quantify", "--model", "one", "--sample", "-", "--json", "--replicates", 100),
+        given=(tables / "new.csv").read_bytes(),
+    )
+    assert piped.exit_code == 0, piped.output
+    assert json.loads(piped.stdout)["batches"][0]["n_items"] == 80
+    files = run("quantify", "--model", "both", "--sample", "part-*.csv", "--replicates", 100)
+    assert files.exit_code == 0, files.output
+    assert files.stdout.splitlines()[2].split()[:2] == ["batch", "items"]
+    assert [line.split()[0] for line in files.stdout.splitlines()[3:5]] == [
+        "part-0.csv",
+        "part-1.csv",
+    ]
+
+
+def test_what_tells_nothing_of_the_label_ends_with_exit_code_4(tables, tmp_path):
+    """Also without items, where no column can help."""
+    (tmp_path / "empty.csv").write_text("x\n")
+    done = run(
+        *("quantify", "--train", tables / "labelled.csv", "--sample", tmp_path / "empty.csv"),
+        *("--label", "y", "--method", "PACC", "--replicates", 100),
+    )
+    assert done.exit_code == 4, done.output
+    assert done.stdout.startswith("y = 1: cannot be estimated without items; between 0 and 100 %\n")
 
 
 def test_a_plan_without_a_file_says_how_to_draw(tables):
@@ -92,8 +136,8 @@ def test_errors_are_user_errors(tables):
         (["--label", "y", "--by", "week"], "error: new.csv: no column 'week'; there are x"),
         (
             ["--label", "y", "--by", "x", "--every", "week"],
-            "error: labelled.csv: no numeric columns to work on among x, y; name the column of the "
-            "texts (--text)",
+            "error: labelled.csv: no column is left to work on: x (divides the sample into batches)"
+            "; name those to use (--text, --features)",
         ),
         (["--label", "y", "--sample", "void.csv"], "error: void.csv: the file is empty"),
         (["--label", "y", "--sample", "table.csv"], "error: table.csv: a Parquet file, though its"),

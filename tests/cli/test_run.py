@@ -26,7 +26,7 @@ def test_a_run_and_then_nothing_to_do(quantshift, tmp_path):
     assert (code, wrong) == (0, "")
     lines = said.splitlines()
     assert lines[0].startswith("2/2 cells, ")
-    assert lines[0].endswith(" cells/s, 0:00 left, 1 workers")
+    assert lines[0].endswith(" cells/s, 0:00 left, 1 worker")
     assert lines[1].startswith("2 cells in 0:0")
     assert lines[1].endswith(f"; results in {out}")
     assert "\x1b" not in said
@@ -170,3 +170,4 @@ def test_help_teaches(quantshift):
     for words in ("quantshift run prior local --out runs/first", "--redo", "--cluster", "Ctrl-C"):
         assert words in text
     assert "130" in text
+    assert "an experiment file is code, so run only those you trust" in text

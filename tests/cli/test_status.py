@@ -1,3 +1,5 @@
+import sys
+
 import pytest
 
 SMALL = (
@@ -28,7 +30,7 @@ def test_status_of_a_finished_run(quantshift, results):
     assert lines[0] == f"Results in {results}"
     assert lines[2].split() == ["prior", "synthetic", "2", "2", "0", "0", "6", "0"]
     assert lines[3].startswith("last run: 2 cells in ")
-    assert "with 1 workers" in lines[3]
+    assert "with 1 worker" in lines[3]
     assert "left" not in lines[3]
 
 
@@ -80,7 +82,7 @@ def test_verify_repairs_when_asked(quantshift, results):
     victim.unlink()
     code, said, _ = quantshift("verify", results, "--repair")
     assert code == 1
-    assert "1 damaged files removed" in said
+    assert "1 damaged file removed" in said
     code, said, _ = quantshift("verify", results)
     assert (code, said) == (1, "3 results, 0 damaged, 3 missing or failed\n")
 
@@ -102,3 +104,27 @@ def test_a_damaged_store_json_is_rebuilt(quantshift, results):
     assert "--repair" in wrong
     assert quantshift("verify", results, "--repair")[0] == 0
     assert (results / "store.json").read_bytes() == before
+
+
+@pytest.mark.slow
+def test_status_imports_no_method_of_the_results(quantshift, tmp_path, monkeypatch):
+    """Results of a stranger name Python classes; to look at them must not run their code."""
+    package = tmp_path / "strange_lab.py"
+    package.write_text("from quantshift import CC\n\nclass Mine(CC):\n    pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "mine.toml").write_text(
+        'name = "mine"\nquantifiers = ["strange_lab:Mine"]\n[shift]\nkind = "natural"\n'
+        "train_size = 60\ntest_size = 20\ntrain_repeats = 1\ntest_repeats = 1\n"
+        "[selection]\nenabled = false\n"
+    )
+    out = tmp_path / "out"
+    code, _, wrong = quantshift(
+        "run", tmp_path / "mine.toml", "--out", out, "--jobs", 1, "--documents", 500
+    )
+    assert (code, wrong) == (0, "")
+    package.write_text("raise RuntimeError('imported')\n")
+    del sys.modules["strange_lab"]
+    for verb in ("status", "verify", "report"):
+        code, _, wrong = quantshift(verb, out)
+        assert (code, wrong) == (0, ""), verb
+    assert "strange_lab" not in sys.modules

@@ -10,6 +10,7 @@ import pytest
 from quantshift.corpora import Category, Corpus, CorpusWriter
 from quantshift.corpora.corpus import split_by_bytes
 from quantshift.errors import DataError, UserError
+from quantshift.features.counts import tokenise_corpus
 
 CODES = [0, 1, 0, 1, 1]
 STARS = [1, 5, 3, 4, 4]
@@ -159,8 +160,7 @@ def test_without_commit_nothing_is_left(tmp_path):
 
 
 def test_a_corpus_in_the_way_needs_overwrite(tmp_path):
-    old = write(tmp_path / "c")
-    (old.path / "counts").mkdir()
+    tokenise_corpus(write(tmp_path / "c"))
     with pytest.raises(UserError, match=r"already holds a corpus; .* or overwrite it"):
         write(tmp_path / "c")
     new = write(tmp_path / "c", overwrite=True, texts=list("abcde"))
@@ -194,7 +194,7 @@ def test_a_failed_swap_brings_the_old_corpus_back(tmp_path, monkeypatch):
         return rename(self, target)
 
     monkeypatch.setattr(Path, "rename", refuse)
-    with pytest.raises(OSError, match="refused"):
+    with pytest.raises(UserError, match=r"/c cannot be written \(refused\); choose another"):
         write(tmp_path / "c", overwrite=True, texts=list("abcde"))
     assert Corpus.open(tmp_path / "c").hash == old.hash
     assert [p.name for p in tmp_path.iterdir()] == ["c"]
@@ -220,9 +220,10 @@ def test_opening_what_is_no_corpus(tmp_path):
         Corpus.open(tmp_path / "nowhere")
     with pytest.raises(DataError, match=r"has no manifest\.json"):
         Corpus.open(tmp_path)
-    (tmp_path / "manifest.json").write_text("{")
-    with pytest.raises(DataError, match="is not JSON"):
-        Corpus.open(tmp_path)
+    for text in ("{", "[" * 100_000):
+        (tmp_path / "manifest.json").write_text(text)
+        with pytest.raises(DataError, match="is not JSON"):
+            Corpus.open(tmp_path)
     (tmp_path / "manifest.json").write_text('{"format": "other"}')
     with pytest.raises(DataError, match="does not describe a corpus"):
         Corpus.open(tmp_path)

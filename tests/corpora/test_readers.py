@@ -212,7 +212,7 @@ def truncated(content: bytes) -> bytes:
         ("a.json", TABBED, r"\(line 1: not a JSON object\); the name promises one JSON object per"),
         ("a.json", b"null\n" * 5, "5 of the first 5 lines are no reviews"),
         ("a.txt", "5\tUTF-16\n".encode("utf-16") * 9, "lines are no reviews"),
-        ("a.csv", b"st\xff,text\n1,a\n", "unknown column|not in the format"),
+        ("a.csv", b"st\xff,text\n1,a\n", "names of the columns are not UTF-8"),
     ],
 )
 def test_broken_files(tmp_path, name, content, message):
@@ -267,5 +267,56 @@ def test_a_line_without_end_is_refused(tmp_path, monkeypatch):
 
 def test_an_open_quote_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr("quantshift.corpora.readers.BLOCK_BYTES", 64)
-    with pytest.raises(DataError, match="is a quote left open"):
+    with pytest.raises(DataError, match=r"line 2: a quote .* in column 'text' and never closed"):
         run(written(tmp_path / "a.csv", b'stars,text\n1,"open\n' + b"2,b\n" * 100))
+
+
+def test_a_row_without_end_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("quantshift.corpora.readers.BLOCK_BYTES", 64)
+    with pytest.raises(DataError, match="a row is longer than 0 MB; does every row end"):
+        run(written(tmp_path / "a.csv", b"stars,text\n1," + b"word " * 100 + b"\n"))
+
+
+def swallowed(column: int) -> bytes:
+    """A CSV of 100 reviews with a quote left open in two of them."""
+    rows = [[f"{i % 5 + 1}", f"a review with words {i}", "x"] for i in range(100)]
+    for i in (20, 70):
+        rows[i][column] = '"' + rows[i][column]
+    return "".join(",".join(row) + "\n" for row in [["stars", "text", "note"], *rows]).encode()
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.zip"])
+@pytest.mark.parametrize("column", [1, 2])
+def test_a_quote_left_open_stops_the_import(tmp_path, name, column):
+    content = swallowed(column)
+    path = tmp_path / name
+    if name == "a.zip":
+        zipped(path, {"in.csv": content})
+    else:
+        written(path, content)
+    said = rf"line 22: a quote \(\"\) is opened in column '{['', 'text', 'note'][column]}' and clos"
+    with pytest.raises(DataError, match=said) as caught:
+        run(path)
+    assert caught.value.arguments == ("lenient",)
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+    summary = run(path, lenient=True)
+    assert (summary.total.rows, summary.total.kept, summary.total.malformed) == (100, 100, 0)
+    assert rows_of(summary)[20] == (1, '"' * (column == 1) + "a review with words 20")
+
+
+def test_line_by_line_counts_what_is_no_row(tmp_path):
+    good = b"5,fine\n"
+    content = b"stars,text\n" + good * 8 + b'4,"two\nlines"\n' + good
+    assert run(written(tmp_path / "a.csv", content)).total.rows == 10
+    summary = run(tmp_path / "a.csv", lenient=True)
+    assert (summary.total.rows, summary.total.kept, summary.total.malformed) == (11, 10, 1)
+    assert summary.sources[0].first_malformed == "row 10: wrong number of columns"
+
+
+def test_a_ragged_row_of_bytes_that_are_no_utf_8_is_malformed(tmp_path):
+    header = "\ufeffstars,größe\n".encode()
+    content = header + b"5,fine\n" * 18 + b"4,\xff,x\n" + b"4,\xff\n" + "5,schön\n".encode()
+    summary = run(written(tmp_path / "a.csv", content), text_column="größe")
+    assert (summary.total.rows, summary.total.kept) == (21, 19)
+    assert (summary.total.malformed, summary.total.undecodable) == (1, 1)
+    assert rows_of(summary)[-1] == (5, "schön")

@@ -275,6 +275,14 @@ def test_an_existing_corpus_is_not_overwritten(tmp_path: Path) -> None:
     assert Corpus.open(tmp_path / "demo").n_documents == 10
 
 
+@pytest.mark.parametrize("n_documents", [10**12, 10**18])
+def test_a_corpus_that_memory_cannot_hold_is_refused(n_documents: int, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"needs about [\d,]+ GB of memory, this machine") as told:
+        write_corpus(tmp_path / "c", n_documents=n_documents)
+    assert told.value.arguments == ("documents",)
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("n_documents", [0, -5])
 def test_no_documents_is_an_error(n_documents: int, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=f"at least 1 document, got n_documents={n_documents}"):

@@ -1,8 +1,5 @@
 """What the tests of data sets share: a small table with everything in it."""
 
-import os
-from pathlib import Path
-
 import polars as pl
 import pytest
 
@@ -25,13 +22,3 @@ def table() -> pl.DataFrame:
             "churn": [("ja", "nein")[i % 3 == 0] for i in range(N)],
         }
     )
-
-
-@pytest.fixture(scope="session")
-def tables_dir() -> Path:
-    """The folder of real tables, for tests that want them."""
-    default = Path(__file__).parents[3] / "shared" / "data" / "tables"
-    path = Path(os.environ.get("QUANTSHIFT_TABLES", default))
-    if not path.is_dir():
-        pytest.skip(f"no real tables in {path}; set QUANTSHIFT_TABLES to run this test")
-    return path

@@ -90,6 +90,7 @@ def test_an_altered_manifest_is_found(change, message, tmp_path):
     ("text", "message"),
     [
         ("{", "is not JSON"),
+        ("[" * 100_000, "is not JSON"),
         ("[]", "does not describe a data set"),
         ('{"format": "quantshift-corpus"}', "does not describe a data set"),
         ('{"format": "quantshift-dataset", "version": 2}', "upgrade quantshift"),

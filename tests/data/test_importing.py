@@ -50,12 +50,13 @@ def test_a_table_is_the_same_data_set_from_every_format(name, table, tmp_path):
     assert left_out == {
         "churn": "the label",
         "land": "the categories",
-        "id": "60 different words in 60 rows, as names and ids have",
+        "id": "60 different values in 60 rows, as names and ids have",
         "empty": "all gaps",
         "same": "constant",
     }
     columns = {column["name"]: column for column in data.manifest["columns"]}
-    assert columns["age"] == {"name": "age", "kind": "number", "gaps": 9, "levels": None}
+    age = {key: columns["age"][key] for key in ("name", "kind", "gaps", "levels", "odd")}
+    assert age == {"name": "age", "kind": "number", "gaps": 9, "levels": None, "odd": 0}
     assert columns["farbe"]["levels"] == 3
 
 
@@ -106,9 +107,9 @@ def test_ragged_rows_and_broken_letters_are_counted(tmp_path):
 
 def test_small_classes_can_be_left_out(tmp_path):
     labels = [*["a"] * 20, *["b"] * 12, *["c"] * 3, None]
-    pl.DataFrame({"x": range(36), "y": labels}).sample(fraction=1, shuffle=True, seed=0).write_csv(
-        tmp_path / "t.csv"
-    )
+    pl.DataFrame({"x": [i % 30 for i in range(36)], "y": labels}).sample(
+        fraction=1, shuffle=True, seed=0
+    ).write_csv(tmp_path / "t.csv")
     data = import_table(
         tmp_path / "t.csv", tmp_path / "d", label="y", wishes=Wishes(fewest=10)
     ).manifest
@@ -320,3 +321,30 @@ def test_progress_reaches_the_end_of_a_file(table, tmp_path):
     seen = []
     import_table(path, tmp_path / "d", label="churn", progress=lambda *report: seen.append(report))
     assert seen[-1] == ("t.csv", path.stat().st_size, path.stat().st_size)
+
+
+def test_texts_are_left_out_of_tables_and_dates_are_used_by_their_parts(tmp_path):
+    words = ["fine", "slow", "kind", "rude", "warm", "late", "calm"]
+    frame = pl.DataFrame(
+        {
+            "note": [
+                " ".join(words[(i * k) % 7] for k in range(1, 10)) + f" {i}" for i in range(60)
+            ],
+            "day": [f"2024-{i % 12 + 1:02d}-{i % 28 + 1:02d}" for i in range(60)],
+            "when": ["2024-01-01"] * 60,
+            "y": ["a", "b", "a"] * 20,
+        }
+    )
+    frame.write_csv(tmp_path / "t.csv")
+    data = import_table(tmp_path / "t.csv", tmp_path / "d", label="y")
+    left_out = {column["name"]: column["reason"] for column in data.manifest["left_out"]}
+    assert left_out["note"] == "text; name it as the text of the items to use its words"
+    assert left_out["when"] == "constant"
+    assert data.dataset().features.number_names == (
+        "day: month (sine)",
+        "day: month (cosine)",
+        "day: weekday (sine)",
+        "day: weekday (cosine)",
+    )
+    texts = import_table(tmp_path / "t.csv", tmp_path / "e", label="y", text="note")
+    assert texts.kind == "text"

@@ -1,9 +1,13 @@
 """Tables of every format give the same rows; what is wrong with a file is one line."""
 
+import datetime
 import gc
 import gzip
+import io
 import json
+import os
 import random
+import tempfile
 import threading
 import time
 import tracemalloc
@@ -17,7 +21,7 @@ import pyarrow as pa
 import pytest
 
 from quantshift.data import reading
-from quantshift.data.reading import open_table
+from quantshift.data.reading import expanded, open_table, read_frame
 from quantshift.errors import DataError, UserError
 
 TEXTS = ["good, really", 'a "bad" one', "two\nlines", "naïve café"]
@@ -92,7 +96,7 @@ def rows(source, columns=("text", "n")):
     found = {name: [] for name in columns}
     for chunk in open_table(source).chunks(columns):
         for name in columns:
-            found[name] += chunk.columns[name]
+            found[name] += chunk.columns[name].to_list()
     return found
 
 
@@ -109,7 +113,7 @@ def test_every_format_gives_the_same_rows(tmp_path, ending):
 def test_data_frames_of_any_library():
     for frame in (FRAME, pd.DataFrame({"text": TEXTS, "n": NUMBERS}), pa.table({"text": TEXTS})):
         assert rows(frame, ["text"])["text"] == TEXTS
-    with pytest.raises(UserError, match="the table must be a path or a data frame, got list"):
+    with pytest.raises(UserError, match="the table must be a path or a data frame, got int"):
         open_table([1, 2])
 
 
@@ -138,7 +142,7 @@ def test_mixed_encodings_cost_a_character(tmp_path):
     content = "text,n\nnaïve,1\n".encode() + "café,2\n".encode("latin-1")
     (tmp_path / "a.csv").write_bytes(content)
     (chunk,) = open_table(tmp_path / "a.csv").chunks(["text"])
-    assert chunk.columns["text"] == ["naïve", "caf\ufffd"]
+    assert chunk.columns["text"].to_list() == ["naïve", "caf\ufffd"]
     assert chunk.undecodable == 1
 
 
@@ -229,7 +233,7 @@ def test_a_truncated_archive_is_one_line(tmp_path, keep):
         (
             "a.csv",
             b"PK\x03\x04....",
-            "a.csv: an Excel workbook, though its name ends in .csv; rename it",
+            "a.csv: a zip archive, though its name ends in .csv; unpack it",
         ),
         ("a.csv", b"\x1f\x8b..", "a.csv: a gzip file, though its name ends in .csv; rename it"),
         ("a.csv", "text\nx".encode("utf-16"), "a.csv: text in UTF-16; save it as UTF-8"),
@@ -273,3 +277,269 @@ def test_json_keys_of_later_rows_are_columns(tmp_path):
     lines = [json.dumps({"a": 1}), json.dumps({"a": 2, "b": 3})]
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
     assert rows(tmp_path / "a.jsonl", ["a", "b"]) == {"a": [1, 2], "b": [None, 3]}
+
+
+@pytest.mark.parametrize("good", ["", "a,1\n"])
+def test_ragged_rows_at_the_end_are_counted(tmp_path, good):
+    (tmp_path / "a.csv").write_text(f"text,n\n{good}b,2,3\nc\n")
+    *_, last = open_table(tmp_path / "a.csv").chunks(["text"])
+    assert sum(c.ragged for c in open_table(tmp_path / "a.csv").chunks(["text"])) == 2
+    assert last.columns.schema == {"text": pl.String}
+
+
+def test_types_are_kept_where_the_file_has_them(tmp_path):
+    frame = pl.DataFrame(
+        {
+            "whole": [1, None],
+            "real": [float("nan"), 0.5],
+            "yes": [True, False],
+            "day": [datetime.date(2020, 1, 2), None],
+            "level": pl.Series(["a", ""], dtype=pl.Categorical),
+            "raw": [b"caf\xc3\xa9", b"\xff"],
+        }
+    )
+    frame.write_parquet(tmp_path / "a.parquet")
+    for source in (frame, tmp_path / "a.parquet"):
+        (chunk,) = open_table(source).chunks(frame.columns)
+        assert chunk.columns.schema == {
+            **frame.schema,
+            "level": pl.String,
+            "raw": pl.String,
+        }
+        assert chunk.columns.rows() == [
+            (1, None, True, datetime.date(2020, 1, 2), "a", "café"),
+            (None, 0.5, False, None, None, "\ufffd"),
+        ]
+
+
+def test_json_columns_have_one_type_in_all_chunks(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "ROWS", 1)
+    records = [
+        {"n": 1, "mixed": 1, "big": 1, "yes": True},
+        {"n": 1.5, "mixed": "x", "big": 10**30, "yes": None, "late": "\ud800"},
+    ]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, records)))
+    names = ["n", "mixed", "big", "yes", "late"]
+    parts = [c.columns for c in open_table(tmp_path / "a.jsonl").chunks(names)]
+    assert pl.concat(parts).rows() == [
+        (1.0, "1", "1", True, None),
+        (1.5, "x", str(10**30), None, "?"),
+    ]
+
+
+def test_columns_of_lists_or_objects_are_refused_by_name(tmp_path):
+    records = [{"text": {"a": 1}, "n": 1}, {"text": ["x"], "n": 2}]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, records)))
+    pl.DataFrame({"text": [[1], [2]], "n": [1, 2]}).write_parquet(tmp_path / "a.parquet")
+    for path in (tmp_path / "a.jsonl", tmp_path / "a.parquet"):
+        table = open_table(path)
+        table.require(["n"])
+        with pytest.raises(DataError, match=r"the cells of 'text' are lists or objects; give each"):
+            table.require(["text"])
+    (chunk,) = open_table(tmp_path / "a.jsonl").chunks(["text"])
+    assert chunk.columns["text"].to_list() == ['{"a": 1}', '["x"]']
+
+
+def test_pandas_columns_of_mixed_types_are_strings_and_the_index_is_no_column():
+    frame = pd.DataFrame({"a": ["x", 1, None], 5: [1, 2, 3]}, index=[7, 3, 5])
+    assert open_table(frame).columns == ("a", "5")
+    assert rows(frame, ["a", "5"]) == {"a": ["x", "1", None], "5": [1, 2, 3]}
+    assert open_table(frame[[5]]).columns == ("5",)
+
+
+def total(table, columns):
+    """All rows of a table, and how many were left out."""
+    chunks = list(table.chunks(columns))
+    numbers = [chunk.first + i for chunk in chunks for i in range(len(chunk))]
+    assert numbers == list(range(1, len(numbers) + 1))
+    parts = [chunk.columns for chunk in chunks]
+    return pl.concat(parts).rows(), sum(chunk.ragged for chunk in chunks)
+
+
+def reviews(n=300):
+    words = ["fine", "dull", "long", "short"]
+    rows = [[words[i % 4] + " film", ["pos", "neg"][i % 2], f"note {i % 7}"] for i in range(n)]
+    return ["text", "label", "note"], rows
+
+
+def as_csv(header, rows):
+    return "".join(",".join(row) + "\n" for row in [header, *rows])
+
+
+@pytest.mark.parametrize(
+    ("places", "what"),
+    [
+        ([(99, 0)], "line 101: a quote (\") is opened in column 'text' and never closed"),
+        ([(298, 0)], "line 300: a quote (\") is opened in column 'text' and never closed"),
+        ([(99, 0), (249, 0)], "line 101: a quote (\") is opened in column 'text' and closed in"),
+        ([(99, 2)], "line 101: a quote (\") is opened in column 'note' and never closed"),
+    ],
+)
+@pytest.mark.parametrize("ending", ["csv", "csv.gz"])
+def test_a_quote_gone_wrong_stops_before_a_row_is_used(tmp_path, places, what, ending):
+    header, rows = reviews()
+    for row, column in places:
+        rows[row][column] = '"' + rows[row][column]
+    content = as_csv(header, rows).encode()
+    path = tmp_path / f"a.{ending}"
+    path.write_bytes(gzip.compress(content) if ending == "csv.gz" else content)
+    for read in (open_table, read_frame):
+        with pytest.raises(DataError) as caught:
+            read(path)
+        assert str(caught.value).startswith(f"{path}: {what}")
+        assert str(caught.value).endswith("; mend the line, or read the file line by line")
+        assert caught.value.arguments == ("lenient",)
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz"])
+def test_lenient_reads_line_by_line(tmp_path, ending):
+    header, rows = reviews()
+    rows[99][0] = '"' + rows[99][0]
+    rows[200] = ['"with, comma"', "pos", '""']
+    content = as_csv(header, rows).replace("short film,neg,note 3\n", "two\nlines\n", 1).encode()
+    path = tmp_path / f"a.{ending}"
+    path.write_bytes(gzip.compress(content) if ending == "csv.gz" else content)
+    table = open_table(path, lenient=True)
+    assert table.name == str(path)
+    found, ragged = total(table, header)
+    assert (len(found), ragged) == (299, 2)
+    assert found[98] == ('"short film', "neg", "note 1")
+    assert found[199] == ("with, comma", "pos", None)
+    frame = read_frame(path, lenient=True)
+    assert (frame.columns.rows(), frame.ragged) == (found, 2)
+
+
+def test_the_first_ragged_row_is_named(tmp_path):
+    (tmp_path / "a.csv").write_text('text,n\n"two\nlines",1\n\nb,2,3\nc,1\nd\n')
+    (chunk,) = open_table(tmp_path / "a.csv").chunks(["n"])
+    assert (len(chunk), chunk.ragged, chunk.first_ragged) == (2, 2, "line 5")
+
+
+def test_ragged_rows_of_bytes_that_are_no_utf_8_are_counted(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"text,n\na,1\n\xff,2,3\n\xffb,4\n")
+    found, ragged = total(open_table(tmp_path / "a.csv"), ["text", "n"])
+    assert (found, ragged) == ([("a", "1"), ("\ufffdb", "4")], 1)
+
+
+def test_a_column_without_a_name_keeps_it(tmp_path):
+    (tmp_path / "a.csv").write_text(",text\n0,a\n")
+    table = open_table(tmp_path / "a.csv")
+    assert table.columns == ("", "text")
+    assert total(table, table.columns) == ([("0", "a")], 0)
+
+
+@pytest.mark.parametrize("header", ["text,n", "text,n\n"])
+def test_a_header_without_rows(tmp_path, header):
+    (tmp_path / "a.csv").write_text(header)
+    table = open_table(tmp_path / "a.csv")
+    assert table.columns == ("text", "n")
+    assert list(table.chunks(["n"])) == []
+    assert len(read_frame(tmp_path / "a.csv").columns) == 0
+    (tmp_path / "b.csv").write_text("\n\n")
+    with pytest.raises(DataError, match=r"b.csv: the file is empty$"):
+        open_table(tmp_path / "b.csv")
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "tsv", "jsonl", "jsonl.gz", "parquet", "xlsx"])
+def test_a_pipe_is_known_by_its_content(tmp_path, monkeypatch, ending):
+    content = write(tmp_path / f"table.{ending}").read_bytes()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "spool"))
+    (tmp_path / "spool").mkdir()
+    stdin = io.TextIOWrapper(io.BytesIO(content))
+    monkeypatch.setattr("sys.stdin", stdin)
+    table = open_table("-")
+    assert table.name == "standard input"
+    found = total(table, ["text", "n"])[0]
+    assert [text for text, _ in found] == TEXTS
+    assert [float(n) for _, n in found] == NUMBERS
+    assert len(list((tmp_path / "spool").iterdir())) == (ending != "xlsx")
+    del table
+    gc.collect()
+    assert list((tmp_path / "spool").iterdir()) == []
+    with pytest.raises(DataError, match=r"^standard input: empty; it can be read once only$"):
+        open_table("-")
+    gc.collect()
+    assert list((tmp_path / "spool").iterdir()) == []
+
+
+def test_a_keyboard_is_no_table(monkeypatch):
+    stdin = io.TextIOWrapper(io.BytesIO(b""))
+    monkeypatch.setattr(stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sys.stdin", stdin)
+    with pytest.raises(UserError, match="standard input is the keyboard; give a file, or send"):
+        open_table("-")
+
+
+def test_a_named_pipe_is_read_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=("text,n\na,1\n",))
+    writer.start()
+    table = open_table(tmp_path / "pipe")
+    writer.join()
+    assert total(table, ["n"]) == ([("1",)], 0)
+    assert total(table, ["n"]) == ([("1",)], 0)
+
+
+def test_several_files_are_one_table(tmp_path):
+    (tmp_path / "a1.csv").write_text("text,n\na,1\nb,2,3\n")
+    (tmp_path / "a2.csv").write_text("n,text\n3,c\n")
+    for source in ([tmp_path / "a1.csv", tmp_path / "a2.csv"], f"{tmp_path}/a*.csv", tmp_path):
+        table = open_table(source)
+        assert table.columns == ("text", "n")
+        assert total(table, ["text", "n"]) == ([("a", "1"), ("c", "3")], 1)
+        (where,) = [c.first_ragged for c in table.chunks(["n"]) if c.first_ragged]
+        assert where == f"{tmp_path}/a1.csv, line 3"
+    assert open_table([tmp_path / "a1.csv", tmp_path / "a2.csv"]).name.endswith("a1.csv and 1 more")
+    assert open_table(f"{tmp_path}/a*.csv").name == f"{tmp_path}/a*.csv"
+    pl.DataFrame({"text": ["d"], "n": [4]}).write_parquet(tmp_path / "a3.parquet")
+    pl.DataFrame({"text": ["e"], "n": [0.5]}).write_parquet(tmp_path / "a4.parquet")
+    table = open_table(f"{tmp_path}/a[34].parquet")
+    assert total(table, ["text", "n"])[0] == [("d", 4.0), ("e", 0.5)]
+    assert [row[1] for row in total(open_table(tmp_path), ["text", "n"])[0]] == [
+        "1",
+        "3",
+        "4",
+        "0.5",
+    ]
+    (tmp_path / "a5.csv").write_text("text,m\na,1\n")
+    with pytest.raises(DataError) as caught:
+        open_table(tmp_path)
+    assert str(caught.value) == (
+        f"{tmp_path}: only {tmp_path}/a1.csv has a column 'n', {tmp_path}/a5.csv has none; files "
+        "that make one table need the same columns"
+    )
+    with pytest.raises(DataError, match=r"b\*\.csv: no file matches$"):
+        open_table(f"{tmp_path}/b*.csv")
+
+
+def test_a_name_with_brackets_is_a_name_if_there_is_such_a_file(tmp_path):
+    (tmp_path / "a[1].csv").write_text("text,n\na,1\n")
+    assert open_table(f"{tmp_path}/a[1].csv").name == f"{tmp_path}/a[1].csv"
+
+
+def test_each_file_of_a_pattern_or_a_folder_is_a_sample(tmp_path):
+    for name in ("b.csv", "a.csv", "README", ".hidden.csv"):
+        (tmp_path / name).write_text("text,n\na,1\n")
+    (tmp_path / "parts").mkdir()
+    FRAME.write_parquet(tmp_path / "parts" / "0.parquet")
+    FRAME.write_parquet(tmp_path / "parts" / "1.parquet")
+    (tmp_path / "parts" / "_SUCCESS").write_text("")
+    both = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    assert expanded([tmp_path]) == both
+    assert expanded([f"{tmp_path}/*.csv", "-", FRAME]) == [*both, "-", FRAME]
+    assert expanded([tmp_path / "parts"]) == [tmp_path / "parts"]
+    assert expanded([tmp_path / "parts" / "*.parquet"]) == sorted((tmp_path / "parts").glob("*.p*"))
+    assert len(total(open_table(tmp_path / "parts"), ["n"])[0]) == 2 * len(FRAME)
+    (tmp_path / "none").mkdir()
+    with pytest.raises(DataError, match=r"none: a folder without tables; name files$"):
+        expanded([tmp_path / "none"])
+
+
+def test_a_zip_archive_is_called_so_and_a_workbook_too(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.csv", "w") as archive:
+        archive.writestr("inside.csv", "text,n\na,1\n")
+    with pytest.raises(DataError, match=r"a.csv: a zip archive, though its .* in .csv; unpack it$"):
+        open_table(tmp_path / "a.csv")
+    workbook(tmp_path / "b.csv", [["text"], ["a"]])
+    with pytest.raises(DataError, match=r"b.csv: an Excel workbook, though .* in .csv; rename it$"):
+        open_table(tmp_path / "b.csv")

@@ -14,10 +14,10 @@ N = 30
 
 @pytest.fixture
 def main(tmp_path):
-    """Thirty rows: x is the number of the row, the last ten have no label."""
+    """Thirty rows: x is half the number of the row, the last ten have no label."""
     table = pl.DataFrame(
         {
-            "x": [float(i) for i in range(N)],
+            "x": [i / 2 for i in range(N)],
             "word": [("u", "v")[i % 2] for i in range(N)],
             "y": [None if i >= 20 else i % 3 for i in range(N)],
         }
@@ -55,7 +55,7 @@ def test_lists_with_true_prevalences(main, tmp_path):
     given = dataset.given
     assert given.names == ("9", "10")
     numbers = dataset.features.numbers[:, 0]
-    assert [numbers[rows].tolist() for rows in given.samples] == [[21, 3], [20, 25, 25]]
+    assert [numbers[rows].tolist() for rows in given.samples] == [[10.5, 1.5], [10, 12.5, 12.5]]
     assert_allclose(given.prevalences, [[1, 0, 0], [0.2, 0.3, 0.5]])
     assert given.train.tolist() == [i for i in range(20) if i != 3]
     assert data.manifest["given"] == {"samples": 2, "train": 19, "smallest": 2, "largest": 3}
@@ -189,7 +189,7 @@ def test_prevalences_without_samples_are_refused(main, tmp_path):
         ("x\n1\n", "no column 'word'"),
         ("x,word\n", "sample '0' has no items"),
         ("x,word\n1\n", "1 rows have too many or too few cells"),
-        ("x,word\nmuch,u\n", "column 'x' holds words or dates, but numbers in the main table"),
+        ("x,word\nmuch,u\n", "column 'x' holds words such as 'much', but numbers in training"),
     ],
 )
 def test_sample_files_that_do_not_fit_are_refused(content, message, main, tmp_path):

@@ -54,11 +54,14 @@ def test_sources_have_names_fit_for_folders(tmp_path):
     assert CorpusSource(tmp_path / "größte Bücher").name == "größte-Bücher"
 
 
-@pytest.mark.parametrize("text", ["", "..", "-", "a/b", " x ", ".hidden", "a=b", "ä" * 300])
+@pytest.mark.parametrize(
+    "text", ["", "..", "-", "a/b", " x ", ".hidden", "a=b", "ä" * 300, "\U00020000" * 90]
+)
 def test_any_text_becomes_a_name_that_stays(text):
     name = folder_name(text)
     assert check_name(name) == name
     assert not set(name) & set("/= \\")
+    assert len(name.encode()) <= 200
 
 
 def test_posteriors_have_a_column_for_every_class(tmp_path):

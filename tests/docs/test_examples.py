@@ -83,9 +83,7 @@ def test_lines_of_progress_are_left_out(page):
     sizes = "--set shift.test_size=50 --set shift.train_repeats=1 --set shift.test_repeats=1"
     path, folder = page(fence("console", f"$ {command} {sizes} --set selection.enabled=false\n"))
     assert refill(path, folder)
-    assert re.fullmatch(
-        r"1 cells in \d:\d\d; results in r", path.read_text("utf-8").splitlines()[2]
-    )
+    assert re.fullmatch(r"1 cell in \d:\d\d; results in r", path.read_text("utf-8").splitlines()[2])
 
 
 def test_a_failing_command_must_show_its_error(page):

@@ -41,7 +41,7 @@ class Command:
         settings = [f"--set={key}={value}" for key, value in sizes.items()]
         parallel = [] if "--cluster" in more else [f"--jobs={jobs}"]
         verb = ["run", self.experiment, "--documents=1500", *settings, *parallel]
-        return [*_quantshift(), *verb, "--out", str(out), *more]
+        return line(*verb, "--out", str(out), *more)
 
     def start(self, out: Path, *more: str, jobs: int = 2) -> "subprocess.Popen[str]":
         """In a process group of its own, so that signals to the group spare the tests."""
@@ -60,13 +60,14 @@ class Command:
         return subprocess.CompletedProcess(process.args, process.returncode, said, wrong)
 
 
-def _quantshift() -> list[str]:
-    return [sys.executable, "-c", "from quantshift.cli.app import main; main()"]
+def line(*arguments: str) -> list[str]:
+    """The command with these arguments, to be run in a process of its own."""
+    return [sys.executable, "-c", "from quantshift.cli.app import main; main()", *arguments]
 
 
 def call(*arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [*_quantshift(), *arguments], capture_output=True, text=True, timeout=300, check=False
+        line(*arguments), capture_output=True, text=True, timeout=300, check=False
     )
 
 
@@ -111,6 +112,7 @@ class Tools:
     command: Command = field(default_factory=Command)
     n_cells: int = N_CELLS
 
+    line = staticmethod(line)
     call = staticmethod(call)
     tree = staticmethod(tree)
     n_done = staticmethod(n_done)

@@ -1,7 +1,3 @@
-import subprocess
-import sys
-
-import psutil
 import pytest
 
 from quantshift import __version__
@@ -84,27 +80,6 @@ def test_an_error_of_the_store_stops_the_run(small, prepare):
     (store.path / "store.json").unlink()
     with pytest.raises(UserError, match="holds no results"):
         list(ProcessExecutor(2).run(jobs))
-
-
-def test_workers_end_with_their_parent(tmp_path):
-    script = tmp_path / "parent.py"
-    script.write_text(
-        "import os, signal, sys, time\n"
-        "from quantshift.experiments.executors import ProcessExecutor\n"
-        "if __name__ == '__main__':\n"
-        "    pool = ProcessExecutor(1)._pool()\n"
-        "    print(pool.submit(os.getpid).result(), flush=True)\n"
-        "    os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
-    # Reading to the end waits for the worker, too, which has inherited the pipe.
-    done = subprocess.run([sys.executable, script], capture_output=True, timeout=60, check=False)
-    assert done.returncode == -9
-    _, alive = psutil.wait_procs(_existing(int(done.stdout)), timeout=10)
-    assert not [process for process in alive if process.status() != psutil.STATUS_ZOMBIE]
-
-
-def _existing(pid):
-    return [psutil.Process(pid)] if psutil.pid_exists(pid) else []
 
 
 def test_which_executor():

@@ -103,6 +103,38 @@ def test_a_thousand_million_draws_are_refused_without_being_listed(key):
         small(**{key: 1_000_000_000})
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        (
+            "shift.train_size",
+            10**12,
+            "asks for 1,000,000,000,000 items in each training set",
+        ),
+        (
+            "shift.test_size",
+            10**12,
+            "items in the test samples of a training set; at most",
+        ),
+        ("selection.repeats", 10**9, "selection: asks for 11,000,000,000 validation samples; at"),
+        ("selection.prevalences", 10**9, "selection: asks for 10,000,000,000 validation samples"),
+        ("selection.size", 10**12, "selection: asks for .* items in the validation samples; at mo"),
+    ],
+)
+def test_so_are_items_that_no_memory_would_hold(key, value, message):
+    with pytest.raises(UserError, match=message):
+        small(**{"shift.replace": True, key: value})
+
+
+def test_a_key_of_any_length_names_a_folder():
+    vector = tuple(i / 1225 for i in range(50))
+    long = [cell_key({"p_train": vector, "train_repeat": i}) for i in range(2)]
+    assert long[0] != long[1]
+    for key in (*long, cell_key({"word": "ß" * 300}), cell_key({"word": "?" * 300})):
+        assert len(key.encode()) <= 200
+        check_name("cell", key)
+
+
 def test_without_results_everything_is_to_do():
     experiment = small()
     whole = planned(experiment)

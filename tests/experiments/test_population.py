@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -100,6 +102,22 @@ def test_a_shift_of_two_classes_on_three_is_refused(arrays):
     experiment, dataset = arrays(["a", "b", "c"] * 10)
     with pytest.raises(UserError, match=r"data\.cut_point"):
         population_of(experiment, dataset)
+
+
+def test_stars_are_cut_at_3_and_other_ordered_labels_only_if_asked(arrays, small_source):
+    """An order alone says nothing about where grades of 0 to 20 are to be cut."""
+    experiment, dataset = arrays([2, 3, 4, 12] * 10, kind="natural")
+    assert dataset.ordinal
+    assert population_of(experiment, dataset).classes == ("2", "3", "4", "12")
+    asked = experiment.data.model_copy(update={"cut_point": 5.0})
+    cut = population_of(replace(experiment, data=asked), dataset)
+    assert cut.classes == ("below 5", "above 5")
+    named = replace(experiment, data=experiment.data.model_copy(update={"cut_point": 3.0}))
+    assert population_of(named, dataset).classes == ("below 3", "above 3")
+    stars = open_population(experiment, small_source)
+    assert stars.classes == ("below 3", "above 3")
+    every = experiment.data.model_copy(update={"cut_point": "none"})
+    assert len(open_population(replace(experiment, data=every), small_source).classes) == 5
 
 
 def test_a_shift_between_categories_needs_them(arrays):

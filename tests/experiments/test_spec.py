@@ -85,7 +85,7 @@ def test_the_file_as_it_stands(load):
         train_prevalences=(0.2, 0.5), train_repeats=2, test_repeats=5
     )
     assert experiment.methods == tuple(MethodSpec(n, n) for n in ("CC", "SLD", "MLPE"))
-    assert experiment.data.cut_point == 3
+    assert experiment.data.cut_point is None
     assert experiment.selection.repeats == 3
     assert experiment.classifier.options == {"tol": 1e-5}
     assert experiment.n_training_sets == 2 * 2
@@ -271,8 +271,22 @@ BROKEN = {
     ),
     "name that is no folder": (
         replaced('name = "mine"', 'name = "a/b"'),
-        "mine.toml: name: must be letters, digits, '-', '_' and '.', for it names a folder of the "
-        "results (and not 'log'), got 'a/b'",
+        "mine.toml: name: must be letters, digits, '-', '_' and '.', at most 100, for it names a "
+        "folder of the results, got 'a/b'",
+    ),
+    "name of a method on two lines": (
+        MINE + '[[quantifier]]\nname = "a\\nb"\nmethod = "CC"\n',
+        "mine.toml: quantifier[0].name: must be a name on one line, got 'a\\nb'",
+    ),
+    "name of 300 letters": (
+        replaced('name = "mine"', f'name = "{"n" * 300}"'),
+        "mine.toml: name: must be letters, digits, '-', '_' and '.', at most 100, for it names a "
+        f"folder of the results, got '{'n' * 56}...",
+    ),
+    "name of the report's folder": (
+        replaced('name = "mine"', 'name = "report"'),
+        "mine.toml: name: experiment name 'report' is that of another file or folder of the "
+        "results; choose another, got 'report'",
     ),
     "number in quotes": (
         with_line('train_size = "many"', table="shift"),
@@ -415,7 +429,7 @@ BROKEN = {
     "no kind of shift": (
         replaced('kind = "prior"', ""),
         "mine.toml: shift.kind: is missing; "
-        "known: concept, covariate, given, local, natural, prior, uniform",
+        "known: concept, covariate, given, groups, local, natural, prior, uniform",
     ),
     "no shift": (
         'name = "m"\nquantifiers = ["CC"]',

@@ -10,7 +10,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from quantshift.corpora.corpus import CorpusWriter
-from quantshift.errors import DataError
+from quantshift.errors import DataError, UserError
 from quantshift.features import counts as module
 from quantshift.features.counts import (
     CountMatrix,
@@ -340,7 +340,7 @@ def test_a_rename_that_fails_keeps_the_older_counts(
         return rename(path, target)
 
     monkeypatch.setattr(Path, "rename", refuse)
-    with pytest.raises(PermissionError):
+    with pytest.raises(UserError, match="counts cannot be written"):
         tokenise_corpus(corpus)
     assert [path.name for path in corpus.path.iterdir()] == ["counts"]
     assert open_counts(corpus).shape[0] == 6

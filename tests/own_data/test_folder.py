@@ -1,14 +1,30 @@
 """Models as folders: what is loaded is what was saved, and nothing else is loaded."""
 
+import errno
 import hashlib
+import io
 import json
+import os
 import zipfile
 
+import polars as pl
 import pytest
+import skops.io
+from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from quantshift.errors import DataError, UserError
+from quantshift.own_data import folder as module
 from quantshift.own_data import load_model, quantify, save_model, train
-from quantshift.own_data.folder import DESCRIPTION, NUMBERS, _seal
+from quantshift.own_data.folder import (
+    DESCRIPTION,
+    NUMBERS,
+    _digest,
+    check_model_place,
+    check_savable,
+)
 
 FAST = {"n_bootstrap": 50}
 
@@ -26,7 +42,7 @@ def test_a_loaded_model_gives_the_same_answer(folder, model, tmp_path):
         folder / "new.csv", model=model, **FAST
     )
     by_path = quantify(folder / "new.csv", model=tmp_path / "m", **FAST)
-    assert by_path.method == "SubclassSLD"
+    assert by_path.method == "GuardedSLD"
 
 
 @pytest.mark.parametrize("classifier", ["naive-bayes", "forest", "boosting"])
@@ -46,9 +62,9 @@ def test_every_classifier_can_be_saved(folder, tmp_path, classifier):
 
 def test_people_can_read_what_a_model_is(saved):
     told = json.loads((saved / DESCRIPTION).read_text())
-    assert told["format"] == 2
+    assert told["format"] == 3
     assert told["classes"] == ["negative", "positive"]
-    assert told["columns"]["features"] == ["length", "price"]
+    assert [column["name"] for column in told["columns"]["features"]] == ["length", "price"]
     assert told["training"]["counts"] == {"negative": 300, "positive": 300}
     assert told["method"] == "PACC"
     assert sorted(p.name for p in saved.iterdir()) == [DESCRIPTION, NUMBERS]
@@ -56,12 +72,14 @@ def test_people_can_read_what_a_model_is(saved):
 
 def test_there_is_no_pickle_in_it(saved):
     with zipfile.ZipFile(saved / NUMBERS) as archive:
-        assert {name.rpartition(".")[2] for name in archive.namelist()} <= {"json", "npy"}
+        for name in archive.namelist():
+            known = {"json": b"{", "npy": b"\x93NUMPY", "bin": b"PAR1"}[name.rpartition(".")[2]]
+            assert archive.read(name).startswith(known)
 
 
 def test_a_newer_model_takes_the_place_of_an_older(saved, model):
     save_model(model, saved)
-    assert load_model(saved).columns.text == "review"
+    assert load_model(saved).columns.text == ("review",)
     assert sorted(p.name for p in saved.parent.iterdir()) == ["model"]
 
 
@@ -78,8 +96,8 @@ def test_a_tampered_or_foreign_model_is_refused(saved, tmp_path):
     description = (saved / DESCRIPTION).read_text()
     (saved / DESCRIPTION).write_text(description.replace("positive", "negatives"))
     assert refused(saved) == "model.json has been changed or damaged; train the model again"
-    (saved / DESCRIPTION).write_text(description.replace('"format": 2', '"format": 7'))
-    assert refused(saved) == "a model of format 7, this version reads 2; train it again"
+    (saved / DESCRIPTION).write_text(description.replace('"format": 3', '"format": 7'))
+    assert refused(saved) == "a model of format 7, this version reads 3; train it again"
     (saved / DESCRIPTION).write_text('{"model": "another"}')
     assert refused(saved) == "model.json is not of a quantshift model"
     (saved / DESCRIPTION).write_text("{")
@@ -96,8 +114,194 @@ def resealed(saved, numbers):
     told = json.loads((saved / DESCRIPTION).read_text())
     told.pop("seal")
     told["sha256"] = hashlib.sha256(numbers).hexdigest()
-    (saved / DESCRIPTION).write_text(json.dumps({**told, "seal": _seal(told)}))
+    (saved / DESCRIPTION).write_text(json.dumps({**told, "seal": _digest(told)}))
     (saved / NUMBERS).write_bytes(numbers)
+
+
+def forged(saved, *, told=None, parts=None):
+    """A model of other content, with all checksums as they should be."""
+    content = json.loads((saved / DESCRIPTION).read_text())
+    for name in ("seal", "sha256"):
+        content.pop(name)
+    content.update(told or {})
+    content = {name: value for name, value in content.items() if value is not MISSING}
+    outer = ("format", "quantshift", "scikit-learn")
+    inner = {name: value for name, value in content.items() if name not in outer}
+    numbers = (saved / NUMBERS).read_bytes()
+    held = skops.io.loads(numbers, trusted=skops.io.get_untrusted_types(data=numbers))
+    held = {**held, **(parts or {}), "description": _digest(inner)}
+    numbers = skops.io.dumps({name: v for name, v in held.items() if v is not MISSING})
+    content["sha256"] = hashlib.sha256(numbers).hexdigest()
+    (saved / DESCRIPTION).write_text(json.dumps({**content, "seal": _digest(content)}))
+    (saved / NUMBERS).write_bytes(numbers)
+
+
+def packed_rows(n):
+    """A few bytes of Parquet with many rows."""
+    data = io.BytesIO()
+    pl.select(a=pl.repeat(0, n, dtype=pl.Int8)).write_parquet(data)
+    assert len(data.getvalue()) < 100_000
+    return data.getvalue()
+
+
+MISSING = object()
+UNFIT = "what model.json says does not fit model.skops; train the model again"
+
+
+def test_a_forgery_that_changes_nothing_is_a_model(saved, folder, plain_model):
+    forged(saved)
+    assert quantify(folder / "new.csv", model=saved, **FAST) == quantify(
+        folder / "new.csv", model=plain_model, **FAST
+    )
+
+
+@pytest.mark.parametrize(
+    ("told", "line"),
+    [
+        ({"method": MISSING}, "model.json: method: field required; train the model again"),
+        ({"classes": "no"}, "model.json: classes: input should be a valid array; train the mo"),
+        ({"classes": [1, 2]}, "model.json: classes.0: input should be a valid string; train t"),
+        ({"more": 1}, "model.json: more: extra inputs are not permitted; train the model again"),
+        ({"training": {}}, "model.json: training.rows: field required; train the model again"),
+        ({"columns": None}, "model.json: columns: input should be "),
+        ({"classes": ["a", "b", "c"]}, UNFIT),
+        ({"positive": "other"}, UNFIT),
+        ({"classes": ["negative"]}, UNFIT),
+        ({"classes": ["negative", "negative"]}, UNFIT),
+        ({"classes": ["positive", "other"]}, UNFIT),
+        ({"quantshift": 7}, "made with quantshift 7, here is"),
+        ({"format": [1] * 50}, "a model of format [1, 1, 1, 1, 1, 1, 1, this version reads 3"),
+    ],
+)
+def test_a_forged_description_is_one_line(saved, told, line):
+    forged(saved, told=told)
+    assert refused(saved).startswith(line)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"preparation": MISSING},
+        {"scorer": 3},
+        {"base": None},
+        {"quantifier": [1, 2]},
+        {"preparation": {"a": 1}},
+        {"profile": b"no Parquet"},
+        {"profile": packed_rows(1 << 23)},
+    ],
+)
+def test_forged_numbers_are_one_line(saved, parts):
+    forged(saved, parts=parts)
+    assert refused(saved) == UNFIT
+
+
+def test_parts_of_another_model_are_one_line(saved, folder, model, tmp_path):
+    forged(saved, parts={"preparation": model.preparation})
+    assert refused(saved) == UNFIT
+    fewer = train(folder / "labelled.csv", label="sentiment", features=["length"], method="PACC")
+    forged(saved, parts={name: getattr(fewer, name) for name in ("preparation", "scorer")})
+    assert refused(saved) == UNFIT
+    save_model(fewer, saved)
+    other = train(folder / "labelled.csv", label="sentiment", features=["price"], method="PACC")
+    save_model(other, tmp_path / "b")
+    resealed(saved, (tmp_path / "b" / NUMBERS).read_bytes())
+    line = "model.json and model.skops are of different models; train the model again"
+    assert refused(saved) == line
+
+
+def test_content_nested_without_end_is_one_line(saved):
+    deep = "[" * 100_000 + "]" * 100_000
+    described = (saved / DESCRIPTION).read_text()
+    (saved / DESCRIPTION).write_text(deep)
+    assert refused(saved) == "model.json is no JSON; train the model again"
+    with pytest.raises(UserError, match="the folder holds other things"):
+        check_model_place(saved)
+    (saved / DESCRIPTION).write_text(described)
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        archive.writestr("schema.json", deep)
+    resealed(saved, data.getvalue())
+    assert refused(saved).startswith("cannot be read by this version (quantshift ")
+
+
+def test_a_packed_or_endless_file_is_not_read(saved, monkeypatch):
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("schema.json", "{}")
+        archive.writestr("padding.npy", b"\0" * 1_000_000)
+    resealed(saved, data.getvalue())
+    assert refused(saved) == "model.skops is packed, which no model of ours is"
+    (saved / NUMBERS).unlink()
+    (saved / NUMBERS).symlink_to("/dev/zero")
+    assert refused(saved) == "model.skops is missing; train the model again"
+    (saved / DESCRIPTION).unlink()
+    (saved / DESCRIPTION).symlink_to("/dev/zero")
+    assert refused(saved).startswith("no model here (model.json is missing)")
+    (saved / DESCRIPTION).unlink()
+    (saved / DESCRIPTION).write_bytes(b" " * 1000)
+    monkeypatch.setattr(module, "MOST_DESCRIPTION", 999)
+    assert refused(saved) == "model.json is too large for a model; train the model again"
+
+
+def test_foreign_files_stay_when_a_model_is_replaced(saved, model):
+    (saved / "notes.txt").write_text("mine")
+    (saved / "data").mkdir()
+    (saved / "data" / "table.csv").write_text("a,b")
+    save_model(model, saved)
+    assert load_model(saved).columns == model.columns
+    assert (saved / "notes.txt").read_text() == "mine"
+    assert (saved / "data" / "table.csv").read_text() == "a,b"
+    assert sorted(path.name for path in saved.parent.iterdir()) == ["model"]
+
+
+def test_a_model_that_cannot_be_written_leaves_nothing(saved, plain_model, monkeypatch, tmp_path):
+    before = {path.name: path.read_bytes() for path in saved.iterdir()}
+    fsync = os.fsync
+    for code in (errno.EROFS, errno.ENOSPC):
+        for nth in range(4):
+            calls = []
+
+            def broken(descriptor, code=code, nth=nth, calls=calls):
+                calls.append(descriptor)
+                if len(calls) > nth:
+                    raise OSError(code, os.strerror(code))
+                fsync(descriptor)
+
+            for folder in (saved, tmp_path / "deep" / "model"):
+                calls.clear()
+                monkeypatch.setattr(os, "fsync", broken)
+                with pytest.raises(UserError):
+                    save_model(plain_model, folder)
+                monkeypatch.undo()
+            assert {path.name: path.read_bytes() for path in saved.iterdir()} == before
+            assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_places_for_a_model_are_checked_before_the_training(saved, tmp_path):
+    check_model_place(saved, inputs=[tmp_path / "labelled.csv", None])
+    check_model_place(tmp_path / "new" / "model")
+    with pytest.raises(UserError, match=r"model.json is part of the model that would be replaced"):
+        check_model_place(saved, inputs=[saved / DESCRIPTION])
+    with pytest.raises(UserError, match=r"/proc cannot be written"):
+        check_model_place("/proc/model")
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / DESCRIPTION).write_text('{"layers": 3}')
+    with pytest.raises(UserError, match="the folder holds other things; name a new one"):
+        check_model_place(mine)
+
+
+class Own(BaseEstimator):
+    """A classifier that is neither scikit-learn's nor ours."""
+
+
+def test_a_classifier_of_ones_own_cannot_be_saved():
+    check_savable(make_pipeline(StandardScaler(), LogisticRegression()))
+    with pytest.raises(UserError) as caught:
+        check_savable(make_pipeline(StandardScaler(), Own()))
+    assert "Own cannot be saved in a model, which holds parts of scikit-learn and" in str(
+        caught.value
+    )
 
 
 def test_a_model_of_another_version_is_refused(saved):
@@ -105,14 +309,12 @@ def test_a_model_of_another_version_is_refused(saved):
     told.pop("seal")
     for package in ("quantshift", "scikit-learn"):
         other = {**told, package: "0.0.1"}
-        (saved / DESCRIPTION).write_text(json.dumps({**other, "seal": _seal(other)}))
+        (saved / DESCRIPTION).write_text(json.dumps({**other, "seal": _digest(other)}))
         line = refused(saved)
         assert line == f"made with {package} 0.0.1, here is {told[package]}; train the model again"
 
 
 def test_types_that_no_model_has_are_never_built(saved):
-    import skops.io
-
     from quantshift.corpora.readers import Columns
 
     resealed(saved, skops.io.dumps({"preparation": Columns("a", "b")}))

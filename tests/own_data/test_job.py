@@ -4,6 +4,7 @@ import dataclasses
 import json
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -12,13 +13,14 @@ from quantshift.errors import DataError, UserError
 from quantshift.own_data import (
     draw_audit_sheet,
     quantify,
-    render_json,
     render_text,
     train,
     write_audit_sheet,
 )
 from quantshift.own_data.columns import label_name
-from quantshift.own_data.model import column_order, n_folds
+from quantshift.own_data.model import column_order
+from quantshift.own_data.result import Rows
+from quantshift.own_data.training import n_folds
 
 FAST = {"n_bootstrap": 100}
 
@@ -31,7 +33,7 @@ def test_the_share_is_found_within_its_interval(folder, model):
     found = quantify(folder / "new.csv", model=model, **FAST)
     (batch,) = found.batches
     assert (batch.name, batch.n_items) == ("new.csv", 300)
-    assert found.method == "SubclassSLD"
+    assert found.method == "GuardedSLD"
     assert share(batch).estimate == pytest.approx(0.3, abs=0.12)
     assert share(batch).low < share(batch).estimate < share(batch).high
     assert sum(s.estimate for s in batch.shares) == pytest.approx(1)
@@ -56,9 +58,10 @@ def test_data_frames_do_as_well_as_files(folder, model):
     assert from_frame == dataclasses.replace(from_file, name="the sample")
 
 
-def test_numbers_are_found_without_being_named(folder):
-    model = train(folder / "labelled.csv", label="sentiment", without=["date"])
-    assert model.columns.features == ("length", "price")
+def test_columns_are_found_without_being_named(folder):
+    model = train(folder / "labelled.csv", label="sentiment", drop=["review"])
+    assert model.columns.content == ("date", "length", "price")
+    assert [(c.name, c.reason) for c in model.columns.left_out] == [("review", "dropped")]
     (batch,) = quantify(folder / "new.csv", model=model, **FAST).batches
     assert share(batch).estimate == pytest.approx(0.3, abs=0.1)
 
@@ -232,7 +235,15 @@ def test_rows_without_a_text_are_left_out_with_a_warning(folder, model, tmp_path
     holes.write_csv(tmp_path / "holes.csv")
     found = quantify(tmp_path / "holes.csv", model=model, **FAST)
     assert found.batches[0].n_items == 288
-    assert found.warnings == (f"{tmp_path}/holes.csv: 12 rows without a text were left out",)
+    assert found.batches[0].left_out == 12
+    assert found.warnings == (
+        f"{tmp_path}/holes.csv: 12 of 300 rows were left out (no content: 12)",
+    )
+    assert found.sample_rows == (Rows(f"{tmp_path}/holes.csv", 300, 288, {"no content": 12}),)
+    whole = quantify(sample[12:], model=model, **FAST)
+    known, lost = share(whole.batches[0]), 12 / 300
+    assert share(found.batches[0]).low == pytest.approx(known.low * (1 - lost))
+    assert share(found.batches[0]).high == pytest.approx(known.high * (1 - lost) + lost)
 
 
 def test_mixed_encodings_are_read_with_a_warning(model, tmp_path):
@@ -262,7 +273,7 @@ def bad_tables(path, model, plain_model):
         date=pl.when(pl.int_range(300) == 16).then(pl.lit("2026-13-01")).otherwise("date")
     ).write_csv(path / "dates.csv")
     pl.read_csv(new).with_columns(
-        length=pl.when(pl.int_range(300) == 4)
+        length=pl.when(pl.int_range(300) < 200)
         .then(pl.lit("long"))
         .otherwise(pl.col("length").cast(pl.String))
     ).write_csv(path / "words.csv")
@@ -304,8 +315,8 @@ def bad_tables(path, model, plain_model):
     )
     yield (
         {"sample": path / "words.csv", "model": plain_model},
-        f"{path}/words.csv: row 5, column 'length': 'long' is no number; mend the cell or leave "
-        "the column out",
+        f"{path}/words.csv: column 'length' holds words such as 'long', but numbers in training; "
+        "is it the same column?",
     )
     yield (
         {"sample": new, "model": model, "audit": path / "far.csv"},
@@ -379,9 +390,9 @@ def test_texts_without_a_word_are_one_line(tmp_path):
         train(tmp_path / "t.csv", label="y", text="t")
 
 
-def test_no_numeric_column_is_one_line(tmp_path):
-    pl.DataFrame({"t": ["?", "!"] * 10, "y": ["a", "b"] * 10}).write_csv(tmp_path / "t.csv")
-    with pytest.raises(UserError, match="no numeric columns to work on among t, y; name"):
+def test_no_column_to_work_on_is_one_line(tmp_path):
+    pl.DataFrame({"t": [7] * 20, "y": ["a", "b"] * 10}).write_csv(tmp_path / "t.csv")
+    with pytest.raises(UserError, match=r"no column is left to work on: t \(constant\); name"):
         train(tmp_path / "t.csv", label="y")
 
 
@@ -397,6 +408,7 @@ def test_labels_of_any_type(folder, kind):
     model = train(frame.with_columns(sentiment=values), label="sentiment", features=["length"])
     assert model.classes == (("False", "True") if kind is bool else ("0", "1"))
     assert label_name(np.float64(2.0)) == "2"
+    assert model.names["1" if kind is not bool else "True"].startswith("sentiment = ")
 
 
 def test_three_classes(folder):
@@ -422,7 +434,7 @@ def test_intervals_of_all_classes_at_once_are_wider(folder):
         for joint in (False, True)
     )
     assert (alone.simultaneous, together.simultaneous) == (False, True)
-    assert json.loads(render_json(together))["simultaneous"] is True
+    assert json.loads(together.to_json())["simultaneous"] is True
     for one, other in zip(alone.batches[0].shares, together.batches[0].shares, strict=True):
         assert one.estimate == other.estimate
         assert other.low <= one.low
@@ -434,8 +446,11 @@ def test_features_that_say_nothing_leave_any_share_possible():
     labelled = pl.DataFrame({"x": rng.normal(size=400), "label": ["no", "yes"] * 200})
     sample = pl.DataFrame({"x": rng.normal(size=200)})
     found = quantify(sample, train_on=labelled, label="label", features=["x"], **FAST)
-    assert [(s.low, s.high) for s in found.batches[0].shares] == [(0, 1), (0, 1)]
-    assert "no better than chance" in found.batches[0].warnings[0]
+    (batch,) = found.batches
+    assert [(s.estimate, s.low, s.high) for s in batch.shares] == [(None, 0, 1), (None, 0, 1)]
+    assert not batch.can_be_estimated
+    told = render_text(found)
+    assert told.startswith(f"label = yes: cannot be estimated from these columns: {batch.why_not};")
 
 
 def test_a_method_without_interval_is_refused_before_the_work(folder):
@@ -444,11 +459,12 @@ def test_a_method_without_interval_is_refused_before_the_work(folder):
 
 
 def test_a_long_training_table_is_sampled(folder, monkeypatch):
-    from quantshift.own_data import model as module
+    from quantshift.own_data import training as module
 
     monkeypatch.setattr(module, "MOST_TRAINING", 200)
     made = train(folder / "labelled.csv", label="sentiment", features=["length", "price"])
-    assert (made.training.n_items, made.training.n_rows) == (200, 600)
+    assert made.training.rows.read == 600
+    assert made.training.n_items == 200
     found = quantify(folder / "new.csv", model=made, **FAST)
     assert found.warnings == (
         f"{folder}/labelled.csv: trained on 200 of 600 rows, drawn at random",
@@ -536,12 +552,14 @@ def test_the_fewer_items_the_more_folds(counts, folds):
     assert n_folds(np.repeat([0, 1], counts)) == folds
 
 
-def test_rows_without_a_group_are_left_out_with_a_warning(folder, plain_model):
+def test_rows_without_a_group_are_a_batch_of_their_own(folder, plain_model):
     sample = pl.read_csv(folder / "new.csv")
     holes = sample.with_columns(date=pl.when(pl.int_range(300) < 5).then(None).otherwise("date"))
-    found = quantify(holes, model=plain_model, by="date", every="month", **FAST)
-    assert sum(b.n_items for b in found.batches) == 295
-    assert found.warnings == ("the sample: 5 rows without all numbers and a 'date' were left out",)
+    for every in ("month", None):
+        found = quantify(holes, model=plain_model, by="date", every=every, n_bootstrap=10)
+        assert sum(b.n_items for b in found.batches) == 300
+        assert {b.name: b.n_items for b in found.batches}["(missing)"] == 5
+        assert found.warnings == ()
 
 
 def test_many_batches_are_what_they_are_alone(folder, model):
@@ -554,23 +572,23 @@ def test_many_batches_are_what_they_are_alone(folder, model):
 
 def test_json_holds_everything(folder, model):
     found = quantify(folder / "new.csv", model=model, **FAST)
-    told = json.loads(render_json(found))
-    assert told["format"] == 1
+    told = json.loads(found.to_json())
+    assert told["format"] == 2
     assert told["batches"][0]["shares"][1]["label"] == "positive"
     assert told["batches"][0]["shift"]["p_value"] > 0
     assert told["training"]["n_items"] == 600
 
 
-def test_the_folds_are_those_of_the_number_of_items_for_every_method(folder):
-    """The default looks at features as well, and its held-out posteriors need no fewer folds."""
-    by_default = train(folder / "labelled.csv", label="sentiment", features=["length", "price"])
-    other = train(
-        folder / "labelled.csv", label="sentiment", features=["length", "price"], method="PACC"
-    )
+def test_the_folds_are_those_of_the_number_of_items(folder):
+    """A method that looks at features as well needs no fewer; slow rivals have to do with few."""
+    asked = {"label": "sentiment", "features": ["length", "price"]}
+    made = {m: train(folder / "labelled.csv", method=m, **asked) for m in ("SubclassSLD", "PACC")}
     assert n_folds(np.repeat([0, 1], 300)) == 20
-    assert by_default.method == "SubclassSLD"
-    assert by_default.quantifier.cv == other.scorer.cv == 20
-    assert len(by_default.quantifier.committee_) == 20
+    assert made["SubclassSLD"].quantifier.cv == made["PACC"].scorer.cv == 20
+    assert len(made["SubclassSLD"].quantifier.committee_) == 20
+    by_default = train(folder / "labelled.csv", **asked)
+    assert by_default.method == "GuardedSLD"
+    assert [len(learnt.models) for learnt in by_default.quantifier.learnt_] == [10, 10]
 
 
 def test_a_method_of_features_alone(folder):
@@ -583,3 +601,50 @@ def test_a_method_of_features_alone(folder):
     assert {a.method for a in found.batches[0].assumptions} == {"HDx", "SLD", "PCC"}
     with pytest.raises(UserError, match="HDx looks at features, not at posteriors"):
         train(folder / "labelled.csv", label="sentiment", posteriors=["length"], method="HDx")
+
+
+def test_progress_counts_rows_and_replicates(folder, plain_model):
+    seen = []
+    quantify(
+        folder / "new.csv", model=plain_model, progress=lambda *said: seen.append(said), **FAST
+    )
+    assert ("reading new.csv", 300, 0) in seen
+    counts = [done for what, done, total in seen if what == "resampling" and total == 100]
+    assert counts == sorted(counts)
+    assert counts[0] == 0
+    assert counts[-1] == 100
+
+
+def test_quotes_gone_wrong_stop_or_are_read_line_by_line(folder, tmp_path):
+    """In training and in samples alike."""
+    for name, n in (("labelled.csv", 600), ("new.csv", 300)):
+        lines = (folder / name).read_text().splitlines()
+        at = lines[0].split(",").index("date")
+        cells = lines[100].split(",")
+        lines[100] = ",".join([*cells[:at], '"' + cells[at], *cells[at + 1 :]])
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+        assert len(lines) == n + 1
+    asked = {"label": "sentiment", "features": ["length", "price"], "method": "PACC"}
+    good, bad = folder, tmp_path
+    for train_on, sample in ((bad, good), (good, bad)):
+        with pytest.raises(DataError, match="quote"):
+            quantify(sample / "new.csv", train_on=train_on / "labelled.csv", **asked, **FAST)
+    found = quantify(bad / "new.csv", train_on=bad / "labelled.csv", lenient=True, **asked, **FAST)
+    assert (found.training.rows.used, found.sample_rows[0].used) == (600, 300)
+
+
+def test_every_file_of_a_pattern_is_a_batch(folder, plain_model, tmp_path):
+    frame = pl.read_csv(folder / "new.csv")
+    for part in range(2):
+        frame[150 * part : 150 * (part + 1)].write_csv(tmp_path / f"week-{part}.csv")
+    found = quantify(str(tmp_path / "week-*.csv"), model=plain_model, **FAST)
+    assert [batch.name for batch in found.batches] == ["week-0.csv", "week-1.csv"]
+
+
+def test_pandas_and_polars_give_the_same(folder):
+    asked = {"label": "sentiment", "features": ["length", "price"], "method": "PACC"}
+    found = []
+    for read in (pl.read_csv, pd.read_csv):
+        labelled, new = read(folder / "labelled.csv"), read(folder / "new.csv")
+        found.append(quantify(new, train_on=labelled, **asked, **FAST))
+    assert found[0].batches == found[1].batches

@@ -2,63 +2,35 @@
 
 import dataclasses
 
+import pytest
+
 from quantshift.own_data import words
-from quantshift.own_data.rendering import render_text
-from quantshift.own_data.result import (
-    Assumption,
-    Audited,
-    Batch,
-    Quantification,
-    Share,
-    Shift,
-    TrainingSide,
-)
+from quantshift.own_data.result import Audited, Share, Shift
+from tests.own_data.made import ASSUMPTIONS, SHARES, SHIFTED
 
-LABELS = ("neg", "pos")
-ASSUMPTIONS = (
-    Assumption("prior shift", "SubclassSLD", {"neg": 0.59, "pos": 0.41}, 0.1),
-    Assumption("covariate shift", "SubclassSLD", {"neg": 0.64, "pos": 0.36}, 0.0),
-    Assumption("local shift", "SubclassSLD", {"neg": 0.56, "pos": 0.44}, 0.9),
-)
-SHARES = (Share("neg", 0.57, 0.5, 0.625), Share("pos", 0.43, 0.375, 0.5))
-SHIFTED = Shift(rejected=True, kind="covariate", p_value=0.002)
 
-BATCH = Batch(
-    name="new.csv",
-    n_items=500,
-    shares=SHARES,
-    unaudited=SHARES,
-    assumptions=ASSUMPTIONS,
-    shift=SHIFTED,
-    audit=None,
-    change=(),
-    scores={},
-    verdict="V.",
-    warnings=("W",),
-    advice=("A.",),
-)
-FOUND = Quantification(
-    classes=LABELS,
-    level=0.95,
-    simultaneous=False,
-    method="SLD",
-    reason="R",
-    assumption="S",
-    training=TrainingSide("t.csv", 1000, {"neg": 0.5, "pos": 0.5}, "logistic", 0.9, {}),
-    batches=(BATCH,),
-    warnings=("T",),
-)
+def verdict(shift, assumptions=ASSUMPTIONS, lead="pos", *, name="pos", topics=True):
+    return words.verdict(shift, assumptions, lead, name=name, untrained=False, topics=topics)
 
 
 def test_the_verdict_names_the_change_and_the_estimates():
-    told = words.verdict(SHIFTED, ASSUMPTIONS, LABELS, untrained=False)
-    assert told == (
-        "The mix of topics has changed (p = 0.002); estimates that assume prior shift may be off: "
-        "share of 'pos' under prior shift 41.0 %, covariate shift 36.0 %, local shift 44.0 %."
+    prior, covariate, local = ASSUMPTIONS
+    told = verdict(
+        SHIFTED,
+        (
+            dataclasses.replace(prior, refuted=True),
+            dataclasses.replace(covariate, for_comparison=True),
+            local,
+        ),
     )
-    calm = words.verdict(Shift(False, "prior", 0.43), ASSUMPTIONS, LABELS, untrained=False)
+    assert told == (
+        "The mix of topics has changed (p = 0.002): share of 'pos' under prior shift 41.0 % "
+        "(refuted), covariate shift 36.0 % (for comparison), local shift 44.0 %."
+    )
+    assert "none of the estimates can be trusted" in verdict(SHIFTED)
+    calm = verdict(Shift(False, "prior", 0.43))
     assert calm.startswith("Nothing but the prevalence seems to have changed (p = 0.43): share of")
-    untold = words.verdict(None, ASSUMPTIONS, LABELS, untrained=False)
+    untold = verdict(None)
     assert untold.startswith("Not tested for changes other than of prevalence: share of 'pos'")
 
 
@@ -75,60 +47,6 @@ def test_advice_follows_the_findings():
     assert "contradicts" in advice(audit=dataclasses.replace(agreed, contradicts=True))
 
 
-def test_one_batch_in_a_terminal():
-    assert render_text(FOUND) == "\n".join(
-        [
-            "new.csv: 500 items",
-            "",
-            "         share  95 % interval",
-            "  neg   57.0 %   50.0 to 62.5 %  ████████████▒▒▒·········",
-            "  pos   43.0 %   37.5 to 50.0 %  █████████▒▒▒············",
-            "",
-            "Shift    V.",
-            "Next     A.",
-            "Warning  W",
-            "",
-            "Method   SLD: R",
-            "         assumes: S",
-            "Trained  on 1,000 rows of t.csv (neg 50.0 %, pos 50.0 %)",
-            "         logistic, right on 90.0 % of unseen rows",
-            "Warning  T",
-        ]
-    )
-
-
-def test_several_batches_in_a_terminal():
-    other = dataclasses.replace(BATCH, name="b", shift=None, change=("pos",), warnings=())
-    told = render_text(dataclasses.replace(FOUND, batches=(BATCH, other))).splitlines()
-    assert told[:8] == [
-        "batch    items     pos    pos interval",
-        "new.csv    500  43.0 %  37.5 to 50.0 %  shift",
-        "b          500  43.0 %  37.5 to 50.0 %  changed",
-        "",
-        "Note     by chance alone one batch in twenty is marked `shift`",
-        "Shift    new.csv: V.",
-        "Next     A.",
-        "Warning  new.csv: W",
-    ]
-
-
-def test_an_audit_in_a_terminal():
-    audit = Audited(50, 0.8, SHARES, SHARES, contradicts=False)
-    told = render_text(
-        dataclasses.replace(FOUND, batches=(dataclasses.replace(BATCH, audit=audit),))
-    )
-    assert "Audited  with 50 labels; counting them alone gives:" in told
-    assert "the method alone (SLD) gives:" in told
-
-
-def test_with_more_than_two_classes_the_reader_learns_what_the_intervals_hold_for():
-    assert "intervals hold" not in render_text(FOUND)
-    three = dataclasses.replace(FOUND, classes=("a", "neg", "pos"))
-    assert "intervals hold for each class on its own" in render_text(three)
-    joint = dataclasses.replace(three, simultaneous=True)
-    assert "intervals hold for all classes at once" in render_text(joint)
-
-
 def test_classes_that_are_not_told_apart_are_named():
     told = words.batch_warnings(
         n_items=500, n_labelled=0, asked=False, audited=False, confused=["neg", "pos"]
@@ -137,3 +55,57 @@ def test_classes_that_are_not_told_apart_are_named():
         "on unseen rows the classifier tells 'neg' and 'pos' apart no better than chance: the "
         "items say nothing about their shares"
     ]
+
+
+def test_what_is_refuted_is_called_so():
+    refuted = [dataclasses.replace(ASSUMPTIONS[0], refuted=True), *ASSUMPTIONS[1:]]
+    told = verdict(SHIFTED, refuted)
+    assert "under prior shift 41.0 % (refuted), covariate shift 36.0 %, local" in told
+
+
+def test_without_texts_there_are_subgroups_instead_of_topics():
+    def said(kind, topics):
+        shift = dataclasses.replace(SHIFTED, kind=kind)
+        return verdict(shift, topics=topics)
+
+    assert said("covariate", True).startswith("The mix of topics has changed")
+    assert said("covariate", False).startswith("The mix of subgroups has changed")
+    assert said("local", False).startswith("The mix of subgroups within a class has changed")
+
+
+@pytest.mark.parametrize(
+    ("p_value", "said"), [(0.002, "p <= 0.002"), (0.004, "p = 0.004"), (0.31, "p = 0.31")]
+)
+def test_a_p_value_at_the_floor_is_at_most_that(p_value, said):
+    assert words.p_said(Shift(True, "prior", p_value, p_floor=0.002)) == said
+
+
+def test_the_verdict_speaks_of_the_headline_as_it_is_shown():
+    told = verdict(None, lead="neg", name="mood = neg")
+    assert "share of 'mood = neg' under prior shift 59.0 %" in told
+
+
+def test_classes_that_say_nothing_alone_are_shown_with_their_column():
+    assert words.class_names("Exited", ["0", "1"]) == {"0": "Exited = 0", "1": "Exited = 1"}
+    assert words.class_names("ill", ["no", "yes"])["yes"] == "ill = yes"
+    assert words.class_names("grade", ["-1.5", "2"])["2"] == "grade = 2"
+    assert words.class_names("state", ["0", "worn"]) == {"0": "0", "worn": "worn"}
+    assert words.class_names(None, ["0", "1"]) == {"0": "0", "1": "1"}
+
+
+def test_the_headline_is_the_positive_class():
+    assert words.headline(["no", "yes"]) == "yes"
+    assert words.headline(["a", "b", "c"]) == "a"
+    assert words.headline(["no", "yes"], "no") == "no"
+
+
+def test_names_stay_on_one_line_of_bounded_length():
+    assert words.shortened("a\u2028b\nc") == "a b c"
+    assert words.shortened("x" * 300) == "x" * 20 + "…" + "x" * 19
+    assert len(words.shortened("x" * 300)) == words.LONGEST_NAME
+
+
+def test_advice_where_nothing_can_be_estimated():
+    nothing = (Share("neg", None, 0.0, 1.0), Share("pos", None, 0.0, 1.0))
+    (told,) = words.advice(nothing, (), None, None, untrained=False, can_be_estimated=False)
+    assert told.startswith("Add columns that tell something about the label, or label some")

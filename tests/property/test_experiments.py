@@ -56,11 +56,9 @@ def test_any_value_anywhere_loads_or_is_refused_with_one_line(name, profile, ove
         assert complaint.startswith((f"{name}: ", f"{name} [", "override: "))
     else:
         assert json.loads(json.dumps(experiment.resolved())) == experiment.resolved()
-        assert (
-            len(cells_of(experiment.name, "data", experiment.shift))
-            == experiment.n_training_sets
-            > 0
-        )
+        n_cells = len(cells_of(experiment.name, "data", experiment.shift))
+        assert n_cells == experiment.n_training_sets
+        assert (n_cells == 0) == experiment.shift.from_groups  # which only the data tell
 
 
 @given(text=st.text(max_size=12))

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -18,8 +18,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from quantshift import ACC, CC, PACC, PCC, SLD, catalogue, metrics, prevalence
+from quantshift import ACC, CC, PACC, PCC, SLD, SubclassSLD, catalogue, metrics, prevalence
 from quantshift.checks import check_quantifier, yield_checks
+from quantshift.classify.folds import stratified_folds
 from quantshift.errors import DataError, UserError
 from quantshift.quantifiers.estimator import AbstractQuantifier
 
@@ -248,3 +249,22 @@ def test_global_random_state_is_left_alone(data: tuple[np.ndarray, ...]) -> None
         for cls in QUANTIFIERS.values():
             cls().fit(X, y).predict(X_new)
         assert (np.random.get_state()[1] == before).all()  # noqa: NPY002
+
+
+@pytest.mark.parametrize("method", [PACC, SLD, SubclassSLD])
+def test_folds_may_be_given_item_by_item(method):
+    """`cv` is the number of folds or the fold of each item; items of weight 0 take theirs along."""
+    rng = np.random.default_rng(0)
+    codes = np.arange(300) % 2
+    X = rng.normal(size=(300, 4)) + codes[:, None]
+    folds = stratified_folds(codes, 5, seed=3)
+    by_number, by_item = (
+        method(LogisticRegression(), cv=cv, seed=3).fit(X, codes) for cv in (5, folds)
+    )
+    assert_array_equal(by_item.held_out_posteriors_, by_number.held_out_posteriors_)
+    assert_array_equal(by_item.predict(X), by_number.predict(X))
+    weights = np.where(np.arange(300) < 20, 0.0, 1.0 + codes)
+    weighed = method(LogisticRegression(), cv=folds, seed=3).fit(X, codes, weights)
+    assert len(weighed.held_out_codes_) == 280
+    with pytest.raises(DataError, match="cv of shape"):
+        method(LogisticRegression(), cv=folds[1:]).fit(X, codes)

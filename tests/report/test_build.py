@@ -206,6 +206,7 @@ def test_more_classes(tmp_path):
     assert "mean relative absolute error" in (tmp_path / "tables" / "many.tex").read_text()
 
 
+@pytest.mark.slow
 def test_the_number_of_processes_changes_nothing(store, tmp_path):
     for workers in (1, 2):
         build_report(store, tmp_path / str(workers), formats=("svg", "png"), workers=workers)

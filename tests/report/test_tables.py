@@ -23,6 +23,7 @@ from quantshift.report.summary_table import summary_table, summary_tables
 from quantshift.report.table import MISSING, Cell, ColumnGroup, ReportTable, Row
 from quantshift.report.tables import result_tables, shown_methods
 from quantshift.shifts import Coordinate, Words
+from quantshift.tables import Table, markdown_escape, markdown_table
 from tests.outcomes import about, abouts, as_results, make_outcomes, vector_outcomes
 
 ERRORS = {"CC": 0.2, "ACC": 0.1, "PCC": 0.25, "PACC": 0.08, "DyS": 0.05, "SLD": 0.03, "MLPE": 0.3}
@@ -600,3 +601,18 @@ def test_a_real_tex_engine_takes_every_table(tables, tmp_path):
         assert (tmp_path / f"{name}.pdf").read_bytes().startswith(b"%PDF")
     pages = re.search(r"Output written on all\.pdf \((\d+) pages", log)
     assert int(pages.group(1)) == len(tables)
+
+
+HOSTILE_TEXT = "A | B $x|y$ `c` [l](javascript:1) <b>*x* _y_\n\n# second\u2028third \\ p_U"
+
+
+def test_markdown_takes_nothing_of_a_name_for_its_own():
+    """A title or a name of a method stays in its cell, on its line, as it was written."""
+    cell = markdown_escape(HOSTILE_TEXT)
+    assert cell.split(" ")[:4] == ["A", r"\|", "B", r"$x\|y$"]
+    assert len(cell.splitlines()) == 1
+    assert cell.endswith(r"\<b>\*x\* \_y\_ # second third \\ p_U")
+    (header, rule, row) = markdown_table(Table("t", (HOSTILE_TEXT, "n"), (("x", "1"),))).split(
+        "\n"
+    )[2:]
+    assert [len(re.split(r"(?<!\\)\|", line)) for line in (header, rule, row)] == [4, 4, 4]

@@ -2,6 +2,8 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from quantshift.results import RunLog
 
 
@@ -24,11 +26,14 @@ def test_lines_of_many_writers_do_not_mix(tmp_path):
     assert sorted(record["i"] for record in log.records()) == list(range(200))
 
 
-def test_a_torn_line_is_left_out(tmp_path):
+@pytest.mark.parametrize(
+    "line", ['{"i": 2, "te', "[" * 100_000, "[]", '{"seconds": "3"}', '{"cells": [1]}', "\xff"]
+)
+def test_a_line_that_is_no_record_is_left_out(tmp_path, line):
     log = RunLog(tmp_path / "runs.jsonl")
     log.append({"i": 1})
-    with log.path.open("a") as file:
-        file.write('{"i": 2, "te\n')
+    with log.path.open("a", encoding="latin-1") as file:
+        file.write(f"{line}\n")
     log.append({"i": 3})
     assert [record["i"] for record in log.records()] == [1, 3]
 

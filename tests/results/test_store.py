@@ -388,7 +388,10 @@ def declaring(*names: str, kind: str = "float") -> list[dict[str, str]]:
 @pytest.mark.parametrize(
     ("name", "changes", "message"),
     [
-        ("log", {}, "experiment name 'log' cannot be a folder"),
+        ("log", {}, "experiment name 'log' is that of another file or folder of the results"),
+        ("Report", {}, "experiment name 'Report' is that of another file or folder of the results"),
+        ("x" * 300, {}, r"experiment name 'x+\.\.\.' cannot be a folder of results; .* 250 bytes"),
+        ("é" * 130, {}, "cannot be a folder of results"),
         ("a/b", {}, "experiment name 'a/b' cannot be a folder"),
         (".a", {}, r"experiment name '\.a' cannot be a folder"),
         ("a", {"methods": None}, "experiment 'a' needs `methods`"),

@@ -27,6 +27,13 @@ def alter_marker(store, **changes) -> None:
     marker.write_text(json.dumps(json.loads(marker.read_text()) | changes))
 
 
+def nested(depth: int) -> list[object]:
+    value: list[object] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
 def replace_rows(store, frame) -> None:
     """Other rows with a marker that vouches for their bytes."""
     content = encode(frame)
@@ -45,6 +52,8 @@ DAMAGES = {
     "marker torn": lambda s: first_part(s).with_suffix(".json").write_text('{"rows": 4'),
     "marker emptied": lambda s: first_part(s).with_suffix(".json").write_text(""),
     "marker of a list": lambda s: first_part(s).with_suffix(".json").write_text("[]"),
+    "marker nested deep": lambda s: first_part(s).with_suffix(".json").write_text("[" * 100_000),
+    "marker nested less deep": lambda s: alter_marker(s, rows=nested(60)),
     "marker of others": lambda s: alter_marker(s, methods={"CC": "signature-of-CC"}),
     "marker of more rows": lambda s: alter_marker(s, rows=41),
     "fewer rows": lambda s: replace_rows(s, pl.read_parquet(first_part(s))[:-1]),
@@ -78,6 +87,8 @@ EXPECTED = {
     "marker torn": ("marker", r"\.json is no readable marker"),
     "marker emptied": ("marker", r"\.json is no readable marker"),
     "marker of a list": ("marker", r"\.json is no readable marker"),
+    "marker nested deep": ("marker", r"\.json is no readable marker"),
+    "marker nested less deep": ("marker", r"\.json is no readable marker"),
     "marker of others": ("marker", r"\.json is no readable marker"),
     "marker of more rows": ("rows", r"\.parquet has 40 rows instead of 41"),
     "fewer rows": ("rows", r"\.parquet has 39 rows instead of 40"),
@@ -158,6 +169,7 @@ def test_every_damaged_part_is_named(store):
     ("schema", "kind", "cure"),
     [
         (3, "version", "upgrade quantshift to read it"),
+        (0, "older", "`quantshift migrate DIR` brings the results up to date"),
         (1, "older", "`quantshift migrate DIR` brings the results up to date"),
     ],
 )
@@ -208,14 +220,43 @@ def test_results_of_methods_that_were_replaced_are_stale(store, description, row
     assert verify(store) == []
 
 
-def test_an_unreadable_failure_record_is_a_problem(store, cells):
+FAILURE = {"methods": {"CC": "signature-of-CC"}, "error": "E", "message": "m", "traceback": "t"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]",
+        "[" * 100_000,
+        json.dumps({"schema": 2, "failures": [FAILURE | {"methods": 3}]}),
+        json.dumps({"schema": 2, "failures": [FAILURE | {"methods": {"CC": 1}}]}),
+        json.dumps({"schema": 2, "failures": [FAILURE | {"message": None}]}),
+        json.dumps({"schema": 2, "failures": [FAILURE | {"note": "x"}]}),
+    ],
+    ids=["list", "deep", "methods", "signature", "message", "more"],
+)
+def test_an_unreadable_failure_record_is_a_problem(store, cells, text):
     path = store.path / "prior" / "reviews" / cells[0] / "failure.json"
-    path.write_text("[]")
+    path.write_text(text)
     (problem,) = verify(store)
     assert (problem.kind, problem.path) == ("failure", path)
     assert repair(store, problem)
     assert verify(store) == []
     assert len(store.read().collect()) == 240
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"format": "quantshift-results"'])
+def test_a_description_that_cannot_be_read_is_made_again(store, text):
+    whole = store.read().collect()
+    (store.path / "store.json").write_text(text)
+    with pytest.raises(DataError, match=r"store\.json is not JSON; `quantshift verify .* --repair"):
+        ResultStore.open(store.path)
+    assert ResultStore.rebuild(store.path).read().collect().equals(whole)
+    (store.path / "prior" / "about.json").write_text(text)
+    (problem,) = verify(store)
+    assert problem.kind == "about"
+    assert repair(store, problem)
+    assert verify(store) == []
 
 
 def test_foreign_files_are_ignored_and_counted(store, cells):

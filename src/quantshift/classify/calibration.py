@@ -31,6 +31,7 @@ from quantshift.classify.curves import (
     fit_line,
     fit_penalised,
     fit_smooth,
+    inverse,
     mean_of,
     reweighted,
 )
@@ -107,9 +108,7 @@ class CurveCalibration:
         targets = platt_targets(codes, posteriors.shape[1], weights).T
         designs = [f.shape(s) for f, s in zip(self.curves, class_scores(posteriors).T, strict=True)]
         breads = [
-            np.asarray(
-                np.linalg.inv(fit_penalised(design, target, f.penalty, f.coefficients, weights)[1])
-            )
+            inverse(fit_penalised(design, target, f.penalty, f.coefficients, weights)[1])
             for f, design, target in zip(self.curves, designs, targets, strict=True)
         ]
 

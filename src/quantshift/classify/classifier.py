@@ -5,10 +5,12 @@ The classifier sees the user's own labels, so that options such as `class_weight
 their meaning.
 """
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -19,7 +21,21 @@ from sklearn.utils.validation import has_fit_parameter
 
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.errors import DataError, UserError
+from quantshift.masks import unmasked
 from quantshift.types import Codes, Indices, Posteriors
+
+_WITH_ROWS = ("csr", "csc", "lil", "dok")
+"""Sparse formats whose rows can be taken."""
+
+
+@runtime_checkable
+class FitsFolds(Protocol):
+    """A classifier that fits the models of all folds faster than one by one."""
+
+    def fit_folds(
+        self, X: Any, y: NDArray[Any], folds: Indices, weights: NDArray[np.float64] | None = None
+    ) -> Sequence[Any]:
+        """A model for each fold, fitted on the items of all others."""
 
 
 def fit_classifier(
@@ -75,21 +91,47 @@ def cross_fit(
 ) -> tuple[Posteriors, tuple[Any, ...]]:
     """Posteriors of every training item by a model that has not seen it, and those models."""
     posteriors = np.empty((len(codes), len(classes)))
-    models = []
+    models: list[Any] = []
+    if isinstance(classifier, FitsFolds):
+        models += classifier.fit_folds(X, classes[codes], folds, weights)
     for fold in range(int(folds.max()) + 1):
         held_out = np.flatnonzero(folds == fold)
         rest = np.flatnonzero(folds != fold)
-        model = fit_classifier(
-            classifier,
-            _safe_indexing(X, rest),
-            classes[codes[rest]],
-            None if weights is None else weights[rest],
-        )
+        if fold == len(models):
+            models.append(
+                fit_classifier(
+                    classifier,
+                    _safe_indexing(X, rest),
+                    classes[codes[rest]],
+                    None if weights is None else weights[rest],
+                )
+            )
+        model = models[fold]
         posteriors[held_out] = predict_posteriors(
             model, _safe_indexing(X, held_out), classes, crisp=crisp
         )
-        models.append(model)
     return posteriors, tuple(models)
+
+
+def item_rows(X: Any) -> Any:
+    """The items, a row each, as something whose rows can be taken; refused if they are none.
+
+    Sparse matrices of formats without rows (coo, bsr, dia) become csr.
+    """
+    if issparse(X):
+        if X.ndim != 2:
+            raise DataError(f"X needs a row per item, got a sparse array of shape {X.shape}")
+        return X if X.format in _WITH_ROWS else X.tocsr()
+    if isinstance(X, np.ma.MaskedArray):
+        return unmasked(X, "X")
+    if isinstance(X, str | bytes):
+        raise DataError("X is a single text: give a list of texts, one per item")
+    if np.ndim(X) == 0 if isinstance(X, np.ndarray) else not hasattr(X, "__len__"):
+        raise DataError(
+            f"X is of type {type(X).__name__}: give items, a row each, in a matrix, a data frame "
+            "or a list"
+        )
+    return X
 
 
 def n_rows(X: Any) -> int:

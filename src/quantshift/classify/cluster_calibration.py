@@ -24,6 +24,7 @@ from quantshift.classify.curves import (
     Line,
     Spline,
     fit_penalised,
+    inverse,
     log_determinant,
     mean_of,
     reweighted,
@@ -217,4 +218,4 @@ def _fit_curve(
 
 
 def _with_fit(curve: SubclassCurve, theta: Reals, penalty: Reals, hessian: Reals) -> SubclassCurve:
-    return replace(curve, theta=theta, penalty=penalty, bread=np.asarray(np.linalg.inv(hessian)))
+    return replace(curve, theta=theta, penalty=penalty, bread=inverse(hessian))

@@ -23,7 +23,7 @@ divided alike, not to the last digit as weighted ones are. Items without weight 
 are placed as new ones.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -89,6 +89,14 @@ class Clusters:
 
     def __getitem__(self, rows: Indices) -> "Clusters":
         return Clusters(self.codes[rows], self.novelty[rows])
+
+    @classmethod
+    def joined(cls, parts: Sequence["Clusters"]) -> "Clusters":
+        """The items of all parts, one part behind the other."""
+        return cls(
+            np.concatenate([part.codes for part in parts]),
+            np.concatenate([part.novelty for part in parts]),
+        )
 
 
 class Embedding(Protocol):

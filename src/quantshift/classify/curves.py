@@ -215,7 +215,7 @@ def fit_penalised(
     for _ in range(100):
         p = expit(design @ theta)
         hessian = (design * (heft * p * (1 - p))[:, np.newaxis]).T @ design + np.diag(penalty)
-        step = np.linalg.solve(hessian, design.T @ (heft * (p - targets)) + penalty * theta)
+        step = _solved(hessian, design.T @ (heft * (p - targets)) + penalty * theta)
         size = 1.0
         while (trial := loss(theta - size * step)) > value and size > 1e-10:
             size /= 2
@@ -234,7 +234,7 @@ def reweighted(
     Hessian, and end where the next would be a small part of a standard error. Where they do not
     shrink (very few items of a class), Newton's method does it.
     """
-    unit = np.sqrt(np.diag(bread))
+    unit = np.sqrt(np.maximum(np.diag(bread), np.finfo(float).tiny))
     now, before = theta, np.inf
     for _ in range(10):
         p = expit(design @ now)
@@ -246,6 +246,22 @@ def reweighted(
         if length < _NEAR:
             return np.asarray(now)
     return fit_penalised(design, targets, penalty, theta, weights)[0]
+
+
+def inverse(hessian: Reals) -> Reals:
+    """The inverse of a Hessian; of one that rounding has made singular, the pseudo-inverse."""
+    try:
+        return np.asarray(np.linalg.inv(hessian))
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.pinv(hessian, hermitian=True))
+
+
+def _solved(hessian: Reals, gradient: Reals) -> Reals:
+    """Newton's step. Scores that are all but the same may leave the Hessian singular."""
+    try:
+        return np.asarray(np.linalg.solve(hessian, gradient))
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(hessian, gradient, rcond=None)[0])
 
 
 def mean_of(values: Reals, weights: Reals | None = None) -> float:

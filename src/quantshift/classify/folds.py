@@ -1,8 +1,11 @@
 """Stratified folds: which part of the training set each item is held out with."""
 
+import heapq
+from typing import Any
+
 import numpy as np
 
-from quantshift.errors import UserError
+from quantshift.errors import DataError, UserError
 from quantshift.seeding import generator
 from quantshift.types import Codes, Indices
 
@@ -28,6 +31,61 @@ def stratified_folds(codes: Codes, n_folds: int, *, seed: int) -> Indices:
     folds = np.empty(len(codes), dtype=np.int64)
     folds[by_class] = np.arange(len(codes)) % n_folds
     return folds
+
+
+def grouped_folds(codes: Codes, groups: Indices, n_folds: int, *, seed: int) -> Indices:
+    """Stratified folds in which items of one group and class are held out together.
+
+    groups: a number for each item. Of each class the largest groups are dealt first, each to the
+    fold that has the fewest items of the class so far; with groups of one item this is as even as
+    `stratified_folds`.
+    """
+    rng = generator(seed, purpose="folds of groups", n_folds=n_folds)
+    folds = np.empty(len(codes), dtype=np.int64)
+    totals = np.zeros(n_folds, dtype=np.int64)
+    for code in range(int(codes.max()) + 1):
+        members = np.flatnonzero(codes == code)
+        _, own, sizes = np.unique(groups[members], return_inverse=True, return_counts=True)
+        if len(sizes) < 2:
+            raise UserError(
+                f"all training items of class {code} are copies of one: none can be held out; add "
+                "others"
+            )
+        emptiest = [(0, int(total), fold) for fold, total in enumerate(totals)]
+        heapq.heapify(emptiest)
+        place = np.empty(len(sizes), dtype=np.int64)
+        for group in np.lexsort((rng.random(len(sizes)), -sizes)).tolist():
+            held, total, fold = emptiest[0]
+            place[group] = fold
+            size = int(sizes[group])
+            heapq.heapreplace(emptiest, (held + size, total + size, fold))
+        folds[members] = place[own]
+        totals = np.bincount(folds[codes <= code], minlength=n_folds)
+    return _renumbered(folds)
+
+
+def folds_of(cv: Any, codes: Codes, *, seed: int) -> Indices:
+    """The folds that `cv` asks for: so many stratified ones, or those given, one per item."""
+    if np.ndim(cv) == 0:
+        return stratified_folds(codes, int(cv), seed=seed)
+    folds = np.asarray(cv)
+    if folds.shape != codes.shape or folds.dtype.kind not in "iu":
+        raise DataError(
+            f"cv of shape {folds.shape} does not fit {len(codes)} items: give the number of folds, "
+            "or the fold of each item"
+        )
+    folds = _renumbered(folds)
+    for fold in range(int(folds.max()) + 1):
+        if len(np.unique(codes[folds != fold])) <= codes.max():
+            raise DataError(
+                f"a class has all its items in fold {fold} of cv: none is left to learn"
+            )
+    return folds
+
+
+def _renumbered(folds: Indices) -> Indices:
+    """The same folds, numbered from 0 without gaps."""
+    return np.unique(folds, return_inverse=True)[1].astype(np.int64)
 
 
 def stratified_split(codes: Codes, share: float, *, seed: int) -> tuple[Indices, Indices]:

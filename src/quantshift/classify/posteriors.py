@@ -1,9 +1,13 @@
 """Posteriors at the border: one check for every array that comes from outside."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 
 from quantshift.errors import DataError
+from quantshift.masks import unmasked
 from quantshift.types import Posteriors
 
 SUM_TOLERANCE = 1e-3
@@ -16,7 +20,12 @@ def check_posteriors(posteriors: ArrayLike, n_classes: int | None = None) -> Pos
     Refuses NaN and infinities, negative values, rows that do not sum to one (scores are not
     posteriors) and a wrong number of columns, naming the first offending row.
     """
-    p = np.asarray(posteriors, dtype=np.float64)
+    given: Any = unmasked(posteriors, "posteriors")
+    given = given.toarray() if issparse(given) else given
+    try:
+        p = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError("posteriors must be numbers, in rows of one length") from None
     if p.ndim < 2:
         raise DataError(
             f"posteriors need a row per item and a column per class, got shape {p.shape}; "

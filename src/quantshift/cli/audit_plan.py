@@ -4,21 +4,30 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
-from quantshift.cli.quantify import (
+from quantshift.cli.progress import item_progress
+from quantshift.cli.shared_options import (
     Classifier,
+    Drop,
     Features,
+    Id,
     Label,
+    Lenient,
     Level,
+    Missing,
     Model,
     Posteriors,
     Seed,
     Text,
     Train,
+    missing_names,
     names,
-    status,
+    source,
 )
 from quantshift.own_data import draw_audit_sheet, write_audit_sheet
+from quantshift.own_data.audit_sheet import check_sheet
+from quantshift.own_data.classifiers import AUTO
 from quantshift.own_data.words import percent
 
 
@@ -38,9 +47,16 @@ def audit_plan(
     text: Text = None,
     features: Features = None,
     posteriors: Posteriors = None,
-    classifier: Classifier = "logistic",
+    drop: Drop = None,
+    id: Id = None,  # noqa: A002 - the option's name
+    missing: Missing = None,
+    lenient: Lenient = False,
+    classifier: Classifier = AUTO,
     level: Level = 0.95,
     seed: Seed = 0,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace a file that is there, labels and all.")
+    ] = False,
 ) -> None:
     """Draw random items of a sample for people to label, as many as a precision needs.
 
@@ -51,23 +67,29 @@ def audit_plan(
 
         quantshift audit-plan --model model/ --sample new.csv --precision 0.03 --out audit.csv
     """
-    with status() as progress:
+    if out is not None:
+        check_sheet(out, inputs=[sample, train, model], overwrite=overwrite)
+    with item_progress(Console(stderr=True)) as progress:
         sheet = draw_audit_sheet(
             sample,
             precision=precision,
-            train_on=train,
+            train_on=source(train),
             model=model,
             label=label,
-            text=text,
+            text=names(text),
             features=names(features),
             posteriors=names(posteriors),
+            drop=names(drop),
+            id=id,
+            missing=missing_names(missing),
+            lenient=lenient,
             classifier=classifier,
             level=level,
             seed=seed,
             progress=progress,
         )
         if out is not None:
-            write_audit_sheet(sheet, out)
+            write_audit_sheet(sheet, out, overwrite=overwrite)
     plan = sheet.plan
     every = plan.n_labels == plan.n_items
     n_labels = "all" if every else f"about {plan.n_labels:,} of"

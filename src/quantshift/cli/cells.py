@@ -9,6 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 
 from quantshift.experiments.runner import RunProgress
+from quantshift.nouns import counted
 
 LINE_EVERY_SECONDS = 10.0
 
@@ -46,7 +47,7 @@ def progress_note(progress: RunProgress) -> str:
     left = progress.seconds_left
     clock = "" if left is None else f", {int(left) // 60}:{int(left) % 60:02d} left"
     failed = f", {len(progress.failures)} failed" if progress.failures else ""
-    return f"{progress.rate:.2f} cells/s{clock}, {progress.n_workers} workers{failed}"
+    return f"{progress.rate:.2f} cells/s{clock}, {counted(progress.n_workers, 'worker')}{failed}"
 
 
 def _line_reporter(console: Console) -> Callable[[RunProgress], None]:
@@ -58,7 +59,7 @@ def _line_reporter(console: Console) -> Callable[[RunProgress], None]:
         if now - last >= LINE_EVERY_SECONDS or progress.done == progress.total:
             last = now
             console.print(
-                f"{progress.done}/{progress.total} cells, {progress_note(progress)}",
+                f"{progress.done}/{counted(progress.total, 'cell')}, {progress_note(progress)}",
                 markup=False,
                 highlight=False,
             )

@@ -1,6 +1,7 @@
 """`quantshift corpus`: import, describe, fetch and synthesise corpora."""
 
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from quantshift.corpora.corpus import Corpus
 from quantshift.corpora.description import describe, render, render_summary
 from quantshift.corpora.download import REVIEWS_URL, fetch_reviews
 from quantshift.corpora.reviews import MIN_CHARS, MIN_USEFUL, import_reviews, parse_source
+from quantshift.nouns import counted
 
 app = typer.Typer(
     help="Make corpora of reviews and look into them.",
@@ -71,6 +73,10 @@ def import_(
     stars_column: Annotated[
         str, typer.Option("--stars-column", help="Column of the stars (CSV, TSV, Parquet).")
     ] = "stars",
+    lenient: Annotated[
+        bool,
+        typer.Option("--lenient", help="Take every line of a CSV or TSV file as a row."),
+    ] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Import review files into a corpus folder.
@@ -95,6 +101,7 @@ def import_(
             min_useful=min_useful,
             text_column=text_column,
             stars_column=stars_column,
+            lenient=lenient,
             overwrite=overwrite,
             progress=lambda p: advance(p.file, p.bytes_done, p.bytes_total),
         )
@@ -187,10 +194,11 @@ def tokenise(
     """
     from quantshift.features.counts import tokenise_corpus
 
-    with item_progress(Console(stderr=True), "documents") as progress:
-        counts = tokenise_corpus(Corpus.open(folder), progress=progress)
+    with item_progress(Console(stderr=True)) as advance:
+        counts = tokenise_corpus(Corpus.open(folder), progress=partial(advance, "documents"))
     n_documents, n_words = counts.shape
-    typer.echo(f"{n_documents:,} documents, {n_words:,} distinct words, counts in {folder}")
+    documents, words = counted(n_documents, "document"), counted(n_words, "distinct word")
+    typer.echo(f"{documents}, {words}, counts in {folder}")
 
 
 @app.command("synthetic")
@@ -209,4 +217,4 @@ def synthetic(
 
     write_corpus(out, n_documents=documents, seed=seed)
     corpus = Corpus.open(out)
-    typer.echo(f"corpus {corpus.hash[:12]} of {corpus.n_documents:,} documents in {out}")
+    typer.echo(f"corpus {corpus.hash[:12]} of {counted(corpus.n_documents, 'document')} in {out}")

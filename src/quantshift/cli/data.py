@@ -1,17 +1,14 @@
 """`quantshift data`: make data sets of tables, arrays and posteriors, and look into them."""
 
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from quantshift.cli.progress import LINE_EVERY_SECONDS
+from quantshift.cli.progress import share_progress
 from quantshift.data.arrays import DataFile
 from quantshift.data.assembly import Wishes
 from quantshift.data.description import describe, find, render, render_list
@@ -152,6 +149,9 @@ def import_(
         str | None,
         typer.Option("--title", help="What people call it (default: the name of the file)."),
     ] = None,
+    lenient: Annotated[
+        bool, typer.Option("--lenient", help="Take every line of a CSV table as a row.")
+    ] = False,
     overwrite: Annotated[
         bool,
         typer.Option(
@@ -194,7 +194,7 @@ def import_(
     )
     arrays = {"--features": features, "--posteriors": posteriors, "--labels": labels}
     columns = {"--label": label, "--text": text, "--drop": drop, "--codes": codes}
-    with _progress(Console(stderr=True)) as progress:
+    with share_progress(Console(stderr=True)) as progress:
         if table is not None:
             _refuse(arrays, "a table needs none: name its column with --label")
             if label is None:
@@ -208,6 +208,7 @@ def import_(
                 groups=_parted(groups),
                 drop=_parted(drop),
                 codes=_parted(codes),
+                lenient=lenient,
                 wishes=wishes,
                 progress=progress,
             )
@@ -293,29 +294,3 @@ def _refuse(options: Mapping[str, object], why: str) -> None:
     given = next((option for option, value in options.items() if value is not None), None)
     if given is not None:
         raise UserError(f"{given} does not fit here: {why}")
-
-
-@contextmanager
-def _progress(console: Console) -> Iterator[Callable[[str, int, int], None]]:
-    """Reports work of any unit: a bar on a terminal, a line now and then elsewhere."""
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn())
-    bar = Progress(
-        *columns,
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-    last = time.monotonic()
-    with bar:
-        task = bar.add_task("", total=None)
-
-        def report(what: str, done: int, total: int) -> None:
-            nonlocal last
-            bar.update(task, description=what, completed=done, total=total)
-            if not console.is_terminal and time.monotonic() - last >= LINE_EVERY_SECONDS:
-                last = time.monotonic()
-                line = f"{what}: {round(100 * done / max(total, 1))} %"
-                console.print(line, markup=False, highlight=False, soft_wrap=True)
-
-        yield report

@@ -1,7 +1,6 @@
 """`quantshift doctor`: versions, cores, memory, and which optional parts are here."""
 
 import importlib.metadata
-import importlib.util
 import platform
 import shutil
 
@@ -11,9 +10,30 @@ from rich.table import Table
 
 from quantshift.cli.machine import n_cores
 
-REQUIRED = ("numpy", "scipy", "scikit-learn", "polars", "pyarrow", "numba", "pydantic", "typer")
+REQUIRED = (
+    "jinja2",
+    "matplotlib",
+    "numba",
+    "numpy",
+    "polars",
+    "psutil",
+    "pyarrow",
+    "pydantic",
+    "rich",
+    "scikit-learn",
+    "scipy",
+    "skops",
+    "threadpoolctl",
+    "typer",
+    "vl-convert-python",
+)
 OPTIONAL_PACKAGES = {
-    "pandas": "data frames of pandas as input",
+    "fastexcel": "Excel tables (extra excel)",
+    "distributed": "runs on a Dask cluster (extra dask)",
+    "zensical": "the documentation (extra docs)",
+    "mkdocstrings-python": "the documentation (extra docs)",
+    "math-core": "the documentation (extra docs)",
+    "pandas": "data frames of pandas in, results as such out",
     "quapy": "the oracle of the test suite, and the other side of the benchmarks",
 }
 OPTIONAL_PROGRAMS = {
@@ -23,7 +43,7 @@ OPTIONAL_PROGRAMS = {
 
 
 def doctor() -> None:
-    """Show versions, cores, memory, and optional parts found or missing.
+    """Show versions, cores, memory, and needed and optional parts, found or missing.
 
     Put its output into a bug report.
     """
@@ -45,11 +65,19 @@ def findings() -> list[tuple[str, str, str]]:
         ("cores", str(n_cores()), ""),
         ("memory", f"{memory.total / 2**30:.1f} GB", f"{memory.available / 2**30:.1f} GB free"),
     ]
-    rows += [(name, importlib.metadata.version(name), "") for name in REQUIRED]
+    rows += [
+        (name, _version(name) or "missing", "" if _version(name) else f"needed: pip install {name}")
+        for name in REQUIRED
+    ]
     for name, purpose in OPTIONAL_PACKAGES.items():
-        here = importlib.util.find_spec(name) is not None
-        version = importlib.metadata.version(name) if here else "missing (optional)"
-        rows.append((name, version, purpose))
+        rows.append((name, _version(name) or "missing (optional)", purpose))
     for name, purpose in OPTIONAL_PROGRAMS.items():
         rows.append((name, "found" if shutil.which(name) else "missing (optional)", purpose))
     return rows
+
+
+def _version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None

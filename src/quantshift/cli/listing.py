@@ -8,7 +8,9 @@ from rich.console import Console
 from rich.table import Table
 
 from quantshift import catalogue
+from quantshift.experiments.experiment import Experiment
 from quantshift.experiments.loading import library
+from quantshift.nouns import counted
 
 
 class Kind(StrEnum):
@@ -46,11 +48,18 @@ def list_(
             (
                 name,
                 experiment.title,
-                f"{experiment.n_training_sets} training sets x {experiment.n_test_samples} samples",
+                _size(experiment),
             )
             for name, experiment in library().items()
         ]
         console.print(_table("Experiments", "full size", rows))
+
+
+def _size(experiment: Experiment) -> str:
+    if experiment.n_test_samples is None:
+        return "as many training sets as the data have groups"
+    training = counted(experiment.n_training_sets, "training set")
+    return f"{training} x {experiment.n_test_samples} samples"
 
 
 def _table(title: str, note: str, rows: list[tuple[str, str, str]]) -> Table:

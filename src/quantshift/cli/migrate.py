@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from quantshift.nouns import counted
 from quantshift.results.migration import migrate as migrate_results
 
 SHOWN_FILES = 10
@@ -26,11 +27,12 @@ def migrate(
     if done is None:
         say(f"{results} is up to date; nothing to do")
         return
-    say(f"{results} is up to date: {done.parts:,} parts, {done.rows:,} rows")
+    say(f"{results} is up to date: {counted(done.parts, 'part')}, {counted(done.rows, 'row')}")
     for problem in done.left_out[:SHOWN_FILES]:
         say(f"left out: {problem.path} {problem.detail}")
     if len(done.left_out) > SHOWN_FILES:
-        say(f"... and {len(done.left_out) - SHOWN_FILES} more damaged files left out")
+        more = counted(len(done.left_out) - SHOWN_FILES, "more damaged file")
+        say(f"... and {more} left out")
     if done.left_out:
         say("run the same experiments again to compute what was left out")
     say(f"the old results are kept in {done.kept}; delete it when you no longer need it")

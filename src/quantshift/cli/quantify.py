@@ -1,162 +1,213 @@
 """`quantshift quantify`: prevalences in the user's own tables."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from quantshift.files import check_place, write_whole
+from quantshift.cli.outputs import Outputs, leave
+from quantshift.cli.progress import item_progress
+from quantshift.cli.shared_options import (
+    ESTIMATE,
+    SCRIPTS,
+    TABLES,
+    AsJson,
+    Classifier,
+    CsvTable,
+    Drop,
+    FailIf,
+    Features,
+    Html,
+    Id,
+    Label,
+    Lenient,
+    Level,
+    Method,
+    Missing,
+    Model,
+    Overwrite,
+    Positive,
+    Posteriors,
+    Seed,
+    Text,
+    Train,
+    Weights,
+    check_standard_input,
+    missing_names,
+    names,
+    source,
+)
 from quantshift.own_data import quantify as quantify_tables
-from quantshift.own_data import render_json, render_text
-from quantshift.own_data.model import AUTO
-
-Train = Annotated[
-    Path | None, typer.Option("--train", metavar="FILE", help="The labelled table to learn from.")
-]
-Model = Annotated[
-    Path | None,
-    typer.Option("--model", metavar="DIR", help="A model made with `quantshift train`, instead."),
-]
-Label = Annotated[
-    str | None, typer.Option("--label", metavar="COLUMN", help="Column of the labels.")
-]
-Text = Annotated[str | None, typer.Option("--text", metavar="COLUMN", help="Column of the texts.")]
-Features = Annotated[
-    str | None,
-    typer.Option(
-        "--features",
-        metavar="A,B,...",
-        help="Columns of numbers (default without --text: all numeric columns).",
-    ),
-]
-Posteriors = Annotated[
-    str | None,
-    typer.Option(
-        "--posteriors",
-        metavar="A,B,...",
-        help="Columns of posteriors of your own model; --train then holds items it has not seen.",
-    ),
-]
-Classifier = Annotated[
-    str,
-    typer.Option("--classifier", help="logistic, naive-bayes, forest or boosting (numbers only)."),
-]
-Method = Annotated[
-    str, typer.Option("--method", help="auto, or a name of `quantshift list quantifiers`.")
-]
-Level = Annotated[
-    float, typer.Option("--level", min=0.5, max=0.999, help="Confidence of the intervals.")
-]
-Seed = Annotated[int, typer.Option("--seed", help="Of everything random.")]
+from quantshift.own_data import render_csv, render_text
+from quantshift.own_data.classifiers import AUTO
+from quantshift.own_data.conditions import EVENTS, Condition, check_events, failures
+from quantshift.own_data.rendering import is_result_csv
+from quantshift.own_data.result import Quantification
 
 
 def quantify(
     sample: Annotated[
-        list[Path],
-        typer.Option("--sample", metavar="FILE", help="The unlabelled table; may be repeated."),
+        list[str],
+        typer.Option(
+            "--sample",
+            metavar="FILE",
+            help="The unlabelled table: a file, several (repeat the option), a pattern such as "
+            "'week-*.csv', a folder of Parquet files, or - for standard input. Every file is a "
+            "batch.",
+            rich_help_panel=TABLES,
+        ),
     ],
     train: Train = None,
     model: Model = None,
-    label: Label = None,
-    text: Text = None,
-    features: Features = None,
-    posteriors: Posteriors = None,
-    by: Annotated[
-        str | None,
-        typer.Option("--by", metavar="COLUMN", help="Divide the sample by this column."),
-    ] = None,
-    every: Annotated[
-        str | None,
-        typer.Option("--every", metavar="day|week|month", help="If --by is a column of dates."),
-    ] = None,
     audit: Annotated[
         Path | None,
         typer.Option(
             "--audit",
             metavar="FILE",
             help="Random items of the sample with labels (see `quantshift audit-plan`).",
+            rich_help_panel=TABLES,
         ),
     ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            metavar="COLUMN",
+            help="Divide the sample into batches by this column.",
+            rich_help_panel=TABLES,
+        ),
+    ] = None,
+    every: Annotated[
+        str | None,
+        typer.Option(
+            "--every",
+            metavar="day|week|month",
+            help="If --by is a column of dates.",
+            rich_help_panel=TABLES,
+        ),
+    ] = None,
+    lenient: Lenient = False,
+    label: Label = None,
+    text: Text = None,
+    features: Features = None,
+    posteriors: Posteriors = None,
+    drop: Drop = None,
+    id: Id = None,  # noqa: A002 - the option's name
+    weights: Weights = None,
+    missing: Missing = None,
+    positive: Positive = None,
     method: Method = AUTO,
-    classifier: Classifier = "logistic",
+    classifier: Classifier = AUTO,
     level: Level = 0.95,
     replicates: Annotated[
-        int, typer.Option("--replicates", min=100, help="Bootstrap replicates.")
+        int,
+        typer.Option(
+            "--replicates", min=100, help="Bootstrap replicates.", rich_help_panel=ESTIMATE
+        ),
     ] = 1000,
     simultaneous: Annotated[
         bool,
         typer.Option(
-            "--simultaneous", help="Intervals that hold for all classes at once (three or more)."
+            "--simultaneous",
+            help="Intervals that hold for all classes at once (three or more).",
+            rich_help_panel=ESTIMATE,
         ),
     ] = False,
+    assume: Annotated[
+        str,
+        typer.Option(
+            "--assume",
+            metavar="auto|prior|covariate",
+            help="What is assumed. prior: items of a class look as in training (the label causes "
+            "what is seen, as words of a review). covariate: items that look alike have the label "
+            "as often as in training (an outcome is predicted from its causes). auto: prior, and "
+            "changes of subgroups, unless the items refute it.",
+            rich_help_panel=ESTIMATE,
+        ),
+    ] = AUTO,
     seed: Seed = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
-    html: Annotated[
-        Path | None,
-        typer.Option("--html", metavar="FILE", help="Also write a page with charts."),
+    as_json: AsJson = False,
+    html: Html = None,
+    table: CsvTable = None,
+    overwrite: Overwrite = False,
+    fail_on: Annotated[
+        str | None,
+        typer.Option(
+            "--fail-on",
+            metavar="shift,changed,unreliable",
+            help="Exit code 3 if this holds for a batch. "
+            + " ".join(f"{name}: {meaning}." for name, meaning in EVENTS.items()),
+            rich_help_panel=SCRIPTS,
+        ),
     ] = None,
+    fail_if: FailIf = None,
 ) -> None:
     """How common is each class in new data? With an interval, and whether to believe it.
 
-    Tables: CSV, TSV, JSON lines, Parquet, Excel.
+    Tables: CSV, TSV, JSON lines, Parquet, Excel. All columns that can be used are used, and the
+    answer says which, how, and which were left out and why.
+
+    Exit code 0: fine; 2: wrong input, told in one line; 3: a condition of --fail-on or --fail-if
+    holds; 4: a batch cannot be estimated.
 
     Examples:
+
+        quantshift quantify --train labelled.csv --sample new.csv --label churned
 
         quantshift quantify --train labelled.csv --sample new.csv --label sentiment --text review
 
         quantshift quantify --model model/ --sample new.csv --by date --every week --html out.html
 
+        quantshift quantify --model model/ --sample 'week-*.csv' --csv out.csv --fail-if 'spam>5%'
+
+        zcat new.csv.gz | quantshift quantify --model model/ --sample - --json
+
         quantshift quantify --model model/ --sample new.csv --audit audited.csv
     """
-    if html is not None:
-        check_place(html)
-    with status() as progress:
+    events = names(fail_on)
+    check_events(events)
+    conditions = [Condition.parse(text) for text in fail_if or ()]
+    check_standard_input(sample, train)
+    outputs = Outputs(html, table, is_result_csv, [sample, train, model, audit], overwrite)
+    outputs.check()
+    with item_progress(Console(stderr=True)) as progress:
         result = quantify_tables(
-            list(sample),
-            train_on=train,
+            sample,
+            train_on=source(train),
             model=model,
             label=label,
-            text=text,
+            text=names(text),
             features=names(features),
             posteriors=names(posteriors),
+            drop=names(drop),
+            id=id,
+            weights=weights,
             by=by,
             every=every,
+            missing=missing_names(missing),
+            positive=positive,
+            lenient=lenient,
             audit=audit,
             method=method,
             classifier=classifier,
             level=level,
             n_bootstrap=replicates,
             simultaneous=simultaneous,
+            assume=assume,
             seed=seed,
             progress=progress,
         )
-    typer.echo(render_json(result) if as_json else render_text(result))
-    if html is not None:
-        from quantshift.own_data.page import render_page
-
-        write_whole(html, render_page(result).encode())
+    # Before anything is written: a class that is not there is an error of the command.
+    failed = failures(result, events, conditions)
+    typer.echo(result.to_json() if as_json else render_text(result))
+    for line in outputs.write(lambda: _page(result), lambda: render_csv(result)):
         if not as_json:
-            typer.echo(f"\npage in {html}")
+            typer.echo(line)
+    leave(failed, can_be_estimated=all(batch.can_be_estimated for batch in result.batches))
 
 
-def names(option: str | None) -> tuple[str, ...]:
-    """Column names separated by commas.
+def _page(result: Quantification) -> str:
+    from quantshift.own_data.page import render_page
 
-    >>> names("a, b")
-    ('a', 'b')
-    """
-    return tuple(name.strip() for name in (option or "").split(",") if name.strip())
-
-
-@contextmanager
-def status() -> Iterator[Callable[[str, int], None]]:
-    """Shows on a terminal what is being done; silent elsewhere."""
-    with Console(stderr=True).status("") as shown:
-
-        def update(what: str, done: int) -> None:
-            shown.update(f"{what} {done:,}" if done else what)
-
-        yield update
+    return render_page(result)

@@ -14,6 +14,8 @@ from rich.markup import escape
 from quantshift.cli.machine import n_cores
 from quantshift.experiments.planning import planned
 from quantshift.metrics import MEASURES
+from quantshift.nouns import counted
+from quantshift.results.description import REPORT
 from quantshift.results.store import ResultStore
 
 LINE_EVERY_SECONDS = 5.0
@@ -83,6 +85,9 @@ def report(
         Reference | None,
         typer.Option(help="Compare with the published numbers.", show_default=False),
     ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace files that are not of a report.")
+    ] = False,
 ) -> None:
     """Turn results into a web page, tables, figures and a summary; nothing is run again.
 
@@ -113,9 +118,10 @@ def report(
             against_paper=against is Reference.PAPER,
             planned=planned(store.description),
             workers=n_cores(),
+            overwrite=overwrite,
             progress=progress,
         )
-    folder = (out or results / "report").resolve()
+    folder = (out or results / REPORT).resolve()
     page = folder / "report.html"
 
     def say(text: str) -> None:
@@ -123,7 +129,7 @@ def report(
 
     for gap in written.gaps:
         say(f"not complete: {gap}")
-    say(f"{len(written.files)} files in {folder}")
+    say(f"{counted(len(written.files), 'file')} in {folder}")
     if folder / page.name in [path.resolve() for path in written.files]:
         size = page.stat().st_size / 1e6
         say(f"open {page.as_uri()} in a browser ({size:.1f} MB, needs no network)")

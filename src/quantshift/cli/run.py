@@ -4,6 +4,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +23,7 @@ from quantshift.experiments.planning import plan_table
 from quantshift.experiments.runner import REDO_FAILED, Run, RunSummary, run_experiments
 from quantshift.experiments.sources import sources_of
 from quantshift.features.counts import FOLDER, tokenise_corpus
+from quantshift.nouns import counted
 from quantshift.results.store import ResultStore
 from quantshift.tables import text_table
 
@@ -93,6 +95,9 @@ def run(
 ) -> None:
     """Run experiments; what is already in the results is not computed again.
 
+    A TOML file may name Python classes, which are imported, with --dry-run too: an experiment file
+    is code, so run only those you trust.
+
     Killed or stopped with Ctrl-C, the same command resumes. Exit code 0: all is there; 1: some
     cells have failed (see `quantshift status`); 2: wrong input; 130: stopped by Ctrl-C.
 
@@ -161,21 +166,23 @@ def _tokenise_if_needed(path: Path, console: Console) -> None:
     if (corpus.path / FOLDER).exists():
         return
     _say(console, f"counting the words of {path} (once)")
-    with item_progress(console, "documents") as progress:
-        tokenise_corpus(corpus, progress=progress)
+    with item_progress(console) as advance:
+        tokenise_corpus(corpus, progress=partial(advance, "documents"))
 
 
 def _tell(summary: RunSummary, out: Path, console: Console) -> None:
     for problem in summary.repaired:
         _say(console, f"damaged and computed again: {problem}")
     minutes, seconds = divmod(round(summary.seconds), 60)
-    _say(console, f"{summary.done} cells in {minutes}:{seconds:02d}; results in {out}")
+    _say(console, f"{counted(summary.done, 'cell')} in {minutes}:{seconds:02d}; results in {out}")
     for line in summary.failures[:10]:
         _say(console, f"failed: {line}", style="red")
     if len(summary.failures) > 10:
-        _say(console, f"... and {len(summary.failures) - 10} more failures", style="red")
+        more = counted(len(summary.failures) - 10, "more failure")
+        _say(console, f"... and {more}", style="red")
     if summary.failed_before:
-        _say(console, f"{summary.failed_before} results failed in an earlier run", style="red")
+        failed = counted(summary.failed_before, "result")
+        _say(console, f"{failed} failed in an earlier run", style="red")
     if summary.failures or summary.failed_before:
         _say(console, "to try them again: the same command with --redo failed")
 

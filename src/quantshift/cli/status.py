@@ -8,6 +8,7 @@ from rich.console import Console
 
 from quantshift.errors import UserError
 from quantshift.experiments.planning import planned
+from quantshift.nouns import counted
 from quantshift.results.completeness import status as status_frame
 from quantshift.results.store import ResultStore
 from quantshift.results.verification import repair
@@ -22,7 +23,10 @@ Results = Annotated[
 
 
 def status(results: Results) -> None:
-    """Show what is done, failed and to do in each experiment and data set, and how fast it went."""
+    """Show what is done, failed and to do in each experiment and data set, and how fast it went.
+
+    If the results are of a shift of somebody's own, its Python class is imported; no other is.
+    """
     console = Console()
     store = ResultStore.open(results)
     frame = status_frame(store, planned(store.description))
@@ -42,12 +46,13 @@ def status(results: Results) -> None:
     runs = [record for record in store.log.records() if record.get("cells")]
     if runs:
         last = runs[-1]
-        rate = last["cells"] / last["seconds"] if last["seconds"] else 0.0
+        seconds = last.get("seconds", 0.0)
+        rate = last["cells"] / seconds if seconds else 0.0
         left = sum(frame["cells_to_do"])
         ahead = f"; about {left / rate / 60:.1f} minutes left at that rate" if left and rate else ""
         console.print(
-            f"last run: {last['cells']} cells in {last['seconds']:.0f} s with "
-            f"{last['workers']} workers ({rate:.2f} cells/s){ahead}",
+            f"last run: {counted(last['cells'], 'cell')} in {seconds:.0f} s with "
+            f"{counted(last.get('workers', 1), 'worker')} ({rate:.2f} cells/s){ahead}",
             highlight=False,
             soft_wrap=True,
         )
@@ -55,7 +60,8 @@ def status(results: Results) -> None:
     for line in failures[:SHOWN_FAILURES]:
         console.print(f"failed: {line}", markup=False, highlight=False, soft_wrap=True, style="red")
     if len(failures) > SHOWN_FAILURES:
-        console.print(f"... and {len(failures) - SHOWN_FAILURES} more failures", style="red")
+        more = counted(len(failures) - SHOWN_FAILURES, "more failure")
+        console.print(f"... and {more}", style="red")
 
 
 def verify(
@@ -80,12 +86,15 @@ def verify(
         console.print(str(problem), markup=False, highlight=False, soft_wrap=True)
     if remove:
         removed = sum(repair(store, problem) for problem in problems if problem.repairable)
-        console.print(f"{removed} damaged files removed or made again; run the same command again")
+        console.print(
+            f"{counted(removed, 'damaged file')} removed or made again; run the same command again"
+        )
     frame = status_frame(store, planned(store.description))
     missing = sum(frame["to_do"]) + sum(frame["failed"])
     done = sum(frame["done"])
     console.print(
-        f"{done:,} results, {len(problems)} damaged, {missing:,} missing or failed", highlight=False
+        f"{counted(done, 'result')}, {len(problems)} damaged, {missing:,} missing or failed",
+        highlight=False,
     )
     if problems or missing:
         raise typer.Exit(1)

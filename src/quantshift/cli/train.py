@@ -4,56 +4,116 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
-from quantshift.cli.quantify import (
+from quantshift.cli.progress import item_progress
+from quantshift.cli.shared_options import (
+    COLUMNS,
+    TABLES,
     Classifier,
+    Drop,
     Features,
+    Id,
+    Lenient,
     Method,
+    Missing,
+    Positive,
     Posteriors,
     Seed,
     Text,
+    Weights,
+    check_standard_input,
+    missing_names,
     names,
-    status,
+    source,
 )
 from quantshift.own_data import save_model
 from quantshift.own_data import train as train_model
-from quantshift.own_data.model import AUTO
-from quantshift.own_data.words import percent
+from quantshift.own_data.classifiers import AUTO, named_object
+from quantshift.own_data.folder import check_model_place, check_savable
+from quantshift.own_data.rendering import columns_said, rows_said
+from quantshift.own_data.words import percent, shortened
 
 
 def train(
-    train: Annotated[Path, typer.Option("--train", metavar="FILE", help="The labelled table.")],
-    label: Annotated[str, typer.Option("--label", metavar="COLUMN", help="Column of the labels.")],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The model's folder.")],
+    train: Annotated[
+        list[str],
+        typer.Option(
+            "--train",
+            metavar="FILE",
+            help="The labelled table: a file, several (repeat the option), a pattern such as "
+            "'part-*.csv', a folder of Parquet files, or - for standard input.",
+            rich_help_panel=TABLES,
+        ),
+    ],
+    label: Annotated[
+        str,
+        typer.Option(
+            "--label", metavar="COLUMN", help="Column of the labels.", rich_help_panel=COLUMNS
+        ),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", "-o", metavar="DIR", help="The model's folder.", rich_help_panel=TABLES
+        ),
+    ],
+    lenient: Lenient = False,
     text: Text = None,
     features: Features = None,
     posteriors: Posteriors = None,
+    drop: Drop = None,
+    id: Id = None,  # noqa: A002 - the option's name
+    weights: Weights = None,
+    missing: Missing = None,
+    positive: Positive = None,
     method: Method = AUTO,
-    classifier: Classifier = "logistic",
+    classifier: Classifier = AUTO,
     seed: Seed = 0,
 ) -> None:
     """Learn from a labelled table once, quantify many samples later.
 
-    Example:
+    All columns that can be used are used; the answer says which, how, and which were left out.
 
-        quantshift train --train labelled.csv --label sentiment --text review --out model/
+    Examples:
+
+        quantshift train --train labelled.csv --label churned --drop customer --out model/
+
+        quantshift train --train labelled.csv --label sentiment --text title,review --out model/
+
+        quantshift train --train 'part-*.parquet' --label fraud --positive 1 --out model/
     """
-    with status() as progress:
-        progress("training", 0)
+    check_standard_input(train)
+    check_model_place(out, inputs=train)
+    if ":" in classifier:
+        check_savable(named_object(classifier))
+    with item_progress(Console(stderr=True)) as progress:
         model = train_model(
-            train,
+            source(train),
             label=label,
-            text=text,
+            text=names(text),
             features=names(features),
             posteriors=names(posteriors),
+            drop=names(drop),
+            id=id,
+            weights=weights,
+            missing=missing_names(missing),
+            positive=positive,
+            lenient=lenient,
             method=method,
             classifier=classifier,
             seed=seed,
+            progress=progress,
         )
         save_model(model, out)
     told = model.training
-    mix = ", ".join(f"{name} {n:,}" for name, n in told.counts.items())
+    mix = ", ".join(f"{shortened(model.names[label])} {n:,}" for label, n in told.counts.items())
     typer.echo(f"{told.n_items:,} labelled rows ({mix})")
+    for line in columns_said(model.columns.used, model.columns.left_out):
+        typer.echo(line)
+    typer.echo(f"Rows     {rows_said(told.rows)}")
+    for note in told.notes:
+        typer.echo(f"Warning  {note}")
     if told.accuracy is not None:
         typer.echo(f"{told.classifier}: right on {percent(told.accuracy)} of unseen rows")
     typer.echo(f"method {model.method}; model in {out}")

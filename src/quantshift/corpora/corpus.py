@@ -15,8 +15,8 @@ flushed to disk and renamed at the end.
 import hashlib
 import importlib.metadata
 import json
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -30,7 +30,7 @@ import pyarrow.parquet as pq
 from numpy.typing import ArrayLike, NDArray
 
 from quantshift.errors import DataError, UserError
-from quantshift.files import put_in_place, sibling
+from quantshift.files import folder_aside, write_errors
 from quantshift.manifests import FolderKind
 
 REVIEWS = "reviews.parquet"
@@ -134,7 +134,7 @@ class Corpus:
         start = 0
         with self._parquet() as file:
             for group in range(file.num_row_groups):
-                texts = _text_array(file.read_row_group(group, columns=["text"]).column("text"))
+                texts = _text_array(self._texts_of(file, group))
                 for block in split_by_bytes(texts, max_bytes):
                     yield start, block
                     start += len(block)
@@ -156,13 +156,13 @@ class Corpus:
             groups = np.searchsorted(starts, rows, side="right") - 1
             for group in np.unique(groups):
                 wanted = np.flatnonzero(groups == group)
-                column = file.read_row_group(int(group), columns=["text"]).column("text")
+                column = self._texts_of(file, int(group))
                 taken[wanted] = column.take(pa.array(rows[wanted] - starts[group])).to_pylist()
         return list(taken)
 
     def verify(self) -> None:
         """Read everything and compare it with the hashes of the manifest."""
-        CORPUS.check_hashes(self.path, self.manifest)
+        self.verify_files()
         content = _ContentHash(self.categories)
         for start, texts in self.text_blocks():
             rows = slice(start, start + len(texts))
@@ -173,15 +173,28 @@ class Corpus:
                 "reviews)"
             )
 
+    def verify_files(self) -> None:
+        """Compare the files with the hashes of the manifest, without a look at what they say."""
+        CORPUS.check_hashes(self.path, self.manifest)
+
     def _parquet(self) -> Any:
-        try:
+        with self._reading():
             return pq.ParquetFile(self.path / REVIEWS)
-        except (OSError, pa.ArrowException) as error:
-            raise CORPUS.damaged(f"{self.path / REVIEWS} cannot be read") from error
 
     def _table(self, column: str) -> Any:
-        with self._parquet() as file:
+        with self._parquet() as file, self._reading():
             return file.read(columns=[column])
+
+    def _texts_of(self, file: Any, group: int) -> Any:
+        with self._reading():
+            return file.read_row_group(group, columns=["text"]).column("text")
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, pa.ArrowException) as error:
+            raise CORPUS.damaged(f"{self.path / REVIEWS} cannot be read") from error
 
 
 class CorpusWriter:
@@ -194,20 +207,27 @@ class CorpusWriter:
             corpus = writer.commit(origin={"kind": "mine"})
 
     Memory is bounded by the blocks given. With `overwrite`, an older corpus at `out` stays in
-    place until the new one is complete; a folder that is no corpus is never replaced.
+    place until the new one is complete, and files in it that are no part of the corpus stay in
+    any case; a folder that is no corpus is never replaced, nor one that `inputs` are part of.
     """
 
     def __init__(
-        self, out: str | Path, *, categories: Sequence[str], overwrite: bool = False
+        self,
+        out: str | Path,
+        *,
+        categories: Sequence[str],
+        overwrite: bool = False,
+        inputs: Iterable[str | Path] = (),
     ) -> None:
         self.out = Path(out).absolute()
         self.categories = tuple(categories)
         self.overwrite = overwrite
+        self.inputs = tuple(inputs)
 
     def __enter__(self) -> Self:
         if not self.categories or len(set(self.categories)) < len(self.categories):
             raise UserError(f"categories must be distinct and at least one: {self.categories}")
-        CORPUS.check_free(self.out, overwrite=self.overwrite)
+        self._check_free()
         self._star_counts = np.zeros((len(self.categories), len(STARS)), dtype=np.int64)
         self._hash = _ContentHash(self.categories)
         self._pending: list[Any] = []
@@ -219,21 +239,18 @@ class CorpusWriter:
                 ("text", pa.string()),
             ]
         )
-        self.out.parent.mkdir(parents=True, exist_ok=True)
-        self._folder = sibling(self.out, "partial")
-        self._folder.mkdir()
-        try:
-            self._file = pq.ParquetWriter(
-                self._folder / REVIEWS,
-                self._schema,
-                compression="zstd",
-                compression_level=1,
-                use_dictionary=["category", "stars"],
-                write_statistics=["stars"],
-            )
-        except BaseException:
-            shutil.rmtree(self._folder)
-            raise
+        with ExitStack() as stack:
+            self._folder = stack.enter_context(folder_aside(self.out))
+            with write_errors(self.out):
+                self._file = pq.ParquetWriter(
+                    self._folder / REVIEWS,
+                    self._schema,
+                    compression="zstd",
+                    compression_level=1,
+                    use_dictionary=["category", "stars"],
+                    write_statistics=["stars"],
+                )
+            self._stack = stack.pop_all()
         return self
 
     def __exit__(
@@ -242,10 +259,10 @@ class CorpusWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        try:
+        # What is not complete is thrown away: it does not matter whether its end can be written.
+        with suppress(OSError):
             self._file.close()
-        finally:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        self._stack.__exit__(kind, error, trace)
 
     def write(self, category_codes: ArrayLike, stars: ArrayLike, texts: Texts) -> None:
         """Append rows; `texts` is a pyarrow string array or a sequence of str."""
@@ -286,7 +303,8 @@ class CorpusWriter:
         `origin` goes into the manifest: anything JSON can hold that says how the rows were made.
         """
         self._flush()
-        self._file.close()
+        with write_errors(self.out):
+            self._file.close()
         about = {
             "quantshift": importlib.metadata.version("quantshift"),
             "hash": self._hash.hexdigest(),
@@ -297,16 +315,21 @@ class CorpusWriter:
             ],
             "origin": origin,
         }
-        CORPUS.write(self._folder, about, [self._folder / REVIEWS])
+        with write_errors(self.out):
+            CORPUS.write(self._folder, about, [self._folder / REVIEWS])
         # Asked again: the folder may have come into being while the corpus was written.
-        CORPUS.check_free(self.out, overwrite=self.overwrite)
-        put_in_place(self._folder, self.out)
+        self._check_free()
+        CORPUS.put_in_place(self._folder, self.out)
         return Corpus.open(self.out)
+
+    def _check_free(self) -> None:
+        CORPUS.check_free(self.out, overwrite=self.overwrite, inputs=self.inputs)
 
     def _flush(self) -> None:
         if self._pending:
             table = pa.Table.from_batches(self._pending)
-            self._file.write_table(table, row_group_size=len(table))
+            with write_errors(self.out):
+                self._file.write_table(table, row_group_size=len(table))
         self._pending, self._pending_bytes = [], 0
 
 

@@ -5,12 +5,15 @@ megabytes at a time; every way in which a file may be broken ends in a `DataErro
 file and, where there is one, the line.
 """
 
+import csv
+import io
 import zipfile
 import zlib
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -19,6 +22,8 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from quantshift.corpora.layouts import Layout, layout_of
+from quantshift.corpora.quoting import BYTE_ORDER_MARK, check_quotes, line_by_line
+from quantshift.corpora.spool import Spool
 from quantshift.errors import DataError, unknown_name
 
 BLOCK_BYTES = 1 << 22
@@ -26,7 +31,6 @@ LONGEST_LINE = 1 << 26
 PARQUET_ROWS = 4096
 PARQUET_BUFFER = 1 << 20
 GZIP_MAGIC = b"\x1f\x8b"
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 Stream: TypeAlias = Any
 """A binary file object; pyarrow's streams have no type annotations."""
@@ -64,13 +68,18 @@ class Part:
     blocks: Iterator[Block]
 
 
-def read_parts(path: Path, columns: Columns) -> Generator[Part, None, None]:
-    """The parts of a file; each part's blocks must be used up before the next is asked for."""
+def read_parts(
+    path: Path, columns: Columns, *, lenient: bool = False
+) -> Generator[Part, None, None]:
+    """The parts of a file; each part's blocks must be used up before the next is asked for.
+
+    With `lenient` every line of a CSV or TSV file is a row, whatever its quotes say.
+    """
     name = str(path)
     with explained(name), ExitStack() as files:
         raw = files.enter_context(path.open("rb"))
         if path.suffix.lower() == ".zip":
-            yield from _zip_parts(name, raw, columns)
+            yield from _zip_parts(name, raw, columns, lenient=lenient)
             return
         compressed = path.suffix.lower() == ".gz"
         layout = layout_of(path.stem if compressed else path.name)
@@ -88,11 +97,18 @@ def read_parts(path: Path, columns: Columns) -> Generator[Part, None, None]:
                 raw = files.enter_context(path.open("rb"))
                 return _unpacked(raw, compressed)
 
-            blocks = _blocks(name, layout, reopen, lambda: raw.tell(), columns)
+            size = path.stat().st_size
+
+            def position() -> int:
+                return size if raw.closed else raw.tell()
+
+            blocks = _blocks(name, layout, reopen, position, columns, lenient=lenient)
         yield Part(name, layout, _explain_blocks(name, blocks))
 
 
-def _zip_parts(archive_name: str, raw: Stream, columns: Columns) -> Iterator[Part]:
+def _zip_parts(
+    archive_name: str, raw: Stream, columns: Columns, *, lenient: bool
+) -> Iterator[Part]:
     with zipfile.ZipFile(raw) as archive:
         members = [m for m in archive.infolist() if not m.is_dir() and not _is_litter(m.filename)]
         if not members:
@@ -102,7 +118,8 @@ def _zip_parts(archive_name: str, raw: Stream, columns: Columns) -> Iterator[Par
             layout = layout_of(member.filename)
             if layout.name == "parquet":
                 raise DataError(f"{name}: Parquet in an archive is not read; unpack it first")
-            blocks = _blocks(name, layout, _opener(archive, member), raw.tell, columns)
+            opener = _opener(archive, member)
+            blocks = _blocks(name, layout, opener, raw.tell, columns, lenient=lenient)
             yield Part(name, layout, _explain_blocks(name, blocks))
 
 
@@ -133,11 +150,41 @@ def _blocks(
     reopen: Callable[[], Stream],
     position: Callable[[], int],
     columns: Columns,
+    *,
+    lenient: bool,
 ) -> Iterator[Block]:
     if layout.unit == "line":
         return _line_blocks(name, reopen(), position)
     delimiter = "," if layout.name == "csv" else "\t"
+    if lenient:
+        reopen = _mended(reopen, partial(line_by_line, delimiter=delimiter))
     return _csv_blocks(name, reopen, position, columns, delimiter)
+
+
+def _mended(
+    reopen: Callable[[], Stream], mend: Callable[[Iterable[bytes]], Iterable[bytes]]
+) -> Callable[[], Stream]:
+    """The file with its lines changed, in a temporary copy."""
+
+    @cache
+    def spool() -> Spool:
+        return Spool(mend(_lines(reopen())))
+
+    return lambda: pa.OSFile(str(spool().path))
+
+
+def _as_latin(lines: Iterable[bytes]) -> Iterator[bytes]:
+    for number, line in enumerate(lines):
+        text = line if number else line.removeprefix(BYTE_ORDER_MARK)
+        yield text.decode("latin-1").encode("utf-8")
+
+
+def _lines(stream: Stream) -> Iterator[bytes]:
+    rest = b""
+    while chunk := stream.read(BLOCK_BYTES):
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield from (line + b"\n" for line in lines)
+    yield rest
 
 
 def _line_blocks(name: str, stream: Stream, position: Callable[[], int]) -> Iterator[Block]:
@@ -182,13 +229,18 @@ def _csv_blocks(
         delimiter=delimiter, newlines_in_values=True, invalid_row_handler=skip
     )
     read = pa.csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=False)
-    header = pa.csv.open_csv(reopen(), read_options=read, parse_options=parse)
-    _check_columns(name, header.schema.names, columns)
-    ragged.clear()
+    names = first_row(name, reopen().read(BLOCK_BYTES), delimiter)
+    _check_columns(name, names, columns)
+    is_utf8 = check_quotes(name, reopen(), delimiter, names)
+    wanted = [columns.stars, columns.text]
+    if not is_utf8:
+        # Arrow skips a row of the wrong length only if it can decode it. As Latin-1 all bytes can
+        # be decoded, and the bytes of each cell are found again.
+        reopen = _mended(reopen, _as_latin)
+        wanted = [column.encode().decode("latin-1") for column in wanted]
     # Bytes, not strings: one undecodable text must cost one row, not the file.
     convert = pa.csv.ConvertOptions(
-        include_columns=[columns.stars, columns.text],
-        column_types={columns.stars: pa.binary(), columns.text: pa.binary()},
+        include_columns=wanted, column_types=dict.fromkeys(wanted, pa.binary())
     )
     reader = pa.csv.open_csv(
         reopen(), read_options=read, parse_options=parse, convert_options=convert
@@ -196,6 +248,8 @@ def _csv_blocks(
     first = 1
     for batch in reader:
         rows = _pairs(batch.column(0), batch.column(1))
+        if not is_utf8:
+            rows = [row and (_latin(row[0]), _latin(row[1])) for row in rows]
         # The parser is ahead of the batches: a ragged row may belong to a later one.
         while ragged and ragged[0] - first <= len(rows):
             rows.insert(ragged.popleft() - first, None)
@@ -203,6 +257,24 @@ def _csv_blocks(
         first += len(rows)
     if ragged:
         yield Block(first, [None] * len(ragged), position())
+
+
+def first_row(name: str, start: bytes, delimiter: str) -> tuple[str, ...]:
+    """The names of the columns in the first row of a CSV file that begins like this."""
+    text = start.removeprefix(BYTE_ORDER_MARK).lstrip(b"\r\n").decode("utf-8", "replace")
+    try:
+        names = tuple(next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), []))
+    except csv.Error as error:
+        raise DataError(f"{name}: the first row is no header ({error})") from error
+    if not names:
+        raise DataError(f"{name}: the file is empty")
+    if any("\ufffd" in column for column in names):
+        raise DataError(f"{name}: the names of the columns are not UTF-8; save the file as UTF-8")
+    return names
+
+
+def _latin(cell: bytes | None) -> bytes | None:
+    return cell if cell is None else cell.decode("utf-8").encode("latin-1")
 
 
 def _parquet_blocks(name: str, raw: Stream, columns: Columns) -> Iterator[Block]:
@@ -302,7 +374,7 @@ def _reason(error: Exception) -> str:
     if "Empty CSV" in reason:
         return "the file is empty"
     if "straddling" in reason:
-        return f"a row is longer than {BLOCK_BYTES >> 20} MB; is a quote left open?"
+        return f"a row is longer than {BLOCK_BYTES >> 20} MB; does every row end with its line?"
     if "Parquet" in reason or "parquet" in reason:
         return f"not a readable Parquet file ({reason})"
     return f"not in the format its name says ({reason})"

@@ -14,13 +14,10 @@ more than half of the first thousand rows are malformed or undecodable is refuse
 else.
 """
 
-import errno
 import hashlib
-import multiprocessing
-import signal
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import asdict, dataclass, fields
 from functools import partial
@@ -35,6 +32,7 @@ from quantshift.corpora.corpus import Corpus, CorpusWriter, Texts
 from quantshift.corpora.layouts import Layout, MalformedRow
 from quantshift.corpora.readers import Block, Columns, explained, read_parts
 from quantshift.errors import DataError, UserError
+from quantshift.processes import WorkerPool
 
 MIN_CHARS = 200
 MIN_USEFUL = 1
@@ -129,6 +127,7 @@ def import_reviews(
     min_useful: int = MIN_USEFUL,
     text_column: str = "text",
     stars_column: str = "stars",
+    lenient: bool = False,
     overwrite: bool = False,
     workers: int = 2,
     progress: Callable[[ImportProgress], None] | None = None,
@@ -136,7 +135,8 @@ def import_reviews(
     """Import review files into a new corpus folder `out`.
 
     Categories come in the order of their first source; several sources of one category follow one
-    another. On any error, and when interrupted, nothing is left behind.
+    another. On any error, and when interrupted, nothing is left behind. With `lenient` every line
+    of a CSV or TSV file is a row, and a quote that does not fit is taken literally.
     """
     if min_chars < 0 or min_useful < 0:
         raise UserError(f"limits must not be negative, got {min_chars=} and {min_useful=}")
@@ -155,30 +155,28 @@ def import_reviews(
             name = ordered[len(summaries)].path.name
             progress(ImportProgress(name, read, sum(sizes), done.rows, done.kept))
 
-    try:
-        with (
-            CorpusWriter(out, categories=categories, overwrite=overwrite) as writer,
-            ThreadPoolExecutor(1) as reader,
-            _sifters(workers, sum(sizes)) as sifters,
-        ):
-            for source in ordered:
-                code = categories.index(source.category)
-                pipeline = _Pipeline(reader, sifters, sift, 2 * workers)
-                write = partial(_write, writer, code)
-                summaries.append(_import_source(source, columns, pipeline, write, report))
-            _check_kept(categories, summaries, min_chars=min_chars, min_useful=min_useful)
-            options = {
-                "min_chars": min_chars,
-                "min_useful": min_useful,
-                "text_column": text_column,
-                "stars_column": stars_column,
-            }
-            rows = [_record(summary) for summary in summaries]
-            corpus = writer.commit(origin={"kind": "import", "options": options, "sources": rows})
-    except OSError as error:
-        if error.errno != errno.ENOSPC:
-            raise
-        raise UserError(f"no space left on the disk of {out}; free some, then repeat") from error
+    inputs = [source.path for source in ordered]
+    with (
+        CorpusWriter(out, categories=categories, overwrite=overwrite, inputs=inputs) as writer,
+        ThreadPoolExecutor(1) as reader,
+        _sifters(workers, sum(sizes)) as sifters,
+    ):
+        for source in ordered:
+            code = categories.index(source.category)
+            pipeline = _Pipeline(reader, sifters, sift, 2 * workers)
+            write = partial(_write, writer, code)
+            summaries.append(
+                _import_source(source, columns, pipeline, write, report, lenient=lenient)
+            )
+        _check_kept(categories, summaries, min_chars=min_chars, min_useful=min_useful)
+        options = {
+            "min_chars": min_chars,
+            "min_useful": min_useful,
+            "text_column": text_column,
+            "stars_column": stars_column,
+        }
+        rows = [_record(summary) for summary in summaries]
+        corpus = writer.commit(origin={"kind": "import", "options": options, "sources": rows})
     return ImportSummary(corpus, min_chars, min_useful, tuple(summaries))
 
 
@@ -249,13 +247,7 @@ def _rows(block: Block) -> Sequence[Any]:
 def _sifters(workers: int, n_bytes: int) -> Executor:
     if workers == 1 or n_bytes < LARGE_BYTES:
         return ThreadPoolExecutor(workers)
-    # Spawned, not forked: this process has threads. Ctrl-C is the parent's to handle.
-    return ProcessPoolExecutor(
-        workers,
-        mp_context=multiprocessing.get_context("spawn"),
-        initializer=signal.signal,
-        initargs=(signal.SIGINT, signal.SIG_IGN),
-    )
+    return WorkerPool(workers)
 
 
 @dataclass(frozen=True)
@@ -290,11 +282,14 @@ def _import_source(
     pipeline: _Pipeline,
     write: Callable[[_Sifted], None],
     report: Callable[[int, Tally], None],
+    *,
+    lenient: bool,
 ) -> SourceSummary:
     tally, first_malformed = Tally(), None
     layouts: list[Layout] = []
     digest = hashlib.sha256()
-    with source.path.open("rb") as file, closing(read_parts(source.path, columns)) as parts:
+    reading = read_parts(source.path, columns, lenient=lenient)
+    with source.path.open("rb") as file, closing(reading) as parts:
         for part in parts:
             layouts.append(part.layout)
             judge = _Judge(part.name, part.layout)

@@ -23,6 +23,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+import psutil
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
@@ -37,6 +38,9 @@ CATEGORY_NAMES = ("Novels", "Gadgets")
 STARS = np.arange(1, 6)
 STAR_SHARES = ((0.093, 0.071, 0.094, 0.160, 0.582), (0.193, 0.079, 0.093, 0.178, 0.457))
 """Shares of one to five stars per category: those of Books and Electronics in the paper."""
+
+DOCUMENT_BYTES = 2400
+"""Memory that is needed for a document while a corpus is made."""
 
 MIN_WORDS = 41
 """No document is shorter: 41 words of 4 letters and their blanks are 204 characters."""
@@ -220,6 +224,13 @@ def generate(
     """
     if n_documents < 1:
         raise UserError(f"a corpus needs at least 1 document, got n_documents={n_documents}")
+    if n_documents * DOCUMENT_BYTES > (memory := psutil.virtual_memory().total):
+        raise UserError(
+            f"a synthetic corpus of {n_documents:,} documents needs about "
+            f"{n_documents * DOCUMENT_BYTES / 1e9:,.0f} GB of memory, this machine has "
+            f"{memory / 1e9:,.0f}; ask for fewer documents",
+            arguments=["documents"],
+        )
     model = default_model()
     prior = _prior(STAR_SHARES if star_shares is None else star_shares)
     categories = _pick(np.full(2, 0.5), _uniforms(n_documents, seed, "category"))

@@ -17,6 +17,9 @@ from quantshift.errors import DataError
 MATRIX_ENDINGS = (".npz", ".npy")
 """Files that hold a matrix and nothing else; tables hold one too, where all columns are numbers."""
 
+LONGEST_CELL = 40
+"""Letters of a cell that an error shows."""
+
 
 @dataclass(frozen=True)
 class DataFile:
@@ -81,7 +84,7 @@ def matrix_table(
         raise DataError(
             f"{path}: a matrix is read from .npz (SciPy sparse), .npy, .parquet, .csv or .tsv"
         )
-    return read_frame(path, without=without, progress=progress).columns
+    return read_frame(path, without=without, progress=progress).whole().columns
 
 
 def numbers(table: pl.DataFrame, path: Path) -> NDArray[np.float64]:
@@ -90,19 +93,28 @@ def numbers(table: pl.DataFrame, path: Path) -> NDArray[np.float64]:
     for name in table.columns:
         column = typed(table[name])
         if not (column.dtype.is_numeric() or column.dtype == pl.Boolean):
-            raise DataError(
-                f"{path}: not a matrix of numbers (column {name!r} holds {column.dtype})"
-            )
+            raise DataError(f"{path}: not a matrix of numbers: {_no_number(column)}; mend it")
         columns.append(column.cast(pl.Float64).to_numpy())
     if not columns:
         raise DataError(f"{path}: not a matrix of numbers (no columns)")
     return np.asarray(_finite(np.column_stack(columns), path))
 
 
+def _no_number(column: pl.Series) -> str:
+    """Where in the column the first cell is that is no number, and what is in it."""
+    if column.dtype == pl.String:
+        read = column.cast(pl.Float64, strict=False)
+        row = int((read.is_null() & column.is_not_null()).arg_max() or 0)
+        cell = str(column[row])
+        shown = cell if len(cell) <= LONGEST_CELL else f"{cell[:LONGEST_CELL]}..."
+        return f"row {row + 1} of column {column.name!r} holds {shown!r}"
+    return f"column {column.name!r} holds {column.dtype}"
+
+
 def read_column(file: DataFile, *, progress: Progress = None) -> pl.Series:
     """The values of a column, with the types that its cells tell; a gap is null."""
     if file.column is not None:
-        return typed(read_frame(file.path, progress=progress).require(file.column))
+        return typed(read_frame(file.path, progress=progress).whole().require(file.column))
     return pl.Series(read_vector(file.path), nan_to_null=True)
 
 

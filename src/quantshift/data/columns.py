@@ -1,27 +1,48 @@
 """What the columns of a table hold, and which of them are features.
 
-A file without types says so only by its cells: a column is one of whole numbers, numbers, truth
-values or dates if all its cells are, and of words otherwise. What no model can use is left out with
-a reason: columns that are all gaps, constant, row numbers, nearly all different words (names, ids,
-free text), dates, lists.
+A file without types says so only by its cells. A column holds numbers, truth values or dates if
+(nearly) all its cells do; the few that do not are taken as gaps. Other words are the levels of a
+category or, if they are long and mostly different, texts.
+
+Left out with a reason, unless asked for by name, is what no model should use: columns that are all
+gaps or constant, row numbers and counters, ids, lists and objects. Whole numbers are ids if
+their name says so, or if no value occurs twice although chance would have it: n numbers drawn from
+a range of r have about n * n / 2r equal pairs, more if they are not spread evenly. Salaries and
+populations have such pairs, numbers that were handed out one by one have none.
+
+Dates are used by their parts: month and weekday as sine and cosine, the hour if there are times.
+The day itself is a number only if training spans more than five years in no particular order:
+otherwise the days of every new batch would lie outside the range of training.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
+import numpy as np
 import polars as pl
 import polars.selectors as cs
 
 from quantshift.errors import DataError
 
-NUMBER, CATEGORY, TRUTH = "number", "category", "truth value"
+NUMBER, CATEGORY, TRUTH, DATE, TEXT = "number", "category", "truth value", "date", "text"
 
-GAP_WORDS = ("NA", "N/A", "n/a", "?", "null", "None", "-", ".")
-"""What stands for a gap in a column whose other cells are all numbers."""
+GAP_WORDS = ("", "NA", "N/A", "n/a", "NaN", "nan", "?", "NULL", "null", "None", "-", ".")
+"""What stands for a gap in a column of numbers, truth values or dates."""
 
 TRUTH_WORDS = {"true": True, "false": False}
 DATE_FORMATS = ("%Y-%m-%d", "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y")
-TIME_FORMATS = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M")
+TIME_FORMATS = (
+    "%Y-%m-%d %H:%M:%S%.f",
+    "%Y-%m-%dT%H:%M:%S%.f",
+    "%Y-%m-%dT%H:%M:%S%.fZ",
+    "%Y-%m-%d %H:%M",
+    "%Y-%m-%dT%H:%M",
+)
+
+MOST_ODD = 0.05
+"""A column of numbers or dates may have this share of cells that are none."""
 
 MOST_DISTINCT = 0.9
 """Words of which a larger share differ are names of the rows."""
@@ -29,15 +50,59 @@ MOST_DISTINCT = 0.9
 FEWEST_DISTINCT = 20
 """So few different words are levels, whatever their share."""
 
+NAMED_DISTINCT = 0.1
+"""The share of different values from which a column that is called an id is one."""
+
+TEXT_WORDS, LONG_TEXT = 3, 8
+"""Words of a typical cell of a text; with the second number texts may occur many times."""
+
+MOST_REPEATED = 0.5
+"""The share of different cells above which several words are a text."""
+
+NEARLY_ALL = 0.95
+"""The share of different numbers from which they may be ids that no name gives away."""
+
+PAIRS_BY_CHANCE = 10
+"""So many equal pairs must be expected before their absence tells ids from quantities."""
+
+LONG_NUMBER = 8
+"""Different whole numbers that all have this many digits, or more, are ids."""
+
+LARGEST_WHOLE = 2**53
+"""Beyond it floats have no fractions, and not all whole numbers."""
+
+DAYS_OF_USE = 5 * 365.25
+"""Dates that span more days are used as a number too."""
+
+DAY, MONTH, WEEKDAY, HOUR = "day", "month", "weekday", "hour"
+
+_ID_NAME = re.compile(
+    r"(?:(?:^|[\W_])(?:id|ids|ID|Id|key|Key|uuid|UUID|guid|GUID)|[a-z](?:Id|ID|Key)|"
+    r"(?i:account|case|client|customer|employee|item|member|order|patient|person|product|record|"
+    r"row|session|transaction|user)(?i:id))$"
+)
+_NUMBER_NAME = re.compile(
+    r"(?:(?:^|[\W_])(?i:nr|no|num|number|index)|[a-z](?:Nr|No|Number|Index))$"
+)
+_WHOLE = r"^([+-]?\d+)\.0*$"
+
 
 @dataclass(frozen=True)
 class Column:
-    """A feature of a table: what it holds, how many gaps, how many levels (of a category)."""
+    """A feature of a table: what it holds, how many gaps, how many levels (of a category).
+
+    odd: cells among the gaps that hold something that does not belong there: words in a column of
+        numbers, infinities.
+    parts: of a date, the parts that are used. format: of a date in words.
+    """
 
     name: str
     kind: str
     gaps: int
     levels: int | None = None
+    odd: int = 0
+    parts: tuple[str, ...] = ()
+    format: str | None = None
 
 
 @dataclass(frozen=True)
@@ -56,119 +121,404 @@ def typed(column: pl.Series) -> pl.Series:
     >>> typed(pl.Series(["1.5", "NA"])).to_list()
     [1.5, None]
     """
-    if column.dtype in (pl.Categorical, pl.Enum):
-        column = column.cast(pl.String)
-    if column.dtype == pl.Decimal:
-        return column.cast(pl.Float64)
-    if column.dtype != pl.String:
-        return column
-    words = column.str.strip_chars()
-    n_values = len(words) - words.null_count()
-    for type_ in (pl.Int64, pl.Float64):
-        numbers = words.cast(type_, strict=False)
-        unread = words.filter(numbers.is_null() & words.is_not_null())
-        if unread.is_in(list(GAP_WORDS)).all() and len(unread) < n_values:
-            return numbers
-    small = words.str.to_lowercase()
-    if n_values and small.drop_nulls().is_in(list(TRUTH_WORDS)).all():
-        return small.replace_strict(TRUTH_WORDS, default=None, return_dtype=pl.Boolean)
-    return _dates(words) if n_values else words
+    return _typed(column, most_odd=0.0)[0]
 
 
 def choose(
-    frame: pl.DataFrame, *, codes: Sequence[str] = ()
+    frame: pl.DataFrame, *, codes: Sequence[str] = (), named: Sequence[str] = ()
 ) -> tuple[tuple[Column, ...], tuple[LeftOut, ...]]:
     """The features among the columns and those left out, in the order of the table.
 
-    codes: columns of numbers that are codes of categories.
+    codes: columns of numbers that are codes of categories. named: columns that are features in any
+    case.
     """
     features, left_out = [], []
     for name in frame.columns:
-        column = typed(frame[name])
-        reason = _unfit(column, is_code=name in codes)
-        if reason is not None:
-            left_out.append(LeftOut(name, reason))
-            continue
-        kind = CATEGORY if name in codes else _kind(column)
-        levels = column.drop_nulls().n_unique() if kind == CATEGORY else None
-        features.append(Column(name, kind, column.null_count(), levels))
+        chosen = _column(frame[name], is_code=name in codes, named=name in named)
+        if isinstance(chosen, Column):
+            features.append(chosen)
+        else:
+            left_out.append(chosen)
     return tuple(features), tuple(left_out)
 
 
-def prepared(frame: pl.DataFrame, features: Sequence[Column], name: str) -> pl.DataFrame:
+def text_column(column: pl.Series) -> Column:
+    """A column that is to be read as a text, whatever it holds."""
+    words = as_words(column)
+    return Column(column.name, TEXT, int((words == "").sum()))
+
+
+def prepared(frame: pl.DataFrame, features: Sequence[Column]) -> pl.DataFrame:
     """The features of a table as floats, truth values and strings; infinities are gaps.
 
-    The features may be another table's; what is no number in a column of numbers is an error.
+    A date has a column for each number that is made of it (`part_names`). The features may be
+    another table's: cells that do not fit them are gaps.
     """
     numbers = _numbers(frame.select(f.name for f in features if f.kind == NUMBER))
-    columns = (
-        numbers[f.name] if f.name in numbers else _as_kind(frame[f.name], f, name) for f in features
+    columns: list[pl.Series] = []
+    for feature in features:
+        if feature.name in numbers:
+            columns.append(numbers[feature.name])
+            continue
+        values = as_kind(frame[feature.name], feature)
+        columns += _parts(values, feature) if feature.kind == DATE else [values]
+    return pl.DataFrame(columns)
+
+
+def odd_cells(frame: pl.DataFrame, features: Sequence[Column]) -> dict[str, pl.Series]:
+    """For each feature which cells hold something, but nothing that it can use; if there are any.
+
+    Words in a column of numbers, truth values or dates, and infinities.
+    """
+    quick = _numbers(frame.select(f.name for f in features if f.kind == NUMBER))
+    odd = {}
+    for feature in features:
+        column = frame[feature.name]
+        if feature.kind in (CATEGORY, TEXT):
+            continue
+        if feature.name in quick and quick[feature.name].null_count() == column.null_count():
+            continue
+        found = as_kind(column, feature).is_null() & ~_gaps(column)
+        if found.any():
+            odd[feature.name] = found
+    return odd
+
+
+def check_kinds(frame: pl.DataFrame, features: Sequence[Column], name: str) -> None:
+    """Refuse a table in which a column holds mostly other things than the feature does."""
+    for feature in features:
+        odd = odd_cells(frame, [feature]).get(feature.name)
+        if odd is not None and mostly(odd, frame[feature.name]):
+            raise wrong_kind(feature, name, shown(frame[feature.name].filter(odd)[0]))
+
+
+def mostly(odd: pl.Series, column: pl.Series) -> bool:
+    """Whether at least half of the cells that hold something are odd."""
+    return 2 * int(odd.sum()) >= len(column) - int(_gaps(column).sum())
+
+
+def wrong_kind(feature: Column, name: str, cell: str) -> DataError:
+    """The error for a table whose column holds other things than the feature."""
+    return DataError(
+        f"{name}: column {feature.name!r} holds words such as {cell}, but {feature.kind}s in "
+        "training; is it the same column?"
     )
-    return pl.DataFrame(list(columns))
+
+
+def part_names(feature: Column) -> list[str]:
+    """The names of the prepared columns that a feature becomes."""
+    if feature.kind != DATE:
+        return [feature.name]
+    return [
+        f"{feature.name}: {part}{wave}"
+        for part in feature.parts
+        for wave in ((" (sine)", " (cosine)") if part != DAY else ("",))
+    ]
+
+
+def as_kind(column: pl.Series, feature: Column) -> pl.Series:
+    """The cells as floats, truth values, moments or strings; null where they are nothing such."""
+    if feature.kind == CATEGORY:
+        return names_of(column)
+    if feature.kind == TEXT:
+        return as_words(column)
+    if column.dtype in (pl.Categorical, pl.Enum):
+        column = column.cast(pl.String)
+    if feature.kind == DATE:
+        return _moments(column, feature.format)
+    if feature.kind == TRUTH:
+        return _truths(column)
+    return _finite(_as_numbers(column))
 
 
 def names_of(column: pl.Series) -> pl.Series:
-    """The values as names: whole numbers without a point, words without blanks around them.
+    """The values as names, cell by cell: whole numbers without a point, words without blanks.
 
-    >>> names_of(pl.Series([1.0, 2.0, None])).to_list()
-    ['1', '2', None]
+    >>> names_of(pl.Series(["1.0", " 1 ", "a", None])).to_list()
+    ['1', '1', 'a', None]
+    >>> names_of(pl.Series([1.0, 2.5])).to_list()
+    ['1', '2.5']
     """
-    values = whole(typed(column))
-    return values.cast(pl.String).rename(column.name)
+    if column.dtype.is_float():
+        is_whole = (column.abs() <= LARGEST_WHOLE) & (column == column.round())
+        whole_ones = column.set(~is_whole.fill_null(False), None).cast(pl.Int64)
+        names = whole_ones.cast(pl.String).fill_null(column.fill_nan(None).cast(pl.String))
+        return names.rename(column.name)
+    if column.dtype.is_nested():
+        return pl.Series(column.name, [_json(v) for v in column.to_list()], dtype=pl.String)
+    words = column.cast(pl.String).str.strip_chars()
+    words = words.str.replace(_WHOLE, "${1}")
+    return words.set(words == "", None)
+
+
+def as_words(column: pl.Series) -> pl.Series:
+    """The cells as texts; a gap is an empty one."""
+    if column.dtype.is_nested():
+        return pl.Series(column.name, [_json(v) for v in column.to_list()]).fill_null("")
+    return column.cast(pl.String).fill_null("")
+
+
+def shown(cell: object) -> str:
+    """A cell in a message."""
+    text = str(cell)
+    return repr(text if len(text) <= 30 else text[:30] + "...")
 
 
 def whole(column: pl.Series) -> pl.Series:
     """Numbers that are all whole as integers; anything else as it is."""
     if not column.dtype.is_float():
         return column.cast(pl.Int64) if column.dtype.is_integer() else column
-    is_whole = (column.is_finite() & (column == column.round())).fill_null(True).all()
-    return column.cast(pl.Int64, strict=False) if is_whole else column
+    is_whole = (column.abs() <= LARGEST_WHOLE) & (column == column.round())
+    return column.cast(pl.Int64) if is_whole.fill_null(True).all() else column
 
 
-def _dates(words: pl.Series) -> pl.Series:
-    first = words.drop_nulls().head(1)
-    for format_ in DATE_FORMATS:
-        if first.str.to_date(format_, strict=False).null_count() == 0:
-            dates = words.str.to_date(format_, strict=False)
-            if dates.null_count() == words.null_count():
-                return dates
-    for format_ in TIME_FORMATS:
-        if first.str.to_datetime(format_, strict=False).null_count() == 0:
-            times = words.str.to_datetime(format_, strict=False)
-            if times.null_count() == words.null_count():
-                return times
-    return words
-
-
-def _unfit(column: pl.Series, *, is_code: bool) -> str | None:
-    values = column.drop_nulls()
-    if len(values) == 0:
-        return "all gaps"
-    if column.dtype.is_temporal():
-        return "dates are not used yet"
-    if not (column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.String)):
-        return f"cells of type {column.dtype} are not understood"
-    if column.n_unique() == 1:
-        return "constant"
+def _column(column: pl.Series, *, is_code: bool, named: bool) -> Column | LeftOut:
+    """What a column is as a feature, or why it is none."""
+    name = column.name
+    if column.dtype == pl.Null:
+        column = column.cast(pl.String)
+    if column.dtype == pl.Duration:
+        column = column.dt.total_seconds(fractional=True)
+    fits = column.dtype.is_numeric() or column.dtype in (
+        pl.String,
+        pl.Boolean,
+        pl.Categorical,
+        pl.Enum,
+        pl.Date,
+        pl.Datetime,
+    )
+    if not fits:
+        what = "lists or objects" if column.dtype.is_nested() else str(column.dtype)
+        if named:
+            raise DataError(f"column {name!r} holds {what}, which are not understood; leave it out")
+        return LeftOut(name, f"{what}: not understood")
     if is_code:
+        names = names_of(column)
+        levels = names.drop_nulls().n_unique()
+        if levels < 2 and not named:
+            return LeftOut(name, "constant" if levels else "all gaps")
+        return Column(name, CATEGORY, names.null_count(), levels)
+    values, format_ = _typed(column, most_odd=MOST_ODD)
+    if values.dtype.is_float():
+        values = _finite(values)
+    feature = _feature(values, format_)
+    if feature.kind != TEXT:
+        odd = odd_cells(column.to_frame(), [feature]).get(name)
+        n_odd = 0 if odd is None else int(odd.sum())
+        feature = replace(feature, gaps=as_kind(column, feature).null_count(), odd=n_odd)
+    reason = None if named else _unfit(values, feature)
+    return feature if reason is None else LeftOut(name, reason)
+
+
+def _feature(values: pl.Series, format_: str | None) -> Column:
+    name = values.name
+    if values.dtype.is_temporal():
+        return Column(name, DATE, 0, parts=_used_parts(values), format=format_)
+    if values.dtype == pl.Boolean:
+        return Column(name, TRUTH, 0)
+    if values.dtype != pl.String:
+        return Column(name, NUMBER, 0)
+    if _is_text(values):
+        return text_column(values)
+    return Column(name, CATEGORY, 0, names_of(values).drop_nulls().n_unique())
+
+
+def _unfit(values: pl.Series, feature: Column) -> str | None:
+    """Why a column is no feature; None if it is one."""
+    known = values.drop_nulls()
+    distinct = known.n_unique()
+    if len(known) == 0:
+        return "all gaps"
+    # Cells that are there or not say something, even if they always say the same.
+    if distinct == 1 and not feature.gaps:
+        return "constant"
+    if feature.kind in (DATE, TEXT, TRUTH):
         return None
-    if column.dtype == pl.String:
-        distinct = values.n_unique()
-        if distinct > max(FEWEST_DISTINCT, MOST_DISTINCT * len(values)):
-            return f"{distinct:,} different words in {len(values):,} rows, as names and ids have"
-    return "row numbers" if _counts_rows(column) else None
+    if feature.kind == CATEGORY:
+        share = _distinct_of_ids(values.name, MOST_DISTINCT)
+        if distinct > max(FEWEST_DISTINCT, share * len(known)):
+            return f"{distinct:,} different values in {len(known):,} rows, as names and ids have"
+        return None
+    return _counts(known)
 
 
-def _counts_rows(column: pl.Series) -> bool:
-    if not column.dtype.is_integer() or len(column) <= FEWEST_DISTINCT or column.null_count():
+def _counts(numbers: pl.Series) -> str | None:
+    """Whether numbers count or name the rows, in words."""
+    numbers = whole(numbers)
+    n, distinct = len(numbers), numbers.n_unique()
+    if not numbers.dtype.is_integer() or n <= FEWEST_DISTINCT:
+        return None
+    steps = numbers.cast(pl.Float64).diff().drop_nulls()
+    if (steps > 0).all() or (steps < 0).all():
+        one = (steps.abs() == 1).all()
+        return "row numbers" if one else "a counter: it only ever grows or falls from row to row"
+    share = _distinct_of_ids(numbers.name, 1.0)
+    if distinct > max(FEWEST_DISTINCT, share * n):
+        return f"{distinct:,} different numbers in {n:,} rows, and it is called an id"
+    low, high = float(numbers.min()), float(numbers.max())  # type: ignore[arg-type]
+    by_chance = n * (n - 1) / 2 / (high - low + 1)
+    nearly_all = distinct > NEARLY_ALL * n
+    if nearly_all and by_chance >= PAIRS_BY_CHANCE and n - distinct <= 0.1 * by_chance:
+        return f"{distinct:,} different numbers in {n:,} rows, as ids are handed out"
+    if (
+        distinct == n
+        and low >= 10 ** (LONG_NUMBER - 1)
+        and len(str(int(low))) == len(str(int(high)))
+    ):
+        return f"{distinct:,} different numbers of {len(str(int(low)))} digits, as ids have"
+    return None
+
+
+def _distinct_of_ids(name: str, otherwise: float) -> float:
+    """The share of different values that ids of this name have."""
+    if _ID_NAME.search(name):
+        return NAMED_DISTINCT
+    return min(MOST_DISTINCT, otherwise) if _NUMBER_NAME.search(name) else otherwise
+
+
+def _is_text(words: pl.Series) -> bool:
+    known = words.drop_nulls()
+    distinct = known.unique()
+    n_words = distinct.str.count_matches(r"\w\w+").median()
+    many, differ = len(distinct) > FEWEST_DISTINCT, len(distinct) > MOST_REPEATED * len(known)
+    if n_words is None or not isinstance(n_words, float | int):
         return False
-    return bool((column.cast(pl.Int64).diff().drop_nulls() == 1).all())
+    if n_words >= LONG_TEXT:
+        return many or differ
+    return n_words >= TEXT_WORDS and many and differ
 
 
-def _kind(column: pl.Series) -> str:
+def _used_parts(moments: pl.Series) -> tuple[str, ...]:
+    parts = [MONTH, WEEKDAY]
+    if moments.dtype == pl.Datetime:
+        clock = moments.dt.hour().drop_nulls()
+        if clock.n_unique() > 1:
+            parts.append(HOUR)
+    days = _days(moments).drop_nulls()
+    if len(days):
+        spread = float(days.max()) - float(days.min())  # type: ignore[arg-type]
+        ordered = days.is_sorted() or days.is_sorted(descending=True)
+        if spread > DAYS_OF_USE and not ordered:
+            parts.append(DAY)
+    return tuple(parts)
+
+
+def _parts(moments: pl.Series, feature: Column) -> Iterator[pl.Series]:
+    """The numbers made of dates."""
+    names = iter(part_names(feature))
+    for part in feature.parts:
+        if part == DAY:
+            yield _days(moments).alias(next(names))
+            continue
+        clock = part == HOUR and moments.dtype == pl.Datetime
+        if part == HOUR and not clock:
+            turn = pl.Series([None] * len(moments), dtype=pl.Float64)
+        elif part == HOUR:
+            turn = moments.dt.hour().cast(pl.Float64) / 24
+        elif part == MONTH:
+            turn = (moments.dt.month().cast(pl.Float64) - 1) / 12
+        else:
+            turn = (moments.dt.weekday().cast(pl.Float64) - 1) / 7
+        yield (turn * 2 * math.pi).sin().alias(next(names))
+        yield (turn * 2 * math.pi).cos().alias(next(names))
+
+
+def _days(moments: pl.Series) -> pl.Series:
+    """Days since 1970."""
+    return moments.dt.epoch("s").cast(pl.Float64) / 86_400
+
+
+def _typed(column: pl.Series, *, most_odd: float) -> tuple[pl.Series, str | None]:
+    """The column with the type that its cells tell, and the format if they are dates in words.
+
+    most_odd: the share of cells that may be something else, and become gaps.
+    """
+    if column.dtype in (pl.Categorical, pl.Enum):
+        column = column.cast(pl.String)
+    if column.dtype == pl.Decimal:
+        return column.cast(pl.Float64), None
+    if column.dtype != pl.String:
+        return column, None
+    words = column.str.strip_chars()
+    known = words.filter(~words.is_in(list(GAP_WORDS)) & words.is_not_null())
+    most = most_odd * len(known)
+    if not len(known):
+        return words, None
+    for type_ in (pl.Int64, pl.Float64):
+        if known.cast(type_, strict=False).null_count() <= (0 if type_ == pl.Int64 else most):
+            return words.cast(type_, strict=False), None
+    small = known.str.to_lowercase()
+    if (~small.is_in(list(TRUTH_WORDS))).sum() <= most:
+        return _truths(words), None
+    format_ = _date_format(known, most)
+    return (words, None) if format_ is None else (_moments(words, format_), format_)
+
+
+def _date_format(known: pl.Series, most_odd: float) -> str | None:
+    """The format in which (nearly) all words are dates."""
+    first = known.head(100)
+    for format_ in (*DATE_FORMATS, *TIME_FORMATS):
+        # A look at the first tells most formats from most columns.
+        if _moments(first, format_).null_count() > max(most_odd, 0):
+            continue
+        if _moments(known, format_).null_count() <= most_odd:
+            return format_
+    return None
+
+
+def _moments(column: pl.Series, format_: str | None) -> pl.Series:
+    if column.dtype in (pl.Date, pl.Datetime):
+        return column
+    if column.dtype != pl.String:
+        return pl.Series(column.name, [None] * len(column), dtype=pl.Date)
+    words = column.str.strip_chars()
+    if format_ is None:
+        # Dates of a file with types, in one without.
+        found = pl.Series(column.name, [None] * len(column), dtype=pl.Datetime("us"))
+        for iso in (DATE_FORMATS[0], *TIME_FORMATS):
+            found = found.fill_null(_moments(words, iso).cast(pl.Datetime("us")))
+        return found
+    if format_ in DATE_FORMATS:
+        return words.str.to_date(format_, strict=False)
+    return words.str.to_datetime(format_, strict=False, time_unit="us")
+
+
+def _truths(column: pl.Series) -> pl.Series:
     if column.dtype == pl.Boolean:
-        return TRUTH
-    return CATEGORY if column.dtype == pl.String else NUMBER
+        return column
+    if column.dtype.is_numeric():
+        return column.cast(pl.Float64).replace_strict(
+            {0.0: False, 1.0: True}, default=None, return_dtype=pl.Boolean
+        )
+    if column.dtype != pl.String:
+        return pl.Series(column.name, [None] * len(column), dtype=pl.Boolean)
+    small = column.str.strip_chars().str.to_lowercase()
+    return small.replace_strict(TRUTH_WORDS, default=None, return_dtype=pl.Boolean)
+
+
+def _as_numbers(column: pl.Series) -> pl.Series:
+    if column.dtype == pl.Duration:
+        return column.dt.total_seconds(fractional=True)
+    if column.dtype == pl.String:
+        return column.str.strip_chars().cast(pl.Float64, strict=False)
+    if column.dtype.is_numeric() or column.dtype == pl.Boolean:
+        return column.cast(pl.Float64)
+    return pl.Series(column.name, [None] * len(column), dtype=pl.Float64)
+
+
+def _finite(numbers: pl.Series) -> pl.Series:
+    return numbers.set(~numbers.is_finite().fill_null(True), None)
+
+
+def _gaps(column: pl.Series) -> pl.Series:
+    """Which cells stand for nothing."""
+    if column.dtype in (pl.Categorical, pl.Enum):
+        column = column.cast(pl.String)
+    if column.dtype == pl.String:
+        return column.is_null() | column.str.strip_chars().is_in(list(GAP_WORDS)).fill_null(True)
+    if column.dtype.is_float():
+        return column.is_null() | column.is_nan().fill_null(True)
+    return column.is_null()
 
 
 def _numbers(frame: pl.DataFrame) -> dict[str, pl.Series]:
@@ -184,16 +534,8 @@ def _numbers(frame: pl.DataFrame) -> dict[str, pl.Series]:
     }
 
 
-def _as_kind(column: pl.Series, feature: Column, name: str) -> pl.Series:
-    if feature.kind == CATEGORY:
-        return names_of(column)
-    values = typed(column)
-    fits = values.dtype.is_numeric() or values.dtype == pl.Boolean
-    if not fits and values.null_count() < len(values):
-        raise DataError(
-            f"{name}: column {feature.name!r} holds words or dates, but numbers in the main table"
-        )
-    if feature.kind == TRUTH:
-        return values.cast(pl.Boolean)
-    numbers = values.cast(pl.Float64)
-    return numbers.set(~numbers.is_finite(), None)
+def _json(value: object) -> str | None:
+    if value is None:
+        return None
+    plain = value.tolist() if isinstance(value, np.ndarray) else value
+    return str(plain.to_list() if isinstance(plain, pl.Series) else plain)

@@ -28,6 +28,8 @@ class Dataset:
     labels      as the user has them; None for an item without label (of a given sample, say)
     order       the classes in an order of their own; None: sorted
     ordinal     the labels are numbers whose order means something
+    cut_point   where ordered labels are cut into two classes unless an experiment says otherwise;
+                None: every level is a class
     categories  what a shift of the covariates draws by
     groups      further columns that natural shifts go by
     posteriors  (n_items, n_classes), a column for each of the sorted classes
@@ -40,6 +42,7 @@ class Dataset:
     labels: NDArray[Any]
     order: NDArray[Any] | None = None
     ordinal: bool = False
+    cut_point: float | None = None
     categories: NDArray[Any] | None = None
     groups: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     features: Features | None = None

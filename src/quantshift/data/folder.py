@@ -14,7 +14,6 @@ into a sibling folder, flushed to disk and renamed at the end.
 """
 
 import importlib.metadata
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +32,7 @@ from quantshift.data.dataset import Dataset, Features
 from quantshift.data.preparation import TableColumns
 from quantshift.features import counts
 from quantshift.features.view import MatrixView
-from quantshift.files import disk_errors, make_folder, put_in_place, sibling
+from quantshift.files import folder_aside, write_errors
 from quantshift.manifests import FolderKind
 from quantshift.shifts.given import Given
 
@@ -108,11 +107,15 @@ class DataFolder:
 
     def verify(self) -> None:
         """Read everything and compare it with the hashes of the manifest."""
-        DATA_SET.check_hashes(self.path, self.manifest)
+        self.verify_files()
         if self._content(texts=True).digest() != self.hash:
             raise DATA_SET.damaged(
                 f"the manifest in {self.path} was altered (its hash is not that of the items)"
             )
+
+    def verify_files(self) -> None:
+        """Compare the files with the hashes of the manifest, without a look at what they say."""
+        DATA_SET.check_hashes(self.path, self.manifest)
 
     def _content(self, *, texts: bool) -> Content:
         items = self._frame("items.parquet")
@@ -179,12 +182,8 @@ def write_folder(
     about: what else the manifest says. `progress` takes the texts counted and the texts in all.
     """
     DATA_SET.check_free(out, overwrite=overwrite)
-    final = out.absolute()
-    make_folder(final.parent)
-    aside = sibling(final, "partial")
-    try:
-        with disk_errors(final.parent):
-            aside.mkdir()
+    with folder_aside(out) as aside:
+        with write_errors(out):
             described = {
                 "quantshift": importlib.metadata.version("quantshift"),
                 **about,
@@ -195,9 +194,7 @@ def write_folder(
             DATA_SET.write(aside, described, files)
         # Asked again: the folder may have come into being while the data were written.
         DATA_SET.check_free(out, overwrite=overwrite)
-        put_in_place(aside, final)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+        DATA_SET.put_in_place(aside, out)
     return DataFolder.open(out)
 
 

@@ -13,7 +13,7 @@ from quantshift.data import samples as sampling
 from quantshift.data.arrays import DataFile, read_column, read_matrix
 from quantshift.data.assembly import MISSING, Beside, MainFile, Wishes, assemble
 from quantshift.data.classes import classes_of, labels_of
-from quantshift.data.columns import LeftOut, choose
+from quantshift.data.columns import TEXT, LeftOut, choose
 from quantshift.data.content import Content
 from quantshift.data.folder import DATA_SET, DataFolder, write_folder
 from quantshift.data.items import (
@@ -29,6 +29,9 @@ from quantshift.data.reading import Frame, Progress, read_frame
 from quantshift.errors import DataError, UserError
 from quantshift.files import file_sha256
 
+WORDS = "text; name it as the text of the items to use its words"
+"""Why a column of texts is no feature of a table."""
+
 FEW = 10
 """Classes with fewer items are pointed out."""
 
@@ -43,17 +46,19 @@ def import_table(
     groups: Sequence[str] = (),
     drop: Sequence[str] = (),
     codes: Sequence[str] = (),
+    lenient: bool = False,
     wishes: Wishes = Wishes(),  # noqa: B008 - frozen
     progress: Progress = None,
 ) -> DataFolder:
     """Import a table: the column `label`, and as features the column `text` or all the others.
 
     categories, groups: columns that shifts go by; they are no features. drop: columns to leave
-    out. codes: columns of numbers that are codes of categories, not quantities.
+    out. codes: columns of numbers that are codes of categories, not quantities. lenient: every line
+    of a CSV file is a row, and a quote that does not fit is taken literally.
     """
     main = Path(path)
-    _check(out, wishes)
-    frame = read_frame(main, progress=progress)
+    _check(out, wishes, [main])
+    frame = read_frame(main, lenient=lenient, progress=progress)
     _check_roles(frame, label, text, categories, groups, drop, codes)
     beside = Beside(
         labels_of(frame.require(label), f"labels in {main.name}, column {label!r},"),
@@ -68,7 +73,9 @@ def import_table(
         items = TextItems(frame, text)
         about["text"] = text
     else:
-        features, unfit = choose(frame.columns.drop(list(roles)), codes=codes)
+        chosen, unfit = choose(frame.columns.drop(list(roles)), codes=codes)
+        features = tuple(column for column in chosen if column.kind != TEXT)
+        unfit += tuple(LeftOut(c.name, WORDS) for c in chosen if c.kind == TEXT)
         if not features:
             raise DataError(f"{main}: no column is left as a feature: {_listed(unfit)}")
         items = TableItems(frame, features)
@@ -96,10 +103,10 @@ def import_arrays(
     main = features or posteriors
     if main is None or (features and posteriors):
         raise UserError("give features or posteriors, one of them")
-    _check(out, wishes)
+    others = [labels, *([categories] if categories else []), *groups]
+    _check(out, wishes, [main, *(file.path for file in others)])
     if posteriors is not None and wishes.fewest:
         raise UserError("posteriors have a column for every class: no class can be left out")
-    others = [labels, *([categories] if categories else []), *groups]
     without = tuple(o.column for o in others if o.path == main and o.column is not None)
     where = f"labels in {labels.path.name}"
     beside = Beside(
@@ -128,8 +135,9 @@ def import_arrays(
     return _import(MainFile(main, items, beside), Path(out), wishes, about, progress)
 
 
-def _check(out: str | Path, wishes: Wishes) -> None:
-    DATA_SET.check_free(Path(out), overwrite=wishes.overwrite)
+def _check(out: str | Path, wishes: Wishes, files: Sequence[Path]) -> None:
+    inputs = [*files, *(path for path in (wishes.samples, wishes.prevalences) if path is not None)]
+    DATA_SET.check_free(Path(out), overwrite=wishes.overwrite, inputs=inputs)
     if wishes.name is not None:
         check_name(wishes.name)
     if wishes.ordinal and wishes.positive is not None:

@@ -17,7 +17,7 @@ from scipy.sparse import csr_array, issparse, vstack
 
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.data.arrays import is_table, matrix_table, numbers, read_matrix
-from quantshift.data.columns import Column, prepared
+from quantshift.data.columns import Column, check_kinds, prepared
 from quantshift.data.reading import Frame, Progress, read_frame
 from quantshift.errors import DataError
 from quantshift.types import Indices
@@ -50,9 +50,11 @@ class TableItems(AbstractItems):
     def joined(self, rows: Indices, files: Iterable[Path]) -> tuple[dict[str, Any], list[int]]:
         """Columns of numbers, truth values and words."""
         wanted = [feature.name for feature in self.features]
-        main = prepared(self.frame.columns.select(wanted)[rows], self.features, self.frame.name)
-        more = [prepared(f.columns, self.features, f.name) for f in _tables(files, wanted)]
-        return {"columns": pl.concat([main, *more])}, [len(part) for part in more]
+        parts = [prepared(self.frame.columns.select(wanted)[rows], self.features)]
+        for frame in _tables(files, wanted):
+            check_kinds(frame.columns, self.features, frame.name)
+            parts.append(prepared(frame.columns, self.features))
+        return {"columns": pl.concat(parts)}, [len(part) for part in parts[1:]]
 
 
 @dataclass(frozen=True, eq=False)

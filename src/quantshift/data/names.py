@@ -6,6 +6,10 @@ from collections.abc import Iterable
 from quantshift.errors import UserError
 
 LONGEST = 80
+"""Letters of a name."""
+
+MOST_BYTES = 200
+"""A file system takes 255 bytes; a folder in the making has a longer name."""
 
 
 def folder_name(text: str) -> str:
@@ -17,17 +21,22 @@ def folder_name(text: str) -> str:
     letters = unicodedata.normalize("NFC", text)
     fit = "".join(c if c.isalnum() or c in "._-" else "-" for c in letters)
     words = [word for word in fit.split("-") if word]
-    return "-".join(words).strip(".")[:LONGEST] or "data"
+    name = "-".join(words).strip(".")[:LONGEST]
+    return name.encode()[:MOST_BYTES].decode(errors="ignore").rstrip(".") or "data"
 
 
 def check_name(name: str) -> str:
     """The name, refused if it is not fit for a folder."""
     if folder_name(name) != name:
         raise UserError(
-            f"{name!r} cannot name a data set: letters, digits, '.', '_' and '-' can, for "
-            f"instance {folder_name(name)!r}"
+            f"{_shown(name)} cannot name a data set: at most {LONGEST} letters, digits, '.', '_' "
+            f"and '-' can, for instance {folder_name(name)!r}"
         )
     return name
+
+
+def _shown(name: str) -> str:
+    return repr(name if len(name) <= LONGEST else f"{name[:LONGEST]}...")
 
 
 def in_order(names: Iterable[str]) -> tuple[str, ...]:

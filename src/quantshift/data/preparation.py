@@ -1,20 +1,31 @@
 """Mixed columns as numbers: a preparation that is fitted on training rows alone.
 
-Numbers: gaps are filled with the median, columns are standardised, and a column that has gaps in
-training gets an indicator of them. Truth values are numbers, 0 and 1. Categories: one column per
-level (a gap is a level), levels with few training rows share one column, and a level that training
-has not seen is ignored: all its columns are 0.
+The parts are scikit-learn's. Numbers: cells far outside the training rows are clipped, gaps are
+filled with the median, columns are standardised, and a column that has gaps in training gets an
+indicator of them. Truth values are numbers, 0 and 1. Categories: one column per level (a gap is a
+level); levels with few training rows share one column, which levels that training has not seen join
+if it is there. Texts: tf-idf of their words, rows of unit length.
+
+`TableColumns` holds a whole table as arrays, so that every training set drawn from it is prepared
+without reading words again; `TablePreparation` prepares frames as they come from files.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, hstack
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import MissingIndicator, SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from quantshift.data.columns import CATEGORY, NUMBER, TEXT, Column, part_names, prepared
+from quantshift.errors import DataError
 from quantshift.types import Indices
 
 RARE = 10
@@ -26,13 +37,63 @@ DENSE_SHARE = 0.3
 BLOCK_ROWS = 1 << 16
 """So many rows are prepared at a time to score them."""
 
+WIDEST = 20.0
+"""Numbers further from the median than this many robust standard deviations are clipped."""
+
+RARE_WORD, MANY_TEXTS = 3, 200
+"""Words must occur in so many texts if there are many of them."""
+
+TEXT_BESIDE = 10**0.5
+"""The length of a text's vector beside other columns, which is 1 on its own.
+
+Words are many and rare, and want a weaker penalty than a few standardised numbers. In a penalised
+linear model a block that is longer by the root of 10 is one with a penalty 10 times weaker.
+"""
+
+
+class Bounds(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Numbers in robust standard deviations from the median, clipped at `WIDEST`; gaps stay.
+
+    The robust standard deviation is that of a normal distribution with the same quartiles. If the
+    quartiles are equal it is the median distance of the numbers that differ from the median. No
+    number overflows, whatever it is.
+    """
+
+    def fit(self, X: NDArray[np.float64], y: None = None) -> "Bounds":
+        """Find median and spread of every column."""
+        columns = [column[~np.isnan(column)] for column in X.T]
+        # Of the numbers themselves: between 1e308 and -1e308 nothing can be interpolated.
+        quartiles = [
+            np.quantile(column, [0.25, 0.5, 0.75], method="nearest") if len(column) else np.zeros(3)
+            for column in columns
+        ]
+        low, self.median_, high = np.array(quartiles).T
+        half = high / 2 - low / 2
+        for j in np.flatnonzero(half == 0):
+            away = columns[j][columns[j] != self.median_[j]]
+            if len(away):
+                distances = np.abs(away / 2 - self.median_[j] / 2)
+                half[j] = np.quantile(distances, 0.5, method="nearest")
+        self.half_spread_ = np.where(half > 0, half, 1.0)
+        return self
+
+    def transform(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scaled and clipped numbers."""
+        with np.errstate(over="ignore"):
+            scaled = (X / 2 - self.median_ / 2) / self.half_spread_ * (2 * QUARTILE)
+        return np.asarray(np.clip(scaled, -WIDEST, WIDEST))
+
+
+QUARTILE = 0.6744897501960817
+"""The upper quartile of the standard normal distribution."""
+
 
 @dataclass(frozen=True, eq=False)
 class TableColumns:
     """The columns of a table as arrays.
 
     numbers: (n_rows, n_numbers), a gap is NaN. codes: (n_rows, n_categories), positions in the
-    levels of each category, a gap is the position after the last level.
+    levels of each category; a gap is the position after the last level, an unknown level is -1.
     """
 
     number_names: tuple[str, ...]
@@ -42,15 +103,24 @@ class TableColumns:
     levels: tuple[tuple[str, ...], ...]
 
     @classmethod
-    def of(cls, frame: pl.DataFrame) -> "TableColumns":
-        """From a frame: columns of strings are categories, all others numbers."""
+    def of(
+        cls, frame: pl.DataFrame, levels: Sequence[Sequence[str]] | None = None
+    ) -> "TableColumns":
+        """From a frame: columns of strings are categories, all others numbers.
+
+        levels: of each category, if they are another table's.
+        """
         words = [name for name in frame.columns if frame[name].dtype == pl.String]
         others = [name for name in frame.columns if name not in set(words)]
-        levels = [frame[name].drop_nulls().unique().sort() for name in words]
+        if levels is None:
+            known = [frame[name].drop_nulls().unique().sort() for name in words]
+        else:
+            known = [pl.Series(own, dtype=pl.String) for own in levels]
         codes = np.empty((len(frame), len(words)), np.int32)
-        for position, (name, known) in enumerate(zip(words, levels, strict=True)):
-            places = frame[name].cast(pl.Enum(known)).to_physical().cast(pl.Int32)
-            codes[:, position] = places.fill_null(len(known)).to_numpy()
+        for position, (name, own) in enumerate(zip(words, known, strict=True)):
+            places = frame[name].cast(pl.Enum(own), strict=False).to_physical().cast(pl.Int32)
+            unknown = places.is_null() & frame[name].is_not_null()
+            codes[:, position] = places.fill_null(len(own)).set(unknown, -1).to_numpy()
         numbers = np.empty((len(frame), 0))
         if others:
             floats = frame.select(pl.col(others).cast(pl.Float64).fill_null(np.nan))
@@ -60,7 +130,7 @@ class TableColumns:
             numbers,
             tuple(words),
             codes,
-            tuple(tuple(known.to_list()) for known in levels),
+            tuple(tuple(own.to_list()) for own in known),
         )
 
     def __len__(self) -> int:
@@ -68,79 +138,78 @@ class TableColumns:
 
     def view(self, rows: ArrayLike) -> "TableView":
         """The table as the training rows prepare it."""
-        train = np.asarray(rows)
-        return TableView(
-            self, Scaling.fit(self.numbers[train]), Encoding.fit(self.codes[train], self.levels)
-        )
+        return TableView(self, Preparation.fit(self, np.asarray(rows)))
 
 
 @dataclass(frozen=True, eq=False)
-class Scaling:
-    """How numbers are filled and scaled. indicated: the columns that get an indicator of gaps."""
+class Preparation:
+    """Numbers and levels as training rows prepare them.
 
-    median: NDArray[np.float64]
-    mean: NDArray[np.float64]
-    scale: NDArray[np.float64]
-    indicated: Indices
-
-    @classmethod
-    def fit(cls, numbers: NDArray[np.float64]) -> "Scaling":
-        """From training rows; a column without a number in them becomes 0."""
-        gaps = np.isnan(numbers)
-        empty = gaps.all(axis=0)
-        median = np.zeros(numbers.shape[1])
-        median[~empty] = np.nanmedian(numbers[:, ~empty], axis=0)
-        filled = np.where(gaps, median, numbers)
-        mean, spread = filled.mean(axis=0), filled.std(axis=0)
-        # Below this a spread is rounding: the column is constant.
-        constant = spread <= 10 * np.finfo(np.float64).eps * np.abs(mean)
-        scale = np.where(constant, 1.0, spread)
-        return cls(median, mean, scale, np.flatnonzero(gaps.any(axis=0) & ~empty))
-
-    def transform(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Scaled numbers, then the indicators."""
-        gaps = np.isnan(numbers)
-        scaled = (np.where(gaps, self.median, numbers) - self.mean) / self.scale
-        return np.hstack([scaled, gaps[:, self.indicated]])
-
-
-@dataclass(frozen=True, eq=False)
-class Encoding:
-    """The column of every level of every category; -1 for levels that training has not seen.
-
-    names: of the columns.
+    scaling, indicator, encoding: fitted; None where there is nothing to be scaled, filled or
+        encoded. indicated: the columns of numbers with an indicator of gaps.
+    names: of the columns of the matrix; sources: for each the position of its number or, behind
+        the numbers, of its category.
     """
 
-    columns: tuple[NDArray[np.int64], ...]
-    names: tuple[tuple[int, str], ...]
+    scaling: Pipeline | None
+    indicator: MissingIndicator | None
+    indicated: Indices
+    encoding: OneHotEncoder | None
+    names: tuple[str, ...]
+    sources: tuple[int, ...]
+    n_filled: int
 
     @classmethod
-    def fit(cls, codes: NDArray[np.int32], levels: tuple[tuple[str, ...], ...]) -> "Encoding":
-        """From training rows: frequent levels in order, then the rare ones in one column."""
-        columns: list[NDArray[np.int64]] = []
-        names: list[tuple[int, str]] = []
-        for category, known in enumerate(levels):
-            counts = np.bincount(codes[:, category], minlength=len(known) + 1)
-            frequent, rare = counts >= RARE, (counts > 0) & (counts < RARE)
-            place = np.full(len(counts), -1)
-            place[frequent] = len(names) + np.arange(frequent.sum())
-            labels = np.array([*known, "(missing)"], dtype=object)
-            names += [(category, str(label)) for label in labels[frequent]]
-            if rare.any():
-                place[rare] = len(names)
-                names.append((category, "(rare)"))
-            columns.append(place)
-        return cls(tuple(columns), tuple(names))
+    def fit(cls, table: TableColumns, rows: Indices) -> "Preparation":
+        """From training rows; a column without a number in them becomes 0."""
+        numbers, codes = table.numbers[rows], table.codes[rows]
+        n_numbers = numbers.shape[1]
+        gaps = np.isnan(numbers)
+        indicated = np.flatnonzero(gaps.any(axis=0) & ~gaps.all(axis=0))
+        scaling = indicator = encoding = None
+        names, sources = list(table.number_names), list(range(n_numbers))
+        if n_numbers:
+            filling = SimpleImputer(strategy="median", keep_empty_features=True)
+            steps = [("bounds", Bounds()), ("filling", filling), ("scaling", StandardScaler())]
+            scaling = Pipeline(steps).fit(numbers)
+        if len(indicated):
+            indicator = MissingIndicator(features="all").fit(numbers[:, indicated])
+            names += [f"{table.number_names[i]} is missing" for i in indicated]
+            sources += indicated.tolist()
+        if codes.shape[1]:
+            encoding = OneHotEncoder(
+                min_frequency=RARE, handle_unknown="infrequent_if_exist", dtype=np.float64
+            ).fit(codes)
+            for category, (name, known) in enumerate(
+                zip(table.category_names, table.levels, strict=True)
+            ):
+                own = _level_names(encoding, category, (*known, "(missing)"))
+                names += [f"{name} = {level}" for level in own]
+                sources += [n_numbers + category] * len(own)
+        return cls(
+            scaling,
+            indicator,
+            indicated,
+            encoding,
+            tuple(names),
+            tuple(sources),
+            n_numbers + len(indicated) + codes.shape[1],
+        )
 
-    def transform(self, codes: NDArray[np.int32]) -> csr_array:
-        """Indicators of the levels, (n_rows, n_columns)."""
-        placed = np.empty(codes.shape, np.int64)
-        for category, columns in enumerate(self.columns):
-            placed[:, category] = columns[codes[:, category]]
-        known = placed >= 0
-        indptr = np.concatenate([[0], np.cumsum(known.sum(axis=1))])
-        data = np.ones(int(indptr[-1]))
-        return csr_array((data, placed[known], indptr), shape=(len(codes), len(self.names)))
+    def transform(self, numbers: NDArray[np.float64], codes: NDArray[np.int32]) -> Any:
+        """The matrix (n_rows, n_columns): dense, or CSR if it is mostly zeros."""
+        parts: list[Any] = []
+        if self.scaling is not None:
+            parts.append(self.scaling.transform(numbers))
+        if self.indicator is not None:
+            parts.append(self.indicator.transform(numbers[:, self.indicated]).astype(np.float64))
+        dense = self.n_filled >= DENSE_SHARE * len(self.names)
+        if self.encoding is not None:
+            levels = csr_array(self.encoding.transform(codes))
+            parts.append(levels.toarray() if dense else levels)
+        if dense:
+            return np.hstack(parts) if parts else np.empty((len(numbers), 0))
+        return csr_array(hstack([csr_array(part) for part in parts], format="csr"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,28 +217,17 @@ class TableView:
     """A table as one training set prepares it: the numbers, the indicators, the levels."""
 
     table: TableColumns
-    scaling: Scaling
-    encoding: Encoding
+    preparation: Preparation
 
-    @cached_property
+    @property
     def names(self) -> tuple[str, ...]:
         """What the columns of the matrix are."""
-        numbers = self.table.number_names
-        return (
-            *numbers,
-            *(f"{numbers[i]} is missing" for i in self.scaling.indicated),
-            *(f"{self.table.category_names[i]} = {level}" for i, level in self.encoding.names),
-        )
+        return self.preparation.names
 
     def transform(self, rows: ArrayLike) -> Any:
         """The matrix of the rows, (n_rows, n_features): dense, or CSR if it is mostly zeros."""
         chosen = np.asarray(rows)
-        numbers = self.scaling.transform(self.table.numbers[chosen])
-        levels = self.encoding.transform(self.table.codes[chosen])
-        n_filled = numbers.shape[1] + len(self.table.levels)
-        if n_filled >= DENSE_SHARE * len(self.names):
-            return np.hstack([numbers, levels.toarray()])
-        return hstack([csr_array(numbers), levels], format="csr")
+        return self.preparation.transform(self.table.numbers[chosen], self.table.codes[chosen])
 
     def scores(self, rows: ArrayLike, coef: ArrayLike, intercept: ArrayLike) -> NDArray[np.float64]:
         """Scores of the rows under k linear models (n_features, k), shape (n_rows, k)."""
@@ -179,3 +237,142 @@ class TableView:
             block = slice(start, start + BLOCK_ROWS)
             scores[block] = self.transform(chosen[block]) @ weights + np.asarray(intercept)
         return scores
+
+
+@dataclass(frozen=True, eq=False)
+class TablePreparation:
+    """The columns of frames as a matrix, as a training frame prepares them; texts come last.
+
+    preparation: of the numbers and levels, None if there are texts only.
+    """
+
+    columns: tuple[Column, ...]
+    levels: tuple[tuple[str, ...], ...]
+    preparation: Preparation | None
+    vectorisers: tuple[TfidfVectorizer, ...]
+    text_length: float
+
+    @classmethod
+    def fit(cls, frame: pl.DataFrame, columns: Sequence[Column]) -> "TablePreparation":
+        """From the training rows; a column of texts without common words is a `NoWordsError`."""
+        own = tuple(columns)
+        plain = prepared(frame, own)
+        texts = [column.name for column in own if column.kind == TEXT]
+        vectorisers = tuple(_vectoriser(plain[name]) for name in texts)
+        table = TableColumns.of(plain.drop(texts))
+        if len(texts) == len(own):
+            return cls(own, (), None, vectorisers, 1.0)
+        fitted = Preparation.fit(table, np.arange(len(plain)))
+        return cls(own, table.levels, fitted, vectorisers, TEXT_BESIDE)
+
+    def transform(self, frame: pl.DataFrame) -> Any:
+        """The matrix of the rows, (n_rows, n_columns); CSR if there are texts or mostly zeros."""
+        plain = prepared(frame, self.columns)
+        texts = [column.name for column in self.columns if column.kind == TEXT]
+        parts: list[Any] = []
+        if self.preparation is not None:
+            table = TableColumns.of(plain.drop(texts), self.levels)
+            parts.append(self.preparation.transform(table.numbers, table.codes))
+        for name, vectoriser in zip(texts, self.vectorisers, strict=True):
+            words = vectoriser.transform(plain[name].to_list())
+            parts.append(words if self.text_length == 1 else words * self.text_length)
+        if len(parts) == 1:
+            return parts[0]
+        return csr_array(hstack([csr_array(part) for part in parts], format="csr"))
+
+    @property
+    def is_text(self) -> bool:
+        """Whether there is nothing but texts."""
+        return self.preparation is None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the columns of the matrix are; for a text its words."""
+        plain = () if self.preparation is None else self.preparation.names
+        texts = [column.name for column in self.columns if column.kind == TEXT]
+        return plain + tuple(
+            f"{name}: {word}"
+            for name, vectoriser in zip(texts, self.vectorisers, strict=True)
+            for word in vectoriser.get_feature_names_out()
+        )
+
+    @property
+    def sources(self) -> Indices:
+        """For each column of the matrix the position of its column of the table."""
+        numbers, categories, texts = [], [], []
+        for place, column in enumerate(self.columns):
+            if column.kind == TEXT:
+                texts.append(place)
+            elif column.kind == CATEGORY:
+                categories.append(place)
+            else:
+                numbers += [place] * len(part_names(column))
+        order = np.array([*numbers, *categories], dtype=np.int64)
+        parts = [np.empty(0, np.int64)]
+        if self.preparation is not None:
+            parts.append(order[np.array(self.preparation.sources, dtype=np.int64)])
+        for place, vectoriser in zip(texts, self.vectorisers, strict=True):
+            parts.append(np.full(len(vectoriser.vocabulary_), place))
+        return np.concatenate(parts)
+
+    @property
+    def gap_pairs(self) -> tuple[tuple[int, int], ...]:
+        """Pairs of columns of the matrix: a number with gaps, and the indicator of its gaps."""
+        if self.preparation is None:
+            return ()
+        plain = [column for column in self.columns if column.kind not in (TEXT, CATEGORY)]
+        first = sum(len(part_names(column)) for column in plain)
+        indicated = self.preparation.indicated.tolist()
+        return tuple((number, first + place) for place, number in enumerate(indicated))
+
+    def clipped(self, frame: pl.DataFrame) -> dict[str, int]:
+        """For each column of numbers how many cells are so far out that they are clipped."""
+        if self.preparation is None or self.preparation.scaling is None:
+            return {}
+        kinds = {column.name: column.kind for column in self.columns}
+        plain = prepared(frame, self.columns)
+        numbers = [name for name in plain.columns if kinds.get(name) == NUMBER]
+        rest = [name for name in plain.columns if plain[name].dtype == pl.String]
+        table = TableColumns.of(plain.drop(rest))
+        scaled = self.preparation.scaling.named_steps["bounds"].transform(table.numbers)
+        counts = (np.abs(scaled) >= WIDEST).sum(axis=0).tolist()
+        found = dict(zip(table.number_names, counts, strict=True))
+        return {name: found[name] for name in numbers}
+
+    @property
+    def rare_levels(self) -> dict[str, int]:
+        """For each category how many of its levels share a column."""
+        if self.preparation is None or self.preparation.encoding is None:
+            return {}
+        names = [column.name for column in self.columns if column.kind == CATEGORY]
+        few = self.preparation.encoding.infrequent_categories_
+        return {n: 0 if rare is None else len(rare) for n, rare in zip(names, few, strict=True)}
+
+
+class NoWordsError(DataError):
+    """Texts of a column have no words in common."""
+
+    def __init__(self, column: str) -> None:
+        super().__init__(
+            f"the texts in column {column!r} have no words in common; is it the right column?"
+        )
+        self.column = column
+
+
+def _vectoriser(texts: pl.Series) -> TfidfVectorizer:
+    vectoriser = TfidfVectorizer(
+        sublinear_tf=True, min_df=RARE_WORD if len(texts) >= MANY_TEXTS else 1
+    )
+    try:
+        return vectoriser.fit(texts.to_list())
+    except ValueError as error:
+        raise NoWordsError(texts.name) from error
+
+
+def _level_names(encoding: OneHotEncoder, category: int, names: Sequence[str]) -> list[str]:
+    """The levels of the columns of a category: the frequent ones, then the rare ones as one."""
+    known, rare = encoding.categories_[category], encoding.infrequent_categories_[category]
+    if rare is None:
+        return [names[code] for code in known]
+    few = set(rare.tolist())
+    return [*(names[code] for code in known.tolist() if code not in few), "(rare)"]

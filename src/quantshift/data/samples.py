@@ -33,9 +33,7 @@ class SampleLists:
 
 def read_lists(path: Path, n_rows: int) -> SampleLists:
     """A table with a row for every item of every sample: its sample, its row in the main file."""
-    table = read_frame(path)
-    if table.ragged:
-        raise DataError(f"{path}: {table.ragged} rows have too many or too few cells; mend them")
+    table = read_frame(path).whole()
     names, rows = names_of(table.require(SAMPLE)), typed(table.require(ROW))
     if names.null_count() or rows.null_count() or not rows.dtype.is_integer():
         raise DataError(
@@ -78,7 +76,7 @@ def read_prevalences(path: Path, names: Sequence[str], classes: Sequence[Any]) -
 
     A table: the first column names the sample, the others are named after the classes.
     """
-    table = read_frame(path).columns
+    table = read_frame(path).whole().columns
     first, *columns = table.columns
     wanted = [str(name) for name in classes]
     if set(columns) != set(wanted):

@@ -23,11 +23,14 @@ from quantshift.data.dataset import Dataset
 from quantshift.data.folder import DATA_SET, DataFolder
 from quantshift.data.names import folder_name
 from quantshift.errors import DataError
-from quantshift.features.counts import CountMatrix, open_counts
+from quantshift.features.counts import FOLDER, CountMatrix, open_counts, verify_counts
 from quantshift.features.view import MatrixView
 from quantshift.labels import column
 from quantshift.manifests import format_of
 from quantshift.types import Posteriors
+
+STARS_CUT = 3.0
+"""Reviews of more stars are positive, of fewer negative, as in the paper."""
 
 
 class AbstractSource(ABC):
@@ -36,6 +39,10 @@ class AbstractSource(ABC):
     @abstractmethod
     def open(self) -> Dataset:
         """The data set itself; slow, so go through `open_source`."""
+
+    @abstractmethod
+    def verify(self) -> None:
+        """Refuse data that are not what was written, as far as a manifest vouches for them."""
 
     @property
     @abstractmethod
@@ -72,10 +79,16 @@ class CorpusSource(AbstractSource):
             title=self.title,
             labels=corpus.stars,
             ordinal=True,
+            cut_point=STARS_CUT,
             categories=np.array(corpus.categories)[corpus.category_codes],
             features=open_counts(corpus),
             hash=corpus.hash,
         )
+
+    def verify(self) -> None:
+        """Compare the reviews and their counts with their hashes."""
+        Corpus.open(self.path).verify_files()
+        verify_counts(self.path / FOLDER)
 
 
 @dataclass(frozen=True)
@@ -104,10 +117,14 @@ class SyntheticSource(AbstractSource):
             title=self.title,
             labels=corpus.stars,
             ordinal=True,
+            cut_point=STARS_CUT,
             categories=np.array(synthetic.CATEGORY_NAMES)[corpus.categories],
             features=counts,
             hash=_digest(counts.indptr, counts.indices, counts.data, corpus.stars),
         )
+
+    def verify(self) -> None:
+        """Nothing of it is on disk."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +173,9 @@ class FileSource(AbstractSource):
             hash=_digest(*_arrays(matrix, posteriors, labels, categories)),
         )
 
+    def verify(self) -> None:
+        """The user's own files have no manifest: the results record what was in them."""
+
     @property
     def _main(self) -> DataFile:
         return self.features or self.posteriors or self.labels
@@ -191,6 +211,10 @@ class FolderSource(AbstractSource):
     def open(self) -> Dataset:
         """The data, memory-mapped where they are arrays."""
         return DataFolder.open(self.path).dataset()
+
+    def verify(self) -> None:
+        """Compare the files with their hashes."""
+        DataFolder.open(self.path).verify_files()
 
 
 @cache

@@ -24,6 +24,7 @@ from quantshift.classify.learners import (
     SklearnLearner,
 )
 from quantshift.classify.posteriors import check_posteriors
+from quantshift.classify.separation import Reference
 from quantshift.data.dataset import Dataset
 from quantshift.experiments.classes import LOGISTIC, import_class
 from quantshift.experiments.experiment import Experiment, MethodSpec, Setting
@@ -35,6 +36,7 @@ from quantshift.quantifiers.items import Items, take_rows
 from quantshift.results.schema import conform, schema_of
 from quantshift.seeding import seed_of
 from quantshift.selection import ValidationSamples, draw_validation, validation_errors
+from quantshift.shifts.coordinates import SEPARATION
 from quantshift.shifts.protocol import Draw
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
 
@@ -193,12 +195,21 @@ def run_cell(
     )
     outcomes = _outcomes(bench, methods)
     shared = _sample_columns(experiment, cell, population, draws)
+    if SEPARATION in protocol.coordinates() and bench.has_features:
+        shared = shared.with_columns(pl.Series(SEPARATION.name, _separations(bench)))
     frames = [
         _method_frame(method, shared, outcome)
         for method, outcome in zip(methods, outcomes, strict=True)
     ]
     schema = schema_of(protocol.coordinates(), experiment.diagnostics)
     return conform(pl.concat(frames, how="diagonal_relaxed"), schema)
+
+
+def _separations(bench: Bench) -> list[float]:
+    """How well a classifier tells each test sample from the training items (AUC)."""
+    reference = Reference.of(bench.known_features, seed=bench.training.seed)
+    position = reference.place(bench.new_features)
+    return [reference.separation(position[rows]).auc for rows in bench.samples]
 
 
 def _outcomes(bench: Bench, methods: Sequence[MethodSpec]) -> list[Outcome]:

@@ -5,20 +5,12 @@ with it: its job is given to another, and a job that has seen several workers di
 failed rather than tried for ever.
 """
 
-import multiprocessing
-import os
-import signal
-import threading
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    CancelledError,
-    Future,
-    ProcessPoolExecutor,
-    wait,
-)
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,13 +19,14 @@ from quantshift import __version__
 from quantshift.data.sources import AbstractSource, open_source
 from quantshift.errors import UserError
 from quantshift.experiments.work import Job, JobReport, perform
+from quantshift.processes import WorkerPool
 from quantshift.results.store import ResultStore
 
 MAX_DEATHS = 3
 """Workers a job may see die before it is given up."""
 
-STOP_SECONDS = 10.0
-"""Patience with a worker that was told to end."""
+DASK_LOGGERS = ("distributed", "distributed.client", "tornado.application")
+"""Those that Dask gives a level of their own."""
 
 CONNECT_SECONDS = 10
 """How long a scheduler may take to answer."""
@@ -86,7 +79,7 @@ class ProcessExecutor(AbstractExecutor):
         queue = list(reversed(jobs))
         deaths = {job.name: 0 for job in jobs}
         while queue:
-            pool = self._pool()
+            pool = WorkerPool(self.workers)
             flying: dict[Future[JobReport], Job] = {}
             try:
                 while queue or flying:
@@ -105,7 +98,8 @@ class ProcessExecutor(AbstractExecutor):
                     else:
                         yield _give_up(job)
             finally:
-                _stop(pool)
+                # Results are written whole or not at all, so workers may be ended at any moment.
+                pool.stop()
 
     def _has_room(self, job: Job, flying: Collection[Job], deaths: Mapping[str, int]) -> bool:
         # Jobs that were under way when a worker died are tried one at a time, so that the one
@@ -113,14 +107,6 @@ class ProcessExecutor(AbstractExecutor):
         if any(deaths[suspect.name] for suspect in (job, *flying)):
             return not flying
         return len(flying) < self.workers + 1
-
-    def _pool(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(
-            self.workers,
-            # Spawned, not forked: threads of polars and numba do not survive a fork.
-            mp_context=multiprocessing.get_context("spawn"),
-            initializer=_prepare_worker,
-        )
 
 
 @dataclass(frozen=True)
@@ -141,7 +127,7 @@ class DaskExecutor(AbstractExecutor):
         from distributed.client import as_completed
         from distributed.comm import CommClosedError
 
-        with _dask_client(self.address) as client:
+        with _unlogged(), _dask_client(self.address) as client:
             _check_workers(client, self.address, jobs)
             futures = {
                 # A key of its own for every job: runs into other stores share the scheduler.
@@ -180,28 +166,18 @@ def _give_up(job: Job) -> JobReport:
     return JobReport(job.name, 0.0, (f"{', '.join(methods)}: {error}",))
 
 
-def _prepare_worker() -> None:
-    # Ctrl-C reaches the whole process group; the parent decides what is to be done.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    # A worker whose parent was killed would wait for its next job for ever.
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def _stop(pool: ProcessPoolExecutor) -> None:
-    # Results are written whole or not at all, so workers may be ended at any moment.
-    processes = list((pool._processes or {}).values())
-    pool.shutdown(wait=False, cancel_futures=True)
-    for process in processes:
-        process.terminate()
-    for process in processes:
-        process.join(STOP_SECONDS)
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """What goes wrong with a cluster is said in our words, not in tracebacks of Dask's log."""
+    loggers = [logging.getLogger(name) for name in DASK_LOGGERS]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 def _dask_client(address: str) -> Any:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from quantshift.data.arrays import DataFile
+from quantshift.data.sources import STARS_CUT
 from quantshift.errors import unknown_name
 from quantshift.experiments.classes import default_options, parameters, quantifier_class
 from quantshift.experiments.toml_tables import ClassifierTable, DataTable, SelectionTable
@@ -211,10 +212,14 @@ class Experiment:
     def draws(self) -> dict[str, Any]:
         """What determines the training sets and the test samples, as plain JSON values."""
         shift = {"kind": self.kind, **self.shift.options()}
+        # Which data sets it runs on is no part of the experiment: their results lie apart.
+        data = self.data.model_dump(exclude={"sets"})
+        if self.data.cut_point is None and not self.data.labels and not self.shift.cuts_levels:
+            # Where a corpus is cut if nothing is said; the classes of other data are described.
+            data["cut_point"] = STARS_CUT
         return {
             "seed": self.seed,
-            # Which data sets it runs on is no part of the experiment: their results lie apart.
-            "data": _plain(self.data.model_dump(exclude={"sets"})),
+            "data": _plain(data),
             "shift": _plain(shift),
         }
 

@@ -35,15 +35,16 @@ from quantshift.experiments.toml_tables import (
     validate,
 )
 from quantshift.shifts.protocol import AbstractProtocol
-
-CUT_POINT = 3.0
-"""Where ordered labels (stars) are cut unless the file says otherwise, as in the paper."""
+from quantshift.shifts.shift import AbstractShift
 
 COMMON = "_"
 """Begins the names of files in the library that are no experiment but the base of several."""
 
 MOST_CELLS = 1_000_000
 """More training sets, or test samples of one, are taken for a slip of the keyboard."""
+
+MOST_ITEMS = 1_000_000_000
+"""So are more items in a training set, or in all the samples of one; they are all in memory."""
 
 
 def load_experiment(
@@ -151,8 +152,11 @@ def _check_points(shift: AbstractProtocol, document: Document) -> None:
             "test samples of each training set": shift.count_samples(),
         }
         for what, count in counts.items():
-            if count is not None and count > MOST_CELLS:
-                raise UserError(f"asks for {count:,} {what}; at most {MOST_CELLS:,} are possible")
+            _check_count(count or 0, what, MOST_CELLS)
+        if isinstance(shift, AbstractShift):
+            _check_count(shift.train_size, "items in each training set", MOST_ITEMS)
+            n_items = shift.count_samples() * shift.test_size
+            _check_count(n_items, "items in the test samples of a training set", MOST_ITEMS)
         shift.training_points()
     except UserError as error:
         # The protocol's messages begin with the field, as "test_size=0 must ...".
@@ -160,6 +164,11 @@ def _check_points(shift: AbstractProtocol, document: Document) -> None:
             if rest := re.fullmatch(rf"{item.name}(?:=|: | )(.*)", str(error)):
                 raise document.error(f"shift.{item.name}", rest[1]) from None
         raise document.error("shift", str(error)) from None
+
+
+def _check_count(count: int, what: str, most: int) -> None:
+    if count > most:
+        raise UserError(f"asks for {count:,} {what}; at most {most:,} are possible")
 
 
 def _data(table: ExperimentTable, document: Document, kind: type[AbstractProtocol]) -> DataTable:
@@ -188,8 +197,6 @@ def _data(table: ExperimentTable, document: Document, kind: type[AbstractProtoco
             "data.cut_point",
             f"{kind.name} shift cuts at shift.train_cuts and shift.test_cuts; remove it",
         )
-    if not kind.cuts_levels and data.cut_point is None and not arrays:
-        return data.model_copy(update={"cut_point": CUT_POINT})
     return data
 
 
@@ -222,6 +229,11 @@ def _selection(table: ExperimentTable, document: Document) -> SelectionTable:
     if table.selection.measure not in known:
         with document.at("selection.measure"):
             raise unknown_name("error measure", table.selection.measure, known)
+    n_samples = table.selection.prevalences * table.selection.repeats
+    with document.at("selection"):
+        _check_count(n_samples, "validation samples", MOST_CELLS)
+        n_items = n_samples * table.selection.size
+        _check_count(n_items, "items in the validation samples", MOST_ITEMS)
     return table.selection
 
 

@@ -1,11 +1,12 @@
 """The plan: an experiment's cells, and which methods are still to be computed in which of them.
 
 A cell is one training set of a data set with all its test samples: the unit of work, failure and
-resumption. Its key names it by the coordinates of its training set, known from the grid alone; no
-data are read.
+resumption. Its key names it by the coordinates of its training set, known from the grid alone: no
+data are read, unless training sets are groups of the data.
 """
 
 import dataclasses
+import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,12 @@ from quantshift.tables import Table
 
 Finished: TypeAlias = Callable[["Cell"], Mapping[str, str]]
 """From a cell to the signature, by name, of the methods whose results are there."""
+
+LONGEST_KEY = 200
+"""Bytes of a key."""
+
+Protocols: TypeAlias = Callable[[Experiment, str], AbstractProtocol]
+"""From an experiment and the name of a data set to the protocol as it is there."""
 
 REPEAT = "train_repeat"
 """The last coordinate of every key: the number of the draw at its point of the grid."""
@@ -141,16 +148,23 @@ def cell_key(point: Coordinates) -> str:
     'p_train-0.2_0.8,year-in+20+2020'
     """
     # No equals sign: tools would take the folders for Hive partitions.
-    return ",".join(f"{name}-{_text(value)}" for name, value in point.items())
+    key = ",".join(f"{name}-{_text(value)}" for name, value in point.items())
+    if len(key.encode()) <= LONGEST_KEY:
+        return key
+    # No file system takes a name of any length: the rest goes by its hash.
+    digest = hashlib.sha256(key.encode()).hexdigest()[:16]
+    return f"{key.encode()[: LONGEST_KEY - 20].decode(errors='ignore')}+{digest}"
 
 
 def plan(
     experiments: Iterable[tuple[Experiment, Sequence[tuple[str, int]]]],
     finished: Finished | None = None,
+    protocols: Protocols | None = None,
 ) -> Plan:
     """What is to be done, given what is finished (nothing, if left out).
 
     experiments: each with the names of its data sets and how many test samples a cell has there.
+    protocols: for those whose training sets only the data can tell; default: the experiment's own.
     A method is finished in a cell if it is there under its name with its present signature.
     """
     chosen = tuple(experiments)
@@ -160,7 +174,7 @@ def plan(
             raise UserError(f"two experiments are called {name!r}; rename one")
     return Plan(
         tuple(
-            _planned(experiment, dataset, n_samples, finished or _nothing)
+            _planned(experiment, dataset, n_samples, finished or _nothing, protocols or _own)
             for experiment, datasets in chosen
             for dataset, n_samples in datasets
         )
@@ -220,17 +234,25 @@ def planned(
         protocol = protocol_class(fields.pop("kind"))(**fields)
         methods = {method["name"]: method["signature"] for method in experiment["methods"]}
         cells[name] = {
-            dataset: [(cell.key, methods) for cell in cells_of(name, dataset, protocol)]
-            for dataset in experiment["datasets"]
+            dataset: [
+                (key, methods)
+                for key in record.get("cells")
+                or [cell.key for cell in cells_of(name, dataset, protocol)]
+            ]
+            for dataset, record in experiment["datasets"].items()
         }
     return cells
 
 
 def _planned(
-    experiment: Experiment, dataset: str, n_test_samples: int, finished: Finished
+    experiment: Experiment,
+    dataset: str,
+    n_test_samples: int,
+    finished: Finished,
+    protocols: Protocols,
 ) -> ExperimentPlan:
     signatures = experiment.signatures()
-    everything = cells_of(experiment.name, dataset, experiment.shift)
+    everything = cells_of(experiment.name, dataset, protocols(experiment, dataset))
     tasks = []
     for cell in everything:
         there = finished(cell)
@@ -238,6 +260,10 @@ def _planned(
         if left:
             tasks.append(Task(cell, tuple(left)))
     return ExperimentPlan(experiment, dataset, everything, tuple(tasks), n_test_samples)
+
+
+def _own(experiment: Experiment, dataset: str) -> AbstractProtocol:
+    return experiment.shift
 
 
 def _nothing(cell: Cell) -> Mapping[str, str]:

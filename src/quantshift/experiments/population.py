@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from quantshift.binarisation import binarise
 from quantshift.data.dataset import Dataset
 from quantshift.data.sources import AbstractSource, open_source
-from quantshift.errors import DataError, UserError
+from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.experiments.experiment import Experiment
 from quantshift.labels import encode_labels
 from quantshift.seeding import generator
@@ -54,7 +54,7 @@ class Population:
 def open_population(experiment: Experiment, source: AbstractSource) -> Population:
     """The items of a source that take part; made once per process, for all that draw alike."""
     draws = json.dumps(experiment.draws(), sort_keys=True)
-    return _opened(_Drawing(draws, source, experiment))
+    return _opened(_Drawing(draws, source, experiment.data.cut_point, experiment))
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,7 @@ class _Drawing:
 
     draws: str
     source: AbstractSource
+    cut_point: float | str | None
     experiment: Experiment = field(compare=False)
 
 
@@ -82,24 +83,42 @@ def population_of(experiment: Experiment, dataset: Dataset) -> Population:
             "two classes"
         )
     categories = codes = None
-    if dataset.categories is not None:
-        known_categories, codes = encode_labels(dataset.categories[rows], name="categories")
+    column = _categories(experiment, dataset)
+    if column is not None:
+        known_categories, codes = encode_labels(column[rows], name="categories")
         categories = known_categories.tolist()
-    elif shift.needs_categories:
-        raise DataError(
-            f"experiment {experiment.name!r} is between two categories, and {dataset.title} has "
-            "none; name their column when you import the data set"
-        )
     train_pool, test_pool = _pools(experiment, dataset.given, labels, codes)
     return Population(
         rows=rows,
-        protocol=_bound(experiment, dataset, known, categories),
+        protocol=_bound(experiment, dataset, known, categories).surveyed(labels, codes),
         classes=names,
         labels=labels,
         categories=codes,
         train_pool=train_pool,
         test_pool=test_pool,
     )
+
+
+def _categories(experiment: Experiment, dataset: Dataset) -> NDArray[Any] | None:
+    """What the experiment draws by: the data's categories, or a column of groups."""
+    name = experiment.shift.group_column()
+    if name:
+        if name not in dataset.groups:
+            wrong = unknown_name(f"group column of {dataset.title}:", name, dataset.groups)
+            raise UserError(f"{wrong}; name it as a group when you import the data set")
+        return dataset.groups[name]
+    if dataset.categories is None and experiment.shift.needs_categories:
+        if experiment.shift.from_groups:
+            known = ", ".join(dataset.groups) or "none"
+            raise DataError(
+                f"experiment {experiment.name!r} is between groups: set shift.by to a group column "
+                f"of {dataset.title} (it has {known}), named when the data set is imported"
+            )
+        raise DataError(
+            f"experiment {experiment.name!r} is between two categories, and {dataset.title} has "
+            "none; name their column when you import the data set"
+        )
+    return dataset.categories
 
 
 def _bound(
@@ -122,7 +141,7 @@ def _labels(
 ) -> tuple[Indices, NDArray[Any], Sequence[Any], tuple[str, ...]]:
     """Positions of the items that take part, their codes (or levels), what the protocol calls
     the classes (or levels), and what people call the classes."""
-    cut = experiment.data.cut_point
+    cut = dataset.cut_point if experiment.data.cut_point is None else experiment.data.cut_point
     everything = np.arange(len(dataset.labels))
     if experiment.shift.cuts_levels:
         levels = np.unique(dataset.labels).tolist()
@@ -146,6 +165,9 @@ def _pools(
 ) -> tuple[Indices, Indices]:
     if given is not None:
         return given.train, np.unique(np.concatenate(given.samples))
+    if experiment.shift.from_groups:
+        everything = np.arange(len(labels))
+        return everything, everything
     train_pool, test_pool = split_pools(
         *([labels] if categories is None else [categories, labels]),
         train_share=experiment.data.train_share,

@@ -6,7 +6,7 @@ itself, prints nothing, and may be killed at any instant.
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from quantshift import __version__
@@ -14,11 +14,12 @@ from quantshift.data.sources import AbstractSource, open_source
 from quantshift.errors import UserError
 from quantshift.experiments.executors import AbstractExecutor
 from quantshift.experiments.experiment import Experiment
-from quantshift.experiments.planning import Cell, Plan, plan
+from quantshift.experiments.planning import Cell, Plan, cells_of, plan
 from quantshift.experiments.population import open_population
 from quantshift.experiments.work import Job, JobReport
 from quantshift.results.store import ResultStore
 from quantshift.results.verification import repair, verify
+from quantshift.shifts.protocol import AbstractProtocol, Words
 
 REDO_ALL = "all"
 REDO_FAILED = "failed"
@@ -70,7 +71,14 @@ class Run:
                 for e in self.experiments
             ],
             there,
+            self._protocol,
         )
+
+    def _protocol(self, experiment: Experiment, dataset: str) -> AbstractProtocol:
+        """The protocol; where only the data tell its training sets, with these filled in."""
+        if not experiment.shift.from_groups:
+            return experiment.shift
+        return open_population(experiment, self.source(experiment.name, dataset)).protocol
 
     def source(self, experiment: str, dataset: str) -> AbstractSource:
         """Where the data set of that name comes from."""
@@ -103,6 +111,8 @@ def run_experiments(
     redo: "failed" retries what has failed, "all" begins the experiments afresh, the name of a
         method computes that method again.
     """
+    for source in dict.fromkeys(s for sources in run.sources.values() for s in sources):
+        source.verify()
     run.plan()  # Refuses experiments that cannot be run together, before anything is written.
     if redo not in (None, REDO_ALL, REDO_FAILED):
         _check_method(run, redo)
@@ -172,22 +182,40 @@ def _described(experiment: Experiment, sources: Sequence[AbstractSource]) -> dic
         **experiment.resolved(),
         "coordinates": [coordinate.as_json() for coordinate in widest.coordinates()],
         "diagnostics": experiment.diagnostics,
-        "words": widest.words().as_json(),
+        "words": _words(widest, [population.protocol for population in populations]).as_json(),
         "datasets": {
             source.name: {
                 "items": open_source(source).hash,
                 "source": source.title,
                 "classes": list(population.classes),
+                **_described_cells(experiment, source.name, population.protocol),
             }
             for source, population in zip(sources, populations, strict=True)
         },
     }
 
 
+def _words(widest: AbstractProtocol, protocols: Sequence[AbstractProtocol]) -> Words:
+    """The words, with what each data set adds to the note."""
+    notes = dict.fromkeys(protocol.words().note for protocol in protocols)
+    return replace(widest.words(), note=" ".join(filter(None, notes)))
+
+
+def _described_cells(
+    experiment: Experiment, dataset: str, protocol: AbstractProtocol
+) -> dict[str, list[str]]:
+    """The keys of the cells, where a description without the data could not tell them."""
+    if not protocol.from_groups:
+        return {}
+    return {"cells": [cell.key for cell in cells_of(experiment.name, dataset, protocol)]}
+
+
 def _n_samples(experiment: Experiment, source: AbstractSource) -> int:
     """Test samples of a training set; those that come with the data are counted there."""
     if experiment.n_test_samples is not None:
         return experiment.n_test_samples
+    if experiment.shift.from_groups:
+        return open_population(experiment, source).protocol.count_samples() or 0
     given = open_source(source).given
     if given is None:
         raise UserError(

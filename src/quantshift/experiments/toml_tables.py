@@ -24,10 +24,11 @@ from pydantic_core import ErrorDetails
 
 from quantshift.errors import unknown_name
 from quantshift.experiments.document import Document
+from quantshift.results.description import check_new_name
 from quantshift.shifts.protocol import AbstractProtocol
 
-RESERVED_NAMES = ("log",)
-"""Folders of a result store that are no experiment."""
+LONGEST_NAME = 100
+"""Letters of an experiment's name; it names a folder and begins the names of many files."""
 
 
 def _verbatim(value: Any) -> Any:
@@ -62,17 +63,28 @@ def _cut_point(value: Any) -> Any:
 
 
 def _file_name(value: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", value) or value in RESERVED_NAMES:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", value) or len(value) > LONGEST_NAME:
         raise ValueError(
-            "must be letters, digits, '-', '_' and '.', for it names a folder of the results "
-            f"(and not {', '.join(map(repr, RESERVED_NAMES))})"
+            f"must be letters, digits, '-', '_' and '.', at most {LONGEST_NAME}, for it names a "
+            "folder of the results"
         )
+    check_new_name("experiment", value)
     return value
 
 
 def _not_empty(value: str) -> str:
     if not value.strip():
         raise ValueError("must not be empty")
+    return value
+
+
+def _one_line(value: str) -> str:
+    return " ".join(value.split())
+
+
+def _name(value: str) -> str:
+    if not value.strip() or not value.isprintable():
+        raise ValueError("must be a name on one line")
     return value
 
 
@@ -113,8 +125,9 @@ class DataTable(TomlTable):
 
     sets                folders of data sets or corpora
     cut_point           ordered labels (stars) above are positive, below negative, equal ones
-                        dropped; "none": every level is a class. Labels without an order are used
-                        as they are
+                        dropped; "none": every level is a class. If nothing is said, stars of a
+                        corpus are cut at 3, and other ordered labels are not. Labels without an
+                        order are used as they are
     train_share         share of the training pool
     max_test_documents  size of the test pool at most, spread evenly over categories; 0: no limit
     """
@@ -160,7 +173,7 @@ class QuantifierTable(TomlTable):
     grid  values of options to choose from, together with the classifier's setting
     """
 
-    name: Text
+    name: Annotated[str, AfterValidator(_name)]
     method: Text
     options: dict[str, Verbatim] = Field(default_factory=dict)
     grid: dict[str, Annotated[tuple[Verbatim, ...], Field(min_length=1)]] = Field(
@@ -172,7 +185,7 @@ class ExperimentTable(TomlTable):
     """The whole file, its profiles apart; `shift` is told by its kind."""
 
     name: Annotated[str, AfterValidator(_file_name)]
-    title: str = ""
+    title: Annotated[str, AfterValidator(_one_line)] = ""
     seed: Annotated[int, Field(ge=0)] = 0
     data: DataTable = DataTable()
     shift: TomlTable

@@ -15,7 +15,6 @@ Two passes: the first writes blocks of documents with words numbered as they com
 the words their final columns. Memory is bounded by the blocks and the vocabulary.
 """
 
-import shutil
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -32,7 +31,7 @@ from scipy.sparse import csr_array
 from quantshift.errors import DataError
 from quantshift.features.rows import Counts, Ints, Longs, gather_rows
 from quantshift.features.tokens import BlockCounts, Dictionary, Texts, count_blocks, ordered_map
-from quantshift.files import put_in_place, sibling
+from quantshift.files import disk_errors, folder_aside
 from quantshift.manifests import FolderKind
 from quantshift.types import Indices
 
@@ -198,13 +197,10 @@ def tokenise_corpus(
     number of documents done and of all documents.
     """
     final = corpus.path / FOLDER
-    aside = sibling(final, "partial")
-    aside.mkdir()
-    try:
-        _write_counts(corpus, aside, workers=workers, progress=progress)
-        put_in_place(aside, final)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+    with folder_aside(final) as aside:
+        with disk_errors(corpus.path):
+            _write_counts(corpus, aside, workers=workers, progress=progress)
+        COUNTS.put_in_place(aside, final)
     return open_counts(corpus)
 
 

@@ -2,31 +2,46 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+import polars as pl
+
 from quantshift.audit import AuditPlan, plan_audit
-from quantshift.data.reading import Source, open_table
-from quantshift.errors import DataError
-from quantshift.files import check_place, write_whole
-from quantshift.own_data.auditing import ITEM, numbered
+from quantshift.data.reading import OpenTable, Source, open_table
+from quantshift.errors import DataError, UserError
+from quantshift.files import check_output, write_output
+from quantshift.own_data.auditing import CHECK, ITEM, content_check
 from quantshift.own_data.batches import adapted
-from quantshift.own_data.columns import Columns
-from quantshift.own_data.model import LOGISTIC, Model
-from quantshift.own_data.pool import OnProgress, open_samples, read_pool, silent
+from quantshift.own_data.classifiers import AUTO
+from quantshift.own_data.columns import Asked, Columns, as_names
+from quantshift.own_data.model import Model
+from quantshift.own_data.pool import open_samples, read_pool
+from quantshift.own_data.progress import OnProgress, silent
 from quantshift.own_data.recipe import Recipe, model_for
+from quantshift.own_data.spreadsheet import as_text, escaped
+
+FORMATS = (".csv", ".tsv", ".parquet")
+"""Endings that a sheet can have."""
 
 
 @dataclass(frozen=True, eq=False)
 class AuditSheet:
-    """A plan and the row numbers of its items in the sample, from 1, in random order."""
+    """A plan and the row numbers of its items in the sample, from 1, in random order.
+
+    inputs: what it was drawn from, the sample among it.
+    """
 
     plan: AuditPlan
-    sample: Source
+    sample: OpenTable
     columns: Columns
     rows: tuple[int, ...]
+    inputs: tuple[Any, ...]
 
 
 def draw_audit_sheet(
@@ -36,20 +51,38 @@ def draw_audit_sheet(
     train_on: Source | None = None,
     model: Model | Source | None = None,
     label: str | None = None,
-    text: str | None = None,
+    text: str | Sequence[str] = (),
     features: Sequence[str] = (),
     posteriors: Sequence[str] = (),
-    classifier: str = LOGISTIC,
+    drop: Sequence[str] = (),
+    id: str | None = None,  # noqa: A002 - the name of the option
+    missing: Sequence[str] | None = None,
+    lenient: bool = False,
+    classifier: str = AUTO,
     level: float = 0.95,
     seed: int = 0,
     progress: OnProgress | None = None,
 ) -> AuditSheet:
-    """How many items of the sample to label for a precision, and which."""
+    """How many items of the sample to label for a precision, and which.
+
+    The other arguments are those of `train`.
+    """
     report = progress or silent
-    columns = Columns(label, text, tuple(features), tuple(posteriors))
-    recipe = Recipe(columns, classifier=classifier, seed=seed)
-    fitted = model_for(recipe, train_on, model, report)
-    tables = open_samples(sample)
+    asked = Asked(
+        label=label,
+        text=as_names(text),
+        features=as_names(features),
+        posteriors=as_names(posteriors),
+        drop=as_names(drop),
+        id=id,
+        missing=None if missing is None else as_names(missing),
+        lenient=lenient,
+    )
+    tables = open_samples(sample, lenient=lenient)
+    if len(tables) > 1:
+        raise UserError(f"an audit is drawn from one table, not from {len(tables)}; name one")
+    recipe = Recipe(asked, classifier=classifier, seed=seed)
+    fitted = model_for(recipe, train_on, model, tables, report)
     pool = read_pool(tables, fitted, None, seed=seed, progress=report)
     if not len(pool.numbers):
         raise DataError(f"{tables[0].name}: no items to label")
@@ -63,22 +96,108 @@ def draw_audit_sheet(
         level=level,
         seed=seed,
     )
-    return AuditSheet(plan, sample, fitted.columns, tuple(pool.numbers[plan.items].tolist()))
+    return AuditSheet(
+        plan,
+        tables[0],
+        fitted.columns,
+        tuple(pool.numbers[plan.items].tolist()),
+        (sample, train_on, model),
+    )
 
 
-def write_audit_sheet(sheet: AuditSheet, path: str | Path) -> None:
-    """The items to label as CSV: their number, an empty label, and all columns of the sample."""
-    check_place(Path(path))
-    table = open_table(sheet.sample, name="the sample")
-    label = sheet.columns.label or "label"
-    shown = [name for name in table.columns if name not in (ITEM, label)]
-    wanted = dict.fromkeys(sheet.rows)
-    cells_of: dict[int, list[Any]] = {}
-    for number, *cells in numbered(table.chunks(shown), shown):
-        if number in wanted:
-            cells_of[number] = cells
+def check_sheet(
+    path: str | Path, *, inputs: Iterable[object] = (), overwrite: bool = False
+) -> None:
+    """Refuse a place for a sheet, before it is drawn: a sheet with labels is never replaced.
+
+    inputs: what it is drawn from; overwrite: replace anything else, labels too.
+    """
+    if Path(path).suffix.lower() not in FORMATS:
+        raise UserError(f"{path}: a sheet is written as one of {', '.join(FORMATS)}; rename it")
+    check_output(path, inputs=inputs, overwrite=overwrite, ours=is_blank_sheet)
+
+
+def write_audit_sheet(sheet: AuditSheet, path: str | Path, *, overwrite: bool = False) -> None:
+    """The items to label, as CSV, TSV or Parquet.
+
+    Their number, an empty label, all columns of the sample and a check of their content. Cells that
+    a spreadsheet would take for formulas are escaped; `quantify` reads them right.
+    """
+    write_sheet(
+        path,
+        sheet.sample,
+        sheet.rows,
+        label=sheet.columns.label or "label",
+        content=sheet.columns.content,
+        inputs=sheet.inputs,
+        overwrite=overwrite,
+    )
+
+
+def write_sheet(
+    path: str | Path,
+    table: OpenTable,
+    rows: Sequence[int],
+    *,
+    label: str,
+    content: Sequence[str],
+    labels: Mapping[int, str] = MappingProxyType({}),
+    more: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    inputs: Iterable[object] = (),
+    overwrite: bool = False,
+) -> None:
+    """A sheet of the rows of a table, from 1, in the order given.
+
+    content: the columns that the check of an item is made of. labels: of rows that have one.
+    more: further columns, behind those
+    of the table.
+    """
+    check_sheet(path, inputs=inputs, overwrite=overwrite)
+    shown = [name for name in table.columns if name not in (ITEM, label, CHECK, *more)]
+    wanted = {row: i for i, row in enumerate(rows)}
+    parts: dict[int, list[str | None]] = {}
+    with closing(table.chunks(table.columns)) as chunks:
+        for chunk in chunks:
+            numbers = np.arange(chunk.first, chunk.first + len(chunk))
+            here = [i for i, row in enumerate(numbers.tolist()) if row in wanted]
+            checks = content_check(chunk.columns[here].select(content))
+            cells = as_text(chunk.columns[here].select(shown)).rows()
+            for i, row, check in zip(here, cells, checks, strict=True):
+                number = int(numbers[i])
+                added = [cells[wanted[number]] for cells in more.values()]
+                parts[number] = [str(number), labels.get(number), *row, *added, check]
+    header = [escaped(name) for name in (ITEM, label, *shown, *more, CHECK)]
+    lines = [[None if c is None else escaped(c) for c in parts[row]] for row in rows]
+    encoded = _encoded(Path(path).suffix.lower(), header, lines)
+    write_output(path, encoded, inputs=inputs, overwrite=overwrite, ours=is_blank_sheet)
+
+
+def is_blank_sheet(path: Path) -> bool:
+    """Whether this is a sheet that quantshift has drawn; an error if there are labels on it."""
+    try:
+        table = open_table(path)
+        if len(table.columns) < 3 or (table.columns[0], table.columns[-1]) != (ITEM, CHECK):
+            return False
+        label = table.columns[1]
+        with closing(table.chunks([label])) as chunks:
+            n_labels = sum(int(chunk.columns[label].is_not_null().sum()) for chunk in chunks)
+    except (UserError, OSError):
+        return False
+    if n_labels:
+        raise UserError(
+            f"{path} holds {n_labels} labels; name another file, or overwrite it",
+            arguments=["out", "overwrite"],
+        )
+    return True
+
+
+def _encoded(ending: str, header: Sequence[str], rows: Sequence[Sequence[str | None]]) -> bytes:
+    if ending == ".parquet":
+        data = io.BytesIO()
+        schema = dict.fromkeys(header, pl.String)
+        pl.DataFrame(rows, schema=schema, orient="row").write_parquet(data)
+        return data.getvalue()
     text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow([ITEM, label, *shown])
-    writer.writerows([row, "", *cells_of[row]] for row in sheet.rows)
-    write_whole(Path(path), text.getvalue().encode())
+    writer = csv.writer(text, delimiter="\t" if ending == ".tsv" else ",")
+    writer.writerows([header, *rows])
+    return text.getvalue().encode()

@@ -1,107 +1,329 @@
-"""Labels that people gave to randomly chosen items of the sample."""
+"""Labels that people gave to randomly chosen items of the sample.
 
+An audited table tells its items by an id, if the sample has one; else by their number in the
+sample, as `audit-plan` writes it, and then their content must be that of the sample's; else by
+their content alone.
+"""
+
+import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import polars as pl
 
-from quantshift.data.reading import Chunk, Source, open_table
+from quantshift.data.columns import names_of
+from quantshift.data.reading import OpenTable, Source, open_table
 from quantshift.errors import DataError, UserError, unknown_name
-from quantshift.own_data.columns import label_name
+from quantshift.own_data.columns import Asked, label_names
 from quantshift.own_data.model import Model
-from quantshift.own_data.pool import Pool, Wanted, digest
+from quantshift.own_data.pool import Pool, Wanted
+from quantshift.own_data.spreadsheet import comparable, unescaped
 
 ITEM = "item"
 """Column of the items' row numbers in the sample, from 1, as `audit-plan` writes it."""
 
+CHECK = "check"
+"""Column of a short digest of the items' content, as `audit-plan` writes it."""
+
+DRAWN_BY = "quantshift audit-plan"
+CURE = f"audit items of the sample itself ({DRAWN_BY} draws them)"
+
 
 @dataclass(frozen=True, eq=False)
 class AuditTable:
-    """The labelled rows of an audited table, and what to warn of.
+    """The labelled rows of an audited table, found in the samples, and what to warn of.
 
-    rows: number, key and code of each; wanted: the distinct keys.
+    rows: number and code of each; wanted: where it is, in the same order.
     """
 
     name: str
-    rows: tuple[tuple[int, bytes | int, int], ...]
+    rows: tuple[tuple[int, int], ...]
     wanted: Wanted
     warnings: tuple[str, ...]
 
 
-def read_audit(source: Source, model: Model, *, n_tables: int) -> AuditTable:
-    """The labels of an audited table.
+Place = tuple[int, int]
+"""A table's position among the samples, and a row in it, from 1."""
 
-    Its items are known by the column `item` if the table has one and there is one sample; else by
-    their content.
-    """
-    label = model.columns.label
-    if label is None:
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """The labelled rows of a table that people filled in: their numbers, labels and other cells."""
+
+    name: str
+    numbers: list[int]
+    labels: list[str]
+    cells: pl.DataFrame
+    unlabelled: int
+
+
+def read_audit(
+    source: Source, model: Model, samples: Sequence[OpenTable], asked: Asked
+) -> AuditTable:
+    """The labels of an audited table, and the items of the samples they are for."""
+    if model.columns.label is None:
         raise UserError("an audit needs the column of the labels; name it", arguments=["label"])
-    table = open_table(source, name="the audited table")
-    by_number = ITEM in table.columns and n_tables == 1
-    keys = [ITEM] if by_number else list(model.columns.content)
-    rows: list[tuple[int, bytes | int, int]] = []
-    unlabelled = 0
-    with closing(table.chunks([*keys, label])) as chunks:
-        for number, *key, given in numbered(chunks, [*keys, label]):
-            if given is None:
-                unlabelled += 1
-                continue
-            code = _code(label_name(given), model, f"{table.name}: row {number}")
-            rows.append((number, _key(key, model, by_number=by_number), code))
-    distinct = dict.fromkeys(key for _, key, _ in rows)
-    warnings = []
-    if unlabelled:
-        warnings.append(
-            f"{table.name}: {unlabelled} rows have no label; if these are the hard ones the audit "
-            "is biased"
-        )
+    id_ = asked.id or model.columns.id
+    table = open_table(source, name="the audited table", lenient=asked.lenient)
+    beside = [name for name in (id_, ITEM, CHECK, *model.columns.content) if name is not None]
+    sheet = read_sheet(table, label=model.columns.label, beside=beside, missing=asked.missing)
+    codes = [
+        _code(name, model, f"{sheet.name}: row {number}")
+        for number, name in zip(sheet.numbers, sheet.labels, strict=True)
+    ]
+    known = set(sheet.cells.columns)
+    warnings = [*left_open(sheet)]
+    if id_ is not None and id_ in known:
+        places = _by_id(sheet, id_, samples)
+    elif ITEM in known and len(samples) == 1:
+        content, reserved = model.columns.content, model.columns.label
+        rows, notes = rows_by_number(sheet, samples[0], content, label=reserved)
+        places = [(0, row) for row in rows]
+        warnings += notes
+    else:
+        places = _by_content(sheet, model, samples)
     return AuditTable(
-        name=table.name,
-        rows=tuple(rows),
-        wanted=Wanted({key: i for i, key in enumerate(distinct)}, by_number),
+        name=sheet.name,
+        rows=tuple(zip(sheet.numbers, codes, strict=True)),
+        wanted=Wanted({place: i for i, place in enumerate(places)}),
         warnings=tuple(warnings),
     )
 
 
 def audited_codes(audit: AuditTable, pool: Pool) -> dict[int, int]:
     """Codes of the labelled items by their position in the pool."""
-    places: defaultdict[int, list[int]] = defaultdict(list)
-    for position in np.flatnonzero(pool.marks >= 0).tolist():
-        places[int(pool.marks[position])].append(position)
-    codes: dict[int, int] = {}
-    for number, key, code in audit.rows:
-        # Items of equal content are labelled one after the other.
-        place = places[audit.wanted.keys[key]]
-        if not place:
+    positions = np.flatnonzero(pool.marks >= 0)
+    at = dict(zip(pool.marks[positions].tolist(), positions.tolist(), strict=True))
+    for i, (number, _) in enumerate(audit.rows):
+        if i not in at:
             raise DataError(
-                f"{audit.name}: row {number} is no item of the sample; audit items of the sample "
-                "itself (quantshift audit-plan draws them)"
+                f"{audit.name}: row {number} is an item that was left out of the sample; remove "
+                "its label"
             )
-        codes[place.pop()] = code
-    return codes
+    return {at[i]: code for i, (_, code) in enumerate(audit.rows)}
 
 
-def numbered(chunks: Iterable[Chunk], names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    """The rows: their numbers in the table, and the cells of the named columns."""
-    for chunk in chunks:
-        cells = zip(*(chunk.columns[name] for name in names), strict=True)
-        for number, row in enumerate(cells, start=chunk.first):
-            yield number, *row
+def content_check(content: pl.DataFrame) -> list[str]:
+    """A short digest of each row's content, which no program takes for a number."""
+    return [
+        f"x{hashlib.blake2b(key.encode(), digest_size=5).hexdigest()}"
+        for key in _keys(comparable(content.select(sorted(content.columns))))
+    ]
 
 
-def _key(cells: Sequence[object], model: Model, *, by_number: bool) -> bytes | int:
+def read_sheet(
+    table: OpenTable, *, label: str, beside: Sequence[str], missing: Sequence[str] | None
+) -> Sheet:
+    """The labelled rows of a sheet, with the columns `beside` the label, those that are there."""
+    # A sheet of ours is escaped, headers too; of a table of the user nothing is taken off.
+    ours = CHECK in table.columns
+    names = names_on_sheet(table)
+    shown = [label, *(name for name in beside if name in names)]
+    raw = [names.get(name, name) for name in dict.fromkeys(shown)]
+    numbers: list[int] = []
+    names_given: list[str] = []
+    parts: list[pl.DataFrame] = []
+    unlabelled = 0
+    with closing(table.chunks(raw)) as chunks:
+        for chunk in chunks:
+            given = chunk.columns[names.get(label, label)]
+            if ours and given.dtype == pl.String:
+                given = given.map_elements(unescaped, pl.String)
+            labels = label_names(given, missing)
+            labelled = labels.is_not_null()
+            unlabelled += int((~labelled).sum())
+            here = (np.flatnonzero(labelled.to_numpy()) + chunk.first).tolist()
+            names_given += labels.drop_nulls().to_list()
+            numbers += here
+            part = chunk.columns.filter(labelled).select(pl.all().cast(pl.String, strict=False))
+            parts.append(part)
+    cells = pl.concat(parts) if parts else pl.DataFrame(schema=dict.fromkeys(raw, pl.String))
+    if ours:
+        cells = cells.select(pl.all().map_elements(unescaped, pl.String))
+        cells = cells.rename({name: unescaped(name) for name in cells.columns})
+    return Sheet(table.name, numbers, names_given, cells.drop(label), unlabelled)
+
+
+def names_on_sheet(table: OpenTable) -> dict[str, str]:
+    """The columns by their names, which are escaped on a sheet that quantshift has drawn."""
+    ours = CHECK in table.columns
+    return {(unescaped(name) if ours else name): name for name in table.columns}
+
+
+def left_open(sheet: Sheet) -> list[str]:
+    """A warning if there are rows without a label."""
+    if not sheet.unlabelled:
+        return []
+    return [
+        f"{sheet.name}: {sheet.unlabelled} rows have no label; if these are the hard ones the "
+        "audit is biased"
+    ]
+
+
+def rows_by_number(
+    sheet: Sheet,
+    sample: OpenTable,
+    columns: Sequence[str],
+    *,
+    label: str,
+    drawn_by: str = DRAWN_BY,
+) -> tuple[list[int], list[str]]:
+    """The rows of the sample that the items of a sheet are, and warnings.
+
+    columns: those that tell whether the content is the same. drawn_by: the command that draws.
+    """
+    cure = f"audit items of the sample itself ({drawn_by} draws them)"
+    rows = [
+        _item_number(cell, f"{sheet.name}: row {number}", cure)
+        for number, cell in zip(sheet.numbers, sheet.cells[ITEM], strict=True)
+    ]
+    wanted = _distinct(sheet, rows, lambda row: f"item {row}")
+    reserved = {ITEM, CHECK, label}
+    shared = [n for n in columns if n in sheet.cells.columns and n not in reserved]
+    content, n_rows = _rows_of(sample, columns, wanted)
+    for number, row in zip(sheet.numbers, rows, strict=True):
+        if row not in content:
+            raise DataError(
+                f"{sheet.name}: row {number}: item {row} of a sample of {n_rows} rows; {cure}"
+            )
+    theirs = pl.concat([content[row] for row in rows]) if rows else pl.DataFrame()
+    if CHECK not in sheet.cells.columns and not shared:
+        note = (
+            f"{sheet.name}: its items are known by their numbers alone; was it made for this very "
+            "sample?"
+        )
+        return rows, [note]
+    return rows, _compared(sheet, rows, theirs, shared, drawn_by)
+
+
+def _by_id(sheet: Sheet, column: str, samples: Sequence[OpenTable]) -> list[Place]:
+    given = names_of(sheet.cells[column]).fill_null("").to_list()
+    wanted = _distinct(sheet, given, lambda id_: f"id {id_!r}")
+    found: dict[str, Place] = {}
+    for position, table in enumerate(samples):
+        with closing(table.chunks([column])) as chunks:
+            for chunk in chunks:
+                names = names_of(chunk.columns[column]).fill_null("")
+                for row, name in enumerate(names.to_list(), start=chunk.first):
+                    if not name or name not in wanted:
+                        continue
+                    if name in found:
+                        raise DataError(
+                            f"{table.name}: row {row}: id {name!r} for a second time; ids of "
+                            "audited items must be distinct"
+                        )
+                    found[name] = (position, row)
+    for number, name in zip(sheet.numbers, given, strict=True):
+        if name not in found:
+            raise DataError(
+                f"{sheet.name}: row {number}: there is no id {name!r} in the sample; {CURE}"
+            )
+    return [found[name] for name in given]
+
+
+def _compared(
+    sheet: Sheet,
+    rows: Sequence[int],
+    theirs: pl.DataFrame,
+    shared: Sequence[str],
+    drawn_by: str,
+) -> list[str]:
+    """Refuse a sheet whose items are not those of the sample; warn of cells that differ."""
+    if not rows:
+        return []
+    ours, sample = comparable(sheet.cells.select(shared)), comparable(theirs.select(shared))
+    agree = np.zeros((len(rows), len(shared)), dtype=bool)
+    for j, name in enumerate(shared):
+        agree[:, j] = (ours[name] == sample[name]).to_numpy()
+    exact = agree.all(axis=1) if shared else np.zeros(len(rows), dtype=bool)
+    if CHECK in sheet.cells.columns:
+        checks = zip(content_check(theirs), sheet.cells[CHECK], strict=True)
+        exact |= np.array([check == given for check, given in checks])
+    # A few cells may have been edited, or changed by a spreadsheet; most rows are as they were.
+    close = agree.mean(axis=1) >= 0.5 if shared else exact
+    acceptable = exact | (close & (exact.mean() >= 0.5))
+    if not acceptable.all():
+        first = int(np.flatnonzero(~exact)[0])
+        raise DataError(
+            f"{sheet.name}: row {sheet.numbers[first]}: item {rows[first]} of the sample has other "
+            "content; the sheet is of another table, or of rows in another order: draw a new one "
+            f"({drawn_by})"
+        )
+    n_edited = int((~exact).sum())
+    if n_edited:
+        return [f"{sheet.name}: {n_edited} items have cells that differ from the sample's"]
+    return []
+
+
+def _by_content(sheet: Sheet, model: Model, samples: Sequence[OpenTable]) -> list[Place]:
+    content = list(model.columns.content)
+    for name in content:
+        if name not in sheet.cells.columns:
+            raise DataError(
+                f"{sheet.name}: neither a column {ITEM!r} nor the column {name!r} to know the "
+                f"items by; {CURE}"
+            )
+    keys = _keys(comparable(sheet.cells.select(content)))
+    wanted, places = set(keys), defaultdict(list)
+    for position, table in enumerate(samples):
+        with closing(table.chunks(content)) as chunks:
+            for chunk in chunks:
+                own = _keys(comparable(chunk.columns.select(content)))
+                for row, key in enumerate(own, start=chunk.first):
+                    if key in wanted:
+                        places[key].append((position, row))
+    found = []
+    for number, key in zip(sheet.numbers, keys, strict=True):
+        # Items of equal content are labelled one after the other.
+        if not places[key]:
+            raise DataError(f"{sheet.name}: row {number} is no item of the sample; {CURE}")
+        found.append(places[key].pop(0))
+    return found
+
+
+def _rows_of(
+    table: OpenTable, columns: Sequence[str], wanted: Mapping[Any, int]
+) -> tuple[dict[int, pl.DataFrame], int]:
+    """The wanted rows of a table, each a frame of one row, and how many rows it has."""
+    rows: dict[int, pl.DataFrame] = {}
+    last = 0
+    with closing(table.chunks(columns)) as chunks:
+        for chunk in chunks:
+            last = chunk.first + len(chunk) - 1
+            for row in wanted.keys() & set(range(chunk.first, last + 1)):
+                rows[row] = chunk.columns[row - chunk.first]
+    return rows, last
+
+
+def _distinct(sheet: Sheet, keys: Sequence[Any], shown: Any) -> dict[Any, int]:
+    """The keys and the rows of the sheet that have them; none may come twice."""
+    rows: dict[Any, int] = {}
+    for number, key in zip(sheet.numbers, keys, strict=True):
+        if key in rows:
+            raise DataError(
+                f"{sheet.name}: {shown(key)} is labelled twice (rows {rows[key]} and {number}); "
+                "remove one"
+            )
+        rows[key] = number
+    return rows
+
+
+def _keys(cells: pl.DataFrame) -> list[str]:
+    return cells.select(pl.concat_str(pl.all(), separator="\x1f")).to_series().to_list()
+
+
+def _item_number(cell: str | None, where: str, cure: str) -> int:
     try:
-        if by_number:
-            return int(float(str(cells[0])))
-        if model.columns.kind == "text":
-            return digest(str(cells[0]))
-        return digest(np.array([float(str(cell)) for cell in cells]))
+        number = float(cell or "")
     except ValueError:
-        return -1
+        number = 0.5
+    if not number.is_integer() or number < 1:
+        raise DataError(f"{where}: {(cell or '')[:20]!r} is no number of an item; {cure}")
+    return int(number)
 
 
 def _code(name: str, model: Model, where: str) -> int:

@@ -14,9 +14,12 @@ from quantshift.audit import (
 )
 from quantshift.intervals import PrevalenceInterval
 from quantshift.own_data import words
+from quantshift.own_data.classifiers import AUTO
 from quantshift.own_data.evidence import Evidence
+from quantshift.own_data.guard import UNEXPLAINED
 from quantshift.own_data.model import Model
 from quantshift.own_data.result import Audited, Batch, Share
+from quantshift.quantifiers.guarded_sld import GuardedSLD
 from quantshift.types import Posteriors, Prevalences
 
 CHANGE_LEVEL = 0.99
@@ -35,16 +38,33 @@ def batch_of(
     *,
     n_items: int,
     asked: bool,
+    n_left_out: int = 0,
+    assume: str = AUTO,
 ) -> Batch:
     """A batch in plain numbers and words.
 
     audited: codes of the labelled items by their position; asked: whether an audit was given.
+    n_items: how many are used; n_left_out: rows that are not, which the limits allow for.
+    assume: as of `evidence.examine`.
     """
     untrained = not model.is_trained
     shift, assumptions = evidence.shift, evidence.assumptions
-    unaudited = _shares(model.classes, evidence.interval)
-    audit = _audit(model, posteriors, evidence.interval, audited)
+    unaudited = _unknown(model.classes)
+    if not evidence.why_not:
+        unaudited = _allowing(_shares(model.classes, evidence.interval), n_items, n_left_out)
+    audit = _audit(model, posteriors, evidence, audited, n_items, n_left_out)
     shares = unaudited if audit is None else audit.shares
+    why_not = evidence.why_not if audit is None else ""
+    verdict = words.verdict(
+        shift,
+        assumptions,
+        model.headline,
+        name=model.names[model.headline],
+        untrained=untrained,
+        topics=bool(model.columns.text),
+    )
+    if evidence.why_not:
+        verdict = f"The shares cannot be estimated from these columns: {evidence.why_not}."
     return Batch(
         name=name,
         n_items=n_items,
@@ -55,18 +75,76 @@ def batch_of(
         audit=audit,
         change=change,
         scores=dict(zip(model.classes, histograms(posteriors), strict=True)),
-        verdict=words.verdict(shift, assumptions, model.classes, untrained=untrained),
+        verdict=verdict,
         warnings=tuple(
             words.batch_warnings(
                 n_items=n_items,
                 n_labelled=len(audited),
                 asked=asked,
                 audited=audit is not None,
-                confused=_confused(model, evidence.interval),
+                confused=[] if evidence.why_not else _confused(model, evidence.interval),
             )
         ),
-        advice=tuple(words.advice(shares, assumptions, shift, audit, untrained=untrained)),
+        advice=tuple(
+            words.advice(
+                shares,
+                assumptions,
+                shift,
+                audit,
+                untrained=untrained,
+                can_be_estimated=not why_not,
+            )
+        ),
+        can_be_estimated=not why_not,
+        why_not=why_not,
+        left_out=n_left_out,
+        carried=""
+        if why_not
+        else words.carried(
+            shift,
+            audit,
+            assumption=model.quantifier.assumption,
+            guarded=assume == AUTO and isinstance(model.quantifier, GuardedSLD),
+            untrained=untrained,
+            topics=bool(model.columns.text),
+        ),
+        needs_labels=audit is None
+        and shift is not None
+        and shift.kind == UNEXPLAINED
+        and max(share.high - share.low for share in shares) > words.FAR,
     )
+
+
+def allow_for_left_out(
+    low: float, high: float, n_used: int, n_left_out: int
+) -> tuple[float, float]:
+    """Limits for all rows, if those that were left out may be of any class.
+
+    >>> allow_for_left_out(0.25, 0.5, 50, 50)
+    (0.125, 0.75)
+    """
+    rows = n_used + n_left_out
+    share = n_left_out / rows if rows else 0.0
+    return low * (1 - share), high * (1 - share) + share
+
+
+def _allowing(shares: Sequence[Share], n_used: int, n_left_out: int) -> tuple[Share, ...]:
+    """The shares with limits that allow for rows that were left out."""
+    if not n_left_out:
+        return tuple(shares)
+    return tuple(
+        Share(
+            share.label,
+            share.estimate,
+            *allow_for_left_out(share.low, share.high, n_used, n_left_out),
+        )
+        for share in shares
+    )
+
+
+def _unknown(classes: Sequence[str]) -> tuple[Share, ...]:
+    """Shares of which nothing is known."""
+    return tuple(Share(label, None, 0.0, 1.0) for label in classes)
 
 
 def _confused(model: Model, interval: PrevalenceInterval) -> list[str]:
@@ -75,9 +153,9 @@ def _confused(model: Model, interval: PrevalenceInterval) -> list[str]:
     return [label for label, apart in told if not apart]
 
 
-def empty_batch(name: str, classes: Sequence[str]) -> Batch:
-    """A batch without items."""
-    nothing = tuple(Share(label, None, 0.0, 1.0) for label in classes)
+def empty_batch(name: str, classes: Sequence[str], *, left_out: int = 0) -> Batch:
+    """A batch without items. left_out: rows of it that are none."""
+    nothing = _unknown(classes)
     return Batch(
         name=name,
         n_items=0,
@@ -91,6 +169,9 @@ def empty_batch(name: str, classes: Sequence[str]) -> Batch:
         verdict="Without items nothing can be said.",
         warnings=("no items: nothing can be estimated",),
         advice=("Give a sample with items.",),
+        can_be_estimated=False,
+        why_not="there are no items",
+        left_out=left_out,
     )
 
 
@@ -106,22 +187,28 @@ def _shares(
 
 
 def _audit(
-    model: Model, posteriors: Posteriors, interval: PrevalenceInterval, audited: Mapping[int, int]
+    model: Model,
+    posteriors: Posteriors,
+    evidence: Evidence,
+    audited: Mapping[int, int],
+    n_items: int,
+    n_left_out: int,
 ) -> Audited | None:
     if len(audited) < FEWEST_LABELS:
         return None
     items, codes = np.array(list(audited)), np.array(list(audited.values()))
-    powered = audit_interval(
-        adapted(model, posteriors, interval.prevalence), items, codes, level=interval.level
-    )
+    interval = evidence.interval
+    # An estimate that says nothing is no reason to change the posteriors, nor to be contradicted.
+    told = posteriors if evidence.why_not else adapted(model, posteriors, interval.prevalence)
+    powered = audit_interval(told, items, codes, level=interval.level)
     counted = count_interval(codes, len(model.classes), level=interval.level)
     outside = (interval.prevalence < powered.low) | (interval.prevalence > powered.high)
     return Audited(
         n_labelled=len(items),
         weight=powered.weight,
-        shares=_shares(model.classes, powered),
-        counted=_shares(model.classes, counted),
-        contradicts=bool(outside.any()),
+        shares=_allowing(_shares(model.classes, powered), n_items, n_left_out),
+        counted=_allowing(_shares(model.classes, counted), n_items, n_left_out),
+        contradicts=bool(outside.any()) and not evidence.why_not,
     )
 
 
@@ -136,7 +223,7 @@ def changed_classes(
     """Classes whose share differs between two batches by more than chance.
 
     Replicate by replicate both batches have the same training side, so that its error, which they
-    have in common, is not counted.
+    have in common, is not counted. Classes that a batch says nothing of have not changed.
     """
     if before is None or now is None:
         return ()
@@ -144,6 +231,7 @@ def changed_classes(
     # Bonferroni over the free shares.
     bound = float(stats.norm.ppf(1 - (1 - CHANGE_LEVEL) / 2 / (len(classes) - 1)))
     moved = np.abs(now.prevalence - before.prevalence) > bound * error
+    moved &= before.informative & now.informative
     return tuple(label for label, has_moved in zip(classes, moved, strict=True) if has_moved)
 
 

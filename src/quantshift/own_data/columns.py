@@ -1,51 +1,97 @@
 """What the user's columns mean, and the items they make.
 
-An item is a text, a vector of numbers, or posteriors of the user's own model. Rows that hold
-nothing to work on are left out and counted; a cell that makes no sense is an error that names its
-row.
+An item is a row of a table: columns of numbers, categories, truth values, dates and texts, or
+posteriors of the user's own model. A row is used if there is anything in it to work on; gaps are
+filled by the preparation. Rows that are left out are counted by reason; a posterior, weight or
+date of a batch that makes no sense is an error that names its row.
 """
 
 import datetime
 import math
-from collections.abc import Generator, Sequence
+from collections import Counter
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
+from quantshift.data.columns import TEXT, Column, as_kind, names_of, shown
 from quantshift.data.reading import Chunk, OpenTable
 from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.own_data.result import LeftOutColumn, UsedColumn
 from quantshift.types import Indices
-
-Values: TypeAlias = list[str] | NDArray[np.float64]
-"""Texts, or a row of numbers per item."""
+from quantshift.weights import Weights
 
 EVERY = ("day", "week", "month")
 """Into what stretches of time dates can be put together."""
 
+MISSING_LABELS = ("NA", "N/A", "NaN", "NULL", "null", "None", "nan")
+"""What stands for no label, beside nothing at all."""
+
+NO_GROUP = "(missing)"
+"""The batch of the rows whose cell in the column of batches is empty."""
+
+NO_LABEL, NO_CONTENT, RAGGED = "no label", "no content", "too many or too few cells"
+"""Why rows are left out."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user says of the columns.
+
+    text, features: the columns of items; with neither, all that can be used. posteriors: those of
+    the user's own model, instead. drop: columns that are not used; nor are those of the ids and of
+    the weights of rows. missing: what stands for no label, beside nothing at all. positive: the
+    class whose share is shown first.
+    """
+
+    label: str | None = None
+    text: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    posteriors: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    id: str | None = None
+    weights: str | None = None
+    missing: tuple[str, ...] | None = None
+    positive: str | None = None
+    lenient: bool = False
+
 
 @dataclass(frozen=True)
 class Columns:
-    """The names of the columns: one of text, features or posteriors; and the label in training."""
+    """What the columns of a training table turned out to be.
+
+    features: those that items are made of, texts among them; or posteriors instead.
+    used, left_out: the same in words, and why the others are not used.
+    """
 
     label: str | None = None
-    text: str | None = None
-    features: tuple[str, ...] = ()
+    features: tuple[Column, ...] = ()
     posteriors: tuple[str, ...] = ()
+    id: str | None = None
+    weights: str | None = None
+    used: tuple[UsedColumn, ...] = ()
+    left_out: tuple[LeftOutColumn, ...] = ()
 
     @property
     def content(self) -> tuple[str, ...]:
         """The columns an item is made of."""
-        return (self.text,) if self.text is not None else self.features or self.posteriors
+        return self.posteriors or tuple(column.name for column in self.features)
+
+    @property
+    def text(self) -> tuple[str, ...]:
+        """The columns of texts."""
+        return tuple(column.name for column in self.features if column.kind == TEXT)
 
     @property
     def kind(self) -> str:
-        """What items are: text, features or posteriors."""
-        if self.text is not None:
-            return "text"
-        return "features" if self.features else "posteriors"
+        """What items are: text, features (perhaps with texts among them) or posteriors."""
+        if self.posteriors:
+            return "posteriors"
+        return "text" if len(self.text) == len(self.features) else "features"
 
 
 @dataclass(frozen=True)
@@ -61,158 +107,281 @@ class TableItems:
     """Items of consecutive rows of a table.
 
     rows: their numbers in the table, from 1.
-    values: what they are; labels and groups: as strings, if asked for.
-    left_out: rows without content (or label, or group).
+    values: the cells of the columns they are made of; labels, groups and weights: if asked for.
+    label_forms: labels as they stand in the table.
+    left_out: rows that are not among them, by reason; left_out_groups: their batches.
     """
 
     rows: NDArray[np.int64]
-    values: Values
-    labels: list[str]
-    groups: list[str]
-    left_out: int
-    undecodable: int
-    ragged: int
+    values: pl.DataFrame
+    labels: pl.Series
+    groups: pl.Series
+    weights: Weights | None = None
+    label_forms: frozenset[str] = frozenset()
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    left_out_groups: Mapping[str, int] = field(default_factory=dict)
+    undecodable: int = 0
 
     def take(self, rows: Indices) -> "TableItems":
         """The items at these positions; what was left out of the table stays counted."""
-        values = self.values
         return replace(
             self,
             rows=self.rows[rows],
-            values=[values[i] for i in rows] if isinstance(values, list) else values[rows],
-            labels=_taken(self.labels, rows),
-            groups=_taken(self.groups, rows),
+            values=self.values[rows],
+            labels=self.labels[rows] if len(self.labels) else self.labels,
+            groups=self.groups[rows] if len(self.groups) else self.groups,
+            weights=None if self.weights is None else self.weights[rows],
         )
 
     @classmethod
     def joined(cls, parts: Sequence["TableItems"]) -> "TableItems":
         """The items of all parts, one behind the other."""
-        values: Values
-        if isinstance(parts[0].values, list):
-            values = [value for part in parts for value in part.values]
-        else:
-            values = np.concatenate([np.asarray(part.values) for part in parts])
+        weights = [part.weights for part in parts if part.weights is not None]
         return cls(
             rows=np.concatenate([part.rows for part in parts]),
-            values=values,
-            labels=[label for part in parts for label in part.labels],
-            groups=[group for part in parts for group in part.groups],
-            left_out=sum(part.left_out for part in parts),
+            values=pl.concat([part.values for part in parts], how="vertical_relaxed"),
+            labels=pl.concat([part.labels for part in parts]),
+            groups=pl.concat([part.groups for part in parts]),
+            weights=np.concatenate(weights) if weights else None,
+            label_forms=frozenset().union(*(part.label_forms for part in parts)),
+            left_out=total(part.left_out for part in parts),
+            left_out_groups=total(part.left_out_groups for part in parts),
             undecodable=sum(part.undecodable for part in parts),
-            ragged=sum(part.ragged for part in parts),
         )
 
 
-NO_ITEMS = TableItems(np.empty(0, np.int64), [], [], [], 0, 0, 0)
+NO_NAMES = pl.Series(dtype=pl.String)
+NO_ITEMS = TableItems(np.empty(0, np.int64), pl.DataFrame(), NO_NAMES, NO_NAMES)
 
 
-def resolve(columns: Columns, table: OpenTable, *, without: Sequence[str] = ()) -> Columns:
-    """The columns checked against a table; all numeric columns if none are named.
+def total(counts: Any) -> dict[str, int]:
+    """Counts by reason, added up.
 
-    without: columns that are not part of an item, such as those of dates or numbers of items.
+    >>> total([{"a": 1}, {"a": 2, "b": 1}])
+    {'a': 3, 'b': 1}
     """
-    named = [bool(columns.text), bool(columns.features), bool(columns.posteriors)]
-    if sum(named) > 1:
-        raise UserError("name one of text, features or posteriors, not several")
-    if columns.label is not None:
-        table.require([columns.label])
-    if not any(named):
-        columns = replace(columns, features=_numeric_columns(table, {columns.label, *without}))
-    table.require(columns.content)
-    if columns.label in columns.content:
-        raise UserError(f"{columns.label!r} is the label: it cannot be part of the items too")
-    return columns
+    added: Counter[str] = Counter()
+    for each in counts:
+        added.update(each)
+    return dict(added)
+
+
+def as_names(names: str | Sequence[str] | None) -> tuple[str, ...]:
+    """One name or several.
+
+    >>> as_names("a"), as_names(["a", "b"]), as_names(None)
+    (('a',), ('a', 'b'), ())
+    """
+    return (names,) if isinstance(names, str) else tuple(names or ())
+
+
+def candidates(
+    asked: Asked, table: OpenTable, *, by: str | None = None, offered: set[str] | None = None
+) -> tuple[tuple[str, ...], tuple[LeftOutColumn, ...]]:
+    """The columns that may be part of items, and those that may not, with the reason.
+
+    by: the column that divides samples into batches. offered: the columns that all samples have,
+    if they are known.
+    """
+    named = (*asked.text, *asked.features)
+    if named and asked.posteriors:
+        raise UserError("name posteriors or columns of items (text, features), not both")
+    _check_roles(asked, table, named or asked.posteriors)
+    own = [(asked.id, "the ids of the rows"), (asked.weights, "the weights of the rows")]
+    own += [(name, "dropped") for name in asked.drop]
+    if by in table.columns:
+        own.append((by, "divides the sample into batches"))
+    roles = {name: reason for name, reason in own if name is not None}
+    left_out = [LeftOutColumn(name, reason) for name, reason in roles.items()]
+    if named or asked.posteriors:
+        chosen = tuple(dict.fromkeys(named or asked.posteriors))
+        clash = next((name for name in chosen if name in roles), None)
+        if clash is not None:
+            raise UserError(f"column {clash!r} is to be used, but it is also: {roles[clash]}")
+        unnamed = dict.fromkeys(n for n in table.columns if n not in {*chosen, *roles, asked.label})
+        left_out += [LeftOutColumn(name, "not named") for name in unnamed]
+        return chosen, tuple(left_out)
+    usable = []
+    for name in dict.fromkeys(table.columns):
+        if name in roles or name == asked.label:
+            continue
+        if table.columns.count(name) > 1:
+            left_out.append(LeftOutColumn(name, "several columns have this name"))
+        elif name in table.nested:
+            left_out.append(LeftOutColumn(name, "lists or objects: not understood"))
+        elif offered is not None and name not in offered:
+            left_out.append(LeftOutColumn(name, "missing in the sample"))
+        else:
+            usable.append(name)
+    return tuple(usable), tuple(left_out)
 
 
 def read_items(
-    table: OpenTable, columns: Columns, *, labelled: bool, grouping: Grouping | None = None
+    table: OpenTable,
+    content: Sequence[str],
+    *,
+    label: str | None = None,
+    missing: Sequence[str] | None = None,
+    features: Sequence[Column] | None = None,
+    posteriors: bool = False,
+    weights: str | None = None,
+    grouping: Grouping | None = None,
 ) -> Generator[TableItems]:
-    """The items of a table, chunk by chunk; to be closed if not read out."""
+    """The items of a table, chunk by chunk; to be closed if not read out.
+
+    features: with them, rows in which all of these are empty are left out. posteriors: the content
+    is made of these, and rows that lack one are left out.
+    """
     if grouping is not None and grouping.every is not None and grouping.every not in EVERY:
         raise unknown_name("stretch of time", grouping.every, EVERY)
-    wanted = [*columns.content]
-    if labelled and columns.label is not None:
-        wanted.append(columns.label)
-    if grouping is not None:
-        wanted.append(grouping.column)
-    with closing(table.chunks(wanted)) as chunks:
+    wanted = [*content, label, weights, None if grouping is None else grouping.column]
+    with closing(table.chunks([name for name in wanted if name is not None])) as chunks:
         for chunk in chunks:
-            yield _items(table, chunk, columns, labelled=labelled, grouping=grouping)
+            frame, empty = chunk.columns, np.zeros(len(chunk), dtype=bool)
+            values = frame.select(content)
+            if posteriors:
+                values = _posterior_cells(table, chunk, content)
+                empty = values.select(pl.any_horizontal(pl.all().is_null())).to_series().to_numpy()
+            elif features is not None:
+                empty = empty_rows(values, features)
+            labels = groups = NO_NAMES
+            unlabelled, forms = np.zeros(len(chunk), dtype=bool), []
+            if label is not None:
+                labels = label_names(frame[label], missing)
+                forms = frame[label].filter(labels.is_not_null()).cast(pl.String).unique().to_list()
+                unlabelled = labels.is_null().to_numpy()
+            if grouping is not None:
+                groups = _groups(frame[grouping.column], grouping, table.name, chunk.first)
+            kept = np.flatnonzero(~(empty | unlabelled))
+            reasons = {
+                NO_LABEL: int(unlabelled.sum()),
+                NO_CONTENT: int((empty & ~unlabelled).sum()),
+                RAGGED: chunk.ragged,
+            }
+            gone = groups.filter(pl.Series(empty | unlabelled)) if len(groups) else groups
+            yield TableItems(
+                rows=chunk.first + np.arange(len(chunk)),
+                values=values,
+                labels=labels,
+                groups=groups,
+                weights=None if weights is None else _weights(table, chunk, weights),
+                label_forms=frozenset(forms),
+                left_out={reason: n for reason, n in reasons.items() if n},
+                left_out_groups=Counter(gone.to_list()),
+                undecodable=chunk.undecodable,
+            ).take(kept)
 
 
-def label_name(value: Any) -> str:
-    """A label as a string, the same whatever file it comes from: 1.0 and 1 are '1'."""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value).strip()
+def empty_rows(frame: pl.DataFrame, features: Sequence[Column]) -> NDArray[np.bool_]:
+    """Which rows have nothing in any of the features."""
+    empty = np.ones(len(frame), dtype=bool)
+    for feature in features:
+        if not empty.any():
+            break
+        values = as_kind(frame[feature.name], feature)
+        if feature.kind == TEXT:
+            values = values.str.strip_chars()
+            empty &= (values == "").to_numpy()
+        else:
+            empty &= values.is_null().to_numpy()
+    return empty
 
 
-def _items(
-    table: OpenTable, chunk: Chunk, columns: Columns, *, labelled: bool, grouping: Grouping | None
-) -> TableItems:
-    needed = [chunk.columns[name] for name in columns.content]
-    if labelled and columns.label is not None:
-        needed.append(chunk.columns[columns.label])
-    if grouping is not None:
-        needed.append(chunk.columns[grouping.column])
-    kept = [i for i, row in enumerate(zip(*needed, strict=True)) if None not in row]
-    numbers = [chunk.first + i for i in kept]
-    values: Values
-    if columns.text is not None:
-        values = [str(chunk.columns[columns.text][i]) for i in kept]
+def label_names(column: pl.Series, missing: Sequence[str] | None = None) -> pl.Series:
+    """Labels as strings, cell by cell, the same whatever file they come from; null if missing.
+
+    >>> label_names(pl.Series(["1.0", "1", " yes", "NA", ""])).to_list()
+    ['1', '1', 'yes', None, None]
+    """
+    if column.dtype == pl.Boolean:
+        names = column.replace_strict({True: "True", False: "False"}, return_dtype=pl.String)
     else:
-        values = np.empty((len(kept), len(columns.content)))
-        for position, name in enumerate(columns.content):
-            cells = chunk.columns[name]
-            values[:, position] = [
-                _number(cells[i], table.name, number, name)
-                for i, number in zip(kept, numbers, strict=True)
-            ]
-    labels, groups = [], []
-    if labelled and columns.label is not None:
-        labels = [label_name(chunk.columns[columns.label][i]) for i in kept]
-    if grouping is not None:
-        groups = [
-            _group(chunk.columns[grouping.column][i], grouping, table.name, number)
-            for i, number in zip(kept, numbers, strict=True)
-        ]
-    return TableItems(
-        rows=np.array(numbers, dtype=np.int64),
-        values=values,
-        labels=labels,
-        groups=groups,
-        left_out=len(chunk) - len(kept),
-        undecodable=chunk.undecodable,
-        ragged=chunk.ragged,
-    )
+        names = names_of(column)
+    gone = list(MISSING_LABELS if missing is None else (m.strip() for m in missing))
+    return names.set(names.is_in(gone).fill_null(False), None)
 
 
-def _number(value: Any, name: str, row: int, column: str) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number):
+def label_name(value: Any) -> str | None:
+    """One label as `label_names` has it.
+
+    >>> label_name(1.0), label_name("N/A")
+    ('1', None)
+    """
+    name = label_names(pl.Series([value], strict=False))[0]
+    return None if name is None else str(name)
+
+
+def _check_roles(asked: Asked, table: OpenTable, named: Sequence[str]) -> None:
+    """Refuse columns that are not there, or that cannot be two things at once."""
+    if asked.label is not None:
+        table.require([asked.label])
+    table.require(named)
+    others = [name for name in (asked.id, asked.weights) if name is not None]
+    for name in (*asked.drop, *others):
+        if name not in table.columns:
+            table.require([name])
+    if asked.label in named:
+        raise UserError(f"{asked.label!r} is the label: it cannot be part of the items too")
+    if asked.label is not None and asked.label in (*asked.drop, *others):
+        raise UserError(f"{asked.label!r} is the label: it cannot be dropped, an id or a weight")
+
+
+def _posterior_cells(table: OpenTable, chunk: Chunk, names: Sequence[str]) -> pl.DataFrame:
+    columns = []
+    for name in names:
+        column = chunk.columns[name]
+        numbers = column.cast(pl.Float64, strict=False)
+        _refuse(table, chunk, column, numbers.is_finite(), "is no number; mend the cell")
+        columns.append(numbers)
+    return pl.DataFrame(columns)
+
+
+def _weights(table: OpenTable, chunk: Chunk, name: str) -> Weights:
+    column = chunk.columns[name]
+    numbers = column.cast(pl.Float64, strict=False)
+    fit = (numbers.is_finite() & (numbers >= 0)).fill_null(False)
+    cure = "is no weight; weights are numbers of at least 0, one in every row"
+    _refuse(table, chunk, column, fit, cure, gaps=True)
+    return numbers.to_numpy().astype(np.float64)
+
+
+def _refuse(
+    table: OpenTable, chunk: Chunk, column: pl.Series, fit: pl.Series, why: str, gaps: bool = False
+) -> None:
+    """Refuse the first cell that does not fit; gaps are let through unless they are to be told."""
+    wrong = ~fit.fill_null(False)
+    if not gaps:
+        wrong = wrong & column.is_not_null()
+    if wrong.any():
+        row = int(wrong.arg_true()[0])
+        cell = "an empty cell" if column[row] is None else shown(column[row])
         raise DataError(
-            f"{name}: row {row}, column {column!r}: {_shown(value)} is no number; mend the cell or "
-            "leave the column out"
+            f"{table.name}: row {chunk.first + row}, column {column.name!r}: {cell} {why}"
         )
-    return number
 
 
-def _group(value: Any, grouping: Grouping, name: str, row: int) -> str:
+def _groups(column: pl.Series, grouping: Grouping, name: str, first: int) -> pl.Series:
+    """The batch of every row."""
     if grouping.every is None:
-        return label_name(value)
-    date = _date(value)
-    if date is None:
-        raise DataError(
-            f"{name}: row {row}, column {grouping.column!r}: {_shown(value)} is no date; write "
-            "YYYY-MM-DD, or group by the values as they are, without `every`"
-        )
-    if grouping.every == "week":
+        return names_of(column).fill_null(NO_GROUP)
+    names = {}
+    for value in column.unique().to_list():
+        date = None if value is None else _date(value)
+        if value is not None and date is None:
+            row = first + column.to_list().index(value)
+            raise DataError(
+                f"{name}: row {row}, column {grouping.column!r}: {shown(value)} is no date; write "
+                "YYYY-MM-DD, or group by the values as they are, without `every`"
+            )
+        names[value] = NO_GROUP if date is None else _stretch(date, grouping.every)
+    return pl.Series([names[value] for value in column.to_list()], dtype=pl.String)
+
+
+def _stretch(date: datetime.date, every: str) -> str:
+    if every == "week":
         year, week, _ = date.isocalendar()
-        return f"{year}-W{week:02d}"
-    return date.isoformat()[: 10 if grouping.every == "day" else 7]
+        return f"{year:04d}-W{week:02d}"
+    return date.isoformat()[: 10 if every == "day" else 7]
 
 
 def _date(value: Any) -> datetime.date | None:
@@ -220,42 +389,9 @@ def _date(value: Any) -> datetime.date | None:
         return value.date()
     if isinstance(value, datetime.date):
         return value
+    if isinstance(value, float) and math.isnan(value):
+        return None
     try:
         return datetime.datetime.fromisoformat(str(value).strip()).date()
     except ValueError:
         return None
-
-
-def _numeric_columns(table: OpenTable, without: set[str | None]) -> tuple[str, ...]:
-    candidates = [name for name in table.columns if name not in without]
-    numbers: tuple[str, ...] = ()
-    if candidates:
-        with closing(table.chunks(candidates)) as chunks:
-            first = next(chunks, None)
-        cells = {} if first is None else first.columns
-        numbers = tuple(name for name in candidates if _is_numeric(cells.get(name, [])))
-    if not numbers:
-        raise UserError(
-            f"{table.name}: no numeric columns to work on among {', '.join(table.columns)}; name "
-            "the column of the texts",
-            arguments=["text"],
-        )
-    return numbers
-
-
-def _taken(names: list[str], rows: Indices) -> list[str]:
-    # Labels and groups are there if they were asked for.
-    return [names[i] for i in rows] if names else []
-
-
-def _is_numeric(cells: Sequence[Any]) -> bool:
-    present = [cell for cell in cells if cell is not None]
-    try:
-        return bool(present) and all(math.isfinite(float(cell)) for cell in present)
-    except (TypeError, ValueError):
-        return False
-
-
-def _shown(value: Any) -> str:
-    text = str(value)
-    return repr(text if len(text) <= 30 else text[:30] + "...")

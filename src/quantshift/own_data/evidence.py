@@ -1,8 +1,21 @@
 """What the items say: estimate and interval, the estimate under each assumption, has it shifted?
 
 No data can prove an assumption; where the estimates agree the reader need not choose. SubclassSLD
-weighs several kinds of shift and tells each one's estimate. If the shift test finds more than a
-change of prevalence, the interval spans those of all kinds of shift that have weight.
+weighs several kinds of shift and tells each one's estimate. The number, the interval and the
+verdict tell one story:
+
+* An assumption is refuted if a test says so: prior shift by the shift test; a mixture of prior and
+  covariate shift by its second stage; pure covariate shift by the likelihood ratio to the mixture
+  (less what may be the training set's own noise).
+* The number is that of assumptions that are not refuted.
+* The interval holds the estimates of all that are not. If prior shift is refuted it spans the
+  intervals of those that have weight; out of the training support, of all.
+* What is neither tested nor allowed for is shown for comparison, and called so.
+
+Where no shift of the method's kinds explains the items, `guard` has the number and the interval.
+
+If the held-out posteriors tell no class from the others, or all items of a sample look the same
+where those of no training class would, nothing can be estimated, and `why_not` says it.
 """
 
 from collections.abc import Sequence
@@ -10,37 +23,73 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+from scipy.special import chdtri
 
 from quantshift.diagnosis.which_shift import shift_tests
+from quantshift.errors import UserError
 from quantshift.intervals import PrevalenceInterval, Replicates, limits, stretched
+from quantshift.own_data.classifiers import AUTO
+from quantshift.own_data.guard import Guarded, guarded
 from quantshift.own_data.model import Model
+from quantshift.own_data.progress import OnProgress, silent
 from quantshift.own_data.result import Assumption, Shift
 from quantshift.quantifiers.estimator import AbstractQuantifier, Estimate
+from quantshift.quantifiers.guarded_sld import GuardedSLD
+from quantshift.quantifiers.information import indistinct, told_apart
 from quantshift.quantifiers.items import Items
-from quantshift.quantifiers.shift_models import OffersSubclasses
+from quantshift.quantifiers.shift_models import (
+    AVERAGED,
+    MODELS,
+    OffersSubclasses,
+    model_scores,
+    training_evidence,
+)
 from quantshift.seeding import generator
 from quantshift.types import Indices, Posteriors, Prevalences
 
+Reals = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Limits = tuple[Reals, Reals]
+
 KINDS = ("prior shift", "covariate shift", "prior and covariate shift", "local shift")
 """The models of subclasses (`shift_models.MODELS`) in words."""
+
+PRIOR, COVARIATE, MIXED = (MODELS.index(name) for name in ("prior", "covariate", "mixed"))
 
 OUTSIDE = "outside"
 TEST_LEVEL, TEST_REPLICATES = 0.05, 500
 
 MOST_TESTED = 5_000
-"""Larger samples are tested on so many random items: with more, any trifle would be estimate."""
+"""Larger samples are tested on so many random items: with more, any trifle would be evidence."""
 
 SOME_WEIGHT = 0.05
-"""A kind of shift with less weight does not widen the interval."""
+"""A kind of shift with less weight does not widen the interval by its own."""
+
+RESAMPLING = "resampling"
+"""What `progress` is told while replicates are drawn."""
+
+NO_BETTER_THAN_CHANCE = (
+    "on unseen rows the classifier tells the classes apart no better than chance"
+)
+ALL_ALIKE = (
+    "its items all look the same to the classifier, as those of no class do in training; are "
+    "columns empty or constant?"
+)
+SAME_POSTERIORS = "all its items have the same posteriors"
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """All about one sample that does not need labels."""
+    """All about one sample that does not need labels.
+
+    why_not: why nothing can be estimated from the items; empty if it can.
+    """
 
     interval: PrevalenceInterval
     assumptions: tuple[Assumption, ...]
     shift: Shift | None
+    why_not: str = ""
 
 
 def examine(
@@ -52,58 +101,134 @@ def examine(
     n_bootstrap: int,
     seed: int,
     simultaneous: bool = False,
+    assume: str = AUTO,
+    progress: OnProgress = silent,
 ) -> list[Evidence]:
-    """The evidence on every sample; they share the replicates of the training side."""
+    """The evidence on every sample; they share the replicates of the training side.
+
+    assume: "auto", or the kind of shift, "prior" or "covariate", that there is.
+    progress: told how many replicates of how many are done.
+    """
     if not samples:
         return []
-    estimate = model.quantifier.estimate_items(items, list(samples))
-    sizes = [len(rows) for rows in samples]
-    weighs = isinstance(model.quantifier, OffersSubclasses)
+    instead: Sequence[Guarded | None] = [None] * len(samples)
+    quantifier, seen = model.quantifier, items
+    if isinstance(quantifier, GuardedSLD):
+        instead = guarded(
+            quantifier,
+            items,
+            samples,
+            model.classes,
+            assume=assume,
+            level=level,
+            n_bootstrap=n_bootstrap,
+            seed=seed,
+        )
+        quantifier, seen = quantifier.subclass_sld_, quantifier.subclass_items(items)
+    elif assume != AUTO:
+        raise UserError(f"{model.method} assumes what it assumes; leave the assumption to `auto`")
+    estimate = quantifier.estimate_items(seen, list(samples))
+    subclasses = _subclasses(quantifier)
     drawn = Replicates(
-        model.quantifier, items, samples, estimate, level=level, n_bootstrap=n_bootstrap, seed=seed
+        quantifier,
+        seen,
+        samples,
+        estimate,
+        level=level,
+        n_bootstrap=n_bootstrap,
+        seed=seed,
+        cross_fitted=model.scorer is not None,
     )
-    by_kind = np.empty((len(KINDS) if weighs else 0, *drawn.values.shape))
+    by_kind = np.empty((len(KINDS) if subclasses else 0, *drawn.values.shape))
+    done = 0
     for columns, replicate in drawn.estimates():
         for kind in range(len(by_kind)):
             own = replicate.diagnostics["model_prevalence"][:, kind]
             by_kind[kind][:, columns] = own.reshape(len(samples), len(columns), -1)
+        done += len(columns)
+        progress(RESAMPLING, done, n_bootstrap)
     low, high = drawn.limits()
-    shifts = _shifts(model.quantifier, items, samples, seed)
-    for i, shift in enumerate(shifts):
-        if shift is not None and shift.rejected:
-            lows, highs = _span(model, estimate, i, by_kind[:, i], sizes[i], level)
-            low[i], high[i] = np.minimum(low[i], lows), np.maximum(high[i], highs)
+    p_hat = estimate.prevalence.copy()
+    progress("testing for shift", 0, 0)
+    shifts = list(_shifts(subclasses, seen, samples, seed))
+    assumptions = []
+    for i, (rows, shift) in enumerate(zip(samples, shifts, strict=True)):
+        other = instead[i]
+        if other is not None:
+            p_hat[i], low[i], high[i] = other.prevalence, other.low, other.high
+            drawn.values[i], shifts[i] = other.replicates, other.shift
+            assumptions.append(other.assumptions)
+            continue
+        if subclasses is None or shift is None:
+            own = model.posteriors(items.take(rows))
+            assumptions.append(_plain(model, own, p_hat[i]))
+            continue
+        weighed = _Weighed.of(subclasses, estimate, i, int(drawn.sizes[i]), shift)
+        p_hat[i] = weighed.best
+        lows, highs = weighed.span(by_kind[:, i], int(drawn.sizes[i]), level, shift)
+        low[i], high[i] = np.minimum(low[i], lows), np.maximum(high[i], highs)
+        assumptions.append(weighed.told(model))
     if simultaneous:
-        low, high = stretched(estimate.prevalence, low, high, drawn.values, level)
-    return [
-        Evidence(
-            PrevalenceInterval(
-                prevalence=estimate.prevalence[i],
-                low=low[i],
-                high=high[i],
-                level=level,
-                classes=estimate.classes,
-                replicates=drawn.values[i],
-                simultaneous=simultaneous,
-                informative=drawn.informative,
-            ),
-            _weighed(model, estimate, i)
-            if weighs
-            else _plain(model, model.posteriors(items.take(rows)), estimate.prevalence[i]),
-            shifts[i],
+        low, high = stretched(p_hat, low, high, drawn.values, level)
+    found = []
+    for i, rows in enumerate(samples):
+        why_not = _why_not(model, quantifier, items, rows, drawn, i)
+        if why_not:
+            low[i], high[i] = 0.0, 1.0
+        interval = PrevalenceInterval(
+            prevalence=p_hat[i],
+            low=low[i],
+            high=high[i],
+            level=level,
+            classes=estimate.classes,
+            replicates=drawn.values[i],
+            simultaneous=simultaneous,
+            informative=drawn.informative[i] & (not why_not),
         )
-        for i, rows in enumerate(samples)
-    ]
+        if why_not:
+            found.append(Evidence(interval, (), None, why_not))
+        else:
+            found.append(Evidence(interval, assumptions[i], shifts[i]))
+    return found
+
+
+def _subclasses(quantifier: AbstractQuantifier) -> OffersSubclasses | None:
+    """The quantifier, if it has what tells shifts apart."""
+    if isinstance(quantifier, OffersSubclasses) and len(quantifier.model_.shares) > 1:
+        return quantifier
+    return None
+
+
+def _why_not(
+    model: Model,
+    quantifier: AbstractQuantifier,
+    items: Items,
+    rows: Indices,
+    drawn: Replicates,
+    i: int,
+) -> str:
+    """Why nothing can be estimated from a sample, if so."""
+    if not model.is_trained:
+        return SAME_POSTERIORS if drawn.alike[i] else ""
+    apart, alike = drawn.apart, bool(drawn.alike[i])
+    if "posteriors" not in quantifier.sees:
+        # The method has not asked; the classifier that was trained beside it can tell.
+        held_out, codes = model.held_out
+        apart = told_apart(held_out, codes, crisp=False, cross_fitted=model.scorer is not None)
+        alike = items.posteriors is not None and indistinct(items.posteriors[rows], held_out, codes)
+    if connected_components(~apart, directed=False)[0] == 1:
+        return NO_BETTER_THAN_CHANCE
+    return ALL_ALIKE if alike else ""
 
 
 def _shifts(
-    quantifier: AbstractQuantifier,
+    quantifier: OffersSubclasses | None,
     items: Items,
     samples: Sequence[Indices],
     seed: int,
 ) -> Sequence[Shift | None]:
     """The verdicts of the shift test; None where there is nothing to tell shifts apart by."""
-    if not isinstance(quantifier, OffersSubclasses) or len(quantifier.model_.shares) < 2:
+    if quantifier is None:
         return [None] * len(samples)
     tests = shift_tests(
         quantifier,
@@ -118,6 +243,7 @@ def _shifts(
             rejected=test.p_value < TEST_LEVEL or test.out_of_support,
             kind=OUTSIDE if test.out_of_support else test.kind,
             p_value=test.p_value,
+            p_floor=1 / (TEST_REPLICATES + 1),
         )
         for test in tests
     ]
@@ -130,27 +256,87 @@ def _tested(rows: Indices, seed: int) -> Indices:
     return rows[rng.choice(len(rows), MOST_TESTED, replace=False)]
 
 
-def _span(
-    model: Model, estimate: Estimate, i: int, by_kind: Prevalences, size: int, level: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Limits of all kinds of shift that have weight in sample i."""
-    assert isinstance(model.quantifier, OffersSubclasses)
-    # Out of the training support, or with clusters that carry no subclasses, nothing is weighed:
-    # every kind of shift is possible.
-    unweighed = estimate.diagnostics["fallback"][i] or not model.quantifier.divided_
-    chosen = (estimate.diagnostics["model_weight"][i] >= SOME_WEIGHT) | unweighed
-    p_hat = estimate.diagnostics["model_prevalence"][i][chosen]
-    low, high = limits(p_hat, by_kind[chosen], [size] * len(p_hat), level)
-    return low.min(axis=0), high.max(axis=0)
+@dataclass(frozen=True, eq=False)
+class _Weighed:
+    """The kinds of shift of one sample, in the order of `MODELS`.
 
+    best: the estimate to show. unweighed: out of the training support, or with clusters that carry
+    no subclasses, nothing is weighed, and every kind of shift that is not refuted is possible.
+    """
 
-def _weighed(model: Model, estimate: Estimate, i: int) -> tuple[Assumption, ...]:
-    prevalences = estimate.diagnostics["model_prevalence"][i]
-    weights = estimate.diagnostics["model_weight"][i]
-    return tuple(
-        Assumption(kind, model.method, _by_label(model, p), float(weight))
-        for kind, p, weight in zip(KINDS, prevalences, weights, strict=True)
-    )
+    prevalence: Prevalences
+    weight: Reals
+    refuted: Flags
+    for_comparison: Flags
+    unweighed: bool
+    best: Prevalences
+
+    @classmethod
+    def of(
+        cls, quantifier: OffersSubclasses, estimate: Estimate, i: int, size: int, shift: Shift
+    ) -> "_Weighed":
+        told = {name: values[i] for name, values in estimate.diagnostics.items()}
+        by_model, fit = told["model_prevalence"], told["log_likelihood"]
+        about = quantifier.model_, by_model[PRIOR][np.newaxis]
+        evidence = float(training_evidence(*about, size)[0, 0])
+        ratio = 2 * evidence * (fit[MIXED] - fit[COVARIATE])
+        refuted = np.zeros(len(MODELS), dtype=bool)
+        refuted[COVARIATE] = ratio > chdtri(by_model.shape[1] - 1, TEST_LEVEL)
+        if shift.kind in ("covariate", "local"):
+            refuted[PRIOR] = True
+        if shift.kind == "local":
+            refuted[[COVARIATE, MIXED]] = True
+        outside = shift.kind == OUTSIDE or bool(told["fallback"])
+        if outside:
+            refuted[:] = False
+        # Clusters that tell no more than the classifier does cannot tell other shifts from prior
+        # shift, which has stood its test.
+        for_comparison = np.zeros(len(MODELS), dtype=bool)
+        if not quantifier.divided_ and not shift.rejected:
+            for_comparison[:] = np.arange(len(MODELS)) != PRIOR
+            refuted[:] = False
+        best, weight = estimate.prevalence[i], told["model_weight"]
+        if refuted[PRIOR]:
+            allowed = ~refuted & (AVERAGED if quantifier.divided_ else True)
+            score = np.where(allowed, model_scores(*about, fit[np.newaxis], size)[0], -np.inf)
+            weight = np.exp(score - score.max())
+            weight = weight / weight.sum()
+            best = weight @ by_model
+            best = best / best.sum()
+        return cls(
+            by_model,
+            weight,
+            refuted,
+            for_comparison,
+            outside or not quantifier.divided_,
+            np.asarray(best),
+        )
+
+    def span(self, replicates: Prevalences, size: int, level: float, shift: Shift) -> Limits:
+        """Limits that hold the estimates under all kinds of shift that are not refuted."""
+        held = ~(self.refuted | self.for_comparison)
+        points = np.vstack([self.prevalence[held], self.best])
+        low, high = points.min(axis=0), points.max(axis=0)
+        if shift.rejected:
+            chosen = held & ((self.weight >= SOME_WEIGHT) | self.unweighed)
+            p_hat = self.prevalence[chosen]
+            lows, highs = limits(p_hat, replicates[chosen], [size] * len(p_hat), level)
+            low, high = np.minimum(low, lows.min(axis=0)), np.maximum(high, highs.max(axis=0))
+        return low, high
+
+    def told(self, model: Model) -> tuple[Assumption, ...]:
+        """The assumptions as they are told."""
+        return tuple(
+            Assumption(
+                kind,
+                model.method,
+                _by_label(model, self.prevalence[k]),
+                float(self.weight[k]),
+                refuted=bool(self.refuted[k]),
+                for_comparison=bool(self.for_comparison[k]),
+            )
+            for k, kind in enumerate(KINDS)
+        )
 
 
 def _plain(model: Model, posteriors: Posteriors, p_hat: Prevalences) -> tuple[Assumption, ...]:
@@ -164,7 +350,8 @@ def _plain(model: Model, posteriors: Posteriors, p_hat: Prevalences) -> tuple[As
     if model.method not in estimates:
         estimates = {model.method: (f"as {model.method} assumes", p_hat), **estimates}
     return tuple(
-        Assumption(name, method, _by_label(model, p)) for method, (name, p) in estimates.items()
+        Assumption(name, method, _by_label(model, p), for_comparison=method != model.method)
+        for method, (name, p) in estimates.items()
     )
 
 

@@ -2,124 +2,228 @@
 
 The JSON holds format and version, label names, columns, a summary of the training, and the SHA-256
 of the other file and of itself. skops stores scikit-learn objects as arrays and plain JSON, and on
-loading builds nothing but types one trusts: scikit-learn's, and ours.
+loading builds nothing but types one trusts: scikit-learn's, and ours. The numbers name the
+description they belong to, and are tried on a row before they are believed. None of this is a
+signature: who can write the folder can make a model that answers what they like.
 """
 
 import hashlib
+import io
 import json
-import tempfile
+import os
 import zipfile
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
+import numpy as np
+import polars as pl
+import pyarrow.parquet as pq
 import sklearn
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 import quantshift
+from quantshift.data.columns import Column
+from quantshift.data.preparation import TablePreparation
+from quantshift.diagnosis.column_profiles import TrainingProfile
 from quantshift.errors import DataError, UserError
-from quantshift.files import put_in_place, write_whole
-from quantshift.own_data.columns import Columns
-from quantshift.own_data.model import Model, Training
+from quantshift.files import (
+    check_new_folder,
+    folder_aside,
+    is_leftover,
+    put_in_place,
+    write_errors,
+    write_whole,
+)
+from quantshift.own_data.model import Model
+from quantshift.plain_json import parse_json
+from quantshift.quantifiers.estimator import AbstractClassifying, AbstractQuantifier
 
-FORMAT = 2
+FORMAT = 3
 DESCRIPTION, NUMBERS = "model.json", "model.skops"
+MOST_DESCRIPTION, MOST_NUMBERS = 1 << 26, 1 << 33
+"""Bytes that are read of the files at most: far more than a model has."""
+
+MOST_ROWS = 1 << 22
+"""Of the counts of the training columns."""
+
+PARTS = {
+    "preparation": TablePreparation | None,
+    "scorer": AbstractQuantifier | None,
+    "base": AbstractClassifying,
+    "quantifier": AbstractQuantifier,
+    "profile": np.ndarray | None,
+}
+"""What the numbers hold of a model; all else is in the description."""
 
 _VERSIONS = {"quantshift": quantshift.__version__, "scikit-learn": sklearn.__version__}
 
-TRUSTED_PACKAGES = ("quantshift.quantifiers.", "quantshift.classify.")
+TRUSTED_PACKAGES = (
+    "quantshift.quantifiers.",
+    "quantshift.classify.",
+    "quantshift.data.preparation.",
+)
 TRUSTED_TYPES = (
+    "numpy.dtype",
+    "quantshift.data.columns.Column",
+    "quantshift.own_data.classifiers.OnDense",
     "sklearn.tree._tree.Tree",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
 )
-"""Parts of scikit-learn's trees that skops wants to be asked about."""
+"""Parts of scikit-learn's and our estimators that skops wants to be asked about."""
+
+_Described: type[BaseModel] = create_model(  # type: ignore[call-overload]
+    "Description",
+    __config__=ConfigDict(strict=True, extra="forbid"),
+    **{name: (hint, ...) for name, hint in get_type_hints(Model).items() if name not in PARTS},
+)
+
+
+def check_model_place(folder: str | Path, *, inputs: Iterable[object] = ()) -> None:
+    """Refuse a folder that no model can be written to, before it is trained.
+
+    inputs: what the model is made from; the files of an older model must not be among them.
+    """
+    path = Path(folder)
+    if os.path.lexists(path) and not os.path.isdir(path):
+        raise UserError(f"{path}: a file; name a folder for the model", arguments=["out"])
+    if os.path.isdir(path) and any(path.iterdir()) and not _is_model(path):
+        raise UserError(f"{path}: the folder holds other things; name a new one", arguments=["out"])
+    own = {os.path.realpath(path / name) for name in (DESCRIPTION, NUMBERS)}
+    for given in inputs:
+        if isinstance(given, str | os.PathLike) and os.path.realpath(given) in own:
+            raise UserError(
+                f"{given} is part of the model that would be replaced; name another folder",
+                arguments=["out"],
+            )
+    check_new_folder(path)
+
+
+def check_savable(estimator: object) -> None:
+    """Refuse an estimator whose parts a saved model cannot hold."""
+    _dumped(estimator)
 
 
 def save_model(model: Model, folder: str | Path) -> None:
-    """Write the model as a folder; an older model of that name gives way once this is complete."""
+    """Write the model as a folder; an older model of that name gives way once this is complete.
+
+    Other files in that folder stay.
+    """
     path = Path(folder)
-    if path.exists() and not (path / DESCRIPTION).is_file():
-        if not path.is_dir():
-            raise UserError(f"{path}: a file; name a folder for the model")
-        if any(path.iterdir()):
-            raise UserError(f"{path}: the folder holds other things; name a new one")
-    numbers = _skops().dumps(
-        {
-            "preparation": model.preparation,
-            "scorer": model.scorer,
-            "base": model.base,
-            "quantifier": model.quantifier,
-        }
-    )
+    check_model_place(path)
+    described = {
+        field.name: _plain(getattr(model, field.name))
+        for field in fields(model)
+        if field.name not in PARTS
+    }
+    parts = {name: getattr(model, name) for name in PARTS}
+    if model.profile is not None:
+        parts["profile"] = np.frombuffer(model.profile.to_bytes(), np.uint8)
+    numbers = _dumped({**parts, "description": _digest(described)})
     content = {
         "format": FORMAT,
         **_VERSIONS,
-        "classes": list(model.classes),
-        "columns": asdict(model.columns),
-        "method": model.method,
-        "reason": model.reason,
-        "training": asdict(model.training),
+        **described,
         "sha256": hashlib.sha256(numbers).hexdigest(),
     }
-    content["seal"] = _seal(content)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
-    aside.chmod(0o755)
-    write_whole(aside / NUMBERS, numbers)
+    content["seal"] = _digest(content)
     text = json.dumps(content, indent=2, ensure_ascii=False)
-    write_whole(aside / DESCRIPTION, f"{text}\n".encode())
-    put_in_place(aside, path)
+    with folder_aside(path) as aside:
+        with write_errors(path):
+            write_whole(aside / NUMBERS, numbers)
+            write_whole(aside / DESCRIPTION, f"{text}\n".encode())
+        own = {Path(DESCRIPTION), Path(NUMBERS)}
+        put_in_place(aside, path, own=lambda name: name in own or is_leftover(name))
 
 
 def load_model(folder: str | Path) -> Model:
     """The model of a folder; whatever is not as `save_model` left it is refused."""
     path = Path(folder)
     content = _description(path)
-    try:
-        numbers = (path / NUMBERS).read_bytes()
-    except OSError as error:
-        raise DataError(f"{path}: {NUMBERS} is missing; train the model again") from error
-    if hashlib.sha256(numbers).hexdigest() != content["sha256"]:
+    numbers = _read(path, NUMBERS, MOST_NUMBERS)
+    if numbers is None:
+        raise DataError(f"{path}: {NUMBERS} is missing; train the model again")
+    if hashlib.sha256(numbers).hexdigest() != content.pop("sha256", None):
         raise DataError(f"{path}: {NUMBERS} has been changed or damaged; train the model again")
-    parts = _trusted(path, numbers, content)
-    training = content["training"]
-    return Model(
-        columns=_columns(content["columns"]),
-        classes=tuple(content["classes"]),
-        method=content["method"],
-        reason=content["reason"],
-        training=Training(**training),
-        **parts,
-    )
+    versions = {package: content.pop(package) for package in _VERSIONS}
+    try:
+        described = dict(_Described.model_validate_json(json.dumps(content)))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise DataError(
+            f"{path}: {DESCRIPTION}: {place}: {first['msg'].lower()}; train the model again"
+        ) from error
+    parts = _trusted(path, numbers, versions)
+    if parts.pop("description", None) != _digest(content):
+        raise DataError(
+            f"{path}: {DESCRIPTION} and {NUMBERS} are of different models; train the model again"
+        )
+    return _tried(path, described, parts)
+
+
+def _is_model(path: Path) -> bool:
+    """Whether there is a model of ours in the folder, of whatever version."""
+    try:
+        content = _json(path)
+    except DataError:
+        return False
+    return content is not None and {"format", "seal", "quantshift"} <= content.keys()
 
 
 def _description(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads((path / DESCRIPTION).read_text("utf-8"))
-    except (OSError, NotADirectoryError) as error:
+    content = _json(path)
+    if content is None:
         raise DataError(
             f"{path}: no model here ({DESCRIPTION} is missing); make one with quantshift train"
-        ) from error
-    except ValueError as error:
-        raise DataError(f"{path}: {DESCRIPTION} is no JSON; train the model again") from error
-    if not isinstance(content, dict) or "format" not in content:
+        )
+    if "format" not in content:
         raise DataError(f"{path}: {DESCRIPTION} is not of a quantshift model")
-    if content["format"] != FORMAT:
+    number = content.pop("format")
+    if number != FORMAT:
         raise DataError(
-            f"{path}: a model of format {content['format']}, this version reads {FORMAT}; train it "
+            f"{path}: a model of format {str(number)[:20]}, this version reads {FORMAT}; train it "
             "again"
         )
-    if content.pop("seal", None) != _seal(content):
+    if content.pop("seal", None) != _digest({"format": FORMAT, **content}):
         raise DataError(f"{path}: {DESCRIPTION} has been changed or damaged; train the model again")
     # What the numbers mean is fixed by the code that wrote them; a guess could be silently wrong.
     for package, here in _VERSIONS.items():
-        if _series(content[package]) != _series(here):
+        made_with = str(content.get(package))
+        if _series(made_with) != _series(here):
             raise DataError(
-                f"{path}: made with {package} {content[package]}, here is {here}; train the model "
+                f"{path}: made with {package} {made_with[:20]}, here is {here}; train the model "
                 "again"
             )
     return content
+
+
+def _json(path: Path) -> dict[str, Any] | None:
+    """The description as it stands; None if there is none."""
+    data = _read(path, DESCRIPTION, MOST_DESCRIPTION)
+    if data is None:
+        return None
+    try:
+        content = parse_json(data)
+    except ValueError as error:
+        raise DataError(f"{path}: {DESCRIPTION} is no JSON; train the model again") from error
+    return content if isinstance(content, dict) else {}
+
+
+def _read(path: Path, name: str, most: int) -> bytes | None:
+    """The content of an ordinary file of a reasonable size; None if there is none."""
+    file = path / name
+    try:
+        if not file.is_file():
+            return None
+        if file.stat().st_size > most:
+            raise DataError(f"{path}: {name} is too large for a model; train the model again")
+        with file.open("rb") as opened:
+            return opened.read(most)
+    except OSError:
+        return None
 
 
 def _series(version: str) -> list[str]:
@@ -127,50 +231,119 @@ def _series(version: str) -> list[str]:
     return version.split(".")[:2]
 
 
-def _seal(content: Mapping[str, Any]) -> str:
+def _digest(content: Mapping[str, Any]) -> str:
     """A checksum of the description: against accidents and careless edits, not a signature."""
     text = json.dumps(content, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
-def _trusted(path: Path, numbers: bytes, content: Mapping[str, Any]) -> Any:
-    skops = _skops()
+def _plain(value: Any) -> Any:
+    """Dataclasses, mappings and tuples as JSON has them."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    return [_plain(entry) for entry in value] if isinstance(value, list | tuple) else value
+
+
+def _dumped(parts: object) -> bytes:
+    numbers: bytes = _skops().dumps(parts)
+    foreign = _foreign(_skops().get_untrusted_types(data=numbers))
+    if foreign:
+        raise UserError(
+            f"{foreign[0]} cannot be saved in a model, which holds parts of scikit-learn and "
+            "quantshift alone; train anew for each sample, or use another classifier",
+            arguments=["classifier"],
+        )
+    return numbers
+
+
+def _foreign(names: Iterable[str]) -> list[str]:
+    return [
+        name
+        for name in names
+        if name not in TRUSTED_TYPES and not name.startswith(TRUSTED_PACKAGES)
+    ]
+
+
+def _trusted(path: Path, numbers: bytes, versions: Mapping[str, str]) -> dict[str, Any]:
+    """The parts of the numbers: nothing that is not ours is built, or unpacked."""
     try:
-        wanted = skops.get_untrusted_types(data=numbers)
-        foreign = [
-            name
-            for name in wanted
-            if name not in TRUSTED_TYPES and not name.startswith(TRUSTED_PACKAGES)
-        ]
+        with zipfile.ZipFile(io.BytesIO(numbers)) as archive:
+            # Ours are not compressed: what is small on disk cannot be large in memory.
+            if sum(member.file_size for member in archive.infolist()) > len(numbers):
+                raise DataError(f"{path}: {NUMBERS} is packed, which no model of ours is")
+        wanted = _skops().get_untrusted_types(data=numbers)
+        foreign = _foreign(wanted)
         if foreign:
             raise DataError(f"{path}: {NUMBERS} holds {foreign[0]}, which no model of ours does")
-        return skops.loads(numbers, trusted=wanted)
+        parts = _skops().loads(numbers, trusted=wanted)
     except DataError:
         raise
-    except (
-        zipfile.BadZipFile,
-        KeyError,
-        ValueError,
-        TypeError,
-        AttributeError,
-        ImportError,
-    ) as error:
+    except Exception as error:  # Whatever skops and the types it builds make of foreign content.
+        told = ", ".join(f"{package} {version}" for package, version in versions.items())
         raise DataError(
-            f"{path}: cannot be read by this version (quantshift {content['quantshift']}, "
-            f"scikit-learn {content['scikit-learn']} wrote it); train the model again"
+            f"{path}: cannot be read by this version ({told} wrote it); train the model again"
         ) from error
+    return dict(parts) if isinstance(parts, dict) else {}
 
 
-def _columns(record: Mapping[str, Any]) -> Columns:
-    return Columns(
-        record["label"], record["text"], tuple(record["features"]), tuple(record["posteriors"])
+def _tried(path: Path, described: Mapping[str, Any], parts: Mapping[str, Any]) -> Model:
+    """The model, if its description fits its numbers: tried on a row, they give posteriors."""
+    try:
+        for name, kind in PARTS.items():
+            if not isinstance(parts[name], kind):
+                raise TypeError(name)
+        model = Model(**described, **{**parts, "profile": _profile(described, parts)})
+        n_classes = len(set(model.classes))
+        posteriors, codes = model.held_out
+        fits = (
+            n_classes == len(model.classes) >= 2
+            and {*model.training.counts, model.positive} <= {*model.classes, None}
+            and _columns_of(model.preparation) == model.columns.features
+            and (model.profile is None or model.profile.names == model.columns.content)
+            and posteriors.shape == (len(codes), n_classes)
+            and len(model.quantifier.classes_) == n_classes
+            and _of_one_row(model) == (1, n_classes)
+        )
+    except Exception as error:  # Whatever forged numbers do when they are used.
+        raise _unfit(path) from error
+    if not fits:
+        raise _unfit(path)
+    return model
+
+
+def _profile(described: Mapping[str, Any], parts: Mapping[str, Any]) -> TrainingProfile | None:
+    if parts["profile"] is None:
+        return None
+    data = parts["profile"].tobytes()
+    about = pq.read_metadata(io.BytesIO(data))
+    groups = [about.row_group(i) for i in range(about.num_row_groups)]
+    if about.num_rows > MOST_ROWS or sum(g.total_byte_size for g in groups) > MOST_DESCRIPTION:
+        raise ValueError("too large")
+    return TrainingProfile.from_bytes(data, len(described["classes"]))
+
+
+def _unfit(path: Path) -> DataError:
+    return DataError(
+        f"{path}: what {DESCRIPTION} says does not fit {NUMBERS}; train the model again"
     )
 
 
+def _columns_of(preparation: TablePreparation | None) -> tuple[Column, ...]:
+    return () if preparation is None else tuple(preparation.columns)
+
+
+def _of_one_row(model: Model) -> tuple[int, ...]:
+    """The shape of the posteriors of one row."""
+    n = len(model.columns.posteriors)
+    # A word is a gap where there should be a number.
+    cell = 1 / max(n, 2) if n else "word"
+    values = pl.DataFrame({name: [cell] for name in model.columns.content})
+    shape: tuple[int, ...] = model.posteriors(model.items(values)).shape
+    return shape
+
+
 def _skops() -> Any:
-    try:
-        return import_module("skops.io")
-    except ImportError as error:
-        raise UserError(
-            "saved models need skops; install it with: pip install 'quantshift[models]'"
-        ) from error
+    # It takes half a second to import, which those who save no model need not wait for.
+    return import_module("skops.io")

@@ -6,68 +6,114 @@ It has the shell and the look of the report's page (`quantshift.report.page.shel
 from dataclasses import asdict
 from typing import Any
 
-from quantshift.own_data.rendering import marks
-from quantshift.own_data.result import Batch, Quantification, Share
-from quantshift.own_data.words import headline, held_by, limits, percent
+from quantshift.own_data.guard import UNEXPLAINED
+from quantshift.own_data.rendering import (
+    MARKS,
+    alarms,
+    answer,
+    estimate_said,
+    headline_share,
+    marks,
+    rows_said,
+    shown,
+    training_mix,
+)
+from quantshift.own_data.result import Batch, Quantification
+from quantshift.own_data.words import held_by, limits, one_line, percent, shortened
 from quantshift.report.page.shell import render_shell
 
 
 def render_page(result: Quantification) -> str:
     """The page as one string of HTML."""
-    label = headline(result.classes)
     last = result.batches[-1]
+    lead = shown(result, result.headline)
     return render_shell(
         __package__,
-        title=f"How common is “{label}”?",
-        lead=_lead(result, last, label),
-        numbers=_numbers(result, last, label),
-        label=label,
+        title=f"How common is “{lead}”?",
+        lead=_lead(result, last, lead),
+        numbers=_numbers(result, last, lead),
         result=result,
-        batches=[_batch(batch) for batch in result.batches],
+        classes=[(label, shown(result, label)) for label in result.classes],
+        batches=[_batch(result, batch) for batch in result.batches],
+        alarms=[*alarms(result), *_unknown(result)],
         warnings=[*result.warnings, *_warnings(result)],
+        rows=[rows_said(rows) for rows in (result.training.rows, *result.sample_rows) if rows],
         facts=_facts(result),
+        legend=[(mark, said) for mark, said in MARKS.items() if mark in _all_marks(result)],
         level=f"{100 * result.level:g} %",
-        data={**asdict(result), "headline": label},
+        data=_chart_data(result),
     )
 
 
-def _lead(result: Quantification, last: Batch, label: str) -> str:
-    share = _share(last, label)
-    if share.estimate is None:
-        return f"{last.name} has no items: nothing can be estimated."
-    where = last.name if len(result.batches) == 1 else f"{last.name}, the last of the batches,"
+def _lead(result: Quantification, last: Batch, lead: str) -> str:
+    share = headline_share(result, last)
+    if share.estimate is None or last.needs_labels:
+        return f"{answer(result, last)}."
+    name = shortened(last.name)
+    where = name if len(result.batches) == 1 else f"{name}, the last of the batches,"
+    unexplained = last.audit is None and last.shift is not None and last.shift.kind == UNEXPLAINED
+    # What spans several assumptions is right by no known chance.
+    sure = "the range is" if unexplained else f"with {100 * result.level:g} % confidence"
+    why = last.carried
+    why = f"The number {why}" if why.startswith("assumes") else f"{why[:1].upper()}{why[1:]}"
     return (
-        f"{percent(share.estimate)} of the items like those of {where} are “{label}”; with "
-        f"{100 * result.level:g} % confidence {limits(share.low, share.high)}."
+        f"{percent(share.estimate)} of the items like those of {where} are “{lead}”; {sure} "
+        f"{limits(share.low, share.high)}. {why}."
     )
 
 
-def _numbers(result: Quantification, last: Batch, label: str) -> list[tuple[str, str]]:
-    share = _share(last, label)
+def _numbers(result: Quantification, last: Batch, lead: str) -> list[tuple[str, str]]:
+    share = headline_share(result, last)
     return [
-        (f"share of {label}", "?" if share.estimate is None else percent(share.estimate)),
+        (f"share of {lead}", estimate_said(share)),
         (f"{100 * result.level:g} % interval", limits(share.low, share.high)),
         ("items", f"{last.n_items:,}"),
         ("method", result.method if last.audit is None else f"{result.method}, audited"),
     ]
 
 
-def _share(batch: Batch, label: str) -> Share:
-    return next(share for share in batch.shares if share.label == label)
+def _unknown(result: Quantification) -> list[str]:
+    """The batches that cannot be estimated; the lead says it of the last one."""
+    return [
+        f"{shortened(batch.name)}: {answer(result, batch)}"
+        for batch in result.batches[:-1]
+        if not batch.can_be_estimated
+    ]
 
 
-def _batch(batch: Batch) -> dict[str, Any]:
+def _all_marks(result: Quantification) -> set[str]:
+    return {mark for batch in result.batches for mark in marks(batch)}
+
+
+def _chart_data(result: Quantification) -> dict[str, Any]:
+    """What the charts need. Names are put on one line: Vega's expressions cannot hold a break."""
+    data: dict[str, Any] = _on_one_line(asdict(result))
+    names = {one_line(label): shown(result, label) for label in result.classes}
+    return {**data, "names": names}
+
+
+def _on_one_line(value: Any) -> Any:
+    if isinstance(value, str):
+        return one_line(value)
+    if isinstance(value, dict):
+        return {one_line(name): _on_one_line(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_on_one_line(entry) for entry in value]
+    return value
+
+
+def _batch(result: Quantification, batch: Batch) -> dict[str, Any]:
     return {
-        "name": batch.name,
+        "name": shortened(batch.name),
         "n_items": f"{batch.n_items:,}",
         "shares": [
             {
-                "label": share.label,
-                "estimate": "?" if share.estimate is None else percent(share.estimate),
+                "label": shown(result, share.label),
+                "estimate": estimate_said(share),
                 "limits": limits(share.low, share.high),
                 "low": 100 * share.low,
                 "width": 100 * (share.high - share.low),
-                "middle": 100 * (share.low if share.estimate is None else share.estimate),
+                "middle": None if share.estimate is None else 100 * share.estimate,
             }
             for share in batch.shares
         ],
@@ -79,12 +125,14 @@ def _batch(batch: Batch) -> dict[str, Any]:
         "counted": []
         if batch.audit is None
         else [
-            (s.label, percent(s.estimate or 0.0), limits(s.low, s.high))
+            (shown(result, s.label), estimate_said(s), limits(s.low, s.high))
             for s in batch.audit.counted
         ],
         "unaudited": [
-            (s.label, percent(s.estimate or 0.0), limits(s.low, s.high)) for s in batch.unaudited
+            (shown(result, s.label), estimate_said(s), limits(s.low, s.high))
+            for s in batch.unaudited
         ],
+        "changes": [(shortened(c.name), c.said) for c in batch.changes],
     }
 
 
@@ -94,6 +142,8 @@ def _state(batch: Batch) -> tuple[str, str, str]:
         if batch.audit.contradicts:
             return "fails", "✗", "The audit contradicts the method"
         return "holds", "✓", "Audited"
+    if not batch.can_be_estimated:
+        return "fails", "?", "Cannot be estimated"
     if batch.shift is None:
         return "untold", "?", "Not tested for shift"
     if batch.shift.rejected:
@@ -102,16 +152,15 @@ def _state(batch: Batch) -> tuple[str, str, str]:
 
 
 def _warnings(result: Quantification) -> list[str]:
-    return [f"{batch.name}: {w}" for batch in result.batches for w in batch.warnings]
+    return [f"{shortened(batch.name)}: {w}" for batch in result.batches for w in batch.warnings]
 
 
 def _facts(result: Quantification) -> list[tuple[str, str]]:
     told = result.training
     facts = [("method", f"{result.method}: {result.reason}"), ("assumes", result.assumption)]
     if told.n_items:
-        mix = ", ".join(f"{label} {percent(p)}" for label, p in told.prevalence.items())
         facts += [
-            ("trained on", f"{told.n_items:,} rows of {told.source} ({mix})"),
+            ("trained on", f"{told.n_items:,} rows of {told.source} ({training_mix(result)})"),
             (
                 "classifier",
                 f"{told.classifier}, right on {percent(told.accuracy or 0)} of unseen rows",

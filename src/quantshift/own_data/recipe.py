@@ -1,31 +1,41 @@
 """The model a call asks for: one at hand, one in a folder, or one to be trained as described."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quantshift.data.reading import Source
+from quantshift.data.reading import OpenTable, Source, open_table
 from quantshift.errors import UserError
-from quantshift.own_data.columns import Columns
+from quantshift.own_data.classifiers import AUTO
+from quantshift.own_data.columns import Asked
 from quantshift.own_data.folder import load_model
-from quantshift.own_data.model import AUTO, LOGISTIC, Model, train, without_training
-from quantshift.own_data.pool import OnProgress
+from quantshift.own_data.model import Model, without_training
+from quantshift.own_data.progress import OnProgress
+from quantshift.own_data.training import train_on_table
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a model is to be made, in the arguments of `train`."""
+    """How a model is to be made, in the arguments of `train`.
 
-    columns: Columns
+    by: the column that divides samples into batches, which is no part of an item.
+    """
+
+    asked: Asked
     method: str = AUTO
-    classifier: str = LOGISTIC
-    without: tuple[str, ...] = ()
+    classifier: str = AUTO
+    by: str | None = None
     seed: int = 0
 
 
 def model_for(
-    recipe: Recipe, train_on: Source | None, model: Model | Source | None, progress: OnProgress
+    recipe: Recipe,
+    train_on: Source | None,
+    model: Model | Source | None,
+    samples: Sequence[OpenTable],
+    progress: OnProgress,
 ) -> Model:
-    """The model given, or that of its folder, or one trained by the recipe."""
-    columns = recipe.columns
+    """The model given, or that of its folder, or one trained by the recipe for these samples."""
+    asked = recipe.asked
     if model is not None:
         if train_on is not None:
             raise UserError("give a training table or a model, not both")
@@ -33,42 +43,47 @@ def model_for(
         _check_same(fitted, recipe)
         return fitted
     if train_on is None:
-        if columns.posteriors:
-            return without_training(columns.posteriors, label=columns.label)
+        if asked.posteriors:
+            return without_training(asked.posteriors, label=asked.label)
         raise UserError(
             "give a training table, a model, or columns of posteriors",
             arguments=["train_on", "model", "posteriors"],
         )
-    if columns.label is None:
+    if asked.label is None:
         raise UserError("name the column of the labels", arguments=["label"])
-    progress("training", 0)
-    return train(
-        train_on,
-        label=columns.label,
-        text=columns.text,
-        features=columns.features,
-        posteriors=columns.posteriors,
+    progress("training", 0, 0)
+    return train_on_table(
+        open_table(train_on, name="the training table", lenient=asked.lenient),
+        asked,
+        by=recipe.by,
+        offered=set.intersection(*(set(table.columns) for table in samples)),
         method=recipe.method,
         classifier=recipe.classifier,
-        without=recipe.without,
         seed=recipe.seed,
+        progress=progress,
     )
 
 
 def _check_same(model: Model, recipe: Recipe) -> None:
     """A model is what it was trained to be: arguments that say otherwise would go unheard."""
-    asked, own = recipe.columns, model.columns
+    asked, own = recipe.asked, model.columns
     method = None if recipe.method == AUTO else recipe.method
-    classifier = None if recipe.classifier == LOGISTIC else recipe.classifier
-    for name, given, trained in (
-        ("label", asked.label, own.label),
-        ("text", asked.text, own.text),
-        ("features", asked.features, own.features),
-        ("posteriors", asked.posteriors, own.posteriors),
-        ("method", method, model.method),
-        ("classifier", classifier, model.training.classifier),
+    classifier = None if recipe.classifier == AUTO else recipe.classifier
+    used = {column.name for column in own.features}
+    named = (*asked.text, *asked.features)
+    for name, given, same in (
+        ("label", asked.label, asked.label == own.label),
+        ("text", asked.text, set(asked.text) <= set(own.text) and set(named) == used),
+        ("features", asked.features, set(named) == used),
+        ("posteriors", asked.posteriors, asked.posteriors == own.posteriors),
+        ("drop", asked.drop, not used & set(asked.drop)),
+        ("id", asked.id, asked.id not in used),
+        ("weights", asked.weights, asked.weights not in used),
+        ("positive", asked.positive, asked.positive in (model.headline, model.positive)),
+        ("method", method, method == model.method),
+        ("classifier", classifier, classifier == model.training.classifier),
     ):
-        if given and given != trained:
+        if given and not same:
             shown = given if isinstance(given, str) else ",".join(given)
             raise UserError(
                 f"the model was not trained with {name} {shown}; leave it out, or train a model "

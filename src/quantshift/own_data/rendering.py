@@ -1,11 +1,35 @@
-"""A quantification as text for a terminal and as JSON for machines."""
+"""A quantification as text for a terminal: the answer first, then what it rests on."""
 
-import json
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+import csv
+import io
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
-from quantshift.own_data.result import FORMAT, Batch, Quantification, Share
-from quantshift.own_data.words import headline, held_by, limits, percent
+from rich.cells import cell_len
+
+from quantshift.files import head
+from quantshift.own_data.pool import is_much, row_warnings
+from quantshift.own_data.result import (
+    Answer,
+    Batch,
+    LeftOutColumn,
+    Quantification,
+    Rows,
+    Share,
+    SharesOfBatch,
+    UsedColumn,
+)
+from quantshift.own_data.spreadsheet import escaped
+from quantshift.own_data.words import (
+    USEFUL,
+    held_by,
+    labels_for,
+    limits,
+    one_line,
+    percent,
+    shortened,
+)
 
 BAR = 24
 """Characters of the bar that stands for all items."""
@@ -13,89 +37,282 @@ BAR = 24
 MOST_CLASSES_IN_A_ROW = 6
 """With more classes a table of batches would be too wide: the headline class stands for all."""
 
+MOST_LINES = 8
+"""Of one kind; the rest is counted, and is in the JSON."""
 
-def render_json(result: Quantification) -> str:
-    """The quantification as JSON; `format` tells the version of its layout."""
-    return json.dumps({"format": FORMAT, **asdict(result)}, indent=2, ensure_ascii=False)
+MOST_NAMES, MOST_CHANGES = 6, 5
+LONGEST_LABEL, LONGEST_COLUMN = 30, 24
+
+CSV_HEADER = "batch,items,left_out,class,estimate,low,high,"
+"""How a table that `render_csv` made begins."""
+
+MARKS = {
+    "changed": "the share differs from the batch before by more than chance (99 %)",
+    "shift": "more than the prevalence has changed; by chance alone one batch in twenty is marked",
+    "unknown": "cannot be estimated",
+    "audited": "estimated with the help of labels, and they agree with the method",
+    "audit contradicts": "estimated with the help of labels, which contradict the method",
+}
+"""What stands out about a batch, and what it means."""
 
 
 def render_text(result: Quantification) -> str:
     """What a terminal shows."""
-    lines: list[str] = []
-    if len(result.batches) == 1:
-        lines += _single(result, result.batches[0])
-    else:
-        lines += _several(result)
+    single = len(result.batches) == 1
+    lines = [*alarms(result), *(_single(result) if single else _several(result)), ""]
+    lines += [
+        *columns_said(result.used, result.left_out_columns),
+        *rows_of_tables(_all_rows(result)),
+    ]
+    lines += _findings(result, result.batches[0]) if single else _findings_by_batch(result)
     lines += ["", *_method(result)]
-    lines += [f"Warning  {warning}" for warning in result.warnings]
-    return "\n".join(lines)
-
-
-def _single(result: Quantification, batch: Batch) -> Iterator[str]:
-    yield f"{batch.name}: {_items(batch.n_items)}"
-    yield ""
-    yield from _shares(batch.shares, result.level)
-    if batch.audit is not None:
-        audit = batch.audit
-        yield ""
-        yield f"Audited  with {audit.n_labelled} labels; counting them alone gives:"
-        yield from _shares(audit.counted, result.level)
-        yield f"         the method alone ({result.method}) gives:"
-        yield from _shares(batch.unaudited, result.level)
-    yield ""
-    yield f"Shift    {batch.verdict}"
-    for advice in batch.advice:
-        yield f"Next     {advice}"
-    for warning in batch.warnings:
-        yield f"Warning  {warning}"
-
-
-def _several(result: Quantification) -> Iterator[str]:
-    labels = result.classes if 2 < len(result.classes) <= MOST_CLASSES_IN_A_ROW else ()
-    shown = labels or (headline(result.classes),)
-    rows = [["batch", "items", *(f"{label}" for label in shown), f"{headline(shown)} interval", ""]]
-    for batch in result.batches:
-        shares = {share.label: share for share in batch.shares}
-        lead = shares[headline(shown)]
-        rows.append(
-            [
-                batch.name,
-                str(batch.n_items),
-                *(_estimate(shares[label]) for label in shown),
-                limits(lead.low, lead.high),
-                ", ".join(marks(batch)),
-            ]
-        )
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    for row in rows:
-        cells = [
-            c.rjust(w) if 0 < i < len(row) - 1 else c.ljust(w)
-            for i, (c, w) in enumerate(zip(row, widths, strict=True))
-        ]
-        yield "  ".join(cells).rstrip()
-    yield ""
-    if any("shift" in marks(batch) for batch in result.batches):
-        yield "Note     by chance alone one batch in twenty is marked `shift`"
-    for batch in result.batches:
-        if batch.shift is not None and batch.shift.rejected:
-            yield f"Shift    {batch.name}: {batch.verdict}"
-    for advice in dict.fromkeys(a for batch in result.batches for a in batch.advice):
-        yield f"Next     {advice}"
-    for batch in result.batches:
-        for warning in batch.warnings:
-            yield f"Warning  {batch.name}: {warning}"
+    return "\n".join(map(one_line, lines))
 
 
 def marks(batch: Batch) -> list[str]:
     """What stands out about a batch, in a word each."""
     told = []
+    if not batch.can_be_estimated:
+        told.append("unknown")
     if batch.change:
         told.append("changed")
     if batch.shift is not None and batch.shift.rejected:
         told.append("shift")
     if batch.audit is not None:
-        told.append("audited" if not batch.audit.contradicts else "audit contradicts")
+        told.append("audit contradicts" if batch.audit.contradicts else "audited")
     return told
+
+
+def alarms(result: Quantification) -> Iterator[str]:
+    """What has to be said before anything else: tables of which many rows were left out."""
+    for rows in _all_rows(result):
+        if is_much(rows):
+            yield from row_warnings(rows)
+
+
+def answer(result: Quantification, batch: Batch) -> str:
+    """The share that stands for all, in one line."""
+    share = headline_share(result, batch)
+    lead = shown(result, share.label)
+    if share.estimate is None:
+        between = f"between {100 * share.low:.0f} and {100 * share.high:.0f} %"
+        if not batch.n_items:
+            return f"{lead}: cannot be estimated without items; {between}"
+        return f"{lead}: cannot be estimated from these columns: {batch.why_not}; {between}"
+    if batch.needs_labels:
+        n_labels = labels_for(USEFUL, result.level)
+        return (
+            f"{lead}: cannot be estimated from these data without labels; between "
+            f"{100 * share.low:.1f} and {100 * share.high:.1f} % ({percent(share.estimate)} if "
+            "P(Y|X) is unchanged). "
+            f"{n_labels} labels give plus or minus {100 * USEFUL:.0f} points: quantshift audit-plan"
+        )
+    return (
+        f"{lead}: {percent(share.estimate)} of the {_items(batch.n_items)} in "
+        f"{shortened(batch.name)} ({100 * result.level:g} % interval "
+        f"{limits(share.low, share.high)})"
+    )
+
+
+def headline_share(result: Answer, batch: SharesOfBatch) -> Share:
+    """The share of the class that stands for all."""
+    return next(share for share in batch.shares if share.label == result.headline)
+
+
+def shown(result: Answer, label: str) -> str:
+    """A class as people see it."""
+    return shortened(result.names.get(label, label), LONGEST_LABEL)
+
+
+def rows_said(rows: Rows) -> str:
+    """What became of the rows of a table."""
+    read = f"{shortened(rows.source)}: {rows.read:,} read"
+    if rows.read == rows.used:
+        return f"{read}, all used"
+    reasons = ", ".join(f"{reason}: {n:,}" for reason, n in rows.left_out.items())
+    return f"{read}, {rows.used:,} used ({reasons})"
+
+
+def columns_said(
+    columns: Sequence[UsedColumn], left_out_columns: Sequence[LeftOutColumn]
+) -> Iterator[str]:
+    """Which columns were used, and which were not; alike ones share a line."""
+    used: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for column in columns:
+        used[column.kind, column.how].append(column.name)
+    left_out: dict[str, list[str]] = defaultdict(list)
+    for other in left_out_columns:
+        left_out[other.reason].append(other.name)
+    if not used and not left_out:
+        return
+    others = f", {len(left_out_columns):,} left out" if left_out else ""
+    yield f"Columns  {len(columns):,} used{others}"
+    kinds = [kind for kind, _ in used] + ["left out"] * bool(left_out)
+    width = max(map(len, kinds))
+    yield from some(
+        f"         {kind:{width}}  {_names(names)}" + f" ({how})" * bool(how)
+        for (kind, how), names in used.items()
+    )
+    yield from some(
+        f"         {'left out':{width}}  {_names(names)} ({reason})"
+        for reason, names in left_out.items()
+    )
+
+
+def render_csv(result: Quantification) -> str:
+    """A row per batch and class; names that a spreadsheet would take for formulas are escaped."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(next(result.records())), lineterminator="\n")
+    writer.writeheader()
+    for record in result.records():
+        names = {name: escaped(record[name]) for name in ("batch", "class")}
+        writer.writerow(record | names)
+    return text.getvalue()
+
+
+def is_result_csv(path: Path) -> bool:
+    """Whether `render_csv` made this file."""
+    return head(path).startswith(CSV_HEADER.encode())
+
+
+def training_mix(result: Quantification) -> str:
+    """The shares of the classes in training."""
+    shares = result.training.prevalence.items()
+    return ", ".join(f"{shown(result, label)} {percent(p)}" for label, p in shares)
+
+
+def estimate_said(share: Share) -> str:
+    """The estimate as a percentage, or a question mark."""
+    return "?" if share.estimate is None else percent(share.estimate)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The lines of a table: first and last column to the left, numbers between them to the right.
+
+    >>> print("\\n".join(aligned([["a", "1", "x"], ["bb", "10", ""]])))
+    a    1  x
+    bb  10
+    """
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [
+            _padded(cell, width, right=0 < i < len(row) - 1)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield "  ".join(cells).rstrip()
+
+
+def _single(result: Quantification) -> Iterator[str]:
+    (batch,) = result.batches
+    yield answer(result, batch)
+    if batch.carried:
+        yield f"  {batch.carried}"
+    yield ""
+    yield from share_table(result, batch.shares)
+    if batch.audit is not None:
+        audit = batch.audit
+        yield ""
+        yield f"Audited  with {audit.n_labelled} labels; counting them alone gives:"
+        yield from share_table(result, audit.counted)
+        yield f"         the method alone ({result.method}) gives:"
+        yield from share_table(result, batch.unaudited)
+
+
+def _several(result: Quantification) -> Iterator[str]:
+    yield from _range(result)
+    yield ""
+    few = 2 < len(result.classes) <= MOST_CLASSES_IN_A_ROW
+    columns = result.classes if few else (result.headline,)
+    of_what = shown(result, result.headline) if few else f"{100 * result.level:g} %"
+    rows = [
+        ["batch", "items", *(shown(result, label) for label in columns), f"{of_what} interval", ""]
+    ]
+    for batch in result.batches:
+        shares = {share.label: share for share in batch.shares}
+        own = shares[result.headline]
+        rows.append(
+            [
+                shortened(batch.name),
+                f"{batch.n_items:,}",
+                *(estimate_said(shares[label]) for label in columns),
+                limits(own.low, own.high),
+                ", ".join(marks(batch)),
+            ]
+        )
+    yield from aligned(rows)
+    used = {mark for batch in result.batches for mark in marks(batch)}
+    if used:
+        yield ""
+        yield from aligned([[mark, said] for mark, said in MARKS.items() if mark in used])
+
+
+def _range(result: Quantification) -> Iterator[str]:
+    """The answer for several batches: from the smallest share to the largest."""
+    lead = shown(result, result.headline)
+    told = [(headline_share(result, batch).estimate, batch) for batch in result.batches]
+    known = sorted(((p, batch.name) for p, batch in told if p is not None), key=lambda e: e[0])
+    unknown = [batch for _, batch in told if not batch.can_be_estimated]
+    n = len(result.batches)
+    if unknown:
+        why = shortened(unknown[0].why_not or "no items", 200)
+        which = f"all {n} batches" if len(unknown) == n else f"{len(unknown):,} of {n:,} batches"
+        yield f"{lead}: cannot be estimated in {which} ({shortened(unknown[0].name)}: {why})"
+    if known:
+        (low, first), (high, last) = known[0], known[-1]
+        yield (
+            f"{lead}: from {percent(low)} ({shortened(first)}) to {percent(high)} "
+            f"({shortened(last)}) in {len(known):,} batches"
+        )
+
+
+def rows_of_tables(tables: Iterable[Rows]) -> Iterator[str]:
+    """What became of the rows of each table."""
+    # Tables of which rows were left out come first: of many tables only some are shown.
+    told = sorted(tables, key=lambda rows: rows.read == rows.used)
+    lines = some(rows_said(rows) for rows in told)
+    yield from headed("Rows", lines)
+
+
+def _findings(result: Quantification, batch: Batch) -> Iterator[str]:
+    yield f"Shift    {batch.verdict}"
+    yield from headed("Changed", _changes(batch))
+    yield from some(f"Warning  {warning}" for warning in (*_warnings(result), *batch.warnings))
+    for advice in batch.advice:
+        yield f"Next     {advice}"
+
+
+def _findings_by_batch(result: Quantification) -> Iterator[str]:
+    shifted = [b for b in result.batches if b.shift is not None and b.shift.rejected]
+    for batch in shifted[:MOST_LINES]:
+        yield f"Shift    {shortened(batch.name)}: {batch.verdict}"
+        yield from headed("Changed", _changes(batch))
+    if len(shifted) > MOST_LINES:
+        yield _more(len(shifted) - MOST_LINES)
+    warnings = [f"{shortened(b.name)}: {warning}" for b in result.batches for warning in b.warnings]
+    yield from some(f"Warning  {warning}" for warning in (*_warnings(result), *warnings))
+    yield from _advice_by_batch(result)
+
+
+def _advice_by_batch(result: Quantification) -> Iterator[str]:
+    """What to do next, and for which batches unless for all."""
+    concerned: dict[str, list[str]] = defaultdict(list)
+    for batch in result.batches:
+        for advice in batch.advice:
+            concerned[advice].append(batch.name)
+    for advice, names in concerned.items():
+        which = "" if len(names) == len(result.batches) else f"{_names(names)}: "
+        yield f"Next     {which}{advice}"
+
+
+def _warnings(result: Quantification) -> list[str]:
+    """Those of the whole, but for what `Rows` has said already."""
+    told = {warning for rows in _all_rows(result) for warning in row_warnings(rows)}
+    return [warning for warning in result.warnings if warning not in told]
+
+
+def _changes(batch: Batch) -> Iterator[str]:
+    for change in batch.changes[:MOST_CHANGES]:
+        yield f"{shortened(change.name, LONGEST_COLUMN)}: {change.said}"
 
 
 def _method(result: Quantification) -> Iterator[str]:
@@ -106,21 +323,20 @@ def _method(result: Quantification) -> Iterator[str]:
         yield f"         intervals hold {holds}"
     told = result.training
     if told.n_items:
-        mix = ", ".join(f"{label} {percent(p)}" for label, p in told.prevalence.items())
+        mix = training_mix(result)
         yield f"Trained  on {told.n_items:,} rows of {told.source} ({mix})"
         yield f"         {told.classifier}, right on {percent(told.accuracy or 0.0)} of unseen rows"
 
 
-def _shares(shares: Sequence[Share], level: float) -> Iterator[str]:
-    width = max(len(share.label) for share in shares)
-    yield f"  {'':{width}}    share  {100 * level:g} % interval"
-    for share in shares:
+def share_table(result: Answer, shares: Sequence[Share]) -> Iterator[str]:
+    """The shares with their intervals, and a bar for each."""
+    names = [shown(result, share.label) for share in shares]
+    width = max(map(cell_len, names))
+    yield f"  {'':{width}}    share  {100 * result.level:g} % interval"
+    for name, share in zip(names, shares, strict=True):
         bounds = limits(share.low, share.high)
-        yield f"  {share.label:{width}}  {_estimate(share):>7}  {bounds:>15}  {_bar(share)}"
-
-
-def _estimate(share: Share) -> str:
-    return "?" if share.estimate is None else percent(share.estimate)
+        cells = f"{_padded(name, width)}  {estimate_said(share):>7}  {bounds:>15}"
+        yield f"  {cells}  {_bar(share)}"
 
 
 def _bar(share: Share) -> str:
@@ -131,6 +347,44 @@ def _bar(share: Share) -> str:
     """
     low, high = round(share.low * BAR), round(share.high * BAR)
     return "█" * low + "▒" * (high - low) + "·" * (BAR - high)
+
+
+def _all_rows(result: Quantification) -> list[Rows]:
+    training = result.training.rows
+    return [*([] if training is None else [training]), *result.sample_rows]
+
+
+def headed(head: str, lines: Iterable[str]) -> Iterator[str]:
+    """The lines behind a head that stands before the first."""
+    for i, line in enumerate(lines):
+        yield f"{head if i == 0 else '':9}{line.strip()}"
+
+
+def some(lines: Iterable[str]) -> Iterator[str]:
+    """As many lines as can be taken in, and how many more there are."""
+    known = list(lines)
+    yield from known[:MOST_LINES]
+    if len(known) > MOST_LINES:
+        yield _more(len(known) - MOST_LINES)
+
+
+def _more(n: int) -> str:
+    return f"         ... and {n:,} more; the JSON has all"
+
+
+def _names(names: Sequence[str]) -> str:
+    """Some names, and how many more.
+
+    >>> _names(list("abcdefgh"))
+    'a, b, c, d, e, f and 2 more'
+    """
+    told = ", ".join(shortened(name, LONGEST_COLUMN) for name in names[:MOST_NAMES])
+    return told + f" and {len(names) - MOST_NAMES:,} more" * (len(names) > MOST_NAMES)
+
+
+def _padded(text: str, width: int, *, right: bool = False) -> str:
+    space = " " * (width - cell_len(text))
+    return space + text if right else text + space
 
 
 def _items(n: int) -> str:

@@ -1,15 +1,69 @@
 """What `quantify` finds, as plain data: numbers and sentences, ready for any rendering."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
-FORMAT = 1
-"""Version of the JSON that `render_json` writes."""
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FORMAT = 2
+"""Version of the layout of the JSON."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What became of the rows of one table: read == used + all that were left out.
+
+    left_out: how many rows for each reason ("no label", "too many or too few cells").
+    """
+
+    source: str
+    read: int
+    used: int
+    left_out: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class UsedColumn:
+    """A column that items are made of.
+
+    kind: number, category, truth value, date, text or posterior.
+    how: "scaled; 3 gaps filled with the median and marked".
+    """
+
+    name: str
+    kind: str
+    how: str
+
+
+@dataclass(frozen=True)
+class LeftOutColumn:
+    """A column that is not used, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class ColumnChange:
+    """How one column differs between training and a sample.
+
+    size: from 0 to 1, how much it differs beyond what the change of prevalence explains.
+    said: "mean 41.2 where 35.0 was expected"; for a text column, words.
+    """
+
+    name: str
+    kind: str
+    size: float
+    said: str
+    p_value: float | None
 
 
 @dataclass(frozen=True)
 class Share:
-    """The prevalence of one class between its limits; no estimate without items."""
+    """The prevalence of one class between its limits; None where it cannot be estimated."""
 
     label: str
     estimate: float | None
@@ -17,17 +71,58 @@ class Share:
     high: float
 
 
+class SharesOfBatch(Protocol):
+    """What batches of every answer have in common."""
+
+    @property
+    def name(self) -> str:
+        """As people see it."""
+
+    @property
+    def shares(self) -> tuple[Share, ...]:
+        """One for each class."""
+
+
+class Answer(Protocol):
+    """What the answers of `quantify` and `judge` have in common."""
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """In their order."""
+
+    @property
+    def level(self) -> float:
+        """Confidence of the intervals."""
+
+    @property
+    def headline(self) -> str:
+        """The class whose share stands for all."""
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """How classes are shown."""
+
+    @property
+    def batches(self) -> Sequence[SharesOfBatch]:
+        """The samples."""
+
+
 @dataclass(frozen=True)
 class Assumption:
     """The estimate under one assumption about what has changed since training.
 
     weight: how much of the evidence speaks for it, if the method weighs it.
+    refuted: whether the items contradict it.
+    for_comparison: whether it is neither tested nor allowed for. The interval holds all that are
+        neither refuted nor for comparison.
     """
 
     name: str
     method: str
     prevalence: Mapping[str, float]
     weight: float | None = None
+    refuted: bool = False
+    for_comparison: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,13 +140,20 @@ class Audited:
 class Shift:
     """Whether more than the prevalence has changed.
 
-    kind: prior (nothing more), covariate, local, or outside (items unlike those of training).
-    p_value: of the test that only the prevalence has changed.
+    kind: prior (nothing more), covariate, local, outside (items unlike those of training), or
+        unexplained (no shift of the method's kinds explains the items).
+    p_value: of the test that only the prevalence has changed or, if unexplained, of the test that
+        the method's kinds of shift explain the items.
+    p_floor: the smallest p that the test can give.
+    auc: how well a classifier tells the items from training items that are weighted as the method
+        explains them; 0.5 is not at all. None where it was not asked.
     """
 
     rejected: bool
     kind: str
     p_value: float
+    p_floor: float = 0.0
+    auc: float | None = None
 
 
 @dataclass(frozen=True)
@@ -65,6 +167,11 @@ class Batch:
     change: labels of classes whose share differs from the batch before by more than chance.
     scores: histogram of the posteriors of each class, shares of items in bins of equal width.
     verdict, warnings, advice: sentences for people.
+    can_be_estimated: if not, no share has an estimate and the limits are 0 and 1; why_not says why.
+    changes: the columns that differ most from training, largest first, ten at most.
+    left_out: rows of this batch that are not used; the interval allows for them.
+    carried: the assumption that carries the number, in a sentence.
+    needs_labels: whether the assumptions allow so much that only labels can tell the share.
     """
 
     name: str
@@ -79,6 +186,12 @@ class Batch:
     verdict: str
     warnings: tuple[str, ...]
     advice: tuple[str, ...]
+    can_be_estimated: bool = True
+    why_not: str = ""
+    changes: tuple[ColumnChange, ...] = ()
+    left_out: int = 0
+    carried: str = ""
+    needs_labels: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,14 +207,19 @@ class TrainingSide:
     classifier: str
     accuracy: float | None
     scores: Mapping[str, Mapping[str, tuple[float, ...]]]
+    rows: Rows | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Quantification:
     """The answer to one call of `quantify`.
 
     simultaneous: whether the intervals of a batch hold for all classes at once or for each on its
         own; those of an audit hold for each.
+    label: the column of the labels. headline: the class whose share stands for all.
+    names: how classes are shown ("Exited = 1"), where not as they are.
+    used, left_out_columns: the columns that items are made of, and the others of the table.
+    sample_rows: what became of the rows of each sample.
     """
 
     classes: tuple[str, ...]
@@ -113,3 +231,70 @@ class Quantification:
     training: TrainingSide
     batches: tuple[Batch, ...]
     warnings: tuple[str, ...]
+    label: str | None
+    headline: str
+    names: Mapping[str, str]
+    used: tuple[UsedColumn, ...]
+    left_out_columns: tuple[LeftOutColumn, ...]
+    sample_rows: tuple[Rows, ...]
+
+    def to_json(self) -> str:
+        """All of it as JSON, laid out as `json_schema` says; `format` is the layout's version."""
+        return json.dumps({"format": FORMAT, **asdict(self)}, indent=2, ensure_ascii=False)
+
+    def to_frame(self) -> Any:
+        """A data frame with a row per batch and class: pandas if it is installed, else polars."""
+        return as_frame(self.records())
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """The rows of `to_frame`: one per batch and class."""
+        for batch in self.batches:
+            for share in batch.shares:
+                yield {
+                    "batch": batch.name,
+                    "items": batch.n_items,
+                    "left_out": batch.left_out,
+                    "class": share.label,
+                    "estimate": share.estimate,
+                    "low": share.low,
+                    "high": share.high,
+                    "can_be_estimated": batch.can_be_estimated,
+                    "changed": share.label in batch.change,
+                    "shift": None if batch.shift is None else batch.shift.rejected,
+                    "p_value": None if batch.shift is None else batch.shift.p_value,
+                    "audited": batch.audit is not None,
+                }
+
+    def plot(self, label: str | None = None, *, ax: "Axes | None" = None) -> "Axes":
+        """Shares with their intervals: of all classes, or of one class batch by batch.
+
+        label: the class, if there are several batches (default: the headline).
+        """
+        from quantshift.own_data.plotting import plot_shares
+
+        return plot_shares(self, label, ax)
+
+    def __repr__(self) -> str:
+        """The answer in a few lines."""
+        from quantshift.own_data.notebook import short_text
+
+        return short_text(self)
+
+    def _repr_html_(self) -> str:
+        """A small table for notebooks."""
+        from quantshift.own_data.notebook import short_table
+
+        return short_table(self)
+
+
+def as_frame(records: Iterable[Mapping[str, Any]]) -> Any:
+    """Rows of the same columns as a data frame: of pandas if it is installed, else of polars."""
+    rows = list(records)
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    try:
+        import pandas as pd
+    except ImportError:
+        import polars as pl
+
+        return pl.DataFrame(columns, infer_schema_length=None)
+    return pd.DataFrame(columns)

@@ -1,10 +1,13 @@
 """Plain words for practitioners: verdicts, warnings, and what to do next."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import NormalDist
 from types import MappingProxyType
 
 from quantshift.audit import FEWEST_LABELS
 from quantshift.intervals import SMALL
+from quantshift.own_data.guard import ASSUMED, UNEXPLAINED
 from quantshift.own_data.result import Assumption, Audited, Share, Shift
 
 APART = 0.05
@@ -16,30 +19,47 @@ WIDE = 0.2
 CHANGES: Mapping[str, str] = MappingProxyType(
     {
         "prior": "Nothing but the prevalence seems to have changed",
-        "covariate": "The mix of topics has changed",
-        "local": "Topics have changed within a class",
+        "covariate": "The mix of {parts} has changed",
+        "local": "The mix of {parts} within a class has changed",
         "outside": "The items are unlike those of training",
+        UNEXPLAINED: "{family} explains the items",
+        ASSUMED: "Covariate shift is assumed, as you said",
     }
 )
-"""What each kind of shift means."""
+"""What each kind of shift means; parts are topics of texts, and subgroups of anything else."""
+
+FAR = 0.4
+"""A range wider than this is no estimate without labels."""
+
+USEFUL = 0.1
+"""Half the width of an interval that is of use."""
+
+RARE = 0.01
+"""Shares below this need another decimal."""
+
+TRUTH_VALUES = frozenset({"true", "false", "yes", "no", "t", "f", "y", "n"})
+ELLIPSIS = "…"
+LONGEST_NAME = 40
+"""Longer names are cut in the middle, where people read them."""
 
 
 def percent(share: float) -> str:
-    """A share as a percentage with one decimal.
+    """A share as a percentage with one decimal, or two where it is below one percent.
 
-    >>> percent(0.4167)
-    '41.7 %'
+    >>> percent(0.4167), percent(0.0052)
+    ('41.7 %', '0.52 %')
     """
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.{2 if 0 < share < RARE else 1}f} %"
 
 
 def limits(low: float, high: float) -> str:
-    """Two limits as percentages.
+    """Two limits as percentages, with as many decimals as tell them apart.
 
-    >>> limits(0.381, 0.45)
-    '38.1 to 45.0 %'
+    >>> limits(0.381, 0.45), limits(0.0007, 0.0131)
+    ('38.1 to 45.0 %', '0.07 to 1.31 %')
     """
-    return f"{100 * low:.1f} to {100 * high:.1f} %"
+    decimals = 2 if 0 < high < 2 * RARE else 1
+    return f"{100 * low:.{decimals}f} to {100 * high:.{decimals}f} %"
 
 
 def listed(labels: Sequence[str]) -> str:
@@ -59,28 +79,148 @@ def held_by(classes: Sequence[str], *, simultaneous: bool) -> str:
     return "for all classes at once" if simultaneous else "for each class on its own"
 
 
-def headline(labels: Sequence[str]) -> str:
-    """The class whose share stands for all: the second of two, else the first."""
+def headline(labels: Sequence[str], positive: str | None = None) -> str:
+    """The class whose share stands for all: the positive one, or the second of two, or the first.
+
+    positive: what the user calls the positive class.
+    """
+    if positive is not None:
+        return positive
     return labels[1] if len(labels) == 2 else labels[0]
+
+
+def class_names(label: str | None, classes: Sequence[str]) -> dict[str, str]:
+    """How classes are shown: with the name of their column if they say nothing without it.
+
+    >>> class_names("Exited", ["0", "1"])
+    {'0': 'Exited = 0', '1': 'Exited = 1'}
+    >>> class_names("sentiment", ["negative", "positive"])
+    {'negative': 'negative', 'positive': 'positive'}
+    """
+    if label is None or not all(_says_nothing(name) for name in classes):
+        return {name: name for name in classes}
+    return {name: f"{label} = {name}" for name in classes}
+
+
+def parts(*, topics: bool) -> str:
+    """What a class is made of: topics of texts, subgroups of anything else."""
+    return "topics" if topics else "subgroups"
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks and control characters, for terminals and charts.
+
+    >>> one_line("a\\u2028b")
+    'a b'
+    """
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
+def shortened(name: str, longest: int = LONGEST_NAME) -> str:
+    """A name on one line, cut in the middle if it is long.
+
+    >>> shortened("2026-01-05 to 2026-01-11, region north", 21)
+    '2026-01-05…gion north'
+    """
+    line = one_line(name)
+    if len(line) <= longest:
+        return line
+    end = (longest - 1) // 2
+    return f"{line[: longest - 1 - end]}{ELLIPSIS}{line[len(line) - end :]}"
+
+
+def p_said(shift: Shift) -> str:
+    """The p-value; the test cannot go below its floor.
+
+    >>> p_said(Shift(True, "prior", 0.002, p_floor=0.002))
+    'p <= 0.002'
+    """
+    if shift.p_value <= shift.p_floor:
+        return f"p <= {shift.p_floor:.2g}"
+    return f"p = {shift.p_value:.2g}"
 
 
 def verdict(
     shift: Shift | None,
     assumptions: Sequence[Assumption],
-    labels: Sequence[str],
+    lead: str,
     *,
+    name: str,
     untrained: bool,
+    topics: bool,
 ) -> str:
-    """Has something changed that the estimate does not allow for? And the estimates if so."""
+    """Has something changed that the estimate does not allow for? And the estimates if so.
+
+    lead: the class to speak of; name: how it is shown; topics: whether the items are texts.
+    """
     if untrained:
         return "Without labelled rows it cannot be told whether your posteriors fit these items."
-    estimates = _estimates(assumptions, labels)
+    estimates = _estimates(assumptions, lead, name)
     if shift is None:
         return f"Not tested for changes other than of prevalence: {estimates}."
-    change = f"{CHANGES[shift.kind]} (p = {shift.p_value:.2g})"
+    said = CHANGES[shift.kind].format(parts=parts(topics=topics), family=_family(topics=topics))
+    if shift.kind == ASSUMED:
+        return f"{said}: {estimates}."
+    if shift.auc is not None:
+        return (
+            f"{said}: a classifier tells them from training items, weighted as it would have it, "
+            f"with an area under the curve of {shift.auc:.2f} (0.5 is chance); {estimates}."
+        )
+    change = f"{said} ({p_said(shift)})"
     if not shift.rejected:
         return f"{change}: {estimates}."
-    return f"{change}; estimates that assume prior shift may be off: {estimates}."
+    if not any(assumption.refuted for assumption in assumptions):
+        return f"{change}; none of the estimates can be trusted: {estimates}."
+    return f"{change}: {estimates}."
+
+
+def carried(
+    shift: Shift | None,
+    audit: Audited | None,
+    *,
+    assumption: str,
+    guarded: bool,
+    untrained: bool,
+    topics: bool,
+) -> str:
+    """The assumption that carries the number.
+
+    assumption: the method's own; guarded: whether it was tested that shares of classes and parts
+    explain the items.
+    """
+    if audit is not None:
+        return f"carried by the labels of {audit.n_labelled} random items; it holds under any shift"
+    if untrained:
+        return "assumes that your posteriors are right for these items"
+    if shift is None:
+        return f"assumes, and this was not tested: {assumption}"
+    if shift.kind == UNEXPLAINED:
+        return (
+            f"{_family(topics=topics).lower()} explains the items: the number assumes instead that "
+            "items that look alike have the label as often as in training (P(Y|X) unchanged), and "
+            "the interval spans what other assumptions allow"
+        )
+    if shift.kind == ASSUMED:
+        return (
+            "assumes, as you said, that items that look alike have the label as often as in "
+            "training (P(Y|X) unchanged)"
+        )
+    if shift.kind == "outside":
+        return "the items are unlike those of training: the number is a guess"
+    change = f"a change in the shares of classes and {parts(topics=topics)}"
+    if not guarded:
+        return f"assumes {change}; whether it explains the items was not tested"
+    return f"assumes {change}, which explains the items"
+
+
+def labels_for(precision: float, level: float) -> int:
+    """Random labels that give an interval of this half width, whatever the share.
+
+    >>> labels_for(0.1, 0.95)
+    97
+    """
+    z = NormalDist().inv_cdf(0.5 + level / 2)
+    return math.ceil(z**2 / 4 / precision**2)
 
 
 def batch_warnings(
@@ -109,6 +249,7 @@ def advice(
     audit: Audited | None,
     *,
     untrained: bool,
+    can_be_estimated: bool = True,
 ) -> Iterator[str]:
     """What to do next."""
     if audit is not None:
@@ -119,6 +260,13 @@ def advice(
             )
         else:
             yield "The audit agrees with the method. Audit again when the source changes."
+        return
+    if not can_be_estimated:
+        yield (
+            "Add columns that tell something about the label, or label some random items: "
+            "`quantshift audit-plan` draws them, and `quantshift quantify --audit` estimates the "
+            "shares from their labels."
+        )
         return
     reason = _doubt(assumptions, shift, untrained=untrained)
     if reason:
@@ -143,10 +291,29 @@ def _doubt(
     return "the estimates under different assumptions are far apart" if apart else None
 
 
-def _estimates(assumptions: Sequence[Assumption], labels: Sequence[str]) -> str:
-    label = headline(labels)
-    listed = ", ".join(f"{a.name} {percent(a.prevalence[label])}" for a in assumptions)
-    return f"share of {label!r} under {listed}"
+def _estimates(assumptions: Sequence[Assumption], label: str, name: str) -> str:
+    listed = ", ".join(
+        f"{a.name} {percent(a.prevalence[label])}"
+        f"{' (refuted)' * a.refuted}{' (for comparison)' * a.for_comparison}"
+        for a in assumptions
+    )
+    return f"share of {shortened(name)!r} under {listed}"
+
+
+def _family(*, topics: bool) -> str:
+    """The kinds of shift that are tested: of columns subgroups would imitate anything."""
+    if topics:
+        return "Neither a change of prevalence nor one of topics"
+    return "No change of prevalence"
+
+
+def _says_nothing(name: str) -> bool:
+    """Whether a label is a bare number or truth value.
+
+    >>> [_says_nothing(name) for name in ("1", "-0.5", "True", "spam")]
+    [True, True, True, False]
+    """
+    return name.lower() in TRUTH_VALUES or name.lstrip("+-").replace(".", "", 1).isdecimal()
 
 
 def _spread(assumptions: Sequence[Assumption]) -> float:

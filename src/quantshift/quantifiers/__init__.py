@@ -12,6 +12,7 @@ from quantshift.quantifiers.estimator import (
 )
 from quantshift.quantifiers.expectation import SLD
 from quantshift.quantifiers.foreign import ForeignQuantifier, is_quantifier, wrap
+from quantshift.quantifiers.guarded_sld import GuardedSLD
 from quantshift.quantifiers.hdx import HDx
 from quantshift.quantifiers.items import Items
 from quantshift.quantifiers.matching import SMM, DyS, HDy
@@ -32,6 +33,7 @@ __all__ = [
     "DyS",
     "Estimate",
     "ForeignQuantifier",
+    "GuardedSLD",
     "HDx",
     "HDy",
     "Items",

@@ -31,10 +31,11 @@ from quantshift import prevalence
 from quantshift.classify.classifier import (
     cross_fit,
     fit_classifier,
+    item_rows,
     n_rows,
     predict_posteriors,
 )
-from quantshift.classify.folds import stratified_folds
+from quantshift.classify.folds import folds_of
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.errors import DataError, UserError
 from quantshift.labels import encode_labels
@@ -143,6 +144,8 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         weights: how many items each of X stands for; the classifier gets them as `sample_weight`.
             Folds are drawn without regard to weights, so that repeating items and weighing them
             gives the same estimates but for the luck of the draw.
+
+        The parameter `cv` is the number of folds, or an array with the fold of each item.
         """
         return self._fit(X, y, weights, self.reduction)
 
@@ -191,6 +194,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
     def items(self, X: Any, weights: ArrayLike | None = None) -> Items:
         """What the method sees of the items of X: classify once, estimate many times."""
         check_is_fitted(self, "classes_")
+        X = item_rows(X)
         n_items = n_rows(X)
         if n_items == 0:
             raise DataError(EMPTY)
@@ -278,20 +282,23 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         weights: ArrayLike | None,
         reduction: Callable[[Any, Codes, Weights | None], Reduction],
     ) -> Self:
+        X = item_rows(X)
         classes, codes = at_least_two_classes(*encode_labels(y))
         if n_rows(X) != len(codes):
             raise DataError(f"X has {n_rows(X)} items but y has {len(codes)} labels")
         given = _checked_training(weights, codes, classes)
+        cv = self.get_params(deep=False).get("cv", CV)
         if given is not None and not given.all():
             rows = np.flatnonzero(given)
             X, codes, given = take_rows(X, rows), codes[rows], given[rows]
+            cv = cv if np.ndim(cv) == 0 else np.asarray(cv)[rows]
         given = uneven(given)
         self.classifier_, self.committee_, self.reduction_ = None, (), None
         posteriors = features = None
         if "posteriors" in self.sees:
             self.classifier_ = fit_classifier(self._classifier(), X, classes[codes], given)
             if self.needs_held_out_posteriors():
-                posteriors, models = self._cross_fit(X, codes, classes, given)
+                posteriors, models = self._cross_fit(X, codes, classes, given, cv)
                 self.committee_ = models if "committee" in self.sees else ()
         if "features" in self.sees:
             self.reduction_ = reduction(self._features(X), codes, given)
@@ -302,13 +309,13 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         return self.get_params(deep=False)["classifier"]
 
     def _cross_fit(
-        self, X: Any, codes: Codes, classes: NDArray[Any], weights: Weights | None
+        self, X: Any, codes: Codes, classes: NDArray[Any], weights: Weights | None, cv: Any
     ) -> tuple[Posteriors, tuple[Any, ...]]:
         """Posteriors of the training items by models that have not seen them, and those models."""
         classifier, options = self._classifier(), self.get_params(deep=False)
         if isinstance(classifier, FrozenEstimator):
             return predict_posteriors(classifier, X, classes, crisp=self.crisp), (classifier,)
-        folds = stratified_folds(codes, options.get("cv", CV), seed=options.get("seed", SEED))
+        folds = folds_of(cv, codes, seed=options.get("seed", SEED))
         return cross_fit(classifier, X, codes, classes, folds, crisp=self.crisp, weights=weights)
 
     def _set_fitted(self, items: Items, codes: Codes, classes: NDArray[Any]) -> Self:

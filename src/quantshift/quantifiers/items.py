@@ -2,17 +2,29 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from scipy.sparse import issparse, vstack
 from sklearn.utils import _safe_indexing
 
-from quantshift.classify.classifier import n_rows
-from quantshift.classify.clusters import Clusters
+from quantshift.classify.classifier import item_rows, n_rows
 from quantshift.errors import DataError
 from quantshift.types import Indices, Posteriors
 from quantshift.weights import Weights
+
+
+@runtime_checkable
+class Reduced(Protocol):
+    """What a method's `reduction` makes of features: rows to take and to join."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, rows: Indices) -> Self: ...
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """The items of all parts, one part behind the other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +87,9 @@ class Items:
 
 
 def take_rows(values: Any, rows: Indices) -> Any:
-    """Rows of a matrix, a data frame, a list or clusters."""
-    direct = isinstance(values, np.ndarray | Clusters)
-    return values[rows] if direct else _safe_indexing(values, rows)
+    """Rows of a matrix, a data frame, a list, or of what features were reduced to."""
+    direct = isinstance(values, np.ndarray | Reduced)
+    return values[rows] if direct else _safe_indexing(item_rows(values), rows)
 
 
 def uneven(weights: Weights | None) -> Weights | None:
@@ -106,11 +118,8 @@ def _joined(values: Sequence[Any]) -> Any:
     first = values[0]
     if first is None:
         return None
-    if isinstance(first, Clusters):
-        return Clusters(
-            np.concatenate([part.codes for part in values]),
-            np.concatenate([part.novelty for part in values]),
-        )
+    if isinstance(first, Reduced):
+        return type(first).joined(values)
     if issparse(first):
         return vstack(values, format="csr")
     # A committee has its members first.

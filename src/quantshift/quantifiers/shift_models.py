@@ -217,12 +217,25 @@ def excess_novelty(
     return np.asarray(np.nan_to_num((observed - expected) / error))
 
 
+def training_evidence(model: SubclassModel, prior: Prevalences, size: int | Reals) -> Reals:
+    """How much of a likelihood ratio is not the training set's own noise, (n_samples, 1).
+
+    prior: class shares under the prior model; size: items of a sample, or their total weight.
+    """
+    known = model.sizes.sum(axis=0)
+    size = np.reshape(size, (-1, 1))
+    return np.asarray((prior * known / (known + size * prior)).sum(axis=1, keepdims=True))
+
+
+def model_scores(model: SubclassModel, prior: Prevalences, fit: Reals, size: int | Reals) -> Reals:
+    """Log-likelihoods less what the free shares cost, (n_samples, 4)."""
+    evidence = training_evidence(model, prior, size)
+    return np.asarray(evidence * fit - model.n_free / 2 * np.log(np.reshape(size, (-1, 1))))
+
+
 def model_weights(model: SubclassModel, prior: Prevalences, fit: Reals, size: int | Reals) -> Reals:
     """Weights of the models, (n_samples, 4). size: items of a sample, or their total weight."""
-    size = np.reshape(size, (-1, 1))
-    known = model.sizes.sum(axis=0)
-    evidence = (prior * known / (known + size * prior)).sum(axis=1, keepdims=True)
-    score = evidence * fit - model.n_free / 2 * np.log(size)
+    score = model_scores(model, prior, fit, size)
     score = np.where(AVERAGED, score, -np.inf)
     weight = np.exp(score - score.max(axis=1, keepdims=True))
     return np.asarray(weight / weight.sum(axis=1, keepdims=True))

@@ -10,12 +10,11 @@ written: a report that was interrupted leaves the previous one as it was. Files 
 the folder are left alone.
 """
 
-import multiprocessing
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,23 +23,34 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from quantshift.errors import DataError, UserError, unknown_name
-from quantshift.files import disk_errors, make_folder
+from quantshift.files import (
+    check_new_folder,
+    check_replaceable,
+    check_writable,
+    disk_errors,
+    head,
+    is_page,
+    make_folder,
+    write_errors,
+)
 from quantshift.metrics import measure_called
+from quantshift.processes import WorkerPool
 from quantshift.report.formats import TABLE_FORMATS, save_tables
 from quantshift.report.page import Contents, Provenance, contents_of, provenance_of, render_page
 from quantshift.report.page.gaps import gaps_of
 from quantshift.report.page.sections import sections_of
-from quantshift.report.page.summary import summary_text
+from quantshift.report.page.summary import TITLE, summary_text
 from quantshift.report.wording import subjects_of
 from quantshift.results.about import About
 from quantshift.results.completeness import Planned
-from quantshift.results.description import check_name
+from quantshift.results.description import REPORT, check_name
 from quantshift.results.schema import CORE
 from quantshift.results.store import ResultStore
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+SUMMARY, PAGE = "summary.md", "report.html"
 FIGURE_FORMATS = ("pdf", "svg", "png")
 
 FORMATS = ("html", *FIGURE_FORMATS, *(name for name in TABLE_FORMATS if name != "html"))
@@ -72,6 +82,7 @@ def build_report(
     provenance: Provenance | None = None,
     planned: Planned | None = None,
     workers: int = 1,
+    overwrite: bool = False,
     progress: Tell | None = None,
 ) -> Report:
     """Write the report of a store, its folder, or a frame of raw outcomes.
@@ -86,6 +97,7 @@ def build_report(
     planned: cells a store was made for, so that the report tells how complete it is.
     workers: processes to work with; the files are the same whatever their number. With more than
         one, a script must be protected by `if __name__ == "__main__"`.
+    overwrite: replace files of the report's names that are not of a report.
     progress: told what is being worked on.
     """
     measure_called(measure)
@@ -100,11 +112,12 @@ def build_report(
         origin, target = provenance or Provenance({}), Path(out)
     else:
         store = results if isinstance(results, ResultStore) else ResultStore.open(results)
-        target = store.path / "report" if out is None else Path(out)
+        target = store.path / REPORT if out is None else Path(out)
         tell("results")
         told = {name: store.about(name) for name in store.experiments}
         frame = _read(store, told, methods)
         origin = _provenance(store, planned, methods)
+    check_place(target, overwrite=overwrite)
     for name in frame["experiment"].unique() if "experiment" in frame.columns else ():
         check_name("experiment", name)
     contents = contents_of(
@@ -116,7 +129,7 @@ def build_report(
         progress=tell,
     )
     del frame
-    with _aside(target) as folder:
+    with _aside(target, overwrite=overwrite) as folder:
         written = _write(contents, origin, folder, formats, workers, tell)
         relative = [path.relative_to(folder) for path in written]
     sections = sections_of(subjects_of(contents.rows, contents.abouts))
@@ -190,10 +203,10 @@ def _write(
     drawn = [name for name in formats if name in FIGURE_FORMATS]
     with _saver(folder / "figures", drawn, workers) as save:
         figures = _figures(contents, save, tell) if drawn else []
-        written = [folder / "summary.md"]
+        written = [folder / SUMMARY]
         written[0].write_text(summary_text(contents, provenance), encoding="utf-8", newline="\n")
         if "html" in formats:
-            page = folder / "report.html"
+            page = folder / PAGE
             text = render_page(contents, provenance, progress=tell)
             page.write_text(text, encoding="utf-8", newline="\n")
             written.append(page)
@@ -252,9 +265,7 @@ def _saver(
 
         yield save
         return
-    # Spawned, not forked: threads of polars do not survive a fork.
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers - 1, mp_context=context)
+    pool = WorkerPool(workers - 1)
 
     def send(figure: "Figure", name: str) -> Saved:
         from quantshift.report.figures.canvas import save_figure
@@ -264,23 +275,46 @@ def _saver(
 
     try:
         yield send
-    finally:
-        pool.shutdown(cancel_futures=True)
+    except BaseException:
+        pool.stop()
+        raise
+    pool.shutdown()
+
+
+def check_place(target: Path, *, overwrite: bool = False) -> None:
+    """Refuse a folder that cannot be written, or in which a report would replace other files."""
+    for name in (SUMMARY, PAGE):
+        check_replaceable(target / name, overwrite=overwrite, ours=_is_of_a_report)
+    if target.is_dir():
+        check_writable(target)
+    else:
+        check_new_folder(target)
+
+
+def _is_of_a_report(path: Path) -> bool:
+    return is_page(path) or head(path).startswith(TITLE.encode())
 
 
 @contextmanager
-def _aside(target: Path) -> Iterator[Path]:
+def _aside(target: Path, *, overwrite: bool) -> Iterator[Path]:
     """A folder to write to; at the end its files take their places in `target`, others stay."""
+    summary = target / SUMMARY
+    known = summary.is_file() and _is_of_a_report(summary)
     make_folder(target)
     with disk_errors(target):
         folder = Path(tempfile.mkdtemp(prefix=".report-", dir=target))
     try:
         with disk_errors(target):
             yield folder
-        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            place = target / path.relative_to(folder)
-            place.parent.mkdir(exist_ok=True)
-            os.replace(path, place)
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        places = {path: target / path.relative_to(folder) for path in files}
+        for place in places.values():
+            # Beside a summary of ours stand tables and figures of ours.
+            check_replaceable(place, overwrite=overwrite or known, ours=_is_of_a_report)
+        with write_errors(target):
+            for path, place in places.items():
+                place.parent.mkdir(exist_ok=True)
+                os.replace(path, place)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

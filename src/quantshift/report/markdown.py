@@ -8,6 +8,7 @@ from quantshift.report.table import (
     spoken_mathematics,
     with_mathematics,
 )
+from quantshift.tables import markdown_escape
 
 
 def markdown(table: ReportTable) -> str:
@@ -42,10 +43,4 @@ def _cell(cell: Cell) -> str:
 
 
 def _text(text: str) -> str:
-    return with_mathematics(text, _plain, spoken_mathematics)
-
-
-def _plain(text: str) -> str:
-    for special in "\\|*<":
-        text = text.replace(special, "\\" + special)
-    return text
+    return markdown_escape(with_mathematics(text, str, spoken_mathematics))

@@ -20,13 +20,14 @@ import hashlib
 import importlib.metadata
 import json
 import re
-import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from quantshift.data.names import folder_name
 from quantshift.errors import DataError, UserError
 from quantshift.files import flush, make_folder, write_whole
+from quantshift.plain_json import parse_json
 from quantshift.results.about import About
 from quantshift.results.schema import SCHEMA_VERSION
 
@@ -37,8 +38,12 @@ ABOUT = "about.json"
 LOG = "log"
 HEAD = ("format", "version", "quantshift")
 
+REPORT = "report"
+"""Where a report is written, unless another place is named."""
+
 _SAFE_NAME = re.compile(r"\w[\w.,=+-]*")
-_TAKEN = {"experiment": (LOG, STORE), "data set": (ABOUT,)}
+_MOST_BYTES = 250
+_TAKEN = {"experiment": (LOG, STORE, REPORT), "data set": (ABOUT,)}
 
 
 class DamagedStoreError(DataError):
@@ -58,7 +63,7 @@ def complete(description: Mapping[str, Any]) -> dict[str, Any]:
         raise UserError(f"a store's description must be plain JSON: {error}") from error
     experiments = plain.setdefault("experiments", {})
     for name, experiment in experiments.items():
-        check_name("experiment", name)
+        check_new_name("experiment", name)
         try:
             methods = [(method["name"], method["signature"]) for method in experiment["methods"]]
         except (KeyError, TypeError) as error:
@@ -68,7 +73,7 @@ def complete(description: Mapping[str, Any]) -> dict[str, Any]:
         if len(dict(methods)) < len(methods):
             raise UserError(f"experiment {name!r} has two methods of one name; rename one")
         for dataset in About.of(name, experiment).datasets:
-            check_name("data set", dataset)
+            check_new_name("data set", dataset)
     return head() | {key: value for key, value in plain.items() if key not in (*HEAD, "digest")}
 
 
@@ -92,22 +97,31 @@ def signatures(experiment: Mapping[str, Any]) -> dict[str, str]:
 
 def is_name(name: str) -> bool:
     """Whether an experiment, a data set or a cell may be called so: it names a folder."""
-    return _SAFE_NAME.fullmatch(name) is not None
+    return _SAFE_NAME.fullmatch(name) is not None and len(name.encode()) <= _MOST_BYTES
 
 
 def fit_name(text: str) -> str:
-    """The text as the name of a folder: what cannot be in one becomes a hyphen."""
-    letters = unicodedata.normalize("NFC", text)
-    fit = "".join(c if c.isalnum() or c in "._-" else "-" for c in letters)
-    name = "-".join(word for word in fit.split("-") if word).strip(".")[:80]
+    """The text as the name of a folder of a data set: what cannot be in one becomes a hyphen."""
+    name = folder_name(text)
     return name if is_name(name) and name != ABOUT else "data"
 
 
 def check_name(kind: str, name: str) -> None:
     """Refuse a name that cannot be a folder of the store."""
-    if not is_name(name) or name in _TAKEN.get(kind, ()):
+    if not is_name(name):
+        shown = repr(name if len(name) <= 80 else f"{name[:80]}...")
         raise UserError(
-            f"{kind} name {name!r} cannot be a folder of results; use letters, digits and . , = + -"
+            f"{kind} name {shown} cannot be a folder of results; use letters, digits and "
+            f". , = + -, at most {_MOST_BYTES} bytes"
+        )
+
+
+def check_new_name(kind: str, name: str) -> None:
+    """Refuse a name that cannot be a folder of the store, or is that of something else in it."""
+    check_name(kind, name)
+    if name.lower() in _TAKEN[kind]:
+        raise UserError(
+            f"{kind} name {name!r} is that of another file or folder of the results; choose another"
         )
 
 
@@ -137,7 +151,7 @@ def load_any(folder: Path) -> dict[str, Any]:
         reason = f"has no {STORE}" if folder.is_dir() else "does not exist"
         raise DataError(f"{folder} holds no results: it {reason}; make some with `quantshift run`")
     try:
-        description = json.loads(path.read_bytes())
+        description = parse_json(path.read_bytes())
     except ValueError as error:
         raise _damaged(folder, "is not JSON") from error
     if not isinstance(description, dict) or description.get("format") != FORMAT:
@@ -204,7 +218,7 @@ def rebuild(folder: Path) -> dict[str, Any]:
 
 def _read_about(path: Path) -> dict[str, Any] | None:
     try:
-        copy = json.loads(path.read_bytes())
+        copy = parse_json(path.read_bytes())
         sound = copy["version"] == VERSION and copy.pop("digest") == _digest(copy)
         sound = sound and list(copy["experiments"]) == [path.parent.name]
     except (OSError, ValueError, TypeError, KeyError, AttributeError):

@@ -9,9 +9,11 @@ import traceback
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from quantshift.errors import DataError
 from quantshift.files import flush, write_whole
+from quantshift.plain_json import parse_json
 from quantshift.results.parts import Problem, other_version
 from quantshift.results.schema import SCHEMA_VERSION
 
@@ -52,18 +54,26 @@ def load_failures(folder: Path, *, version: int = SCHEMA_VERSION) -> tuple[Failu
     path = folder / FAILURE
     written = None
     try:
-        record = json.loads(path.read_bytes())
+        record = parse_json(path.read_bytes())
         written = record["schema"]
         if written == version:
-            return tuple(Failure(**failure) for failure in record["failures"])
+            return tuple(map(_failure, record["failures"]))
     except FileNotFoundError:
         return ()
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, AttributeError):
         pass
     problem = other_version(path, written) if written != version else None
     raise UnreadableFailuresError(
         problem or Problem("failure", path, "is no readable failure record")
     )
+
+
+def _failure(values: dict[str, Any]) -> Failure:
+    failure = Failure(**values)
+    texts = (failure.error, failure.message, failure.traceback, *failure.methods.values())
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("what a failure says must be text")
+    return failure
 
 
 def save_failures(folder: Path, failures: Sequence[Failure]) -> None:

@@ -4,12 +4,17 @@ import json
 import os
 import socket
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from quantshift.files import disk_errors, make_folder
+from quantshift.plain_json import parse_json
+
+NUMBERS = ("cells", "cells_planned", "failures", "seconds", "workers")
+"""What is a number in a record, if it is there."""
 
 
 @dataclass(frozen=True)
@@ -36,13 +41,17 @@ class RunLog:
                 os.close(descriptor)
 
     def records(self) -> list[dict[str, Any]]:
-        """All records in the order of the file, without lines torn by a kill or a full disk."""
+        """All records in the order of the file, without torn lines and what is no record."""
         if not self.path.exists():
             return []
         records = []
         for line in self.path.read_bytes().splitlines():
-            try:
-                records.append(json.loads(line))
-            except ValueError:
-                continue
-        return records
+            with suppress(ValueError):
+                records.append(parse_json(line))
+        return [record for record in records if _is_sound(record)]
+
+
+def _is_sound(record: Any) -> bool:
+    if not isinstance(record, dict):
+        return False
+    return all(isinstance(record.get(name, 0), int | float) for name in NUMBERS)

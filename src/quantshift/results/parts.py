@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from quantshift.errors import DataError
 from quantshift.files import flush, write_whole
+from quantshift.plain_json import parse_json
 from quantshift.results.schema import CORE, SCHEMA_VERSION
 
 REDO = "run the same command again; it will be redone"
@@ -260,7 +261,7 @@ def other_version(path: Path, version: Any) -> Problem | None:
 def _parse(marker: Path, wanted: int) -> Part:
     version = None
     try:
-        record: Any = json.loads(marker.read_bytes())
+        record: Any = parse_json(marker.read_bytes())
         version = record["schema"]
         if version == wanted:
             part = Part(

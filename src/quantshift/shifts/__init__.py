@@ -5,6 +5,7 @@ from quantshift.shifts.coordinates import number
 from quantshift.shifts.covariate import CovariateShift
 from quantshift.shifts.given import Given, GivenSamples
 from quantshift.shifts.grids import grid_values, nominal, rounded, whole_number
+from quantshift.shifts.groups import GroupShift
 from quantshift.shifts.local import LocalCovariateShift
 from quantshift.shifts.natural import NaturalPrevalence
 from quantshift.shifts.pools import split_pools
@@ -32,6 +33,7 @@ __all__ = [
     "Draw",
     "Given",
     "GivenSamples",
+    "GroupShift",
     "LocalCovariateShift",
     "NaturalPrevalence",
     "PriorShift",

@@ -20,6 +20,8 @@ ALPHA_TEST = Coordinate("alpha_test", "test", "float", "test mix", r"\alpha_U")
 CUT_TEST = Coordinate("cut_test", "test", "float", "test cut point", "c_U")
 CONTROL = Coordinate("control", "test", "bool", "control")
 REPEAT = Coordinate("repeat", "test", "int", "repeat")
+SEPARATION = Coordinate("group_auc", "test", "float", "AUC against the training items")
+"""Nothing that a protocol can tell, for it knows no features: experiments measure it."""
 REPLACE = Coordinate("replace", "test", "bool", "drawn with replacement")
 
 TRAIN_COORDINATES = ("alpha_train", "cut_train", "p_train", "replace", "train_repeat")

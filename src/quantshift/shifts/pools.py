@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from quantshift.errors import DataError, UserError
 from quantshift.labels import column
+from quantshift.nouns import counted
 from quantshift.seeding import generator
 from quantshift.shifts.grids import half_up
 from quantshift.types import Indices
@@ -64,7 +65,7 @@ def checked_pair(
     shared = np.intersect1d(train, test)
     if shared.size:
         raise UserError(
-            f"train_pool and test_pool share {shared.size} items, e.g. {shared[0]}; "
+            f"train_pool and test_pool share {counted(shared.size, 'item')}, e.g. {shared[0]}; "
             "make them disjoint"
         )
     return train, test

@@ -162,6 +162,10 @@ class AbstractProtocol(abc.ABC):
     needs_two_classes: ClassVar[bool] = False
     """Whether it can do with two classes only."""
 
+    from_groups: ClassVar[bool] = False
+    """Whether training sets are groups of the data. Only the data tell which there are
+    (`surveyed`), and training sets and samples share no item without any split."""
+
     cuts_levels: ClassVar[bool] = False
     """Whether labels are ordered levels that the protocol itself turns into two classes."""
 
@@ -221,6 +225,14 @@ class AbstractProtocol(abc.ABC):
     def facet(self, coordinates: Coordinates) -> str:
         """What must not be averaged together: samples of different facets; "" if all may be."""
         return ""
+
+    def group_column(self) -> str:
+        """The column of groups that stands for the categories; empty: the categories."""
+        return ""
+
+    def surveyed(self, y: ArrayLike, categories: ArrayLike | None) -> Self:
+        """The protocol with what only the items can tell filled in; most have no such thing."""
+        return self
 
     def class_order(self, classes: Sequence[Any]) -> tuple[Any, ...]:
         """The classes in the order of their codes: as they are; of two, the positive one last."""

@@ -4,6 +4,7 @@
 const data = JSON.parse(document.getElementById("report-data").textContent);
 const several = data.batches.length > 1;
 const chosen = { label: data.headline, batch: data.batches.length - 1 };
+const shown = (label) => data.names[label] ?? label;
 const token = (name) => `var(--${name})`;
 
 /** Colours are variables of the page, so that the charts follow its theme. */
@@ -40,7 +41,7 @@ function batchesSpec() {
     { field: "batch", type: "nominal" }, { field: "items", format: "," },
     { field: "share", format: ".1%" }, { field: "low", format: ".1%" }, { field: "high", format: ".1%" },
   ];
-  const y = { field: "share", type: "quantitative", scale: { domain: [0, 1] }, ...shareAxis(`share of ${chosen.label}`) };
+  const y = { field: "share", type: "quantitative", scale: { domain: [0, 1] }, ...shareAxis(`share of ${shown(chosen.label)}`) };
   const layers = [
     { mark: { type: "line", color: token("accent"), strokeWidth: 1, opacity: 0.5 }, encoding: { x, y } },
     { mark: { type: "rule", color: token("accent"), strokeWidth: 5, opacity: 0.35 }, encoding: { x, y: { ...y, field: "low" }, y2: { field: "high" }, tooltip } },
@@ -59,19 +60,25 @@ function batchesSpec() {
 function assumptionsSpec() {
   const batch = data.batches[chosen.batch];
   const rows = batch.assumptions.map((entry) => ({
-    name: entry.name, share: entry.prevalence[chosen.label], weight: entry.weight, size: entry.weight === null ? 0.5 : entry.weight,
+    name: entry.name, share: entry.prevalence[chosen.label], weight: entry.weight, ring: entry.refuted || entry.for_comparison,
+    size: entry.weight ?? 0.5, says: entry.refuted ? "refuted" : entry.for_comparison ? "for comparison" : "possible",
   }));
   const share = batch.shares.find((entry) => entry.label === chosen.label);
   const names = rows.map((row) => row.name);
-  const x = { field: "share", type: "quantitative", scale: { domain: [0, 1] }, ...shareAxis(`share of ${chosen.label}`) };
-  const tooltip = [{ field: "name", type: "nominal" }, { field: "share", format: ".1%" }];
+  const x = { field: "share", type: "quantitative", scale: { domain: [0, 1] }, ...shareAxis(`share of ${shown(chosen.label)}`) };
+  const tooltip = [{ field: "name", type: "nominal" }, { field: "share", format: ".1%" }, { field: "says", type: "nominal" }];
   if (rows.some((row) => row.weight !== null)) tooltip.push({ field: "weight", format: ".0%" });
   return {
     height: 34 * Math.max(rows.length, 1),
     layer: [
       { data: { values: [share] }, mark: { type: "rect", color: token("accent"), opacity: 0.16 }, encoding: { x: { ...x, field: "low" }, x2: { field: "high" } } },
       {
-        data: { values: rows },
+        data: { values: rows.filter((row) => row.ring) },
+        mark: { type: "point", filled: false, size: 40, strokeWidth: 1.5, opacity: 1, color: token("muted") },
+        encoding: { x, y: { field: "name", type: "nominal", sort: names, title: null }, tooltip },
+      },
+      {
+        data: { values: rows.filter((row) => !row.ring) },
         mark: { type: "point", filled: true, opacity: 0.9, color: token("accent") },
         encoding: {
           x, y: { field: "name", type: "nominal", sort: names, title: null }, tooltip,
@@ -86,15 +93,29 @@ function assumptionsSpec() {
   };
 }
 
+function changesSpec() {
+  const rows = data.batches[chosen.batch].changes.map((entry) => ({ name: entry.name, size: entry.size, said: entry.said }));
+  return {
+    height: 26 * rows.length,
+    data: { values: rows },
+    mark: { type: "bar", color: token("accent"), opacity: 0.8, height: 14 },
+    encoding: {
+      x: { field: "size", type: "quantitative", scale: { domain: [0, 1] }, title: "how much it has changed", axis: { tickCount: 6 } },
+      y: { field: "name", type: "nominal", sort: rows.map((row) => row.name), title: null },
+      tooltip: [{ field: "name", type: "nominal" }, { field: "said", type: "nominal" }, { field: "size", format: ".2f" }],
+    },
+  };
+}
+
 function scoresSpec() {
   const batch = data.batches[chosen.batch];
   const sample = batch.scores[chosen.label] ?? [];
   const width = 1 / Math.max(sample.length, 1);
   const bars = sample.map((share, i) => ({ from: i * width, to: (i + 1) * width, share }));
   const lines = Object.entries(data.training.scores[chosen.label] ?? {}).flatMap(([label, shares]) =>
-    shares.map((share, i) => ({ label: `training: ${label}`, middle: (i + 0.5) * width, share })));
+    shares.map((share, i) => ({ label: `training: ${shown(label)}`, middle: (i + 0.5) * width, share })));
   const y = { field: "share", type: "quantitative", ...shareAxis("share of items") };
-  const x = { type: "quantitative", scale: { domain: [0, 1] }, title: `posterior of ${chosen.label}`, axis: { grid: false, tickCount: 6 } };
+  const x = { type: "quantitative", scale: { domain: [0, 1] }, title: `posterior of ${shown(chosen.label)}`, axis: { grid: false, tickCount: 6 } };
   const palette = ["#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
   return {
     height: 240,
@@ -112,15 +133,23 @@ function draw(identifier, spec) {
   vegaEmbed(place, whole, { actions: false, renderer: "svg", config: config(), tooltip: { theme: "custom" } });
 }
 
+/** A chart of nothing is not shown at all. */
+function drawIf(identifier, some, spec) {
+  document.getElementById(identifier).parentElement.hidden = !some;
+  if (some) draw(identifier, spec());
+}
+
 function drawAll() {
   if (several) draw("plot-batches", batchesSpec());
-  draw("plot-assumptions", assumptionsSpec());
-  draw("plot-scores", scoresSpec());
+  const batch = data.batches[chosen.batch];
+  drawIf("plot-assumptions", batch.assumptions.length, assumptionsSpec);
+  drawIf("plot-changes", batch.changes.length, changesSpec);
+  drawIf("plot-scores", (batch.scores[chosen.label] ?? []).length, scoresSpec);
   for (const part of document.querySelectorAll("[data-of]")) part.hidden = Number(part.dataset.of) !== chosen.batch;
 }
 
 document.querySelector("[data-label]")?.addEventListener("change", (event) => {
-  chosen.label = event.target.value;
+  chosen.label = data.classes[Number(event.target.value)];
   drawAll();
 });
 document.querySelector("[data-batch]")?.addEventListener("change", (event) => {

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from quantshift.analysis.methods import order_methods
+from quantshift.nouns import counted
 from quantshift.report.html_table import html_table, html_text
 from quantshift.report.page.contents import Contents
 from quantshift.report.page.gaps import gaps_of
@@ -161,7 +162,7 @@ def _section(
         "identifier": section.identifier,
         "title": section.title,
         "summary": section.summary,
-        "facts": " · ".join(_count(number, noun) for number, noun in counts),
+        "facts": " · ".join(counted(number, noun) for number, noun in counts),
         "gap": _sentence(provenance.gap(section.experiment)),
         "entry": entry,
         "views": [view for view in _VIEWS if entry["degrees"] or view[0] in ("boxes", "diagonal")],
@@ -239,9 +240,9 @@ def _lead(
         if all(section.subject.n_classes == 2 for section in sections)
         else "the prevalence of classes"
     )
-    ways = _count(len(sections), "way")
+    ways = counted(len(sections), "way")
     return (
-        f"How well {_count(len(methods), 'method')} estimate{'s' if len(methods) == 1 else ''} "
+        f"How well {counted(len(methods), 'method')} estimate{'s' if len(methods) == 1 else ''} "
         f"{what} on {where} when training and test data differ in {ways}. "
         f"What is called error here is the {contents.measure.title}."
     )
@@ -292,7 +293,7 @@ def _failures(provenance: Provenance) -> dict[str, Any] | None:
     failures = provenance.failures
     if not failures:
         return None
-    lead = f"{_count(len(failures), 'failure')}; the methods named have no results in these cells."
+    lead = f"{counted(len(failures), 'failure')}; the methods named have no results in these cells."
     if len(failures) > SHOWN_FAILURES:
         lead += f" The first {SHOWN_FAILURES} are listed."
     return {"lead": lead, "rows": failures[:SHOWN_FAILURES]}
@@ -301,11 +302,6 @@ def _failures(provenance: Provenance) -> dict[str, Any] | None:
 def _mean(values: pl.Series) -> float:
     mean = values.mean()
     return float(mean) if isinstance(mean, int | float) else float("nan")
-
-
-def _count(number: int, noun: str) -> str:
-    plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
-    return f"{number:,} {noun if number == 1 else plural}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from quantshift.nouns import counted
 from quantshift.report.page.provenance import Provenance
 from quantshift.report.page.sections import Section
 
@@ -40,9 +41,6 @@ def _failed(methods: dict[str, int]) -> str:
     """The methods that failed, with how often."""
     if not methods:
         return ""
-    named = [
-        f"{method} ({n} {'cell' if n == 1 else 'cells'})"
-        for method, n in list(methods.items())[:_NAMED]
-    ]
+    named = [f"{method} ({counted(n, 'cell')})" for method, n in list(methods.items())[:_NAMED]]
     more = len(methods) - len(named)
-    return "failed: " + ", ".join(named) + (f" and {more} more methods" if more else "")
+    return "failed: " + ", ".join(named) + (f" and {counted(more, 'more method')}" if more else "")

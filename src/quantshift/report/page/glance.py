@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from quantshift.nouns import counted
 from quantshift.report.page.sections import Section
 from quantshift.report.table import MISSING, decimal
 
@@ -113,5 +114,5 @@ def _column(means: pl.DataFrame, methods: Sequence[str]) -> list[GlanceCell]:
             )
         else:
             n = row_of[method]["n"] if method in row_of else 0
-            cells.append(GlanceCell(note=f"{n:,} of {total:,} estimates"))
+            cells.append(GlanceCell(note=f"{n:,} of {counted(int(total), 'estimate')}"))
     return cells

@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from quantshift.nouns import counted
 from quantshift.results.completeness import Planned, status
 from quantshift.results.store import ResultStore
 
@@ -72,7 +73,7 @@ class Provenance:
         counts = self._counts(experiment, dataset)
         if counts is None:
             failed = len({(f.dataset, f.cell) for f in self._failures_of(experiment, dataset)})
-            return f"{failed:,} cells failed, at least in part" if failed else ""
+            return f"{counted(failed, 'cell')} failed, at least in part" if failed else ""
         cells, done, failed = (counts[name] for name in ("cells", "cells_done", "cells_failed"))
         reason = f"; {failed:,} failed, at least in part" if failed else ""
         return "" if done == cells else f"{done:,} of {cells:,} cells are complete{reason}"
@@ -127,11 +128,16 @@ def facts(provenance: Provenance) -> list[tuple[str, str]]:
     if provenance.seconds is not None:
         runs = [run for run in provenance.runs if run.get("seconds")]
         workers = sorted({int(run["workers"]) for run in runs if run.get("workers")})
-        by = f" with {' / '.join(map(str, workers))} workers" if workers else ""
+        by = f" with {_workers(workers)}" if workers else ""
         listed.append(("computed in", f"{duration(provenance.seconds)}{by}"))
         listed.append(("last run", str(runs[-1].get("time", ""))[:16].replace("T", " ")))
     made = ", ".join(f"{name} {version}" for name, version in versions().items())
     return [*listed, *shared_facts(provenance).items(), ("report made with", made)]
+
+
+def _workers(counts: Sequence[int]) -> str:
+    *others, last = counts
+    return " / ".join([*map(str, others), counted(last, "worker")])
 
 
 def shared_facts(provenance: Provenance) -> dict[str, str]:

@@ -24,10 +24,15 @@ def render_shell(
     lead: str,
     numbers: Sequence[tuple[str, str]],
     data: Mapping[str, Any],
+    look_of: Sequence[str] = (),
     **content: Any,
 ) -> str:
-    """The page of a package's templates: page.html in the shell, page.css behind it, page.js."""
+    """The page of a package's templates: page.html in the shell, page.css behind it, page.js.
+
+    look_of: other packages whose page.css it shares.
+    """
     places = dict.fromkeys([package, SHELL])
+    looks = dict.fromkeys([SHELL, *look_of, package])
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader([jinja2.PackageLoader(place) for place in places]),
         autoescape=True,
@@ -40,7 +45,7 @@ def render_shell(
         lead=lead,
         numbers=numbers,
         version=__version__,
-        css="".join(_asset(place, "page.css") for place in reversed(places)),
+        css="".join(_asset(place, "page.css") for place in looks),
         data=embedded_json(data),
         library=library,
         script=script,

@@ -8,8 +8,13 @@ from quantshift.report.page.provenance import Provenance, facts
 from quantshift.report.page.sections import sections_of
 from quantshift.report.page.verdicts import told
 from quantshift.report.wording import subjects_of
+from quantshift.tables import markdown_escape as escaped
 
 _WORDS = {True: "holds", False: "does not hold", None: "cannot be told"}
+
+
+TITLE = "# Quantification under dataset shift: summary of results"
+"""The first line, by which a report is recognised."""
 
 
 def summary_text(contents: Contents, provenance: Provenance) -> str:
@@ -17,16 +22,21 @@ def summary_text(contents: Contents, provenance: Provenance) -> str:
     rows = contents.rows
     sections = sections_of(subjects_of(rows, contents.abouts))
     glance = glance_of(rows, sections, order_methods(rows["method"].unique()))
-    lines = ["# Quantification under dataset shift: summary of results", ""]
+    lines = [TITLE, ""]
     gaps = gaps_of(sections, provenance)
     if gaps:
-        lines += ["**Not everything is here.**", "", *(f"- {_escape(gap)}" for gap in gaps), ""]
+        lines += [
+            "**Not everything is here.**",
+            "",
+            *(f"- {escaped(gap)}" for gap in gaps),
+            "",
+        ]
     lines += [f"## Mean {contents.measure.title} over all samples", ""]
-    lines.append(_line(["method", *map(_escape, glance.columns)]))
+    lines.append(_line(["method", *map(escaped, glance.columns)]))
     lines.append(_line(["---", *("---:" for _ in glance.columns)]))
     for row in glance.rows:
         cells = [f"**{cell.text}**" if cell.best else cell.text for cell in row.cells]
-        lines.append(_line([_escape(row.method), *cells]))
+        lines.append(_line([escaped(row.method), *cells]))
     if glance.yardstick:
         lines += ["", f"Bold: the least of its column, {glance.yardstick} (the yardstick) apart."]
     if glance.partial:
@@ -34,16 +44,16 @@ def summary_text(contents: Contents, provenance: Provenance) -> str:
     if told(contents.verdicts):
         lines += ["", "## The paper's findings (by absolute error)", "", *_findings(contents)]
     lines += ["", "## Provenance", ""]
-    lines += [f"- {name}: {_escape(value)}" for name, value in facts(provenance)]
+    lines += [f"- {name}: {escaped(value)}" for name, value in facts(provenance)]
     return "\n".join(lines) + "\n"
 
 
 def _findings(contents: Contents) -> list[str]:
     lines = []
     for verdict in contents.verdicts:
-        lines.append(f"{verdict.number}. **{_escape(verdict.title)}**: {_WORDS[verdict.holds]}")
+        lines.append(f"{verdict.number}. **{escaped(verdict.title)}**: {_WORDS[verdict.holds]}")
         lines += [
-            f"    - {_WORDS[claim.holds]}: {_escape(claim.text)} ({_escape(claim.figures)})"
+            f"    - {_WORDS[claim.holds]}: {escaped(claim.text)} ({escaped(claim.figures)})"
             for claim in verdict.claims
         ]
     return lines
@@ -51,9 +61,3 @@ def _findings(contents: Contents) -> list[str]:
 
 def _line(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def _escape(text: str) -> str:
-    for character in "\\|<>*_":
-        text = text.replace(character, f"\\{character}")
-    return text

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from quantshift.nouns import counted
 from quantshift.paper import Claim, Verdict
 
 _STATES = {
@@ -34,7 +35,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "state": state,
         "sign": sign,
         "word": word[0].upper() + word[1:],
-        "summary": f"{held} of {n} {'criterion' if n == 1 else 'criteria'} met",
+        "summary": f"{held} of {counted(n, 'criterion', 'criteria')} met",
         "claims": [_claim(claim) for claim in verdict.claims],
     }
 

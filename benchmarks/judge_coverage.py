@@ -1,0 +1,455 @@
+"""Coverage and width of 95% intervals of rates behind verdicts, by how labelled items were chosen.
+
+    python benchmarks/judge_coverage.py coverage [--repeats 300] [--labels 50 100 200] [--ours]
+    python benchmarks/judge_coverage.py tables [--repeats 500]
+    python benchmarks/judge_coverage.py check [--repeats 2000]
+    python benchmarks/judge_coverage.py compare [--repeats 300]
+    python benchmarks/judge_coverage.py speed
+
+`coverage`: verdicts with known error rates for 1,000 items (10,000 if a class is rare), of which 50
+to 200 are labelled: at random, even numbers of each verdict, even numbers of each class, or items
+of another time in which classes are as frequent as each other or nearly so. Ours is told the
+design; ppi-python, judgy and truescore, which do not ask, are given the same labels, where they are
+installed. Lang and Reiczigel's interval is that of Lee et al. (2025). `tables`: the same with real
+verdicts of machines and labels of people (see `real_tables.py`); the table is the population, items
+are drawn from it with replacement. `check`: how often designs that are what they are said to be are
+contradicted, and how often even numbers are recognised. `compare`: differences of two systems.
+`speed`: 1,000 batches of counts.
+
+`+-` is the Monte Carlo standard error; a lowest cell is low by chance too.
+"""
+
+import argparse
+import itertools
+import time
+import warnings
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
+from threadpoolctl import threadpool_limits
+
+from quantshift.errors import UserError
+from quantshift.judging import designs, transfer
+from quantshift.judging.estimation import difference, estimate
+from quantshift.seeding import generator
+from real_tables import tables_dir
+
+Ints = NDArray[np.int64]
+Limits = tuple[float, float]
+
+
+def rates(sensitivity: float, specificity: float) -> list[list[float]]:
+    return [[specificity, 1 - specificity], [1 - sensitivity, sensitivity]]
+
+
+EVEN_ERRORS = [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]
+ORDERED_ERRORS = [[0.9, 0.08, 0.02], [0.2, 0.7, 0.1], [0.05, 0.25, 0.7]]
+SETTINGS: dict[str, tuple[list[float], list[list[float]]]] = {
+    "2: .9, rates .95 .75": ([0.1, 0.9], rates(0.95, 0.75)),
+    "2: .5, rates .8 .8": ([0.5, 0.5], rates(0.8, 0.8)),
+    "2: .97, rates .98 .8": ([0.03, 0.97], rates(0.98, 0.8)),
+    "2: .02, rates .9 .95": ([0.98, 0.02], rates(0.9, 0.95)),
+    "3: .5 .3 .2, even": ([0.5, 0.3, 0.2], EVEN_ERRORS),
+    "3: .6 .3 .1, ordered": ([0.6, 0.3, 0.1], ORDERED_ERRORS),
+    "3: .9 .08 .02, ordered": ([0.9, 0.08, 0.02], ORDERED_ERRORS),
+}
+RARE = 0.05
+
+
+@dataclass
+class Labelled:
+    """Verdicts of all items and labels of some, -1 for none; `other`: labelled elsewhere."""
+
+    verdicts: Ints
+    labels: Ints
+    n_classes: int
+    other: tuple[Ints, Ints] | None = None
+
+    @property
+    def pairs(self) -> tuple[Ints, Ints]:
+        if self.other is not None:
+            return self.other
+        known = self.labels >= 0
+        return self.verdicts[known], self.labels[known]
+
+    @property
+    def unlabelled(self) -> Ints:
+        return self.verdicts if self.other is not None else self.verdicts[self.labels < 0]
+
+
+Draw = Callable[[NDArray[np.float64] | None, int, np.random.Generator], tuple[Ints, Ints]]
+"""Verdicts and classes of so many items; of a prevalence, or None for that of the population."""
+
+
+def chosen(
+    design: str, draw: Draw, K: int, n_items: int, k: int, rng: np.random.Generator
+) -> Labelled:
+    v, y = draw(None, n_items, rng)
+    labels = np.full(n_items, -1)
+    if design == "elsewhere":
+        older = np.array([0.4, 0.6]) if K == 2 else np.full(K, 1 / K)
+        return Labelled(v, labels, K, draw(older, k, rng))
+    by = {"random": np.zeros(n_items, dtype=int), "by-verdict": v, "by-label": y}[design]
+    groups = np.unique(by)
+    order = rng.permutation(n_items)
+    for g, group in enumerate(groups):
+        rows = order[by[order] == group][: k // len(groups) + (g < k % len(groups))]
+        labels[rows] = y[rows]
+    return Labelled(v, labels, K)
+
+
+def ours(data: Labelled, design: str) -> list[Limits]:
+    found = estimate(
+        data.verdicts,
+        data.labels,
+        data.n_classes,
+        design=design,
+        elsewhere=data.other,
+        insist=True,
+    )
+    return list(zip(found.low.tolist(), found.high.tolist(), strict=True))
+
+
+def by_ppi(data: Labelled, design: str) -> list[Limits]:
+    from ppi_py import ppi_mean_ci
+
+    v, y = data.pairs
+    found = []
+    for c in range(data.n_classes):
+        Y, f, rest = ((x == c).astype(float) for x in (y, v, data.unlabelled))
+        low, high = ppi_mean_ci(Y, f, rest, alpha=0.05)
+        found.append((float(np.squeeze(low)), float(np.squeeze(high))))
+    return found
+
+
+def by_judgy(data: Labelled, design: str) -> list[Limits]:
+    from judgy import estimate_success_rate
+
+    if data.n_classes > 2:
+        return []
+    v, y = data.pairs
+    _, low, high = estimate_success_rate(y, v, data.unlabelled, bootstrap_iterations=400)
+    return [(1 - high, 1 - low), (low, high)]
+
+
+def by_truescore(data: Labelled, design: str) -> list[Limits]:
+    from truescore.correct import ppi_estimate
+
+    v, y = data.pairs
+    found = []
+    for c in range(data.n_classes):
+        judge = (np.concatenate([v, data.unlabelled]) == c).astype(float)
+        one = ppi_estimate(judge, (y == c).astype(float), np.arange(len(y)))
+        found.append((one.low, one.high))
+    return found
+
+
+def by_truescore_rates(data: Labelled, design: str) -> list[Limits]:
+    from truescore.correct import rogan_gladen_estimate
+
+    if data.n_classes > 2:
+        return []
+    v, y = data.pairs
+    judge = np.concatenate([v, data.unlabelled])
+    one = rogan_gladen_estimate(judge, y, np.arange(len(y)))
+    return [(1 - one.high, 1 - one.low), (one.low, one.high)]
+
+
+def by_lang_reiczigel(data: Labelled, design: str) -> list[Limits]:
+    """Two classes, by the formula of Lang and Reiczigel (2014)."""
+    if data.n_classes > 2:
+        return []
+    v, y = data.pairs
+    z = float(stats.norm.ppf(0.975))
+    n1, n0, n = int((y == 1).sum()), int((y == 0).sum()), len(data.unlabelled)
+    se = ((v[y == 1] == 1).sum() + 1) / (n1 + 2)
+    sp = ((v[y == 0] == 0).sum() + 1) / (n0 + 2)
+    q = (data.unlabelled.sum() + z * z / 2) / (n + z * z)
+    slope = se + sp - 1
+    p = (q + sp - 1) / slope
+    move = 2 * z * z * (p * se * (1 - se) / (n1 + 2) - (1 - p) * sp * (1 - sp) / (n0 + 2))
+    error = np.sqrt(
+        q * (1 - q) / (n + z * z)
+        + p**2 * se * (1 - se) / (n1 + 2)
+        + (1 - p) ** 2 * sp * (1 - sp) / (n0 + 2)
+    ) / abs(slope)
+    low, high = np.clip([p + move - z * error, p + move + z * error], 0, 1)
+    return [(1 - high, 1 - low), (low, high)]
+
+
+def by_beta_draws(data: Labelled, design: str) -> list[Limits]:
+    """Shares of the verdicts times rates drawn from Beta distributions, for labels by verdict."""
+    rng = generator(0, purpose="beta draws")
+    (v, y), K = data.pairs, data.n_classes
+    shares = np.bincount(data.verdicts, minlength=K) / len(data.verdicts)
+    total = sum(
+        shares[c] * rng.dirichlet(np.bincount(y[v == c], minlength=K) + 0.5, size=1000)
+        for c in range(K)
+    )
+    low, high = np.quantile(total, [0.025, 0.975], axis=0)
+    return list(zip(low.tolist(), high.tolist(), strict=True))
+
+
+TOOLS: dict[str, Callable[[Labelled, str], list[Limits]]] = {
+    "quantshift": ours,
+    "ppi-python": by_ppi,
+    "judgy": by_judgy,
+    "truescore": by_truescore,
+    "truescore RG": by_truescore_rates,
+    "Lang-Reiczigel": by_lang_reiczigel,
+    "Beta draws": by_beta_draws,
+}
+RIGHT = {
+    "random": ("ppi-python", "truescore", "truescore RG", "judgy", "Lang-Reiczigel"),
+    "by-verdict": ("Beta draws",),
+    "by-label": ("judgy", "truescore RG", "Lang-Reiczigel"),
+    "elsewhere": ("judgy", "truescore RG", "Lang-Reiczigel"),
+}
+"""The designs under which a tool's formula is meant to hold."""
+
+
+def installed(only_ours: bool) -> list[str]:
+    found = []
+    for name, module in zip(
+        TOOLS, ("", "ppi_py", "judgy", "truescore", "truescore", "", ""), strict=True
+    ):
+        try:
+            __import__(module or "numpy")
+        except ImportError:
+            print(f"{name} is not installed: left out")
+            continue
+        found.append(name)
+    return found[:1] if only_ours else found
+
+
+@dataclass
+class Tally:
+    """Of one tool, setting, number of labels and design: by class."""
+
+    covered: list[NDArray[np.bool_]] = field(default_factory=list)
+    width: list[NDArray[np.float64]] = field(default_factory=list)
+
+    def add(self, limits: list[Limits], truth: NDArray[np.float64]) -> None:
+        low, high = np.clip(np.array(limits).T, 0, 1)
+        self.covered.append((low - 1e-12 <= truth) & (truth <= high + 1e-12))
+        self.width.append(high - low)
+
+    def said(self) -> str:
+        if not self.covered:
+            return f"{'-':>13}"
+        return f"{np.mean(self.covered, axis=0).min():6.3f} {np.mean(self.width):6.3f}"
+
+
+def simulated(prevalence: list[float], rates_: list[list[float]]) -> Draw:
+    p, R = np.array(prevalence), np.cumsum(rates_, axis=1)
+
+    def draw(
+        other: NDArray[np.float64] | None, n: int, rng: np.random.Generator
+    ) -> tuple[Ints, Ints]:
+        y = rng.choice(len(p), size=n, p=p if other is None else other)
+        return (rng.random(n)[:, None] > R[y]).sum(axis=1), y
+
+    return draw
+
+
+def from_table(verdicts: Ints, classes: Ints) -> Draw:
+    def draw(
+        other: NDArray[np.float64] | None, n: int, rng: np.random.Generator
+    ) -> tuple[Ints, Ints]:
+        if other is None:
+            rows = rng.integers(len(classes), size=n)
+        else:
+            weights = (other / np.bincount(classes))[classes]
+            rows = rng.choice(len(classes), size=n, p=weights / weights.sum())
+        return verdicts[rows], classes[rows]
+
+    return draw
+
+
+def run(
+    populations: dict[str, tuple[Draw, NDArray[np.float64]]],
+    labels: list[int],
+    repeats: int,
+    seed: int,
+    tools: list[str],
+) -> None:
+    print(f"{'':24} {'labels':>6} {'design':>10} " + " ".join(f"{t:>14}" for t in tools))
+    pooled: dict[tuple[str, str], list[float]] = defaultdict(list)
+    lowest: list[tuple[float, str]] = []
+    for (name, (draw, truth)), k, design in itertools.product(
+        populations.items(), labels, designs.DESIGNS
+    ):
+        tallies = {tool: Tally() for tool in tools}
+        for repeat in range(repeats):
+            rng = generator(seed, purpose="judge", name=name, k=k, design=design, repeat=repeat)
+            n_items = 10_000 if truth.min() < RARE else 1_000
+            data = chosen(design, draw, len(truth), n_items, k, rng)
+            for tool in tools:
+                if tool == "judgy" and repeat >= 150:
+                    continue
+                try:
+                    limits = TOOLS[tool](data, design)
+                except (ValueError, RuntimeError, ZeroDivisionError):
+                    limits = [(0.0, 1.0)] * len(truth) if tool == "quantshift" else []
+                if limits:
+                    tallies[tool].add(limits, truth)
+        cells = " ".join(f"{tallies[t].said():>14}" for t in tools)
+        print(f"{name:24} {k:6} {design:>10} {cells}", flush=True)
+        for c, share in enumerate(np.mean(tallies["quantshift"].covered, axis=0)):
+            lowest.append((float(share), f"{name}, {k} labels, {design}, class {c}"))
+        right = [
+            float(np.mean(tallies[t].width))
+            for t in tools
+            if t in RIGHT[design]
+            and tallies[t].covered
+            and np.mean(tallies[t].covered, axis=0).min() >= 0.93
+        ]
+        width = float(np.mean(tallies["quantshift"].width))
+        if right:
+            pooled[design, "width over the best right tool"].append(width / min(right))
+    error = np.sqrt(0.95 * 0.05 / repeats)
+    below = [cell for cell in lowest if cell[0] < 0.93]
+    print(
+        f"quantshift: {len(lowest)} cells of {repeats} draws, +- {error:.3f}; below .93:", end=" "
+    )
+    print(len(below), "by more than two errors:", sum(c[0] + 2 * error < 0.93 for c in below))
+    for share, cell in sorted(lowest)[:5]:
+        print(f"  {share:.3f} {cell}")
+    for (design, what), values in pooled.items():
+        print(f"{design:>10} {what}: mean {np.mean(values):.2f}, most {max(values):.2f}", end=" ")
+        print(f"({len(values)} cells in which one covers .93)")
+
+
+def real_populations() -> dict[str, tuple[Draw, NDArray[np.float64]]]:
+    bench = pd.read_csv(tables_dir() / "llm_judge_mtbench.csv")
+    names = ["model_a", "model_b", "tie"]
+    judge = bench["judge"].str.replace(" (inconsistent)", "", regex=False)
+    v, y = (column.map(names.index).to_numpy() for column in (judge, bench["human"]))
+    relevance = pd.read_csv(tables_dir() / "llm_judge_relevance.csv")
+    test = relevance[relevance["split"] == "test"]
+    direct = test["judge_direct"].to_numpy(dtype=np.int64)
+    human = test["human"].to_numpy(dtype=np.int64)
+    pairs = {
+        "mtbench, 3 classes": (v, y),
+        "mtbench, model_a": ((v == 0).astype(int), (y == 0).astype(int)),
+        "relevance >= 2": ((direct >= 2).astype(int), (human >= 2).astype(int)),
+        "relevance, 4 classes": (direct, human),
+    }
+    return {
+        name: (from_table(*pair), np.bincount(pair[1]) / len(pair[1]))
+        for name, pair in pairs.items()
+    }
+
+
+def check(repeats: int, seed: int) -> None:
+    """False alarms where the design is true, and even numbers recognised."""
+    print(f"{'':24} {'labels':>6} " + " ".join(f"{d:>22}" for d in designs.DESIGNS))
+    print(" " * 32 + " ".join(f"{'alarms recognised':>22}" for _ in designs.DESIGNS))
+    for (name, setting), k in itertools.product(SETTINGS.items(), (40, 50, 100, 200)):
+        draw, K = simulated(*setting), len(setting[0])
+        said = []
+        for design in designs.DESIGNS:
+            alarms = recognised = 0
+            for repeat in range(repeats):
+                rng = generator(
+                    seed, purpose="judge check", name=name, k=k, design=design, r=repeat
+                )
+                data = chosen(design, draw, K, 10_000, k, rng)
+                v, y = (data.verdicts, data.labels) if data.other is None else data.other
+                alarms += not designs.check(design, v, y, K).ok
+                if design in ("by-verdict", "by-label"):
+                    try:
+                        told = designs.guessed(v, y, K).design
+                    except UserError as asked:
+                        told = str(asked)
+                    like = designs.check("random", v, y, K).looks_like or ""
+                    recognised += design in told and design in like
+            share = recognised / repeats if design in ("by-verdict", "by-label") else np.nan
+            said.append(f"{alarms / repeats:13.3f} {share:8.3f}")
+        print(f"{name:24} {k:6} " + " ".join(said), flush=True)
+
+
+def compare(repeats: int, seed: int) -> None:
+    """Coverage of differences of two systems with rates .8 and .7 and answers that go together."""
+    for design, paired in itertools.product(("random", "by-label", "elsewhere"), (True, False)):
+        covered, widths = 0, []
+        for repeat in range(repeats):
+            rng = generator(seed, purpose="judge compare", design=design, paired=paired, r=repeat)
+            ease = rng.normal(size=(2, 1_000))
+            found = []
+            rows = rng.permutation(1_000)[:150]
+            older = rng.random(150) < 0.6
+            told = np.where(rng.random(150) < 0.88, older, ~older).astype(int)
+            for i, rate in enumerate((0.8, 0.7)):
+                noise = rng.normal(size=1_000)
+                own = ease[0 if paired else i] * 0.8 + noise * 0.6
+                y = (own < stats.norm.ppf(rate)).astype(int)
+                v = np.where(rng.random(1_000) < 0.88, y, 1 - y)
+                labels = np.full(1_000, -1)
+                if design == "random":
+                    labels[rows] = y[rows]
+                elif design == "by-label":
+                    for c in (0, 1):
+                        take = rng.permutation(np.flatnonzero(y == c))[:75]
+                        labels[take] = c
+                other = (told, older.astype(int)) if design == "elsewhere" else None
+                found.append(estimate(v, labels, 2, design=design, elsewhere=other, insist=True))
+            d = difference(*found, paired=paired, shared=design == "elsewhere")
+            covered += d.low[1] <= 0.1 <= d.high[1]
+            widths.append(d.high[1] - d.low[1])
+        share = covered / repeats
+        error = np.sqrt(share * (1 - share) / repeats)
+        print(
+            f"{design:>10} {'paired' if paired else 'unpaired':>9} {share:.3f} +- {error:.3f}",
+            end=" ",
+        )
+        print(f"width {np.mean(widths):.3f}", flush=True)
+
+
+def speed() -> None:
+    rng = generator(0, purpose="judge speed")
+    for name, (p, R) in SETTINGS.items():
+        labelled = np.array([rng.multinomial(50, row) for row in R])
+        counts = rng.multinomial(1_000, np.array(p) @ np.array(R), size=1_000)
+        start, cpu = time.perf_counter(), time.process_time()
+        transfer.prevalences(labelled, counts)
+        print(f"{name:24} {time.perf_counter() - start:6.2f} ms a batch,", end=" ")
+        print(f"{time.process_time() - cpu:6.2f} ms of CPU")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("what", choices=("coverage", "tables", "check", "compare", "speed"))
+    parser.add_argument("--repeats", type=int, default=300)
+    parser.add_argument("--labels", type=int, nargs="*", default=[50, 100, 200])
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--ours", action="store_true", help="leave the other tools out")
+    parser.add_argument("--settings", default="", help="the beginning of their names")
+    options = parser.parse_args()
+    warnings.filterwarnings("ignore", category=RuntimeWarning)
+    with threadpool_limits(1):
+        if options.what == "coverage":
+            populations = {
+                name: (simulated(*setting), np.array(setting[0]))
+                for name, setting in SETTINGS.items()
+                if name.startswith(options.settings)
+            }
+            run(populations, options.labels, options.repeats, options.seed, installed(options.ours))
+        elif options.what == "tables":
+            tools = installed(options.ours)
+            run(real_populations(), options.labels, options.repeats, options.seed, tools)
+        elif options.what == "check":
+            check(options.repeats, options.seed)
+        elif options.what == "compare":
+            compare(options.repeats, options.seed)
+        else:
+            speed()
+
+
+if __name__ == "__main__":
+    main()

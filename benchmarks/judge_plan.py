@@ -1,0 +1,92 @@
+"""Rare classes: labels by score strata against random labels, for intervals of the same width.
+
+    python benchmarks/judge_plan.py [--prevalence 0.005] [--repeats 200]
+
+50,000 items with a score that is normal in either class; the classes' means are `separation`
+standard deviations apart (2.5: AUC .961, 3: .983, 3.5: .993). The plan knows the scores and no
+label. Its items are labelled, the strata are given to `estimate`, and the width and coverage of the
+interval are compared with those of random labels: by counting them, and by the audit with
+calibrated scores. The number of random labels for the same width is interpolated in its logarithm.
+"""
+
+import argparse
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+from threadpoolctl import threadpool_limits
+
+from quantshift.audit import audit_interval, count_interval
+from quantshift.judging.estimation import estimate
+from quantshift.judging.planning import plan
+from quantshift.seeding import generator
+
+N_ITEMS = 50_000
+RANDOM = (500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000)
+
+
+def drawn(
+    p: float, separation: float, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """Classes, scores, and calibrated scores."""
+    y = (rng.random(N_ITEMS) < p).astype(np.int64)
+    score = rng.normal(size=N_ITEMS) + separation * y
+    return y, score, expit(separation * score - separation**2 / 2 + logit(p))
+
+
+def random_widths(p: float, separation: float, repeats: int, seed: int) -> NDArray[np.float64]:
+    """Mean widths by counting and by the audit, (2, len(RANDOM))."""
+    widths = np.zeros((2, len(RANDOM)))
+    for repeat in range(repeats):
+        rng = generator(seed, purpose="judge plan random", separation=separation, repeat=repeat)
+        y, _, f = drawn(p, separation, rng)
+        posteriors = np.column_stack([1 - f, f])
+        for i, n in enumerate(RANDOM):
+            alone = count_interval(y[:n], 2)
+            helped = audit_interval(posteriors, np.arange(n), y[:n])
+            widths[:, i] += [float((one.high - one.low)[1]) for one in (alone, helped)]
+    return widths / repeats
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--prevalence", type=float, default=0.005)
+    parser.add_argument("--repeats", type=int, default=200)
+    parser.add_argument("--labels", type=int, nargs="*", default=[500, 1_000, 2_000, 3_000])
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    p, repeats = options.prevalence, options.repeats
+    print(
+        "separation labels  coverage +-     width +-       foreseen  random labels (times)", end=""
+    )
+    print("  by audit (times)")
+    with threadpool_limits(1):
+        for separation in (2.5, 3.0, 3.5):
+            others = random_widths(p, separation, max(repeats // 5, 20), options.seed)
+            for n in options.labels:
+                covered, widths, foreseen = [], [], []
+                for repeat in range(repeats):
+                    rng = generator(
+                        options.seed, purpose="judge plan", separation=separation, repeat=repeat
+                    )
+                    y, score, _ = drawn(p, separation, rng)
+                    found = plan(None, 2, score=score, n_labels=n, how="by-score", seed=repeat)
+                    labels = np.full(N_ITEMS, -1)
+                    labels[found.items] = y[found.items]
+                    judged = estimate(None, labels, 2, score=score, strata=found.strata)
+                    covered.append(judged.low[1] <= p <= judged.high[1])
+                    widths.append(judged.high[1] - judged.low[1])
+                    foreseen.append(2 * found.half_width)
+                width, share = float(np.mean(widths)), float(np.mean(covered))
+                error = np.sqrt(max(share * (1 - share), 0.01) / repeats)
+                need = [np.exp(np.interp(-width, -w, np.log(RANDOM))) for w in others]
+                print(
+                    f"{separation:10} {n:6} {share:9.3f} {error:.3f} {width:9.5f} "
+                    f"{np.std(widths) / np.sqrt(repeats):.5f} {np.mean(foreseen):9.5f} "
+                    f"{need[0]:12.0f} ({need[0] / n:.2f}) {need[1]:12.0f} ({need[1] / n:.2f})",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+"""Natural shift through the front door: CSV in, JSON out, as a user of the command line has it.
+
+    python benchmarks/natural_command.py [--tables kept] [--training-groups 2] [--most-rows 2000]
+        [--artificial] [--csv FILE]
+
+The tasks of `benchmarks/natural.py`: train on a group of a real table, estimate every other group
+of at least 100 rows with `quantshift quantify --by`. Prints mean absolute errors of the share of
+positives: of the number shown, of its two readings, of answering the training prevalence; and how
+often the interval holds, how wide it is, how many samples are unexplained, and the least width.
+With --artificial only the prevalence changes. Means and standard errors are over tasks.
+"""
+
+import argparse
+import contextlib
+import io
+import json
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from threadpoolctl import threadpool_limits
+
+from natural import GROUPS, SMALLEST, SMALLEST_CLASS, SMALLEST_TRAINING, TABLES
+from quantshift.cli.app import main as quantshift
+from quantshift.seeding import generator
+from real_tables import LabelledTable, load
+
+BATCH, LABEL = "batch of the sample", "is positive"
+SIZES = (100, 500, 2000)
+"""Of samples with an artificial prevalence."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--tables", default="kept")
+    parser.add_argument("--training-groups", type=int, default=2)
+    parser.add_argument("--most-rows", type=int, default=2000)
+    parser.add_argument("--artificial", action="store_true")
+    parser.add_argument("--csv", type=Path)
+    options = parser.parse_args()
+    names = TABLES.get(options.tables) or options.tables.split(",")
+    found = []
+    with threadpool_limits(1), tempfile.TemporaryDirectory() as place:
+        for name in [name for name in names if options.artificial or name in GROUPS]:
+            table = load(name)
+            tasks = artificial(table, options) if options.artificial else natural(table, options)
+            for title, training, sample in tasks:
+                rows = answered(Path(place), training, sample)
+                found += [{"table": name, "task": f"{name}: {title}", **row} for row in rows]
+                print(f"{name}: {title}, {len(rows)} samples", file=sys.stderr)
+    frame = pl.DataFrame(found)
+    if options.csv:
+        frame.write_csv(options.csv)
+    report(frame)
+
+
+def natural(
+    table: LabelledTable, options: argparse.Namespace
+) -> Iterator[tuple[str, pl.DataFrame, pl.DataFrame]]:
+    """Training rows and samples, in batches, of every task of a table."""
+    whole = labelled(table)
+    for column in GROUPS[table.name]:
+        groups = whole.filter(pl.col(column).is_not_null())
+        sizes = groups.group_by(column).agg(pl.len(), pl.col(LABEL).sum().alias("n")).sort("len")
+        fit = sizes.filter(
+            (pl.col("len") >= SMALLEST_TRAINING)
+            & (pl.min_horizontal("n", pl.col("len") - pl.col("n")) >= SMALLEST_CLASS)
+        )
+        large = set(sizes.filter(pl.col("len") >= SMALLEST)[column])
+        for group in fit[column].reverse().to_list()[: options.training_groups]:
+            training = groups.filter(pl.col(column) == group)
+            rng = generator(0, purpose="natural", table=table.name, column=column, group=str(group))
+            kept = rng.permutation(len(training))[: options.most_rows]
+            sample = groups.filter(pl.col(column).is_in(list(large - {group})))
+            sample = sample.with_columns(pl.col(column).cast(pl.String).alias(BATCH)).drop(column)
+            if len(sample):
+                yield f"{column} = {group}", training[kept].drop(column), sample
+
+
+def artificial(
+    table: LabelledTable, options: argparse.Namespace
+) -> Iterator[tuple[str, pl.DataFrame, pl.DataFrame]]:
+    """Random training rows, and samples of the others at random prevalences."""
+    whole = labelled(table)
+    for repeat in range(options.training_groups):
+        rng = generator(repeat, purpose="artificial", table=table.name)
+        order = rng.permutation(len(whole))
+        n_train = min(options.most_rows, len(whole) // 2)
+        training, rest = whole[order[:n_train]], whole[order[n_train:]]
+        y = rest[LABEL].to_numpy() == 1
+        parts = []
+        for number, size in enumerate(SIZES * 5):
+            n_yes = int(rng.binomial(size, rng.uniform()))
+            rows = [
+                rng.choice(np.flatnonzero(y), n_yes),
+                rng.choice(np.flatnonzero(~y), size - n_yes),
+            ]
+            part = rest[np.concatenate(rows)]
+            parts.append(part.with_columns(pl.lit(f"{number} of {size}").alias(BATCH)))
+        yield f"repeat {repeat}", training, pl.concat(parts)
+
+
+def labelled(table: LabelledTable) -> pl.DataFrame:
+    """The features, with the label as 0 and 1."""
+    return pl.DataFrame(table.columns).with_columns(pl.Series(LABEL, table.codes))
+
+
+def answered(place: Path, training: pl.DataFrame, sample: pl.DataFrame) -> list[dict[str, Any]]:
+    """What the command says of every batch, and the truth."""
+    training.write_csv(place / "train.csv")
+    sample.drop(LABEL).write_csv(place / "new.csv")
+    said = io.StringIO()
+    sys.argv = [
+        *("quantshift", "quantify", "--train", str(place / "train.csv"), "--json"),
+        *("--sample", str(place / "new.csv"), "--label", LABEL, "--by", BATCH),
+        *("--replicates", "200"),
+    ]
+    with (
+        contextlib.redirect_stdout(said),
+        contextlib.redirect_stderr(io.StringIO()),
+        contextlib.suppress(SystemExit),  # exit code 4 says that a batch cannot be estimated
+    ):
+        quantshift()
+    truth = dict(sample.group_by(BATCH).agg(pl.col(LABEL).mean()).iter_rows())
+    sizes = dict(sample.group_by(BATCH).len().iter_rows())
+    p_train = float(training[LABEL].mean())  # type: ignore[arg-type]
+    rows = []
+    for batch in json.loads(said.getvalue())["batches"]:
+        share = next(s for s in batch["shares"] if s["label"] == "1")
+        p = truth[batch["name"]]
+        told = {a["name"]: a["prevalence"]["1"] for a in batch["assumptions"]}
+        rows.append(
+            {
+                "batch": batch["name"],
+                "size": sizes[batch["name"]],
+                "shown": None if share["estimate"] is None else abs(share["estimate"] - p),
+                "covariate": _error(told, "covariate shift", p),
+                "prior": _error(told, "prior shift", p),
+                "nothing": abs(p_train - p),
+                "covered": share["low"] <= p <= share["high"],
+                "width": share["high"] - share["low"],
+                "unexplained": (batch["shift"] or {}).get("kind") == "unexplained",
+                "unknown": share["estimate"] is None,
+            }
+        )
+    return rows
+
+
+def _error(told: dict[str, float], name: str, p: float) -> float | None:
+    return abs(told[name] - p) if name in told else None
+
+
+def report(frame: pl.DataFrame) -> None:
+    """Means over tasks, with standard errors."""
+    columns = [
+        *("shown", "covariate", "prior", "nothing"),
+        *("covered", "width", "unexplained", "unknown"),
+    ]
+    tasks = frame.group_by("task", maintain_order=True).agg(pl.col(columns).cast(pl.Float64).mean())
+    print(f"{len(tasks)} tasks, {len(frame)} samples")
+    for name in columns:
+        values = tasks[name].drop_nulls()
+        error = (values.std() or 0.0) / max(len(values), 1) ** 0.5  # type: ignore[operator]
+        print(f"  {name:12} {values.mean():.3f} +- {error:.3f}")
+    print(f"  least width  {frame['width'].min():.3f}")
+
+
+if __name__ == "__main__":
+    main()

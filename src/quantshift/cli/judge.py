@@ -1,0 +1,413 @@
+"""`quantshift judge`: the true rate behind machine verdicts; `judge plan`: what to label next."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from quantshift.cli.outputs import Outputs, leave
+from quantshift.cli.shared_options import (
+    COLUMNS,
+    ESTIMATE,
+    STANDARD_INPUT,
+    TABLES,
+    AsJson,
+    CsvTable,
+    FailIf,
+    Html,
+    Lenient,
+    Level,
+    Missing,
+    Overwrite,
+    Positive,
+    Seed,
+    check_standard_input,
+    missing_names,
+    names,
+)
+from quantshift.errors import UserError
+from quantshift.judging import Judgement, plan_labels, render_csv, render_text, write_label_sheet
+from quantshift.judging import judge as judge_table
+from quantshift.judging.rendering import is_judgement_csv
+from quantshift.own_data.audit_sheet import check_sheet
+from quantshift.own_data.conditions import Condition
+from quantshift.own_data.words import percent
+
+MOST_STRATA = 12
+"""Of a plan, shown one by one."""
+
+_NUMBER = r"[0-9]*\.?[0-9]+"
+_RATE = re.compile(rf"(?P<rate>{_NUMBER})(\s*,\s*(?P<low>{_NUMBER})\s*-\s*(?P<high>{_NUMBER}))?")
+
+
+class JudgeVerbs(TyperGroup):
+    """`judge TABLE` judges; a verb in the place of the table does something else."""
+
+    default = "table"
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """What is no verb is the table, or an option."""
+        known = args and args[0] in self.commands
+        return super().parse_args(ctx, args if known else [self.default, *args])
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The verb; the one that judges has no name of its own."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return ("" if name == self.default else name), command, rest
+
+
+app = typer.Typer(
+    cls=JudgeVerbs,
+    help="What is the true rate behind machine verdicts?",
+    rich_markup_mode="rich",
+)
+
+Table = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE",
+        help="A table with a verdict for every item: a file, a pattern such as 'part-*.csv', a "
+        "folder of Parquet files, or - for standard input.",
+    ),
+]
+Verdict = Annotated[
+    str | None,
+    typer.Option(
+        "--verdict",
+        metavar="COLUMN",
+        help="Column of the verdicts; several judges have one each: gpt,claude.",
+        rich_help_panel=COLUMNS,
+    ),
+]
+Label = Annotated[
+    str | None,
+    typer.Option(
+        "--label",
+        metavar="COLUMN",
+        help="Column of people's labels, empty where there is none.",
+        rich_help_panel=COLUMNS,
+    ),
+]
+Score = Annotated[
+    str | None,
+    typer.Option(
+        "--score",
+        metavar="COLUMN",
+        help="Column of a score, instead of a verdict or beside it.",
+        rich_help_panel=COLUMNS,
+    ),
+]
+Id = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        metavar="COLUMN",
+        help="Column that names the items: joins --labelled, and pairs what is compared.",
+        rich_help_panel=COLUMNS,
+    ),
+]
+Labelled = Annotated[
+    str | None,
+    typer.Option(
+        "--labelled",
+        metavar="FILE",
+        help="Another table with labels: a sheet of `judge plan`; items of TABLE (with --id); or "
+        "other items, with verdicts of their own.",
+        rich_help_panel=TABLES,
+    ),
+]
+Map = Annotated[
+    str | None,
+    typer.Option(
+        "--map",
+        metavar="VERDICT=LABEL,...",
+        help="Which verdict says which label, where it is not obvious: pass=1,fail=0.",
+        rich_help_panel=COLUMNS,
+    ),
+]
+Classes = Annotated[
+    str | None,
+    typer.Option(
+        "--classes",
+        metavar="A,B,...",
+        help="All classes, if some are not among the labels.",
+        rich_help_panel=COLUMNS,
+    ),
+]
+
+
+@app.command("table", hidden=True)
+def judge(
+    table: Table,
+    verdict: Verdict = None,
+    label: Label = None,
+    score: Score = None,
+    labelled: Labelled = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            "--labels",
+            metavar="random|by-verdict|by-label|elsewhere",
+            help="How the labelled items were chosen: at random; so many of each verdict; so many "
+            "of each label; or they are other items. Guessed if you do not say, and checked.",
+            rich_help_panel=TABLES,
+        ),
+    ] = None,
+    insist: Annotated[
+        bool,
+        typer.Option(
+            "--insist",
+            help="Go by --labels although the table contradicts it.",
+            rich_help_panel=TABLES,
+        ),
+    ] = False,
+    lenient: Lenient = False,
+    id: Id = None,  # noqa: A002 - the option's name
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            metavar="COLUMN",
+            help="Judge the groups of this column one by one.",
+            rich_help_panel=TABLES,
+        ),
+    ] = None,
+    compare: Annotated[
+        str | None,
+        typer.Option(
+            "--compare",
+            metavar="A,B",
+            help="The difference of two groups of --by; on the same items with --id.",
+            rich_help_panel=TABLES,
+        ),
+    ] = None,
+    map: Map = None,  # noqa: A002 - the option's name
+    classes: Classes = None,
+    missing: Missing = None,
+    positive: Positive = None,
+    sensitivity: Annotated[
+        str | None,
+        typer.Option(
+            "--sensitivity",
+            metavar="0.9,0.85-0.94",
+            help="If known, instead of labels: how often the verdict is positive where the truth "
+            "is, with its 95 % limits.",
+            rich_help_panel=ESTIMATE,
+        ),
+    ] = None,
+    specificity: Annotated[
+        str | None,
+        typer.Option(
+            "--specificity",
+            metavar="0.97,0.95-0.99",
+            help="The same for the negative ones.",
+            rich_help_panel=ESTIMATE,
+        ),
+    ] = None,
+    level: Level = 0.95,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+    html: Html = None,
+    csv: CsvTable = None,
+    overwrite: Overwrite = False,
+    fail_if: FailIf = None,
+) -> None:
+    """What is the true rate behind machine verdicts? From people's labels of a few items.
+
+    A model has judged every item (an LLM judge, a moderation classifier, a test), people some of
+    them. How these were chosen decides how to reckon: say it with --labels.
+
+    `quantshift judge plan` says which items to label next.
+
+    Exit code 0: fine; 2: wrong input, told in one line; 3: a condition of --fail-if holds; 4: a
+    group cannot be estimated.
+
+    Examples:
+
+        quantshift judge verdicts.csv --verdict judge --label human --labels random
+
+        quantshift judge verdicts.csv --verdict gpt,claude --label human --html out.html
+
+        quantshift judge new.csv --verdict judge --label human --labelled older.csv
+
+        quantshift judge answers.csv --verdict judge --label human --by model --compare A,B --id q
+
+        quantshift judge tests.csv --verdict result --sensitivity 0.9,0.85-0.94 --specificity 0.97
+    """
+    conditions = [Condition.parse(text) for text in fail_if or ()]
+    check_standard_input([table], [labelled] if labelled else None)
+    outputs = Outputs(html, csv, is_judgement_csv, [table, labelled], overwrite)
+    outputs.check()
+    result = judge_table(
+        table,
+        verdict=names(verdict),
+        label=label,
+        labelled=labelled,
+        score=score,
+        id=id,
+        by=by,
+        compare=_pair(compare),
+        labels=labels,
+        map=_map(map),
+        classes=names(classes),
+        positive=positive,
+        sensitivity=_rate("sensitivity", sensitivity),
+        specificity=_rate("specificity", specificity),
+        missing=missing_names(missing),
+        insist=insist,
+        lenient=lenient,
+        level=level,
+        seed=seed,
+    )
+    # Before anything is written: a class that is not there is an error of the command.
+    failed = [line for condition in conditions for line in condition.failures(result)]
+    typer.echo(result.to_json() if as_json else render_text(result))
+    for line in outputs.write(lambda: _page(result), lambda: render_csv(result)):
+        if not as_json:
+            typer.echo(line)
+    leave(failed, can_be_estimated=all(batch.can_be_estimated for batch in result.batches))
+
+
+@app.command("plan")
+def plan(
+    table: Table,
+    verdict: Verdict = None,
+    label: Label = None,
+    score: Score = None,
+    labelled: Labelled = None,
+    lenient: Lenient = False,
+    id: Id = None,  # noqa: A002 - the option's name
+    map: Map = None,  # noqa: A002 - the option's name
+    classes: Classes = None,
+    missing: Missing = None,
+    precision: Annotated[
+        float | None,
+        typer.Option(
+            "--precision",
+            metavar="0.03",
+            help="Half the width the interval may have (default: 0.05).",
+            show_default=False,
+        ),
+    ] = None,
+    n_labels: Annotated[
+        int | None,
+        typer.Option(
+            "--n-labels", metavar="100", min=1, help="Instead: how many items you can label."
+        ),
+    ] = None,
+    how: Annotated[
+        str | None,
+        typer.Option(
+            "--how",
+            metavar="random|by-verdict|by-score",
+            help="How to draw them (default: by score if there is one, else by verdict).",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE.csv", help="Write the items to label here."),
+    ] = None,
+    level: Level = 0.95,
+    seed: Seed = 0,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace a file that is there, labels and all.")
+    ] = False,
+) -> None:
+    """Which items should people label next, and how many?
+
+    The sheet has the items in the order of labelling, with an empty column for the label and the
+    probability with which each was chosen. Fill it in from the top (stopping early is fine) and
+    give it to `quantshift judge --labelled`.
+
+    Example:
+
+        quantshift judge plan verdicts.csv --verdict judge --precision 0.03 --out sheet.csv
+    """
+    if out is not None:
+        check_sheet(out, inputs=[table, labelled], overwrite=overwrite)
+        if table == STANDARD_INPUT:
+            raise UserError("a sheet is drawn from a file, which is read twice; name one")
+    sheet = plan_labels(
+        table,
+        verdict=names(verdict),
+        label=label,
+        labelled=labelled,
+        score=score,
+        id=id,
+        precision=0.05 if precision is None and n_labels is None else precision,
+        n_labels=n_labels,
+        how=how,
+        map=_map(map),
+        classes=names(classes),
+        missing=missing_names(missing),
+        lenient=lenient,
+        level=level,
+        seed=seed,
+    )
+    found = sheet.plan
+    more, in_all = (" more", " with those there are") if sheet.labels else ("", "")
+    instead = "" if found.how == "random" else f"; random ones would be about {found.n_random:,}"
+    typer.echo(
+        f"Label {sheet.n_new:,}{more} items for an interval of about plus or minus "
+        f"{percent(found.half_width)}{instead}{in_all if instead else ''}."
+    )
+    if precision is not None and found.half_width > 1.1 * precision:
+        typer.echo("More cannot be had from these items.")
+    if len(sheet.strata) > 1:
+        for name, n in sheet.strata[:MOST_STRATA]:
+            typer.echo(f"  {name}: {n:,}")
+        if len(sheet.strata) > MOST_STRATA:
+            typer.echo(f"  ... and {len(sheet.strata) - MOST_STRATA} more")
+    if out is not None:
+        write_label_sheet(sheet, out, overwrite=overwrite)
+    typer.echo(f"items to label in {out}" if out else "Add --out FILE.csv to draw them.")
+
+
+def _page(result: Judgement) -> str:
+    from quantshift.judging.page import render_page
+
+    return render_page(result)
+
+
+def _pair(option: str | None) -> tuple[str, str] | None:
+    if option is None:
+        return None
+    pair = names(option)
+    if len(pair) != 2:
+        raise UserError(f"{option!r} names no two groups; write A,B", arguments=["compare"])
+    return pair[0], pair[1]
+
+
+def _map(option: str | None) -> dict[str, str]:
+    """Verdicts and the labels they say.
+
+    >>> _map("pass=1,fail=0")
+    {'pass': '1', 'fail': '0'}
+    """
+    told = {}
+    for entry in names(option):
+        verdict, sign, label = (part.strip() for part in entry.partition("="))
+        if not (verdict and sign and label):
+            raise UserError(f"{entry!r} maps nothing; write VERDICT=LABEL", arguments=["map"])
+        told[verdict] = label
+    return told
+
+
+def _rate(name: str, option: str | None) -> float | tuple[float, float, float] | None:
+    """A rate, with limits if there are any.
+
+    >>> _rate("sensitivity", "0.9,0.85-0.94")
+    (0.9, 0.85, 0.94)
+    """
+    if option is None:
+        return None
+    found = _RATE.fullmatch(option.strip())
+    if found is None:
+        raise UserError(
+            f"{option!r} is no {name}; write 0.9, or with limits 0.9,0.85-0.94", arguments=[name]
+        )
+    rate = float(found["rate"])
+    return rate if found["low"] is None else (rate, float(found["low"]), float(found["high"]))

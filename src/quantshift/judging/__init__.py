@@ -1,0 +1,33 @@
+"""A judge has spoken: the true rate behind machine verdicts, from a few labels of people."""
+
+from typing import TYPE_CHECKING
+
+from quantshift.judging.job import judge
+from quantshift.judging.rendering import render_csv, render_text
+from quantshift.judging.result import Judgement
+from quantshift.judging.sheet import LabelSheet, plan_labels, write_label_sheet
+from quantshift.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from quantshift.judging.page import render_page
+    from quantshift.judging.schema import json_schema
+else:
+    __getattr__, __dir__ = lazy_exports(
+        __name__,
+        {
+            "quantshift.judging.page": ("render_page",),
+            "quantshift.judging.schema": ("json_schema",),
+        },
+    )
+
+__all__ = [
+    "Judgement",
+    "LabelSheet",
+    "json_schema",
+    "judge",
+    "plan_labels",
+    "render_csv",
+    "render_page",
+    "render_text",
+    "write_label_sheet",
+]

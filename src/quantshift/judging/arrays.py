@@ -1,0 +1,74 @@
+"""Verdicts and labels that are given as values instead of a table: they are made one."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from quantshift.data.reading import Source
+from quantshift.errors import DataError, UserError
+from quantshift.judging.table import Asked
+from quantshift.own_data.columns import as_names, label_name
+
+
+def asked_for(
+    table: Source | None,
+    verdict: Any,
+    label: Any,
+    score: Any,
+    id_: Any,
+    by: Any,
+) -> tuple[Source, Asked]:
+    """The table and the names of its columns; a table is made of values."""
+    if table is not None:
+        return table, Asked(as_names(verdict), label, score, id_, by)
+    columns: dict[str, pl.Series] = {}
+    judges = _judges(verdict)
+    for name, values in [
+        *judges.items(),
+        ("label", label),
+        ("score", score),
+        ("id", id_),
+        ("by", by),
+    ]:
+        if values is not None:
+            columns[name] = _series(name, values)
+    if not columns:
+        raise UserError("give a table, or verdicts and labels as arrays")
+    sizes = {name: len(column) for name, column in columns.items()}
+    if len(set(sizes.values())) > 1:
+        told = ", ".join(f"{name} {n:,}" for name, n in sizes.items())
+        raise DataError(f"verdicts and labels need the same length (None without a label): {told}")
+    label, score, id_, by = (n if n in columns else None for n in ("label", "score", "id", "by"))
+    return pl.DataFrame(list(columns.values())), Asked(tuple(judges), label, score, id_, by)
+
+
+def _judges(verdict: Any) -> dict[str, Any]:
+    if verdict is None:
+        return {}
+    if isinstance(verdict, str):
+        raise UserError("verdict names a column: give its table too, or the verdicts as an array")
+    if isinstance(verdict, Mapping):
+        return {str(name): values for name, values in verdict.items()}
+    return {"judge": verdict}
+
+
+def _series(name: str, values: Any) -> pl.Series:
+    if isinstance(values, str):
+        raise UserError(f"{name}: {values!r} names a column: give its table too")
+    if type(values).__module__.startswith("pandas"):
+        return pl.Series(name, pl.from_pandas(values))
+    if isinstance(values, pl.Series):
+        return values.alias(name)
+    listed = np.asarray(values, dtype=object).tolist()
+    cells = [None if value is None or value != value else value for value in listed]
+    kinds = {type(value) for value in cells if value is not None}
+    if len(kinds) > 1 and not kinds <= {int, float}:
+        cells = [None if value is None else str(value) for value in cells]
+    return pl.Series(name, cells)
+
+
+def class_name(value: Any) -> str:
+    """A class as it is called in tables."""
+    return label_name(value) or str(value)

@@ -1,0 +1,72 @@
+"""How two systems differ, on the same items or on different ones."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.judging.call import Call
+from quantshift.judging.estimation import difference
+from quantshift.judging.result import SystemDifference
+from quantshift.judging.table import Items
+
+
+def differences_of(
+    call: Call, design: str, compare: tuple[str, str]
+) -> tuple[SystemDifference, ...]:
+    """The difference of two groups, class by class."""
+    items, classes = call.in_question(call.read.items, design), call.read.meaning.classes
+    groups = np.array(items.groups)
+    for name in compare:
+        if name not in groups:
+            raise unknown_name("system", name, sorted(set(groups.tolist())))
+    if compare[0] == compare[1]:
+        raise UserError("a system cannot be compared with itself", arguments=["compare"])
+    positions = [np.flatnonzero(groups == name) for name in compare]
+    pairs = _pairs(items, positions[0], positions[1])
+    paired = pairs is not None
+    parts = [items.take(p) for p in (positions if pairs is None else pairs)]
+    pooled = call.pools(design)
+    if not pooled:
+        for name, part in zip(compare, parts, strict=True):
+            if not call.tells(part):
+                raise DataError(f"no item of {name!r} has a label; label some of both systems")
+    own = call.design_of_groups(design)
+    first, second = (call.estimate(part, own, part=True, pooled=pooled) for part in parts)
+    shared = pooled or call.known is not None or call.read.elsewhere is not None
+    found = difference(first, second, paired=paired, shared=shared)
+    return tuple(
+        SystemDifference(
+            label=name,
+            system=compare[0],
+            other=compare[1],
+            estimate=float(found.difference[i]),
+            low=float(found.low[i]),
+            high=float(found.high[i]),
+            paired=paired,
+            n_items=len(parts[0]),
+            n_other=len(parts[1]),
+        )
+        for i, name in enumerate(classes)
+    )
+
+
+def _pairs(
+    items: Items, first: NDArray[Any], second: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """The positions of items that both systems have, in the same order; None without ids."""
+    if items.ids is None:
+        return None
+    ours = {items.ids[i]: i for i in first if items.ids[i] is not None}
+    theirs = {items.ids[i]: i for i in second if items.ids[i] is not None}
+    if len(ours) < len(first) or len(theirs) < len(second):
+        raise DataError(
+            "an id comes twice in one system, or is missing: items cannot be paired; leave the id "
+            "out to compare them unpaired",
+            arguments=["id"],
+        )
+    shared = [key for key in ours if key in theirs]
+    if not shared:
+        return None
+    return np.array([ours[key] for key in shared]), np.array([theirs[key] for key in shared])

@@ -1,0 +1,213 @@
+"""What the estimates say of a batch, for people: shares, rates, doubts and advice."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from quantshift.judging.call import Call
+from quantshift.judging.designs import Guess
+from quantshift.judging.estimation import Judged
+from quantshift.judging.ordered import mean
+from quantshift.judging.quality import Quality
+from quantshift.judging.result import (
+    Agreement,
+    JudgedBatch,
+    JudgeQuality,
+    LabelDesign,
+    MeanLevel,
+    Rate,
+)
+from quantshift.judging.table import Items
+from quantshift.own_data.columns import NO_LABEL
+from quantshift.own_data.result import Rows, Share
+from quantshift.own_data.words import WIDE
+
+PLANNED, GIVEN = "planned", "given"
+"""How labels were chosen, beside the designs: by a plan whose probabilities are known; or there are
+none, because the rates of the judge are known."""
+
+MOST_NAMED = 3
+"""Verdicts that fit no label."""
+
+
+def batch_of(
+    call: Call,
+    name: str,
+    judged: Judged,
+    items: Items,
+    lead: str,
+    *,
+    guess: Guess | None = None,
+    pooled: bool = False,
+) -> JudgedBatch:
+    """An estimate as people see it; pooled: with the labels of all groups."""
+    read = call.read
+    classes = read.meaning.classes
+    shares = tuple(
+        Share(label, float(p), float(low), float(high))
+        for label, p, low, high in zip(
+            classes, judged.prevalence, judged.low, judged.high, strict=True
+        )
+    )
+    other: tuple[Share, ...] = ()
+    if judged.range_low is not None and judged.range_high is not None:
+        other = tuple(
+            Share(label, None, float(low), float(high))
+            for label, low, high in zip(classes, judged.range_low, judged.range_high, strict=True)
+        )
+    judges = tuple(_quality(call, j, quality) for j, quality in enumerate(judged.judges))
+    own_share = shares[classes.index(lead)]
+    assumed = judged.assumed
+    if pooled:
+        assumed = f"{assumed} The labels of all groups serve each of them."
+    return JudgedBatch(
+        name=name,
+        n_items=judged.n_items,
+        n_labelled=int((items.labels >= 0).sum()) if pooled else judged.n_labelled,
+        shares=shares,
+        mean=_mean(call, judged, judges),
+        judges=judges,
+        labels=_label_design(call, judged, guess),
+        assumed=assumed,
+        if_verdicts_mean_the_same=other,
+        labels_for_half_width=judged.labels_for_half_width,
+        warnings=tuple(judged.notes),
+        advice=(*_asking(guess), *_advice(judged, own_share, judges, lead)),
+    )
+
+
+def lost_rows(rows: Rows) -> Rows:
+    """The same, but for the rows without a label, which nobody misses in a table of labels."""
+    left_out = {why: n for why, n in rows.left_out.items() if why != NO_LABEL}
+    return replace(rows, left_out=left_out)
+
+
+def _mean(call: Call, judged: Judged, judges: Sequence[JudgeQuality]) -> MeanLevel | None:
+    if not call.ordered:
+        return None
+    worth = {name: float(name) for name in call.read.meaning.classes}
+    found = mean(judged, list(worth.values()))
+    naive = judges[0].naive if judges else None
+    told = None if naive is None else sum(share * worth[name] for name, share in naive.items())
+    return MeanLevel(found.mean, found.low, found.high, told)
+
+
+def _label_design(call: Call, judged: Judged, guess: Guess | None) -> LabelDesign:
+    check = judged.check
+    design, told = judged.design, call.told is not None
+    if call.known is not None:
+        design, told = GIVEN, True
+    elif call.read.planned:
+        design, told = PLANNED, True
+    elif design == "elsewhere" and call.read.elsewhere is not None:
+        told = True
+    elif guess is not None:
+        told = False
+    said = check.said if guess is None else f"Guessed: {guess.why}. {check.said}"
+    return LabelDesign(design, told, check.ok, check.p_value, check.looks_like, said)
+
+
+def unknown_batch(call: Call, name: str, items: Items, design: str) -> JudgedBatch:
+    """A group of which nothing can be said."""
+    return JudgedBatch(
+        name=name,
+        n_items=len(items),
+        n_labelled=0,
+        shares=tuple(Share(label, None, 0.0, 1.0) for label in call.read.meaning.classes),
+        mean=None,
+        judges=(),
+        labels=LabelDesign(design, call.told is not None, True, None, None, ""),
+        assumed="",
+        if_verdicts_mean_the_same=(),
+        labels_for_half_width=None,
+        warnings=(),
+        advice=(),
+        can_be_estimated=False,
+        why_not="none of its items has a label",
+    )
+
+
+def _quality(call: Call, position: int, quality: Quality) -> JudgeQuality:
+    meant = call.read.meaning
+    verdicts, says = meant.verdicts[position], meant.says[position]
+    naive = None
+    if not np.isnan(quality.naive).any():
+        naive = dict(zip(meant.classes, quality.naive.tolist(), strict=True))
+    rates = tuple(
+        Rate(
+            label,
+            verdict,
+            float(quality.rates[y, c]),
+            float(quality.rates_low[y, c]),
+            float(quality.rates_high[y, c]),
+        )
+        for y, label in enumerate(meant.classes)
+        for c, verdict in enumerate(verdicts)
+        if np.isfinite(quality.rates[y, c])
+    )
+    agreement = None
+    if np.isfinite([quality.kappa, quality.kappa_low, quality.kappa_high]).all():
+        agreement = Agreement(
+            float(quality.kappa), float(quality.kappa_low), float(quality.kappa_high)
+        )
+    return JudgeQuality(
+        name=call.judges[position],
+        verdicts=verdicts,
+        says=tuple(None if code < 0 else meant.classes[code] for code in says),
+        naive=naive,
+        rates=rates,
+        agreement=agreement,
+    )
+
+
+def _asking(guess: Guess | None) -> Iterator[str]:
+    if guess is not None:
+        yield (
+            "Say how the labelled items were chosen (labels: random, by-verdict, by-label or "
+            "elsewhere): data can contradict a guess, not confirm it."
+        )
+
+
+def _advice(
+    judged: Judged, share: Share, judges: Sequence[JudgeQuality], lead: str
+) -> Iterator[str]:
+    """What to do next."""
+    naive = [j.naive[lead] for j in judges if j.naive is not None]
+    if naive and all(not share.low <= p <= share.high for p in naive):
+        yield "Do not report the naive rate: the labels contradict it."
+    if share.high - share.low > WIDE:
+        yield (
+            "The interval says little yet. Label more items: `quantshift judge plan` says how many "
+            "and which."
+        )
+    elif judged.labels_for_half_width is not None:
+        yield (
+            "Report the rate with its interval. Label again when the judge, its prompt or the kind "
+            "of items changes."
+        )
+
+
+def doubts(call: Call) -> Iterator[str]:
+    """What looks odd about verdicts and labels."""
+    read = call.read
+    items = read.items
+    labelled = items.labels >= 0
+    for j, name in enumerate(call.judges):
+        pairs = zip(read.meaning.verdicts[j], read.meaning.says[j], strict=True)
+        fit_none = [verdict for verdict, code in pairs if code < 0]
+        if fit_none:
+            told = ", ".join(map(repr, fit_none[:MOST_NAMED])) + ", ..." * (
+                len(fit_none) > MOST_NAMED
+            )
+            yield (
+                f"verdicts of {name!r} that fit no label: {told}; they are of use as verdicts of "
+                "their own, but there is no naive rate and no kappa, unless you map them to labels"
+            )
+    counts = np.bincount(items.labels[labelled], minlength=len(read.meaning.classes))
+    if read.elsewhere is not None:
+        counts = counts + np.bincount(read.elsewhere.labels, minlength=len(counts))
+    never = [c for c, n in zip(read.meaning.classes, counts, strict=True) if not n]
+    if never and np.count_nonzero(counts) > 1:
+        told = ", ".join(map(repr, never))
+        yield f"no label is {told}: the answer allows for that, and cannot say more"

@@ -1,0 +1,179 @@
+"""Judged items: verdicts or scores of all, labels of some, checked and brought into one shape."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from quantshift.errors import DataError, UserError
+from quantshift.judging import cells
+from quantshift.judging.cells import Cells
+from quantshift.judging.combination import equal_rates
+from quantshift.types import Codes
+
+Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedItems:
+    """The arguments, checked. verdicts: (n_items, n_judges) or None; score: heights or None."""
+
+    verdicts: NDArray[np.int64] | None
+    labels: Codes
+    n_classes: int
+    score: Reals | None
+    other: tuple[NDArray[np.int64] | Reals, Codes] | None
+    classes: tuple[Codes, ...]
+
+    @classmethod
+    def of(
+        cls,
+        verdicts: ArrayLike | None,
+        labels: ArrayLike,
+        n_classes: int,
+        score: ArrayLike | None,
+        elsewhere: tuple[ArrayLike, ArrayLike] | None,
+        verdict_classes: Sequence[ArrayLike] | None,
+    ) -> "JudgedItems":
+        """The arguments are those of `estimate`."""
+        y = np.asarray(labels, dtype=np.int64)
+        if n_classes < 2:
+            raise DataError("a rate needs at least two classes")
+        if verdicts is None and score is None:
+            raise UserError(
+                "give the verdicts of a judge or a score", arguments=["verdict", "score"]
+            )
+        v = None if verdicts is None else _columns(verdicts)
+        # The score takes the place of verdicts where one number can: with two classes.
+        use_score = score is not None and (v is None or n_classes == 2)
+        s = cells.heights(score) if use_score and score is not None else None
+        for values in (v, s):
+            if values is not None and len(values) != len(y):
+                raise DataError(f"there are {len(values)} verdicts or scores and {len(y)} labels")
+        if len(y) == 0:
+            raise DataError("there are no items")
+        other = None
+        if elsewhere is not None:
+            told = (
+                np.asarray(elsewhere[0], dtype=np.float64)
+                if s is not None
+                else _columns(elsewhere[0])
+            )
+            other_y = np.asarray(elsewhere[1], dtype=np.int64)
+            if len(told) != len(other_y) or (
+                v is not None and told.ndim == 2 and told.shape[1] != v.shape[1]
+            ):
+                raise DataError("items labelled elsewhere need verdicts of the same judges each")
+            other = (told[other_y >= 0], other_y[other_y >= 0])
+        for own in (y, *(() if other is None else (other[1],))):
+            if len(own) and (own.min() < -1 or own.max() >= n_classes):
+                raise DataError(
+                    f"codes of labels must be from 0 to {n_classes - 1}, or -1 for none"
+                )
+        return cls(v, y, n_classes, s, other, _classes(v, other, n_classes, verdict_classes))
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Which items are labelled."""
+        return np.asarray(self.labels >= 0)
+
+    @property
+    def n_labelled(self) -> int:
+        """Labels, here or elsewhere."""
+        return int(self.known.sum()) if self.other is None else len(self.other[1])
+
+    def n_items(self, design: str) -> int:
+        """Items whose classes are in question."""
+        return int(self.in_sample(design).sum())
+
+    def in_sample(self, design: str) -> NDArray[np.bool_]:
+        """Which items these are: not those that are from elsewhere."""
+        if design == "elsewhere" and self.other is None:
+            return ~self.known
+        return np.ones(len(self.labels), dtype=bool)
+
+    def labelled(self) -> tuple[Codes | None, Codes]:
+        """First judge's verdicts and labels of the labelled items."""
+        if self.other is not None:
+            told, y = self.other
+            return (None if self.score is not None else told[:, 0].astype(np.int64)), y
+        return None if self.verdicts is None else self.verdicts[self.known, 0], self.labels[
+            self.known
+        ]
+
+    def cells(self) -> Cells:
+        """What is said of each item, as one verdict."""
+        told = None if self.other is None else self.other[0]
+        y = self.labels[self.known] if self.other is None else self.other[1]
+        if self.score is not None:
+            floats = None if told is None else told.astype(np.float64)
+            return cells.of_score(self.score, floats, y, self.n_classes)
+        assert self.verdicts is not None
+        return cells.of_judges(
+            self.verdicts,
+            None if told is None else told.astype(np.int64),
+            self.classes,
+            self.n_classes,
+        )
+
+    def equal_rates(self) -> float:
+        """p-value of the labels here and elsewhere having the same rates."""
+        own, y = self.cells(), self.labels[self.known]
+        assert own.elsewhere is not None
+        assert self.other is not None
+        tables = [
+            np.bincount(labels * own.n + codes, minlength=self.n_classes * own.n)
+            for codes, labels in ((own.codes[self.known], y), (own.elsewhere, self.other[1]))
+        ]
+        here, there = (table.reshape(self.n_classes, own.n).astype(np.float64) for table in tables)
+        return equal_rates(here, there)
+
+    def notes(self) -> tuple[str, ...]:
+        """What is strange about verdicts and labels."""
+        v, y = self.labelled()
+        found = []
+        if len(np.unique(y)) == 1:
+            found.append("All labels are of one class: of the others only a limit is known.")
+        if self.verdicts is not None and self.verdicts.shape[1] == 1:
+            if len(np.unique(self.verdicts)) == 1:
+                found.append("All verdicts are the same: the judge adds nothing to the labels.")
+            elif v is not None and np.array_equal(self.classes[0][v], y):
+                found.append(
+                    "All labels agree with the verdicts: were they given without seeing them?"
+                )
+        return tuple(found)
+
+
+def _columns(verdicts: ArrayLike) -> NDArray[np.int64]:
+    v = np.asarray(verdicts)
+    if v.ndim == 1:
+        v = v[:, np.newaxis]
+    if v.ndim != 2 or (v.size and (not np.issubdtype(v.dtype, np.integer) or v.min() < 0)):
+        raise DataError("verdicts are codes, 0 or more, of every item")
+    return v.astype(np.int64)
+
+
+def _classes(
+    v: NDArray[np.int64] | None,
+    other: tuple[NDArray[np.int64] | Reals, Codes] | None,
+    n_classes: int,
+    given: Sequence[ArrayLike] | None,
+) -> tuple[Codes, ...]:
+    """For each judge the class that each verdict says, -1 for none."""
+    if v is None:
+        return ()
+    found = []
+    for j in range(v.shape[1]):
+        most = int(v[:, j].max())
+        if other is not None and other[0].ndim == 2:
+            most = max(most, int(other[0][:, j].max(initial=0)))
+        own = np.asarray(given[j], dtype=np.int64) if given is not None else np.arange(n_classes)
+        if most >= len(own) or own.max(initial=-1) >= n_classes:
+            raise DataError(
+                f"verdicts have codes up to {most} where {n_classes} classes are known: say what "
+                "class each verdict stands for",
+                arguments=["map"],
+            )
+        found.append(own)
+    return tuple(found)

@@ -1,0 +1,188 @@
+"""The true rate behind verdicts, from a table to an answer: read, estimate, compare, advise."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from quantshift.data.reading import Source
+from quantshift.errors import UserError, unknown_name
+from quantshift.judging.arrays import asked_for, class_name
+from quantshift.judging.call import Call
+from quantshift.judging.comparing import differences_of
+from quantshift.judging.designs import DESIGNS
+from quantshift.judging.estimation import GivenRate
+from quantshift.judging.findings import batch_of, doubts, lost_rows, unknown_batch
+from quantshift.judging.result import JudgedBatch, Judgement, SystemDifference
+from quantshift.judging.table import Asked, read_judged
+from quantshift.own_data.columns import as_names
+from quantshift.own_data.pool import natural, row_warnings
+from quantshift.own_data.words import class_names, headline
+
+Columns = str | Sequence[Any] | Any
+"""The name of a column, or the values themselves."""
+
+
+def judge(
+    table: Source | None = None,
+    *,
+    verdict: Columns | Mapping[str, Sequence[Any]] | None = None,
+    label: Columns | None = None,
+    labelled: Source | None = None,
+    score: Columns | None = None,
+    id: Columns | None = None,  # noqa: A002 - the name of the option
+    by: Columns | None = None,
+    compare: tuple[str, str] | None = None,
+    labels: str | None = None,
+    map: Mapping[Any, Any] = MappingProxyType({}),  # noqa: A002 - the name of the option
+    classes: Sequence[Any] = (),
+    positive: Any = None,
+    sensitivity: float | tuple[float, float, float] | None = None,
+    specificity: float | tuple[float, float, float] | None = None,
+    missing: Sequence[str] | None = None,
+    insist: bool = False,
+    lenient: bool = False,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Judgement:
+    """The true share of each class among items that a machine has judged, people a few of them.
+
+    table: a file or a data frame with a verdict for every item. Without it the arguments that name
+        columns hold their values: `judge(verdict=[...], label=[...])`, None for no label.
+    verdict: the column of the verdicts, or several, one for each judge; score: a column of numbers
+        instead or beside.
+    label: the column of people's labels, empty where there is none.
+    labelled: another table with labels: of the same items, found by `id`; a sheet that
+        `plan_labels` has drawn; or other items, with verdicts of their own.
+    labels: how the labelled items were chosen: "random", "by-verdict" (so many of each verdict),
+        "by-label" (so many of each label), "elsewhere" (other items). Guessed if not told. Data
+        that contradict it are an error, unless you `insist`.
+    by: a column of groups to judge one by one; compare: two of them, whose difference is estimated,
+        on the same items if their ids are the same.
+    map: verdict -> label, where the names differ and it is not obvious; classes: all classes, if
+        some are not among the labels; positive: the class whose share comes first.
+    sensitivity, specificity: known rates instead of labels, with 95% limits: 0.9, or
+        (0.9, 0.85, 0.94).
+    """
+    if not 0.5 <= level < 1:
+        raise UserError(f"a level is between 0.5 and 1, got {level:g}", arguments=["level"])
+    if labels is not None and labels not in DESIGNS:
+        raise unknown_name("way to choose labels", labels, DESIGNS)
+    source, asked = asked_for(table, verdict, label, score, id, by)
+    asked = replace(
+        asked,
+        map={class_name(verdict): class_name(label) for verdict, label in map.items()},
+        classes=tuple(class_name(c) for c in classes),
+        positive=None if positive is None else class_name(positive),
+        missing=None if missing is None else as_names(missing),
+        elsewhere=labels == "elsewhere",
+        lenient=lenient,
+    )
+    known = _given_rates(sensitivity, specificity)
+    if known is None and asked.label is None:
+        raise UserError(
+            "name the column of the labels, or give the sensitivity and specificity of the judge",
+            arguments=["label", "sensitivity", "specificity"],
+        )
+    read = read_judged(source, labelled, asked)
+    if known is not None and len(read.meaning.classes) != 2:
+        raise UserError("a sensitivity and a specificity are of two classes; there are more here")
+    if compare is not None and by is None:
+        raise UserError(
+            "to compare two systems name the column that tells them apart", arguments=["by"]
+        )
+    call = Call(read, asked.verdict, known, labels, insist, level, seed)
+    call.check()
+    return _judgement(call, asked, compare)
+
+
+def _judgement(call: Call, asked: Asked, compare: tuple[str, str] | None) -> Judgement:
+    read = call.read
+    positive = asked.positive or (
+        read.meaning.classes[-1] if len(read.meaning.classes) == 2 else None
+    )
+    lead = headline(read.meaning.classes, positive)
+    guess = call.guess()
+    judged = call.estimate(read.items, guess.design if guess else _design(call))
+    overall = batch_of(call, read.name, judged, read.items, lead, guess=guess)
+    warnings = [
+        *read.warnings,
+        *(w for rows in read.rows for w in row_warnings(lost_rows(rows))),
+    ]
+    warnings += doubts(call)
+    batches: tuple[JudgedBatch, ...] = (overall,)
+    differences: tuple[SystemDifference, ...] = ()
+    if read.items.groups is not None:
+        batches = tuple(_groups(call, judged.design, lead))
+        if len(batches) > 1 and compare is None:
+            warnings.append(
+                f"each of the {len(batches)} intervals holds on its own; among so many the largest "
+                "and the smallest share are partly chance"
+            )
+    if compare is not None:
+        differences = differences_of(call, judged.design, compare)
+    return Judgement(
+        classes=read.meaning.classes,
+        level=call.level,
+        label=asked.label,
+        judges=asked.verdict,
+        score=asked.score,
+        by=asked.by,
+        ordered=call.ordered,
+        headline=lead,
+        names=class_names(asked.label, read.meaning.classes),
+        overall=overall,
+        batches=batches,
+        differences=differences,
+        warnings=tuple(dict.fromkeys(warnings)),
+        rows=read.rows,
+    )
+
+
+def _design(call: Call) -> str | None:
+    """What the estimator is told: the labels of a sheet and known rates speak for themselves."""
+    return None if call.known is not None or call.read.planned else call.told_of_items
+
+
+def _groups(call: Call, design: str, lead: str) -> Iterator[JudgedBatch]:
+    """The groups one by one; carried-over rates are those of all groups together."""
+    items = call.read.items
+    groups = np.array(items.groups)
+    pooled = call.pools(design)
+    for name in dict.fromkeys(sorted(groups.tolist(), key=natural)):
+        part = call.in_question(items.take(np.flatnonzero(groups == name)), design)
+        if not pooled and not call.tells(part):
+            yield unknown_batch(call, name, part, design)
+            continue
+        if not len(part):
+            continue
+        found = call.estimate(part, call.design_of_groups(design), part=True, pooled=pooled)
+        yield batch_of(call, name, found, part, lead, pooled=pooled)
+
+
+def _given_rates(
+    sensitivity: float | tuple[float, float, float] | None,
+    specificity: float | tuple[float, float, float] | None,
+) -> tuple[GivenRate, GivenRate] | None:
+    if sensitivity is None and specificity is None:
+        return None
+    if sensitivity is None or specificity is None:
+        raise UserError(
+            "give both the sensitivity and the specificity",
+            arguments=["sensitivity", "specificity"],
+        )
+    return _given("sensitivity", sensitivity), _given("specificity", specificity)
+
+
+def _given(what: str, rate: float | tuple[float, float, float]) -> GivenRate:
+    values = [float(v) for v in (rate if isinstance(rate, tuple | list) else [rate])]
+    if len(values) not in (1, 3) or not all(0 <= v <= 1 for v in values):
+        raise UserError(
+            f"a {what} is a share, with or without its limits: 0.9, or 0.9 between 0.85 and 0.94",
+            arguments=[what],
+        )
+    if len(values) == 3 and not values[1] <= values[0] <= values[2]:
+        raise UserError(f"the {what} {values[0]:g} is not between its limits", arguments=[what])
+    return GivenRate(*values)

@@ -1,0 +1,208 @@
+"""What verdicts and labels mean: the classes, their order, and which verdict says which class.
+
+Judges and people write "pass" and 1, "Yes" and true. Where it is obvious which verdict stands for
+which label it is guessed; a verdict that fits none, such as "tie (inconsistent)", stays a verdict
+of its own, which estimates use and the naive rate cannot.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from quantshift.data.names import in_order
+from quantshift.errors import DataError, UserError, unknown_name
+
+YES = frozenset(
+    {"1", "true", "t", "yes", "y", "pass", "passed", "passes", "positive", "pos", "good"}
+    | {"correct", "right", "ok", "accept", "accepted"}
+)
+NO = frozenset(
+    {"0", "-1", "false", "f", "no", "n", "fail", "failed", "fails", "negative", "neg", "bad"}
+    | {"wrong", "reject", "rejected"}
+)
+NEGATIONS = ("not ", "non-", "non ", "non", "no ", "un", "in", "ir", "im", "dis")
+"""What turns a word into its contrary: relevant and irrelevant, safe and unsafe."""
+
+MOST_VALUES = 50
+"""A column with more different values is no column of verdicts or labels."""
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """The classes in their order, and the verdicts of each judge.
+
+    verdicts: the different verdicts of each judge; says: for each of them the position of the class
+    that it says, -1 if none.
+    """
+
+    classes: tuple[str, ...]
+    verdicts: tuple[tuple[str, ...], ...]
+    says: tuple[tuple[int, ...], ...]
+
+
+def meaning(
+    verdicts: Mapping[str, Sequence[str]],
+    labels: Sequence[str],
+    *,
+    given: Mapping[str, str],
+    classes: Sequence[str],
+    positive: str | None,
+) -> Meaning:
+    """What the different verdicts of each judge and the different labels mean.
+
+    given: verdict -> label, where the user says it; classes: all of them, if the user says so.
+    """
+    for judge, values in verdicts.items():
+        _check_few(f"verdicts in {judge!r}", values, "a score is given as one", ["score"])
+    _check_few("labels", labels, "put them into classes first", ["label"])
+    every = [name for values in verdicts.values() for name in values]
+    known = _classes(every, labels, given, classes)
+    order = _ordered(known, positive)
+    told = _checked(given, every, order)
+    if positive is None and len(order) == 2 and not contraries(order):
+        # The words of a judge may tell which is the positive class where those of people do not.
+        spoken = [told.get(v) for values in verdicts.values() for v in contraries(values)][:2]
+        if spoken == [order[1], order[0]]:
+            order = order[::-1]
+    names, says = [], []
+    for values in verdicts.values():
+        mapped = guessed_map(values, order) | {v: c for v, c in told.items() if v in values}
+        own = sorted(in_order(values), key=lambda v: order.index(mapped[v]) if v in mapped else 99)
+        names.append(tuple(own))
+        says.append(tuple(order.index(mapped[v]) if v in mapped else -1 for v in own))
+    return Meaning(order, tuple(names), tuple(says))
+
+
+def guessed_map(verdicts: Sequence[str], labels: Sequence[str]) -> dict[str, str]:
+    """Which verdicts obviously say which label.
+
+    >>> guessed_map(["pass", "fail"], ["0", "1"])
+    {'pass': '1', 'fail': '0'}
+    >>> guessed_map(["A", "tie", "tie (inconsistent)"], ["a", "b", "Tie"])
+    {'A': 'a', 'tie': 'Tie'}
+    >>> guessed_map([str(i) for i in range(1, 11)], ["0", "1"])  # another scale
+    {}
+    """
+    if all(map(_is_number, [*verdicts, *labels])):
+        shared = [v for v in verdicts if v in labels]
+        same_scale = len(shared) == len(verdicts) or (len(labels) > 2 and len(shared) > 1)
+        if same_scale:
+            return {v: v for v in shared}
+    else:
+        by_name = {label.casefold(): label for label in labels}
+        found = {v: by_name[v.casefold()] for v in verdicts if v.casefold() in by_name}
+        if found:
+            return found
+    ours, theirs = contraries(verdicts), contraries(labels)
+    return dict(zip(ours[::-1], theirs[::-1], strict=True)) if ours and theirs else {}
+
+
+def contraries(names: Sequence[str]) -> tuple[str, ...]:
+    """Two names as no and yes, if they say so; else nothing.
+
+    >>> contraries(["pass", "fail"]), contraries(["relevant", "irrelevant"]), contraries(["a", "b"])
+    (('fail', 'pass'), ('irrelevant', 'relevant'), ())
+    """
+    if len(names) != 2:
+        return ()
+    for no, yes in (tuple(names), tuple(names)[::-1]):
+        small_no, small_yes = no.casefold(), yes.casefold()
+        negated = any(small_no == f"{prefix}{small_yes}" for prefix in NEGATIONS)
+        if negated or (small_no in NO and small_yes in YES):
+            return no, yes
+    return ()
+
+
+def alike(names: Sequence[str]) -> list[str]:
+    """Names that differ from another in case alone."""
+    small = [name.casefold() for name in names]
+    return [name for name in names if small.count(name.casefold()) > 1]
+
+
+def _classes(
+    verdicts: Sequence[str], labels: Sequence[str], given: Mapping[str, str], named: Sequence[str]
+) -> tuple[str, ...]:
+    if named:
+        for label in labels:
+            if label not in named:
+                raise DataError(f"the labels have {label!r}, which is none of the classes named")
+        return tuple(named)
+    told = [right for left, right in given.items() if left in verdicts or left not in labels]
+    known = dict.fromkeys([*labels, *told])
+    if not known:
+        # Scores and no label: there are two classes, whatever they will be called.
+        known = dict.fromkeys(verdicts or ["0", "1"])
+    every = {*known, *verdicts}
+    if len(known) > 2 and all(map(_is_number, every)) and len({*known} & {*verdicts}) > 1:
+        # Levels of one scale, some of which no person has given.
+        known = dict.fromkeys([*known, *verdicts])
+    if len(known) == 1:
+        known = dict.fromkeys([*known, *_counterpart(next(iter(known)), set(verdicts))])
+    if len(known) < 2:
+        what, only = ("labels" if labels else "verdicts"), next(iter(known))
+        raise DataError(
+            f"the {what} are all {only!r} and nothing tells the other classes; label more items, "
+            "or name the classes",
+            arguments=["classes"],
+        )
+    return tuple(known)
+
+
+def _counterpart(label: str, verdicts: set[str]) -> list[str]:
+    """The other of two classes, if the verdicts name it in the words of the label."""
+    others = [v for v in verdicts if v.casefold() != label.casefold()]
+    if len(others) == 1 and len(verdicts) == 2:
+        return others
+    pair = contraries(sorted(verdicts))
+    if not pair:
+        return []
+    spoken = {"1": "0", "0": "1", "true": "false", "false": "true", "yes": "no", "no": "yes"}
+    other = spoken.get(label.casefold())
+    return [] if other is None else [other]
+
+
+def _ordered(classes: Sequence[str], positive: str | None) -> tuple[str, ...]:
+    """In their order; of two the positive one last."""
+    order = contraries(classes) or in_order(classes)
+    if positive is None:
+        return order
+    if positive not in order:
+        raise unknown_name("class", positive, order)
+    return (*(c for c in order if c != positive), positive) if len(order) == 2 else order
+
+
+def _checked(
+    given: Mapping[str, str], verdicts: Sequence[str], classes: Sequence[str]
+) -> dict[str, str]:
+    """The user's map, verdict -> class, whichever way round it was written."""
+    told = {}
+    for left, right in given.items():
+        verdict, label = (left, right)
+        if left not in verdicts and right in verdicts and left in classes:
+            verdict, label = right, left
+        if verdict not in verdicts:
+            raise _arguing(unknown_name("verdict", verdict, verdicts))
+        if label not in classes:
+            raise _arguing(unknown_name("label", label, classes))
+        told[verdict] = label
+    return told
+
+
+def _arguing(error: UserError) -> UserError:
+    return UserError(error, arguments=["map"])
+
+
+def _check_few(what: str, values: Sequence[str], cure: str, arguments: Sequence[str]) -> None:
+    if len(values) > MOST_VALUES:
+        raise DataError(
+            f"the {what} have {len(values):,} different values ({values[0]!r}, ...), too many for "
+            f"classes; {cure}",
+            arguments=arguments,
+        )
+
+
+def _is_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,48 @@
+"""The mean of ordered classes, such as grades from 1 to 5.
+
+Its standard error follows from what each item adds to the shares of the classes (their influence).
+Limits are as many standard errors away as those of the shares are from theirs, on average over the
+classes, so that the care for few labels carries over.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from quantshift.errors import DataError
+from quantshift.judging.estimation import Judged
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean value of the items, and its limits."""
+
+    mean: float
+    low: float
+    high: float
+    level: float
+
+
+def mean(judged: Judged, values: ArrayLike) -> Mean:
+    """values: of the classes, (n_classes,)."""
+    worth = np.asarray(values, dtype=np.float64)
+    if worth.shape != judged.prevalence.shape or not np.isfinite(worth).all():
+        raise DataError(f"a mean needs a number for each of the {len(judged.prevalence)} classes")
+    parts = [judged.influence]
+    if judged.influence_elsewhere is not None:
+        parts.append(judged.influence_elsewhere)
+    moved = np.concatenate(parts) / len(judged.influence)
+    errors = np.sqrt((moved**2).sum(axis=0))
+    error = float(np.sqrt(((moved @ worth) ** 2).sum()))
+    z = float(stats.norm.ppf((1 + judged.level) / 2))
+    half = (judged.high - judged.low) / 2
+    if errors.sum() > 0 and error > 0:
+        reach = max(float(half.sum() / errors.sum()), z) * error
+    else:
+        # No label contradicts the verdicts: what a class may still gain, another loses.
+        reach = float(half.max()) * float(np.ptp(worth))
+    middle = float(judged.prevalence @ worth)
+    low, high = np.clip([middle - reach, middle + reach], worth.min(), worth.max())
+    return Mean(middle, float(low), float(high), judged.level)

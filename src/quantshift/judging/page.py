@@ -1,0 +1,222 @@
+"""A judgement as one self-contained web page, for people who were not there.
+
+It has the shell and the look of the other pages (`quantshift.report.page.shell`).
+"""
+
+from typing import Any
+
+from quantshift.judging.findings import lost_rows
+from quantshift.judging.rendering import (
+    alarms,
+    answer,
+    design_said,
+    needed_said,
+    summary_rows,
+)
+from quantshift.judging.result import JudgedBatch, Judgement, JudgeQuality
+from quantshift.own_data.pool import row_warnings
+from quantshift.own_data.rendering import estimate_said, headline_share, rows_said, shown
+from quantshift.own_data.words import limits, one_line, percent, shortened
+from quantshift.report.page.shell import render_shell
+
+
+def render_page(result: Judgement) -> str:
+    """The page as one string of HTML."""
+    overall, lead = result.overall, shown(result, result.headline)
+    several = len(result.batches) > 1
+    head, *rows = summary_rows(result)
+    if not any(row[-1] for row in rows):
+        head, rows = head[:-1], [row[:-1] for row in rows]
+    return render_shell(
+        __package__,
+        look_of=("quantshift.own_data",),
+        title=f"How common is “{lead}”, really?",
+        lead=_lead(result, lead),
+        numbers=_numbers(result, lead),
+        several=several,
+        headline=result.headline,
+        classes=[(label, shown(result, label)) for label in result.classes],
+        has_naive=any(judge.naive for judge in overall.judges),
+        table_head=head,
+        table_rows=rows,
+        other_assumption=[
+            (shown(result, s.label), limits(s.low, s.high))
+            for s in overall.if_verdicts_mean_the_same
+        ],
+        differences=_differences(result),
+        compared=_compared(result),
+        compared_how=_compared_how(result),
+        judges=[_judge(result, judge) for judge in overall.judges if judge.rates],
+        state=_state(overall),
+        check=overall.labels.said,
+        assumed=overall.assumed,
+        needed="" if overall.labels.design == "given" else needed_said(overall),
+        advices=[advice.replace("`", "") for advice in overall.advice],
+        alarms=[*alarms(result), *_unknown(result)],
+        warnings=_warnings(result),
+        rows=[rows_said(rows) for rows in result.rows],
+        facts=_facts(result),
+        level=f"{100 * result.level:g} %",
+        data=_chart_data(result, several=several),
+    )
+
+
+def _lead(result: Judgement, lead: str) -> str:
+    share = headline_share(result, result.overall)
+    if share.estimate is None:
+        return f"{answer(result, result.overall)}."
+    said = (
+        f"{percent(share.estimate)} of the {result.overall.n_items:,} items of "
+        f"{shortened(result.overall.name)} are “{lead}”; with {100 * result.level:g} % confidence "
+        f"{limits(share.low, share.high)}."
+    )
+    naive = _naive(result.overall, result.headline)
+    if naive is None:
+        return said
+    inside = share.low <= naive <= share.high
+    contrary = "which is within that." if inside else "which people’s labels contradict."
+    return f"{said} Counting the machine’s verdicts gives {percent(naive)}, {contrary}"
+
+
+def _numbers(result: Judgement, lead: str) -> list[tuple[str, str]]:
+    share = headline_share(result, result.overall)
+    naive = _naive(result.overall, result.headline)
+    told = [
+        (f"true share of {lead}", estimate_said(share)),
+        (f"{100 * result.level:g} % interval", limits(share.low, share.high)),
+    ]
+    if naive is not None:
+        told.append(("by the verdicts alone", percent(naive)))
+    mean = result.overall.mean
+    if mean is not None:
+        told.append((f"mean ({mean.low:.2f} to {mean.high:.2f})", f"{mean.estimate:.2f}"))
+    return [*told, ("labels by people", f"{result.overall.n_labelled:,}")]
+
+
+def _naive(batch: JudgedBatch, label: str) -> float | None:
+    naive = batch.judges[0].naive if batch.judges else None
+    return None if naive is None else naive[label]
+
+
+def _unknown(result: Judgement) -> list[str]:
+    return [
+        f"{shortened(batch.name)}: {batch.why_not}"
+        for batch in result.batches
+        if not batch.can_be_estimated
+    ]
+
+
+def _warnings(result: Judgement) -> list[str]:
+    told = {warning for rows in result.rows for warning in row_warnings(lost_rows(rows))}
+    own = [
+        f"{shortened(b.name)}: {w}"
+        for b in result.batches
+        if b is not result.overall
+        for w in b.warnings
+    ]
+    general = (*result.warnings, *result.overall.warnings)
+    return [w for w in dict.fromkeys([*general, *own]) if w not in told]
+
+
+def _judge(result: Judgement, judge: JudgeQuality) -> dict[str, Any]:
+    says = dict(zip(judge.verdicts, judge.says, strict=True))
+    cells = {(rate.label, rate.verdict): rate for rate in judge.rates}
+    rows = []
+    for label in result.classes:
+        row = []
+        for verdict in judge.verdicts:
+            rate = cells[label, verdict]
+            bounds = f"({100 * rate.low:.0f} to {100 * rate.high:.0f})"
+            strength = round(100 * rate.estimate)
+            row.append((f"{100 * rate.estimate:.0f}", bounds, strength, says[verdict] == label))
+        rows.append((shown(result, label), row))
+    kappa = ""
+    if judge.agreement is not None:
+        found = judge.agreement
+        measure = "Cohen’s kappa" + ", squared distances" * result.ordered
+        kappa = (
+            f"Agreement with people beyond chance ({measure}; 0 is chance, 1 is full "
+            f"agreement): {found.kappa:.2f}, between {found.low:.2f} and {found.high:.2f}."
+        )
+    verdicts = [shortened(verdict) for verdict in judge.verdicts]
+    return {"name": shortened(judge.name), "kappa": kappa, "verdicts": verdicts, "rows": rows}
+
+
+def _differences(result: Judgement) -> list[tuple[str, str, str, str]]:
+    return [
+        (
+            shown(result, d.label),
+            f"{100 * d.estimate:+.1f} points",
+            f"{100 * d.low:+.1f} to {100 * d.high:+.1f}",
+            "could be chance" if d.low <= 0 <= d.high else "more than chance",
+        )
+        for d in result.differences
+    ]
+
+
+def _compared(result: Judgement) -> str:
+    if not result.differences:
+        return ""
+    first = result.differences[0]
+    return f"{shortened(first.system)} against {shortened(first.other)}"
+
+
+def _compared_how(result: Judgement) -> str:
+    if not result.differences:
+        return ""
+    first = result.differences[0]
+    n, m = first.n_items, first.n_other
+    how = (
+        f"On the same {n:,} items"
+        if first.paired
+        else f"On different items, {n:,} of one and {m:,} of the other"
+    )
+    return (
+        f"{how}: the true share in {shortened(first.system)} minus that in "
+        f"{shortened(first.other)}, in points of a percentage."
+    )
+
+
+def _state(batch: JudgedBatch) -> tuple[str, str, str]:
+    """Class of style, sign and words for how the labels were chosen."""
+    labels = batch.labels
+    words = f"Labels: {design_said(batch)}"
+    if not labels.ok:
+        return "fails", "✗", f"{words}; the table contradicts it"
+    if labels.told:
+        return "holds", "✓", words
+    return "untold", "?", words
+
+
+def _facts(result: Judgement) -> list[tuple[str, str]]:
+    facts = [("judges", ", ".join(result.judges) or "none")]
+    if result.score is not None:
+        facts.append(("score", result.score))
+    if result.label is not None:
+        facts.append(("labels in", result.label))
+    if result.by is not None:
+        facts.append(("groups by", result.by))
+    return [*facts, ("intervals", f"{100 * result.level:g} %, for each class on its own")]
+
+
+def _chart_data(result: Judgement, *, several: bool) -> dict[str, Any]:
+    """What the chart needs. Names are on one line: Vega's expressions cannot hold a break."""
+    rows = [
+        {
+            "name": shortened(batch.name) if several else shown(result, share.label),
+            "label": one_line(share.label),
+            "share": share.estimate,
+            "low": share.low,
+            "high": share.high,
+            "naive": _naive(batch, share.label),
+        }
+        for batch in result.batches
+        for share in batch.shares
+    ]
+    return {
+        "several": several,
+        "headline": one_line(result.headline),
+        "classes": [one_line(label) for label in result.classes],
+        "names": {one_line(label): shown(result, label) for label in result.classes},
+        "rows": rows,
+    }

@@ -1,0 +1,313 @@
+"""Which items to label next, and how many: at random, or more where the judge is unsure.
+
+In strata with rates r_h and shares W_h, labels do most where W_h * sqrt(r_h (1 - r_h)) is large
+(Neyman): few in strata that are all of one class, many where the verdict leaves the class open. A
+stratum in which no item of a class was seen still has a limit, which falls with one over its
+labels; 1 / n_h is added to r_h (1 - r_h) for it, or else a large stratum that is nearly clean would
+get a handful of labels and decide the width of the interval.
+
+A rare class is found at one end of a score. The strata begin there with a few items and grow by a
+constant factor; beyond a tenth of the items the rest is one stratum, because each stratum in which
+nothing was seen costs its own limit. Rates to plan with come from the labels so far, else from
+scores between 0 and 1 taken at their word, else from a guess that falls from stratum to stratum.
+
+The list is in an order in which labelling may stop at any time: strata take turns.
+
+Reference: J. Neyman, "On the two different aspects of the representative method", 1934.
+"""
+
+from bisect import bisect_left
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.judging.items import JudgedItems
+from quantshift.judging.strata import stratified
+from quantshift.seeding import generator
+from quantshift.types import Codes, Indices
+
+Reals = NDArray[np.float64]
+
+PLANS = ("random", "by-verdict", "by-score")
+GROWTH = 2.5
+"""Of a stratum of scores over the one before."""
+SMALLEST = 20
+"""Items of a stratum."""
+RARE = 0.1
+"""Share of a class from which on strata of scores are alike in size."""
+N_QUANTILES = 5
+LARGEST_TAIL = 0.1
+"""Share of the items from which on the rest is one stratum."""
+FALL = 4.0
+"""Of the guessed rate of a rare class, from stratum to stratum."""
+GUESSED_ERROR = 0.1
+"""Share of wrong verdicts to plan with while nothing is known."""
+PRIOR_LABELS = 2.0
+"""Labels that the guess counts for beside the labels so far."""
+FEWEST = 10
+"""Labels of a plan."""
+
+
+@dataclass(frozen=True, eq=False)
+class JudgePlan:
+    """Items to label.
+
+    items: positions in the order of labelling; labelling may stop at any point of the list.
+    strata: of every item, (n_items,); names: of the strata, in words, as "verdict 1" with codes
+        of verdicts, or "score 0.2 to 0.4"; all items are of one stratum in a random plan.
+    inclusion: with what probability an item is chosen, (n_items,), labels there are included. To be
+        kept with the labels, with `strata`, and given to `estimate`.
+    per_stratum: new labels in each stratum.
+    half_width: to expect of the interval, of the class with the widest.
+    n_random: labels of random items for the same; as many as there are items if they do not do.
+    """
+
+    how: str
+    items: Indices
+    strata: Codes
+    names: tuple[str, ...]
+    inclusion: Reals
+    per_stratum: NDArray[np.int64]
+    half_width: float
+    n_random: int
+    level: float
+
+
+def plan(
+    verdicts: ArrayLike | None,
+    n_classes: int,
+    *,
+    score: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    precision: float | None = None,
+    n_labels: int | None = None,
+    how: str | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> JudgePlan:
+    """About how many items to label for limits `precision` to either side, or which `n_labels`.
+
+    verdicts: codes, (n_items,); score: (n_items,), of two classes.
+    labels: so far, (n_items,), -1 where not labelled; they show how good the verdicts are. They
+        have to be random within the strata of the plan, as those of any earlier plan by verdict
+        are for one by verdict.
+    precision: half the width of the interval; n_labels: new labels. One of them.
+    how: one of `PLANS`; None: by score if there is one, else by verdict.
+    """
+    if verdicts is None and score is None:
+        raise UserError("give the verdicts of a judge or a score", arguments=["verdict", "score"])
+    n_items = len(np.asarray(score if verdicts is None else verdicts))
+    y = np.full(n_items, -1) if labels is None else np.asarray(labels, dtype=np.int64)
+    told = None if verdicts is None else [np.arange(int(np.max(verdicts, initial=0)) + 1)]
+    data = JudgedItems.of(
+        verdicts,
+        np.full(n_items, -1),
+        max(n_classes, len(told[0]) if told else 2),
+        score,
+        None,
+        told,
+    )
+    if how is None:
+        how = "by-verdict" if score is None else "by-score"
+    if how not in PLANS:
+        raise unknown_name("plan", how, PLANS)
+    if (precision is None) == (n_labels is None):
+        raise UserError(
+            "a plan is for a precision (0.03: plus or minus 3 points) or for a number of labels: "
+            "give one of them",
+            arguments=["precision", "n_labels"],
+        )
+    if precision is not None and not 0 < precision < 1:
+        raise UserError(
+            f"a precision is between 0 and 1 (0.03: plus or minus 3 points), got {precision}"
+        )
+    if (score if how == "by-score" else verdicts) is None and how != "random":
+        raise UserError(f"a plan {how} needs the {how[3:]} of every item", arguments=[how[3:]])
+    if y.shape != (n_items,) or (n_items and y.max() >= n_classes):
+        raise DataError(f"labels are codes from 0 to {n_classes - 1}, or -1, one for each item")
+    known = _strata(
+        data,
+        np.asarray(score, dtype=np.float64) if score is not None else None,
+        y,
+        n_classes,
+        by_score=how == "by-score" or verdicts is None,
+    )
+    had = np.bincount(known.codes[y >= 0], minlength=len(known.sizes))
+
+    def of(n: int) -> Reals:
+        """Labels of each stratum, n of them new."""
+        total = min(n + int(had.sum()), n_items)
+        if how == "random":
+            return np.asarray(total * known.sizes / n_items)
+        return known.allocated(total, had)
+
+    if n_labels is None:
+        assert precision is not None
+        n_labels = bisect_left(
+            range(n_items - int(had.sum())),
+            -precision,
+            lo=min(FEWEST, n_items - int(had.sum())),
+            key=lambda n: -known.half_width(of(n), level),
+        )
+    n_labels = min(n_labels, n_items - int(had.sum()))
+    half_width = known.half_width(of(n_labels), level)
+    n_random = bisect_left(
+        range(n_items),
+        -half_width - 1e-12,
+        lo=1,
+        key=lambda n: (
+            -min(
+                known.half_width(n * known.sizes / n_items, level),
+                known.together().half_width(np.array([float(n)]), level),
+            )
+        ),
+    )
+    rng = generator(seed, purpose="judge plan", n_items=n_items)
+    if how == "random":
+        codes, names = np.zeros(n_items, dtype=np.int64), known.together().names
+        sizes, before = np.array([n_items]), np.array([int(had.sum())])
+        new = np.array([n_labels])
+    else:
+        codes, names, sizes, before = known.codes, known.names, known.sizes, had
+        new = _whole(of(n_labels) - had, n_labels, sizes - had)
+    return JudgePlan(
+        how=how,
+        items=_in_turns(codes, y < 0, new, rng),
+        strata=codes,
+        names=names,
+        inclusion=((new + before) / np.maximum(sizes, 1))[codes],
+        per_stratum=new,
+        half_width=half_width,
+        n_random=n_random,
+        level=level,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Strata:
+    """codes: of all items; rates: of the classes to plan with, (n_strata, n_classes)."""
+
+    codes: Codes
+    sizes: NDArray[np.int64]
+    names: tuple[str, ...]
+    rates: Reals
+
+    def allocated(self, total: int, had: NDArray[np.int64]) -> Reals:
+        """Labels of each stratum, those there are included: Neyman's, never more than items."""
+        spread = (self.rates * (1 - self.rates)).sum(axis=1) / 2
+        n = total * self.sizes / self.sizes.sum()
+        most = np.asarray(self.sizes, dtype=np.float64)
+        least = np.asarray(np.minimum(np.maximum(had, 2.0), most), dtype=np.float64)
+        for _ in range(20):
+            wanted = self.sizes * np.sqrt(spread + 1 / np.maximum(n, 1))
+            n = _between(wanted, total, least, most)
+        return np.asarray(n)
+
+    def half_width(self, n: Reals, level: float) -> float:
+        """To expect with n labels in the strata, of the class with the widest interval."""
+        shares = self.sizes / self.sizes.sum()
+        found = stratified(shares, n[:, np.newaxis] * self.rates, self.sizes.sum(), level=level)
+        return float((found.high - found.low).max() / 2)
+
+    def together(self) -> "_Strata":
+        """All in one stratum: plain counting."""
+        rates = self.sizes @ self.rates / self.sizes.sum()
+        return _Strata(
+            np.zeros_like(self.codes), self.sizes.sum(keepdims=True), ("all items",), rates[None]
+        )
+
+
+def _strata(
+    data: JudgedItems, score: Reals | None, y: Codes, n_classes: int, *, by_score: bool
+) -> _Strata:
+    known = y >= 0
+    if not by_score:
+        assert data.verdicts is not None
+        values, codes = np.unique(data.verdicts[:, 0], return_inverse=True)
+        names = tuple(f"verdict {v}" for v in values)
+        right = np.eye(n_classes)[np.minimum(values, n_classes - 1)]
+        guess = (1 - GUESSED_ERROR) * right + GUESSED_ERROR / n_classes
+    else:
+        assert score is not None
+        if n_classes != 2:
+            raise UserError("a plan by score is for two classes: plan by verdict")
+        edges, rare_high, geometric = _edges(data, score, y)
+        codes = np.searchsorted(edges, score, side="right")
+        used, codes = np.unique(codes, return_inverse=True)
+        ends = np.concatenate([[score.min()], edges, [score.max()]])
+        names = tuple(f"score {ends[u]:.4g} to {ends[u + 1]:.4g}" for u in used)
+        if score.min() >= 0 and score.max() <= 1:
+            rate = np.asarray(np.bincount(codes, weights=score) / np.bincount(codes))
+        elif geometric:
+            steps = np.arange(len(used))[::-1] if rare_high else np.arange(len(used))
+            rate = np.asarray(0.5 / FALL**steps)
+            rate = rate if rare_high else 1 - rate
+        else:
+            rate = np.asarray((np.arange(len(used)) + 0.5) / len(used))
+        guess = np.column_stack([1 - rate, rate])
+    codes = codes.ravel()
+    flat = np.bincount(codes[known] * n_classes + y[known], minlength=len(names) * n_classes)
+    counts = flat.reshape(-1, n_classes) + PRIOR_LABELS * guess
+    rates = counts / counts.sum(axis=1, keepdims=True)
+    return _Strata(codes, np.bincount(codes), names, rates)
+
+
+def _edges(data: JudgedItems, score: Reals, y: Codes) -> tuple[Reals, bool, bool]:
+    """Between the strata; whether the rare class has the high scores; whether there is one."""
+    known = y >= 0
+    share = 0.01
+    if score.min() >= 0 and score.max() <= 1:
+        share = float(score.mean())
+    elif data.verdicts is not None:
+        share = float((data.verdicts[:, 0] == 1).mean())
+    if known.sum() >= FEWEST:
+        share = float((y[known].sum() + share) / (known.sum() + 1))
+    high = share < 0.5
+    if min(share, 1 - share) > RARE:
+        return np.unique(np.quantile(score, np.arange(1, N_QUANTILES) / N_QUANTILES)), high, False
+    part, parts = max(SMALLEST / len(score), 0.002), []
+    while part < LARGEST_TAIL:
+        parts.append(part)
+        part *= GROWTH
+    at = 1 - np.array(parts[::-1]) if high else np.array(parts)
+    return np.unique(np.quantile(score, at)), high, True
+
+
+def _between(wanted: Reals, total: float, least: Reals, most: Reals) -> Reals:
+    """In proportion to `wanted`, within bounds, with the given sum as far as they allow."""
+    low, high = 0.0, float(most.max() / max(wanted[wanted > 0].min(initial=1.0), 1e-300))
+    for _ in range(60):
+        middle = (low + high) / 2
+        if np.clip(middle * wanted, least, most).sum() < total:
+            low = middle
+        else:
+            high = middle
+    return np.asarray(np.clip(high * wanted, least, most))
+
+
+def _whole(n: Reals, total: int, most: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Whole numbers near n, at most `most`, that sum to the total."""
+    n = np.clip(n, 0, most)
+    whole = np.floor(n).astype(np.int64)
+    for h in np.argsort(whole - n, kind="stable"):
+        if whole.sum() < total and whole[h] < most[h]:
+            whole[h] += 1
+    while whole.sum() < total and (whole < most).any():
+        whole[int(np.argmax(most - whole))] += 1
+    while whole.sum() > total:
+        whole[int(np.argmax(whole))] -= 1
+    return whole
+
+
+def _in_turns(
+    codes: Codes, free: NDArray[np.bool_], new: NDArray[np.int64], rng: np.random.Generator
+) -> Indices:
+    """Random items of each stratum, in an order in which strata take turns."""
+    rows, turns = [], []
+    for h, n in enumerate(new):
+        own = np.flatnonzero((codes == h) & free)
+        rows.append(rng.permutation(own)[:n])
+        turns.append((np.arange(n) + rng.random()) / max(int(n), 1))
+    return np.concatenate(rows)[np.argsort(np.concatenate(turns), kind="stable")]

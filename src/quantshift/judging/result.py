@@ -1,0 +1,202 @@
+"""What `judge` finds, as plain data: numbers and sentences, ready for any rendering."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from quantshift.own_data.result import Rows, Share, as_frame
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FORMAT = 1
+"""Version of the layout of the JSON."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How often a judge gives a verdict to items of a class."""
+
+    label: str
+    verdict: str
+    estimate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Cohen's kappa of a judge with people: 0 as by chance, 1 in everything."""
+
+    kappa: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class JudgeQuality:
+    """How one judge does, as far as the labels show.
+
+    verdicts: those it gives; says: the class that each of them says, None if none.
+    naive: the shares of the classes by its verdicts alone; None if they say none.
+    rates: a row for each class and verdict; without labels there are none.
+    """
+
+    name: str
+    verdicts: tuple[str, ...]
+    says: tuple[str | None, ...]
+    naive: Mapping[str, float] | None
+    rates: tuple[Rate, ...]
+    agreement: Agreement | None
+
+
+@dataclass(frozen=True)
+class LabelDesign:
+    """How the labelled items were chosen, and what the data say of it.
+
+    design: random, by-verdict, by-label, elsewhere; planned if they came on a sheet of ours; given
+        if there are no labels and the rates are known.
+    told: whether the user said so; else it was guessed.
+    p_value: of the test that labelled items have the verdicts of all items, where it applies.
+    """
+
+    design: str
+    told: bool
+    ok: bool
+    p_value: float | None
+    looks_like: str | None
+    said: str
+
+
+@dataclass(frozen=True)
+class MeanLevel:
+    """The mean of ordered classes; naive: by the verdicts of the first judge alone."""
+
+    estimate: float
+    low: float
+    high: float
+    naive: float | None
+
+
+@dataclass(frozen=True)
+class JudgedBatch:
+    """The items of a table, or of one of its groups.
+
+    shares: the estimates to use. if_verdicts_mean_the_same: for labels from elsewhere, the limits
+        under the other assumption, that a verdict means the same there and here.
+    labels_for_half_width: labels in all for an interval of half the width; None if more labels
+        cannot do it.
+    mean: of ordered classes (grades from 1 to 5), else None.
+    """
+
+    name: str
+    n_items: int
+    n_labelled: int
+    shares: tuple[Share, ...]
+    mean: MeanLevel | None
+    judges: tuple[JudgeQuality, ...]
+    labels: LabelDesign
+    assumed: str
+    if_verdicts_mean_the_same: tuple[Share, ...]
+    labels_for_half_width: int | None
+    warnings: tuple[str, ...]
+    advice: tuple[str, ...]
+    can_be_estimated: bool = True
+    why_not: str = ""
+
+
+@dataclass(frozen=True)
+class SystemDifference:
+    """The share of a class in one system minus that in another.
+
+    paired: the items of both are the same (answers to the same questions).
+    n_items, n_other: of each.
+    """
+
+    label: str
+    system: str
+    other: str
+    estimate: float
+    low: float
+    high: float
+    paired: bool
+    n_items: int
+    n_other: int
+
+
+@dataclass(frozen=True, repr=False)
+class Judgement:
+    """The answer to one call of `judge`.
+
+    overall: all items; batches: the same, or the groups of `by`, one by one.
+    ordered: the classes are levels of a scale; kappa then weighs how far apart two are.
+    headline: the class whose share stands for all; names: how classes are shown.
+    differences: between two groups, a row for each class.
+    """
+
+    classes: tuple[str, ...]
+    level: float
+    label: str | None
+    judges: tuple[str, ...]
+    score: str | None
+    by: str | None
+    ordered: bool
+    headline: str
+    names: Mapping[str, str]
+    overall: JudgedBatch
+    batches: tuple[JudgedBatch, ...]
+    differences: tuple[SystemDifference, ...]
+    warnings: tuple[str, ...]
+    rows: tuple[Rows, ...]
+
+    def to_json(self) -> str:
+        """All of it as JSON, laid out as `json_schema` says; `format` is the layout's version."""
+        return json.dumps({"format": FORMAT, **asdict(self)}, indent=2, ensure_ascii=False)
+
+    def to_frame(self) -> Any:
+        """A data frame with a row per batch and class: pandas if it is installed, else polars."""
+        return as_frame(self.records())
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """The rows of `to_frame`: one per batch and class."""
+        for batch in self.batches:
+            for share in batch.shares:
+                judge = batch.judges[0] if batch.judges else None
+                naive = None if judge is None or judge.naive is None else judge.naive[share.label]
+                agreement = None if judge is None else judge.agreement
+                yield {
+                    "batch": batch.name,
+                    "items": batch.n_items,
+                    "labels": batch.n_labelled,
+                    "class": share.label,
+                    "estimate": share.estimate,
+                    "low": share.low,
+                    "high": share.high,
+                    "naive": naive,
+                    "kappa": None if agreement is None else agreement.kappa,
+                    "design": batch.labels.design,
+                    "can_be_estimated": batch.can_be_estimated,
+                    "labels_for_half_width": batch.labels_for_half_width,
+                }
+
+    def plot(self, label: str | None = None, *, ax: "Axes | None" = None) -> "Axes":
+        """Shares with their intervals and the naive rates, of all classes or batch by batch.
+
+        label: the class, if there are several batches (default: the headline).
+        """
+        from quantshift.judging.plotting import plot_judgement
+
+        return plot_judgement(self, label, ax)
+
+    def __repr__(self) -> str:
+        """The answer in a few lines."""
+        from quantshift.judging.rendering import short_text
+
+        return short_text(self)
+
+    def _repr_html_(self) -> str:
+        """A small table for notebooks."""
+        from quantshift.judging.rendering import short_table
+
+        return short_table(self)

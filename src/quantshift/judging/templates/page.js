@@ -1,0 +1,73 @@
+(() => {
+"use strict";
+
+const data = JSON.parse(document.getElementById("report-data").textContent);
+const chosen = { label: data.headline };
+const token = (name) => `var(--${name})`;
+
+/** Colours are variables of the page, so that the chart follows its theme. */
+function config() {
+  return {
+    font: getComputedStyle(document.body).getPropertyValue("--sans"),
+    background: null,
+    view: { stroke: null },
+    axis: {
+      domain: false, ticks: false, gridColor: token("rule"), labelColor: token("muted"),
+      titleColor: token("muted"), labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal",
+      labelPadding: 8, titlePadding: 12, labelLimit: 200,
+    },
+  };
+}
+
+function rows() {
+  return data.rows.filter((row) => !data.several || row.label === chosen.label);
+}
+
+function spec() {
+  const shown = rows();
+  const y = { field: "name", type: "nominal", sort: shown.map((row) => row.name), title: null, axis: { grid: false } };
+  const x = { type: "quantitative", scale: { domain: [0, 1] }, title: data.several ? `share of ${data.names[chosen.label] ?? chosen.label}` : "share of the items", axis: { format: ".0%", tickCount: 6 } };
+  const tooltip = [
+    { field: "name", type: "nominal" }, { field: "share", format: ".1%" }, { field: "low", format: ".1%" },
+    { field: "high", format: ".1%" }, { field: "naive", format: ".1%", title: "by the verdicts alone" },
+  ];
+  return {
+    data: { values: shown },
+    height: 34 * shown.length,
+    layer: [
+      { mark: { type: "rule", color: token("accent"), strokeWidth: 8, opacity: 0.35 }, encoding: { y, x: { ...x, field: "low" }, x2: { field: "high" }, tooltip } },
+      { transform: [{ filter: "datum.share !== null" }], mark: { type: "point", filled: true, size: 90, opacity: 1, color: token("accent") }, encoding: { y, x: { ...x, field: "share" }, tooltip } },
+      { transform: [{ filter: "datum.naive !== null" }], mark: { type: "point", shape: "cross", filled: true, angle: 45, size: 110, opacity: 1, color: token("bad") }, encoding: { y, x: { ...x, field: "naive" }, tooltip } },
+    ],
+  };
+}
+
+function draw() {
+  const place = document.getElementById("plot-shares");
+  const whole = { width: place.parentElement.clientWidth - 2, autosize: { type: "fit-x", contains: "padding" }, ...spec() };
+  vegaEmbed(place, whole, { actions: false, renderer: "svg", config: config(), tooltip: { theme: "custom" } });
+}
+
+document.querySelector("[data-label]")?.addEventListener("change", (event) => {
+  chosen.label = data.classes[Number(event.target.value)];
+  draw();
+});
+
+const theme = document.getElementById("theme");
+const setTheme = (dark) => {
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+  theme.setAttribute("aria-pressed", String(dark));
+};
+setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
+theme.addEventListener("click", () => setTheme(theme.getAttribute("aria-pressed") !== "true"));
+
+let pending = 0;
+let drawn = document.body.clientWidth;
+addEventListener("resize", () => {
+  if (document.body.clientWidth === drawn) return;
+  drawn = document.body.clientWidth;
+  cancelAnimationFrame(pending);
+  pending = requestAnimationFrame(draw);
+});
+draw();
+})();

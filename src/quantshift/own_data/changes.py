@@ -1,0 +1,225 @@
+"""How the columns of a sample differ from those of training: what changed, and what to warn of.
+
+A model holds counts of its training columns and none of their rows (`training_profile`). A sample
+is compared with them batch by batch; what differs by no more than chance and the change of
+prevalence is not mentioned.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from quantshift.data.columns import DATE, shown
+from quantshift.diagnosis.column_profiles import (
+    ColumnProfile,
+    LevelsProfile,
+    ScaleProfile,
+    TrainingProfile,
+    WordsProfile,
+)
+from quantshift.diagnosis.sample_cells import (
+    ColumnCells,
+    LevelCells,
+    SampleCells,
+    ScaleCells,
+    WordCells,
+)
+from quantshift.diagnosis.what_changed import (
+    FEWEST_ROWS,
+    LEVEL,
+    Expectation,
+    beyond,
+    on_scale,
+    p_of_shares,
+    percent,
+    what_changed,
+)
+from quantshift.own_data.pool import Compared
+from quantshift.own_data.result import Batch, ColumnChange
+
+MOST_CHANGES = 10
+MOST_WARNINGS = 3
+"""Columns that are named for one kind of warning; of the others the names are listed."""
+
+WORTH_SAYING = 0.01
+"""Of fewer rows nothing is said."""
+
+MANY_GAPS = 0.1
+"""A share of gaps that has grown by more is worth a warning."""
+
+MANY_NEW_WORDS = 0.05
+"""The like for words."""
+
+
+@dataclass(frozen=True)
+class Oddity:
+    """Something about a column, the share of the rows it concerns, and the sentence."""
+
+    name: str
+    share: float
+    said: str
+
+
+def with_changes(batch: Batch, profile: TrainingProfile | None, compared: Compared | None) -> Batch:
+    """The batch with its changes and warnings; as it is if there is nothing to compare."""
+    if profile is None or compared is None or len(compared.rows) < FEWEST_ROWS:
+        return batch
+    low, high = ([getattr(share, end) for share in batch.shares] for end in ("low", "high"))
+    known = [share.estimate for share in batch.shares if share.estimate is not None]
+    # Without an estimate anything is possible, and the prevalence of training as good as another.
+    prevalence = np.array(known) if len(known) == len(low) else profile.items
+    prevalence = prevalence / prevalence.sum()
+    changes, said = compare(profile, compared.cells(), prevalence, low, high)
+    return replace(batch, changes=changes, warnings=(*batch.warnings, *said))
+
+
+def compare(
+    profile: TrainingProfile,
+    sample: SampleCells,
+    prevalence: ArrayLike,
+    low: ArrayLike,
+    high: ArrayLike,
+) -> tuple[tuple[ColumnChange, ...], tuple[str, ...]]:
+    """The columns of a batch that have changed, the largest change first, and warnings.
+
+    prevalence: estimated, of all classes, with the limits of the interval.
+    """
+    if sample.n_rows < FEWEST_ROWS:
+        return (), ()
+    changes = [
+        ColumnChange(change.name, change.kind, change.size, change.said, change.p_value)
+        for change in what_changed(profile, sample, prevalence, low, high)
+        if change.p_value < LEVEL
+    ]
+    expected = Expectation.of(profile, sample, prevalence, low, high)
+    return tuple(changes[:MOST_CHANGES]), tuple(_warnings(profile, sample, expected))
+
+
+def _warnings(
+    profile: TrainingProfile, sample: SampleCells, expected: Expectation
+) -> Iterator[str]:
+    there = [
+        (known, sample.columns[known.column.name])
+        for known in profile.columns
+        if known.column.name in sample.columns
+    ]
+    level = LEVEL / max(len(there), 1)
+    kinds: tuple[Callable[[ColumnProfile, ColumnCells, _Batch], Oddity | None], ...] = (
+        no_content,
+        more_gaps,
+        outside_the_range,
+        new_levels,
+        new_words,
+    )
+    batch = _Batch(sample, expected, level)
+    for kind in kinds:
+        found = [oddity for pair in there if (oddity := kind(*pair, batch)) is not None]
+        found.sort(key=lambda oddity: -oddity.share)
+        for oddity in found[:MOST_WARNINGS]:
+            yield f"column {oddity.name!r}: {oddity.said}"
+        if len(found) > MOST_WARNINGS:
+            others = ", ".join(repr(oddity.name) for oddity in found[MOST_WARNINGS:])
+            yield f"the same holds to a lesser degree for: {others}"
+
+
+@dataclass(frozen=True, eq=False)
+class _Batch:
+    """A batch of the sample, what is expected of it, and the level of the tests."""
+
+    sample: SampleCells
+    expected: Expectation
+    level: float
+
+    def share(self, chosen: np.ndarray) -> float:
+        """The share of the rows that are chosen."""
+        weights = self.sample.weights
+        return float(weights[chosen].sum() / max(weights.sum(), 1e-300))
+
+
+def no_content(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
+    """A column that is all gaps."""
+    if not cells.gaps.all():
+        return None
+    items = known.items if isinstance(known, WordsProfile) else batch.expected.items
+    before = known.gaps.sum() / max(items.sum(), 1e-300)
+    if before == 1:
+        return None
+    said = f"nothing but gaps, where training has {percent(before)}"
+    return Oddity(known.column.name, 1.0, said)
+
+
+def more_gaps(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
+    """A share of gaps that has grown by more than chance and prevalence explain."""
+    share = batch.share(cells.gaps)
+    items = known.items if isinstance(known, WordsProfile) else batch.expected.items
+    gaps = known.gaps[:, np.newaxis]
+    low, high = batch.expected.range(gaps, items)
+    more = beyond(np.array([share]), low, high)
+    if cells.gaps.all() or more[0] < MANY_GAPS:
+        return None
+    n, n_expected = batch.expected.n, batch.expected.n_expected
+    if p_of_shares(np.array([share]), share - more, n, n_expected)[0] >= batch.level:
+        return None
+    wanted = float(batch.expected.shares(gaps, items)[0])
+    said = f"{percent(share)} of the rows are gaps where {percent(wanted)} was expected"
+    return Oddity(known.column.name, share, said)
+
+
+def outside_the_range(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
+    """Numbers below the lowest or above the highest of training; later dates are no news."""
+    if not isinstance(known, ScaleProfile) or not isinstance(cells, ScaleCells):
+        return None
+    if known.column.kind == DATE or not len(known.thresholds):
+        return None
+    outside = (cells.values < known.lowest) | (cells.values > known.highest)
+    share = batch.share(outside)
+    n_before = min(batch.expected.n_expected, batch.expected.items.sum() - known.gaps.sum())
+    # The next items of a continuous distribution: how many lie outside the range of those before.
+    n = round(batch.expected.n)
+    by_chance = stats.betabinom.sf(round(share * n) - 1, n, 2, max(n_before - 1, 1))
+    if share < WORTH_SAYING or by_chance >= batch.level:
+        return None
+    low, high = (on_scale(value, known.column.kind) for value in (known.lowest, known.highest))
+    said = f"{percent(share)} of the rows lie outside {low} to {high}, the range of training"
+    return Oddity(known.column.name, share, said)
+
+
+def new_levels(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
+    """Levels that training does not have, if there are more of them than are to be expected."""
+    if not isinstance(known, LevelsProfile) or not isinstance(cells, LevelCells):
+        return None
+    new = cells.place >= len(known.levels)
+    share = batch.share(new)
+    expected = batch.expected
+    left_out = float(expected.shares(known.rest[:, np.newaxis])[0])
+    chance = min(expected.unseen(known.once, expected.items) + left_out, 1.0)
+    n = round(expected.n)
+    by_chance = stats.binom.sf(round(share * n) - 1, n, chance)
+    if share < WORTH_SAYING or by_chance >= batch.level:
+        return None
+    places, counts = np.unique(cells.place[new] - len(known.levels), return_counts=True)
+    most = shown(cells.new[int(places[counts.argmax()])])
+    said = f"{percent(share)} of the rows have values that training has not seen, such as {most}"
+    return Oddity(known.column.name, share, said)
+
+
+def new_words(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
+    """Texts whose words training does not know, far more than its own texts would lead to."""
+    if not isinstance(known, WordsProfile) or not isinstance(cells, WordCells):
+        return None
+    if not len(cells.place):
+        return None
+    weights = batch.sample.weights[cells.text]
+    share = float(weights[cells.place >= len(known.words)].sum() / max(weights.sum(), 1e-300))
+    # Words are counted once per text; a word of training that no other text has is as good as new.
+    wanted = float(known.once.sum() / max(known.pairs.sum(), 1.0))
+    if share < 2 * wanted + MANY_NEW_WORDS:
+        return None
+    said = (
+        f"{percent(share)} of the words are ones that training does not have, or in a single text, "
+        f"where {percent(wanted)} was expected"
+    )
+    return Oddity(known.column.name, share, said)

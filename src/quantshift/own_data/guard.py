@@ -1,0 +1,149 @@
+"""What is said of samples that no shift of the method's kinds explains.
+
+`GuardedSLD` asks whether the kinds of shift that SubclassSLD allows for explain the features of a
+sample. Where they do, nothing changes. Where they do not, nothing in the data says which assumption
+is nearest to the truth: the number is the one that errs least on tables of that kind (the mean
+posterior, where columns are causes of the label), and the interval spans what all of them allow.
+"""
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from quantshift.errors import unknown_name
+from quantshift.own_data.result import Assumption, Shift
+from quantshift.quantifiers.guarded_sld import ASSUMPTIONS, GuardedSLD, hull
+from quantshift.quantifiers.items import Items
+from quantshift.seeding import generator
+from quantshift.types import Indices, Prevalences
+
+Reals = NDArray[np.float64]
+
+UNEXPLAINED = "unexplained"
+"""The kind of shift of such a sample."""
+
+ASSUMED = "assumed"
+"""The kind of shift where covariate shift is assumed, whatever the items say."""
+
+HULL_LEVEL = 0.95
+"""For which the hull of the assumptions is made."""
+
+COVARIATE, PRIOR, BETWEEN, NOTHING = (
+    "covariate shift",
+    "prior shift",
+    "between the two",
+    "no change",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Guarded:
+    """What stands in the place of the method's own evidence on a sample.
+
+    replicates: of the number, (n_bootstrap, n_classes).
+    """
+
+    prevalence: Prevalences
+    low: Reals
+    high: Reals
+    replicates: Prevalences
+    shift: Shift
+    assumptions: tuple[Assumption, ...]
+
+
+def check_assumption(assume: str) -> None:
+    """Refuse a word for no assumption, before the work."""
+    if assume not in ASSUMPTIONS:
+        raise unknown_name("assumption", assume, ASSUMPTIONS)
+
+
+def guarded(
+    quantifier: GuardedSLD,
+    items: Items,
+    samples: Sequence[Indices],
+    labels: Sequence[str],
+    *,
+    assume: str,
+    level: float,
+    n_bootstrap: int,
+    seed: int,
+) -> list[Guarded | None]:
+    """For each sample what is to be said of it instead, None where SubclassSLD stands.
+
+    assume: "auto", "prior" or "covariate", as of GuardedSLD.
+    """
+    if assume == "prior":
+        return [None] * len(samples)
+    own = copy(quantifier)
+    own.assume = assume
+    estimate = own.estimate_items(items, list(samples))
+    told = estimate.diagnostics
+    found: list[Guarded | None] = []
+    for i, rows in enumerate(samples):
+        if assume == "auto" and not told["refuted"][i]:
+            found.append(None)
+            continue
+        p_hat, allowed = estimate.prevalence[i], told["allowed"][i]
+        low, high = told["low"][i], told["high"][i]
+        if assume == "covariate":
+            # Neither the training prevalence nor SLD is to be reckoned with.
+            means = allowed[1 : 1 + len(own.learnt_)]
+            size = np.array([float(len(rows))])
+            limits = hull(means[np.newaxis], told["covariate"][i : i + 1], size)
+            low, high = (np.asarray(limit[0]) for limit in limits)
+        found.append(
+            Guarded(
+                p_hat,
+                *_at_level(p_hat, low, high, level),
+                _replicates(p_hat, len(rows), n_bootstrap, seed),
+                _shift(told["auc"][i], told["z"][i], assume),
+                _assumptions(own, told["covariate"][i], told["prior"][i], p_hat, labels, assume),
+            )
+        )
+    return found
+
+
+def _at_level(p_hat: Prevalences, low: Reals, high: Reals, level: float) -> tuple[Reals, Reals]:
+    """The hull for another level: its distances in proportion to normal quantiles."""
+    ratio = stats.norm.ppf(0.5 + level / 2) / stats.norm.ppf(0.5 + HULL_LEVEL / 2)
+    return (
+        np.maximum(p_hat - ratio * (p_hat - low), 0.0),
+        np.minimum(p_hat + ratio * (high - p_hat), 1.0),
+    )
+
+
+def _replicates(p_hat: Prevalences, size: int, n_bootstrap: int, seed: int) -> Prevalences:
+    """Replicates of a mean over the items, for the comparison of batches."""
+    rng = generator(seed, purpose="replicates of the mean posterior", n_items=size)
+    return rng.multinomial(size, p_hat / p_hat.sum(), size=n_bootstrap) / size
+
+
+def _shift(auc: float, z: float, assume: str) -> Shift:
+    if assume == "covariate":
+        return Shift(rejected=False, kind=ASSUMED, p_value=1.0)
+    return Shift(rejected=True, kind=UNEXPLAINED, p_value=float(stats.norm.sf(z)), auc=float(auc))
+
+
+def _assumptions(
+    quantifier: GuardedSLD,
+    covariate: Prevalences,
+    prior: Prevalences,
+    p_hat: Prevalences,
+    labels: Sequence[str],
+    assume: str,
+) -> tuple[Assumption, ...]:
+    def told(name: str, method: str, p: Prevalences, **marks: bool) -> Assumption:
+        return Assumption(name, method, dict(zip(labels, map(float, p), strict=True)), **marks)
+
+    others = assume == "covariate"
+    found = [told(COVARIATE, "PCC", covariate)]
+    if not np.allclose(p_hat, covariate):
+        found.append(told(BETWEEN, "GuardedSLD", p_hat))
+    found.append(told(PRIOR, "SubclassSLD", prior, refuted=not others, for_comparison=others))
+    if not others:
+        found.append(told(NOTHING, "training prevalence", quantifier.prior_))
+    return tuple(found)

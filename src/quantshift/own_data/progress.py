@@ -1,0 +1,11 @@
+"""How far the work is, for whoever wants to show it."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+OnProgress: TypeAlias = Callable[[str, int, int], None]
+"""Takes what is being done, how much of it is done and how much there is in all (0: unknown)."""
+
+
+def silent(what: str, done: int, total: int) -> None:
+    """The progress nobody wants to see."""

@@ -1,0 +1,92 @@
+"""Worker processes that Ctrl-C does not reach, and that do not outlive whoever started them.
+
+A terminal sends the signal to all processes at once. A worker that is still starting would die of
+it with a traceback, long before any code of ours could tell it not to.
+"""
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
+from typing import Any, ParamSpec, TypeVar, final
+
+STOP_SECONDS = 10.0
+"""Patience with a worker that was told to end."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@final
+class WorkerPool(Executor):
+    """Processes that perform calls, begun when there is something to do."""
+
+    def __init__(self, n_workers: int) -> None:
+        self._pool = ProcessPoolExecutor(
+            n_workers,
+            # Spawned, not forked: threads of polars and numba do not survive a fork.
+            mp_context=multiprocessing.get_context("spawn"),
+            initializer=_watch_parent,
+        )
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Let a worker make the call."""
+        with _unheard():
+            return self._pool.submit(fn, *args, **kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Let the workers end."""
+        self._pool.shutdown(wait=wait, cancel_futures=cancel_futures)
+
+    def stop(self) -> None:
+        """End the workers now, whatever they are doing."""
+        processes = list((self._pool._processes or {}).values())
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.join(STOP_SECONDS)
+
+
+def _watch_parent() -> None:
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    # A worker whose parent was killed would wait for its next call for ever.
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """Processes started inside do not hear Ctrl-C; this one hears it at the end.
+
+    A process inherits the signals that are blocked. Nor may the start of one be interrupted
+    half-way: it would miss what it is to do, and complain.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard: list[int] = []
+
+    def note(number: int, _frame: Any) -> None:
+        heard.append(number)
+
+    # Begun before, for it unblocks the signal once it is begun.
+    resource_tracker.ensure_running()
+    before = signal.signal(signal.SIGINT, note)
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        signal.signal(signal.SIGINT, before)
+        if heard:
+            signal.raise_signal(signal.SIGINT)

@@ -1,0 +1,421 @@
+"""SubclassSLD where the sample's features agree with it, the mean posterior where they refute it.
+
+Methods of the SLD family hold P(X|Y) fixed, within classes or within subclasses: right where the
+label causes the features (the words of a review). Between regions, years or hospitals an outcome
+is predicted from its causes, P(X) moves and P(Y|X) moves slowly, and the mean posterior (PCC) is
+nearer to the truth. The unlabelled sample shows which does *not* hold: if a classifier tells it
+from the training items weighted as SubclassSLD's model says (`goodness_of_fit`), the model is
+refuted.
+
+              tested                             not refuted    refuted
+    columns   prior shift                        SubclassSLD    PCC
+    signal    shifts of classes and subgroups    SubclassSLD    PCC + lambda (SLD - PCC)
+
+lambda is 1 where the tilt of SLD explains the scores of the sample, though not its features, and 0
+where it does not: with o the scores of the training items, q those of the sample and KS the
+Kolmogorov-Smirnov distance,
+
+    E = (KS(o, q) - KS(o tilted, q)) / (KS(o, q) - KS_0),  lambda = clip(10 E, 0, 1),
+
+times clip(KS(o, q) / KS_0 - 2, 0, 1): scores that have not moved explain nothing. KS_0 is what
+chance gives.
+
+Posteriors are those of two classifiers, each out of fold on the training items and by the models
+of the folds on the sample; the one with the lower log-loss counts. After a refutation nothing in
+the data says which assumption is nearest, and the honest interval spans what they allow: `hull`.
+
+References: B. Schoelkopf et al., "On causal and anticausal learning", ICML 2012; D. Tasche, "Class
+prior estimation under covariate shift: no problem?", 2022.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from quantshift.classify.classifier import cross_fit, predict_posteriors
+from quantshift.classify.clusters import Clusters, feature_matrix
+from quantshift.classify.folds import folds_of
+from quantshift.classify.separation import NOT_TOLD_APART, WIDE, Reference, Separation
+from quantshift.errors import UserError, unknown_name
+from quantshift.quantifiers.estimator import (
+    AbstractQuantifier,
+    Diagnostics,
+    Samples,
+    sample_means,
+)
+from quantshift.quantifiers.expectation import SLD
+from quantshift.quantifiers.goodness_of_fit import ModelledTraining, modelled_shares, refutes
+from quantshift.quantifiers.items import Items, effective_size
+from quantshift.quantifiers.subclass_sld import Division, SubclassSLD
+from quantshift.quantifiers.subclass_sld import Represented as SubclassItems
+from quantshift.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.weights import Weights
+
+Reals = NDArray[np.float64]
+
+ASSUMPTIONS = ("auto", "prior", "covariate")
+MODES = ("auto", "columns", "signal")
+
+FAMILY = MappingProxyType({"columns": "prior", "signal": "subclasses"})
+"""What is tested. Clusters of causes imitate a change of P(X) with a wrong prevalence: of tables it
+is asked whether prior shift alone explains the sample. Texts have subgroups that do move."""
+
+MARGIN = 0.04
+"""By which the hull of the assumptions is widened, beside the error of a mean of the sample."""
+
+NORMAL = 1.96
+
+EXPLAINED = 0.1
+"""Share of the change in the scores from which on SLD is taken to explain it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """One classifier: the models of its folds, and what their posteriors say of prevalences.
+
+    loss: mean log-loss of the training items out of fold.
+    """
+
+    models: tuple[Any, ...]
+    out_of_fold: Posteriors
+    sld: SLD
+    loss: float
+
+    def committee(self, X: Any, n_classes: int) -> Posteriors:
+        """Posteriors by each model, (n_members, n_items, n_classes)."""
+        codes = np.arange(n_classes)
+        return np.stack([predict_posteriors(model, X, codes) for model in self.models])
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """Items as the assumptions see them.
+
+    committees: posteriors by the models of each classifier, (n_members, n_items, n_classes) each.
+    clusters: for SubclassSLD. position: for the test, (n_items, d).
+    """
+
+    committees: tuple[Posteriors, ...]
+    clusters: Clusters
+    position: Reals
+
+    def __len__(self) -> int:
+        return len(self.position)
+
+    def __getitem__(self, rows: Indices) -> "Seen":
+        committees = tuple(committee[:, rows] for committee in self.committees)
+        return Seen(committees, self.clusters[rows], self.position[rows])
+
+    @classmethod
+    def joined(cls, parts: Sequence["Seen"]) -> "Seen":
+        """The items of all parts, one part behind the other."""
+        by_classifier = zip(*(part.committees for part in parts), strict=True)
+        return cls(
+            tuple(np.concatenate(members, axis=1) for members in by_classifier),
+            Clusters.joined([part.clusters for part in parts]),
+            np.concatenate([part.position for part in parts]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """From the features of items to what is seen of them."""
+
+    learnt: tuple[Learnt, ...]
+    division: Division
+    reference: Reference
+    n_classes: int
+
+    @property
+    def known(self) -> Clusters:
+        """The clusters of the training items; of their features no more is kept."""
+        return self.division.known
+
+    def __call__(self, features: Any) -> Seen:
+        """What is seen of other items."""
+        X = _narrow(feature_matrix(features))
+        committees = tuple(learnt.committee(X, self.n_classes) for learnt in self.learnt)
+        return Seen(committees, self.division(X), self.reference.place(X))
+
+
+@dataclass(frozen=True, eq=False)
+class Represented:
+    """Items for every assumption.
+
+    subclasses: for SubclassSLD. calibrated: mean posteriors by each classifier, (n_classes,
+    n_items). ratios: for SLD, by each classifier and each of its models. position: for the test.
+    """
+
+    subclasses: SubclassItems
+    calibrated: Sequence[Reals]
+    ratios: Sequence[Sequence[Reals]]
+    position: Reals
+
+
+class GuardedSLD(AbstractQuantifier):
+    """Guarded SLD: SubclassSLD unless the sample's features refute it, then PCC.
+
+    assume: "auto" decides by the test; "prior" is SubclassSLD and "covariate" PCC, whatever the
+        test says.
+    mode: what X is, which matters after a refutation. "columns": causes of the label, as in most
+        tables; "signal": what the label has brought about, as in texts. "auto" takes data frames
+        for columns and matrices for signals.
+    classifiers: the rivals, of which the one with the lower log-loss counts. Default: logistic
+        regression and histogram boosting; with more than 300 sparse features logistic regression.
+    cv, seed: folds of the out-of-fold posteriors, and their seed.
+
+    Diagnostics beside `refuted`, `auc` and `z` of the test, (..., n_classes) each: `prior`,
+    SubclassSLD's estimate; `covariate`, PCC's; `low` and `high`, the limits of the hull; and what
+    it spans, `allowed` (..., n_assumptions, n_classes): the training prevalence, PCC by each
+    classifier, SLD by each.
+    """
+
+    assumption: ClassVar[str] = (
+        "P(X|Y, cluster) is the same in the sample; where its features refute that, P(Y|X) is"
+    )
+    sees: ClassVar[frozenset[str]] = frozenset({"features"})
+    diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"refuted": "bool", "auc": "float", "z": "float"}
+    )
+    beyond_prior_shift: ClassVar[bool] = True
+    no_interval: ClassVar[str] = (
+        "replicates do not show which assumption holds; its method hull spans what they allow, and "
+        "where the test does not refute it the interval of its subclass_sld_ holds"
+    )
+
+    learnt_: tuple[Learnt, ...]
+    best_: Learnt
+    subclass_sld_: SubclassSLD
+    training_: ModelledTraining
+    mode_: str
+
+    def __init__(
+        self,
+        *,
+        assume: str = "auto",
+        mode: str = "auto",
+        classifiers: Sequence[BaseEstimator] | None = None,
+        cv: int | Indices = 5,
+        seed: int = 0,
+    ) -> None:
+        self.assume = assume
+        self.mode = mode
+        self.classifiers = classifiers
+        self.cv = cv
+        self.seed = seed
+
+    def hull(
+        self, X: Any, samples: Samples | None = None, *, weights: ArrayLike | None = None
+    ) -> tuple[Reals, Reals]:
+        """Lower and upper limits of what the assumptions allow, (..., n_classes) each.
+
+        They hold the training prevalence, and PCC and SLD by every classifier; over tables such as
+        those of `benchmarks/natural.py` about nine in ten hold the truth after a refutation.
+        """
+        told = self.estimate(X, samples, weights=weights).diagnostics
+        return told["low"], told["high"]
+
+    def refitter(self) -> Callable[[Indices], Self]:
+        """Models, clusters and the test stay; what is learnt from posteriors is fitted again."""
+        check_is_fitted(self, "classes_")
+        best, refit_subclasses = self.learnt_.index(self.best_), self.subclass_sld_.refitter()
+
+        def refit(rows: Indices) -> Any:
+            again = copy(self)
+            again._set_training(
+                self.held_out_.take(rows), self.held_out_codes_[rows], self.classes_
+            )
+            again.learnt_ = tuple(
+                replace(learnt, out_of_fold=learnt.out_of_fold[rows], sld=learnt.sld.refit(rows))
+                for learnt in self.learnt_
+            )
+            again.best_, again.subclass_sld_ = again.learnt_[best], refit_subclasses(rows)
+            return again
+
+        return refit
+
+    def _learn(self, items: Items, codes: Codes) -> None:
+        if self.assume not in ASSUMPTIONS:
+            raise unknown_name("assumption", self.assume, ASSUMPTIONS)
+        if self.mode not in MODES:
+            raise unknown_name("mode", self.mode, MODES)
+        if items.features is None or isinstance(items.features, Clusters):
+            raise UserError("GuardedSLD learns from features: give those of the items")
+        n_classes, weights = len(self.classes_), items.weights
+        self.mode_ = self.mode
+        if self.mode == "auto":
+            self.mode_ = "columns" if hasattr(items.features, "columns") else "signal"
+        X = _narrow(feature_matrix(items.features))
+        folds = folds_of(self.cv, codes, seed=self.seed)
+        rivals = self.classifiers or _default_classifiers(X, self.seed)
+        self.learnt_ = tuple(
+            _learnt(rival, X, codes, n_classes, folds, weights) for rival in rivals
+        )
+        self.best_ = min(self.learnt_, key=lambda learnt: learnt.loss)
+        self.subclass_sld_ = SubclassSLD(seed=self.seed)
+        division = self.subclass_sld_.reduction(X, codes, weights)
+        self.held_out_ = Items(self.best_.out_of_fold, None, division.known, weights)
+        self.subclass_sld_.fit_items(self.held_out_, codes, reduction=division)
+        reference = Reference.of(X, seed=self.seed)
+        self.training_ = ModelledTraining.of(reference, codes, n_classes, division.known, weights)
+        self.reduction_ = Look(self.learnt_, division, reference, n_classes)
+
+    def subclass_items(self, items: Items) -> Items:
+        """The items (as `items(X)` returns them) as `subclass_sld_` sees them."""
+        seen = self._seen(items)
+        best = seen.committees[self.learnt_.index(self.best_)]
+        return Items(best.mean(axis=0), best, seen.clusters, items.weights)
+
+    def _seen(self, items: Items) -> Seen:
+        if isinstance(items.features, Seen):
+            return items.features
+        if items.features is None:
+            raise UserError("GuardedSLD sees features: give those of the items")
+        assert isinstance(self.reduction_, Look)
+        return self.reduction_(items.features)
+
+    def _represent_items(self, items: Items) -> Represented:
+        seen = self._seen(items)
+        calibrated, ratios = [], []
+        for learnt, members in zip(self.learnt_, seen.committees, strict=True):
+            posteriors = np.mean([learnt.sld.calibrator_(member) for member in members], axis=0)
+            calibrated.append(np.ascontiguousarray(posteriors.T))
+            ratios.append([learnt.sld._represent(member) for member in members])
+        own = self.subclass_sld_._represent_items(self.subclass_items(items))
+        return Represented(own, calibrated, ratios, seen.position)
+
+    def _solve(
+        self, representation: Represented, index: Indices, weights: Weights | None = None
+    ) -> tuple[Prevalences, Diagnostics]:
+        prior, told = self.subclass_sld_._solve(representation.subclasses, index, weights)
+        shares = modelled_shares(told, FAMILY[self.mode_])
+        pcc = [sample_means(rows, index, weights) for rows in representation.calibrated]
+        sld = [
+            np.mean([learnt.sld._solve(rows, index, weights)[0] for rows in members], axis=0)
+            for learnt, members in zip(self.learnt_, representation.ratios, strict=True)
+        ]
+        best = self.learnt_.index(self.best_)
+        tests = [
+            self._test(representation, f, rows, weights)
+            for f, rows in zip(shares, index, strict=True)
+        ]
+        refuted = np.array([refutes(test) for test in tests])
+        covariate = pcc[best]
+        if self.assume == "prior":
+            p_hat = prior
+        elif self.assume == "covariate":
+            p_hat = covariate
+        else:
+            p_hat = prior.copy()
+            for sample in np.flatnonzero(refuted):
+                p_hat[sample] = covariate[sample]
+                if self.mode_ == "signal":
+                    q = representation.calibrated[best].T[index[sample]]
+                    w = None if weights is None else weights[index[sample]]
+                    explained = self._explained(q, w, sld[best][sample])
+                    p_hat[sample] += explained * (sld[best][sample] - covariate[sample])
+        allowed = np.stack([np.broadcast_to(self.prior_, prior.shape), *pcc, *sld], axis=1)
+        low, high = hull(allowed, covariate, _sizes(index, weights))
+        return p_hat / p_hat.sum(axis=1, keepdims=True), {
+            "refuted": refuted,
+            "auc": np.array([test.auc for test in tests]),
+            "z": np.array([test.z for test in tests]),
+            "prior": prior,
+            "covariate": covariate,
+            "allowed": allowed,
+            "low": np.minimum(low, p_hat),
+            "high": np.maximum(high, p_hat),
+        }
+
+    def _test(
+        self, seen: Represented, shares: Reals, rows: Indices, weights: Weights | None
+    ) -> Separation:
+        own = None if weights is None else weights[rows]
+        if self.assume != "auto":
+            return NOT_TOLD_APART
+        return self.training_.separation(shares, seen.position[rows], own)
+
+    def _explained(self, q: Posteriors, weights: Weights | None, p_sld: Prevalences) -> float:
+        """lambda: how much of the way from PCC to SLD the scores of the sample support."""
+        learnt, codes = self.best_, self.held_out_codes_
+        scores = learnt.sld.calibrator_(learnt.out_of_fold)
+        known = self.held_out_.weights
+        known = np.ones(len(codes)) if known is None else known
+        tilt = known * (p_sld / self.prior_)[codes]
+        own = np.ones(len(q)) if weights is None else weights
+        raw, tilted = (
+            np.mean([_distance(o, w, r, own) for o, r in zip(scores.T, q.T, strict=True)])
+            for w in (known, tilt)
+        )
+        chance = 0.75 * np.sqrt(1 / effective_size(tilt) + 1 / effective_size(own))
+        share = np.clip((raw - tilted) / max(raw - chance, 0.01), 0, 1)
+        return float(np.clip(share / EXPLAINED, 0, 1) * np.clip(raw / chance - 2, 0, 1))
+
+
+def hull(allowed: Reals, centre: Prevalences, size: Reals) -> tuple[Reals, Reals]:
+    """Limits around all that the assumptions allow, (n_samples, n_classes) each.
+
+    allowed: estimates, (n_samples, n_assumptions, n_classes); centre: the one whose sampling error
+    widens them; size: of the samples.
+    """
+    margin = np.sqrt(MARGIN**2 + NORMAL**2 * centre * (1 - centre) / size[:, np.newaxis])
+    low, high = allowed.min(axis=1) - margin, allowed.max(axis=1) + margin
+    return np.maximum(low, 0.0), np.minimum(high, 1.0)
+
+
+def _learnt(
+    classifier: BaseEstimator,
+    X: Any,
+    codes: Codes,
+    n_classes: int,
+    folds: Indices,
+    weights: Weights | None,
+) -> Learnt:
+    posteriors, models = cross_fit(
+        classifier, X, codes, np.arange(n_classes), folds, weights=weights
+    )
+    of_truth = posteriors[np.arange(len(codes)), codes]
+    loss = -np.average(np.log(np.maximum(of_truth, 1e-12)), weights=weights)
+    sld = SLD().fit_posteriors(posteriors, codes, weights=weights)
+    return Learnt(models, posteriors, sld, float(loss))
+
+
+def _default_classifiers(X: Any, seed: int) -> list[BaseEstimator]:
+    if issparse(X):
+        return [LogisticRegression(C=10.0, max_iter=2000)]
+    boosting = HistGradientBoostingClassifier(
+        max_iter=100, learning_rate=0.06, max_leaf_nodes=12, early_stopping=False, random_state=0
+    )
+    return [make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000)), boosting]
+
+
+def _narrow(X: Any) -> Any:
+    """Few sparse features as a dense matrix, which every classifier takes."""
+    return X.toarray() if issparse(X) and X.shape[1] <= WIDE else X
+
+
+def _sizes(index: Indices, weights: Weights | None) -> Reals:
+    if weights is None:
+        return np.full(len(index), float(index.shape[1]))
+    return np.array([effective_size(weights[rows]) for rows in index])
+
+
+def _distance(known: Reals, known_weights: Reals, new: Reals, new_weights: Reals) -> float:
+    """Kolmogorov-Smirnov distance of two weighted sets of numbers."""
+    values = np.concatenate([known, new])
+    steps = np.concatenate([known_weights / known_weights.sum(), -new_weights / new_weights.sum()])
+    order = np.argsort(values, kind="stable")
+    ends = np.flatnonzero(np.diff(values[order], append=np.inf))
+    return float(np.abs(np.cumsum(steps[order])[ends]).max())

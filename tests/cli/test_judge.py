@@ -1,0 +1,190 @@
+"""The verbs judge and judge plan: from files to text, pages, tables, sheets and exit codes."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tests.judging.made import drawn, halves, verdicts
+
+ASKED = ("--verdict", "judge", "--label", "human")
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    whole = verdicts()
+    drawn(whole).write_csv("verdicts.csv")
+    whole.drop("truth").write_csv("bare.csv")
+    halves(whole, "judge", 30).write_csv("halves.csv")
+    return whole
+
+
+def refused(quantshift, *arguments):
+    code, said, wrong = quantshift("judge", *arguments)
+    assert code == 2
+    assert not said
+    assert wrong.startswith("error: ")
+    assert wrong.count("\n") == 1
+    return wrong
+
+
+def test_one_command_answers(table, quantshift):
+    code, said, wrong = quantshift("judge", "verdicts.csv", *ASKED, "--labels", "random")
+    assert (code, wrong) == (0, "")
+    assert said.startswith("pass: ")
+    assert "by the verdicts of judge alone" in said.splitlines()[1]
+
+
+def test_help_of_both_verbs(quantshift):
+    code, said, _ = quantshift("judge", "--help")
+    assert code == 0
+    assert "Usage: quantshift judge " in said
+    assert " table" not in said.split("Arguments")[0].split("Usage")[1].split("\n")[0]
+    assert "judge plan" in said
+    code, said, _ = quantshift("judge", "plan", "--help")
+    assert code == 0
+    assert "--precision" in said
+
+
+def test_a_contradiction_is_one_line_that_names_the_option(table, quantshift):
+    line = refused(quantshift, "halves.csv", *ASKED, "--labels", "random")
+    assert "it looks like by-verdict" in line
+    assert "(--labels)" in line
+    code, _, _ = quantshift("judge", "halves.csv", *ASKED, "--labels", "random", "--insist")
+    assert code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("verdicts.csv", "--label", "human"), "(--verdict, --score)"),
+        (("verdicts.csv", "--verdict", "judge"), "(--label, --sensitivity, --specificity)"),
+        (("verdicts.csv", *ASKED, "--map", "pass"), "write VERDICT=LABEL (--map)"),
+        (("verdicts.csv", *ASKED, "--compare", "A"), "write A,B (--compare)"),
+        (("verdicts.csv", *ASKED, "--compare", "A,B"), "(--by)"),
+        (("bare.csv", "--verdict", "judge", "--sensitivity", "x"), "is no sensitivity"),
+        (("verdicts.csv", *ASKED, "--fail-if", "passs>1%"), "did you mean 'pass'"),
+        (("verdicts.csv", *ASKED, "--html", "verdicts.csv"), "is read by the same command"),
+        (("nowhere.csv", *ASKED), "no such file"),
+        (("-", *ASKED, "--labelled", "-"), "standard input"),
+    ],
+)
+def test_wrong_input_is_one_line(table, quantshift, arguments, words):
+    assert words in refused(quantshift, *arguments)
+
+
+def test_json_page_and_table(table, quantshift, tmp_path):
+    pytest.importorskip("vl_convert", reason="vl-convert-python is not installed")
+    files = ("--html", "out.html", "--csv", "out.csv")
+    code, said, _ = quantshift("judge", "verdicts.csv", *ASKED, *files)
+    assert code == 0
+    assert said.endswith("page in out.html\ntable in out.csv\n")
+    code, said, _ = quantshift("judge", "verdicts.csv", *ASKED, *files, "--json")
+    assert code == 0
+    assert json.loads(said)["format"] == 1
+    assert pl.read_csv("out.csv")["class"].to_list() == ["fail", "pass"]
+    (tmp_path / "mine.csv").write_text("a\n")
+    line = refused(quantshift, "verdicts.csv", *ASKED, "--csv", "mine.csv")
+    assert "was not made by quantshift" in line
+
+
+def test_exit_codes(table, quantshift):
+    code, _, wrong = quantshift("judge", "verdicts.csv", *ASKED, "--fail-if", "pass>10%")
+    assert code == 3
+    assert wrong.startswith("failed: verdicts.csv: pass>10%")
+    frame = pl.read_csv("verdicts.csv")
+    frame.with_columns(human=pl.when(pl.col("system") == "A").then("human")).write_csv("part.csv")
+    arguments = ("part.csv", *ASKED, "--by", "system", "--labels", "random")
+    code, said, _ = quantshift("judge", *arguments, "--fail-if", "pass>10%")
+    assert code == 4
+    assert "none of its items has a label" in said
+
+
+def test_known_rates(table, quantshift):
+    rates = ("--sensitivity", "0.95,0.9-0.98", "--specificity", "0.75,0.65-0.83")
+    code, said, _ = quantshift("judge", "bare.csv", "--verdict", "judge", *rates, "--json")
+    assert code == 0
+    assert json.loads(said)["overall"]["labels"]["design"] == "given"
+
+
+def test_a_sheet_goes_out_and_comes_back(table, quantshift):
+    plan = ("plan", "bare.csv", *ASKED, "--n-labels", "80", "--out", "sheet.csv")
+    code, said, _ = quantshift("judge", *plan)
+    assert code == 0
+    assert said.startswith("Label 80 items")
+    sheet = pl.read_csv("sheet.csv")
+    assert sheet.columns[:2] == ["item", "human"]
+    assert sheet.columns[-2:] == ["probability", "check"]
+    assert len(sheet) == sheet["item"].n_unique() == 80
+    # A blank sheet may be drawn again; one with labels may not.
+    assert quantshift("judge", *plan)[0] == 0
+    filled = sheet.with_columns(human=table["truth"].gather(sheet["item"] - 1))
+    filled[:60].write_csv("sheet.csv")
+    assert "holds 60 labels" in refused(quantshift, *plan)
+    code, said, _ = quantshift("judge", "bare.csv", *ASKED, "--labelled", "sheet.csv", "--json")
+    assert code == 0
+    overall = json.loads(said)["overall"]
+    assert overall["labels"]["design"] == "planned"
+    assert overall["n_labelled"] == 60
+    truth = (table["truth"] == "pass").mean()
+    assert overall["shares"][1]["low"] <= truth <= overall["shares"][1]["high"]
+
+
+def test_labels_there_are_stay_on_the_sheet(table, quantshift):
+    plan = ("plan", "verdicts.csv", *ASKED, "--n-labels", "20", "--out", "sheet.csv")
+    assert quantshift("judge", *plan)[1].startswith("Label 20 more items")
+    sheet = pl.read_csv("sheet.csv")
+    assert sheet["human"].is_not_null().sum() == 80
+    assert sheet["human"][:20].null_count() == 20
+    known = pl.read_csv("verdicts.csv")["human"].gather(sheet["item"] - 1)
+    assert sheet["human"][20:].to_list() == known[20:].to_list()
+
+
+def test_a_sheet_of_another_table_is_refused(table, quantshift):
+    quantshift("judge", "plan", "bare.csv", *ASKED, "--n-labels", "40", "--out", "sheet.csv")
+    sheet = pl.read_csv("sheet.csv")
+    sheet.with_columns(human=pl.lit("pass")).write_csv("sheet.csv")
+    pl.read_csv("bare.csv").reverse().write_csv("other.csv")
+    line = refused(quantshift, "other.csv", *ASKED, "--labelled", "sheet.csv")
+    assert "has other content" in line
+    assert "judge plan" in line
+    sheet.with_columns(human=pl.lit("pass"), probability=2.0).write_csv("sheet.csv")
+    line = refused(quantshift, "bare.csv", *ASKED, "--labelled", "sheet.csv")
+    assert "has no probability" in line
+
+
+def test_formulas_do_not_reach_a_spreadsheet(quantshift, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    pl.DataFrame(
+        {
+            "answer": [f"=cmd|' /C calc'!A{i}" for i in range(60)],
+            "judge": rng.choice(["@yes", "no"], 60),
+        }
+    ).write_csv("bare.csv")
+    asked = ("--verdict", "judge", "--label", "human")
+    code, _, _ = quantshift(
+        "judge", "plan", "bare.csv", *asked, "--n-labels", "30", "--out", "sheet.csv"
+    )
+    assert code == 0
+    text = (tmp_path / "sheet.csv").read_text("utf-8")
+    assert ",=cmd" not in text
+    assert ",'=cmd" in text
+    sheet = pl.read_csv("sheet.csv")
+    sheet.with_columns(human=pl.col("judge")).write_csv("sheet.csv")
+    code, said, _ = quantshift("judge", "bare.csv", *asked, "--labelled", "sheet.csv", "--json")
+    assert code == 0
+    assert json.loads(said)["classes"] == ["@yes", "no"]
+
+
+def test_a_plan_needs_one_goal(table, quantshift):
+    line = refused(quantshift, "plan", "bare.csv", *ASKED, "--n-labels", "5", "--precision", "0.1")
+    assert "one of them" in line
+    assert "(--precision, --n-labels)" in line
+    assert "name one" in refused(quantshift, "plan", "-", *ASKED, "--out", "sheet.csv")
+    code, said, _ = quantshift("judge", "plan", "bare.csv", *ASKED, "--precision", "0.001")
+    assert code == 0
+    assert "More cannot be had" in said
+    assert "unknown plan" in refused(quantshift, "plan", "bare.csv", *ASKED, "--how", "best")

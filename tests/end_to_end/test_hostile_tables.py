@@ -1,0 +1,446 @@
+"""What people's files do to the front door: each test is a file that once gave a wrong answer.
+
+Every command goes through `main`, as on the command line: its exit code and what it prints are all
+that a user has.
+"""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from threadpoolctl import threadpool_limits
+
+from quantshift.cli.app import main
+
+Quantshift = Callable[..., tuple[int, str, str]]
+
+QUICK = ("--replicates", "100")
+
+
+@pytest.fixture
+def quantshift(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Quantshift:
+    """Runs a command; exit code, standard output and standard error."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["quantshift", *map(str, arguments)])
+        capfd.readouterr()
+        code = 0
+        with threadpool_limits(1):
+            try:
+                main()
+            except SystemExit as stop:
+                code = int(stop.code or 0)
+        said = capfd.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+def one_line(error: str) -> str:
+    """The one line of an error."""
+    lines = [line for line in error.splitlines() if line.strip()]
+    assert len(lines) == 1, error
+    assert lines[0].startswith("error: ")
+    return lines[0]
+
+
+def table(n: int, positive: float, seed: int, *, label: bool = True) -> pl.DataFrame:
+    """Numbers, a category and a truth value that tell something of the label."""
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < positive
+    frame = pl.DataFrame(
+        {
+            "age": np.round(rng.normal(40, 10, n) + 8 * y, 1),
+            "income": np.round(rng.normal(3000, 800, n) - 500 * y, 2),
+            "region": np.where(rng.random(n) < 0.3 + 0.3 * y, "north", "south"),
+            "member": rng.random(n) < 0.4 + 0.2 * y,
+            "y": np.where(y, "yes", "no"),
+        }
+    )
+    return frame if label else frame.drop("y")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """train.csv (600 rows, half yes) and new.csv (300 rows, a quarter yes)."""
+    table(600, 0.5, 1).write_csv(tmp_path / "train.csv")
+    table(300, 0.25, 2, label=False).write_csv(tmp_path / "new.csv")
+    return tmp_path
+
+
+def asked(files: Path, *more: object) -> tuple[object, ...]:
+    """The usual question."""
+    return (
+        *("quantify", "--train", files / "train.csv", "--sample", files / "new.csv"),
+        *("--label", "y", "--json", *QUICK, *more),
+    )
+
+
+def yes(told: dict[str, object], batch: int = 0) -> dict[str, float]:
+    """The share of `yes` in a batch."""
+    shares = told["batches"][batch]["shares"]  # type: ignore[index]
+    return next(share for share in shares if share["label"] == "yes")
+
+
+def lines_with(path: Path, changes: dict[int, Callable[[str], str]]) -> None:
+    """Change some lines of a file, numbered from 0 (the header)."""
+    lines = path.read_text().splitlines()
+    for number, change in changes.items():
+        lines[number] = change(lines[number])
+    path.write_text("\n".join(lines) + "\n")
+
+
+def reviews(n: int, seed: int) -> pl.DataFrame:
+    """Short texts with a label."""
+    rng = np.random.default_rng(seed)
+    words = ["good", "fine", "nice", "bad", "poor", "awful"]
+    words += ["box", "film", "song", "day", "tea", "cup", "car", "map"]
+    y = np.arange(n) % 2
+    texts = []
+    for label in y:
+        p = np.full(len(words), 1.0)
+        p[:3], p[3:6] = (3, 1) if label else (1, 3)
+        texts.append(" ".join(rng.choice(words, 8, p=p / p.sum())))
+    return pl.DataFrame({"text": texts, "y": np.where(y, "yes", "no"), "note": ["x"] * n})
+
+
+# Quotes that were left open
+
+
+@pytest.mark.parametrize("rows", [[100], [299], [100, 250]], ids=str)
+@pytest.mark.parametrize("column", ["text", "note"])
+@pytest.mark.parametrize("spoilt", ["new.csv", "train.csv"])
+def test_an_open_quote_names_the_line_and_stops(quantshift, tmp_path, rows, column, spoilt):
+    reviews(600, 1).write_csv(tmp_path / "train.csv")
+    reviews(300, 2).write_csv(tmp_path / "new.csv")
+    ends = {"text": lambda line: '"' + line, "note": lambda line: line[:-1] + '"x'}
+    lines_with(tmp_path / spoilt, dict.fromkeys(rows, ends[column]))
+    code, out, err = quantshift(*asked(tmp_path, "--text", "text"))
+    assert (code, out) == (2, "")
+    line = one_line(err)
+    assert spoilt in line
+    assert f"line {rows[0] + 1}" in line
+    assert "--lenient" in line
+    code, out, err = quantshift(*asked(tmp_path, "--text", "text", "--lenient"))
+    assert code in (0, 4), err
+    told = json.loads(out)
+    rows_read = [*told["sample_rows"], told["training"]["rows"]]
+    assert sorted(r["read"] for r in rows_read) == [300, 600]
+    for r in rows_read:
+        assert r["read"] == r["used"] + sum(r["left_out"].values())
+
+
+@pytest.mark.parametrize("command", ["corpus", "data"])
+def test_an_import_stops_at_an_open_quote(quantshift, tmp_path, command):
+    frame = reviews(100, 3).with_columns(stars=pl.Series([1, 5] * 50))
+    frame.select("text", "stars").write_csv(tmp_path / "r.csv")
+    lines_with(tmp_path / "r.csv", dict.fromkeys([21, 71], lambda line: '"' + line))
+    how = {"data": (tmp_path / "r.csv", "--label", "stars", "--text", "text")}
+    how["corpus"] = (f"All={tmp_path / 'r.csv'}",)
+    code, _, err = quantshift(command, "import", *how[command], "--out", tmp_path / "out")
+    assert code == 2
+    assert "line 22" in one_line(err)
+    assert not (tmp_path / "out").exists()
+
+
+def test_ragged_training_rows_are_said_first(quantshift, files):
+    spoilt = {i: (lambda line: line + ",7") for i in range(1, 148)}
+    lines_with(files / "train.csv", spoilt)
+    code, out, _ = quantshift(*asked(files))
+    told = json.loads(out)
+    assert code == 0
+    assert told["training"]["rows"]["used"] == 453
+    assert sum(told["training"]["rows"]["left_out"].values()) == 147
+    assert "147" in told["warnings"][0]
+
+
+def test_a_sample_of_ragged_rows_alone_tells_their_number(quantshift, files):
+    lines_with(files / "new.csv", {i: (lambda line: line + ",7") for i in range(1, 301)})
+    code, out, err = quantshift(*asked(files))
+    assert code == 4, err
+    assert "300" in " ".join(json.loads(out)["warnings"])
+
+
+# Columns
+
+
+def test_all_kinds_of_columns_are_used_and_said(quantshift, files):
+    code, out, err = quantshift(*asked(files))
+    assert code == 0, err
+    told = json.loads(out)
+    kinds = {column["name"]: column["kind"] for column in told["used"]}
+    assert kinds == {
+        "age": "number",
+        "income": "number",
+        "region": "category",
+        "member": "truth value",
+    }
+    assert yes(told)["low"] <= 0.25 <= yes(told)["high"]
+
+
+def test_gaps_cost_no_row_and_no_column(quantshift, files):
+    frame = pl.read_csv(files / "train.csv")
+    gap = pl.int_range(pl.len()) % 3 == 0
+    frame = frame.with_columns(pl.when(~gap).then(pl.col("age")).alias("age"))
+    frame.with_columns(pl.when(gap).then(None).otherwise("region").alias("region")).write_csv(
+        files / "train.csv"
+    )
+    code, out, err = quantshift(*asked(files))
+    assert code == 0, err
+    told = json.loads(out)
+    assert told["training"]["rows"]["used"] == 600
+    assert {"age", "region"} <= {column["name"] for column in told["used"]}
+
+
+@pytest.mark.parametrize("cell", ["inf", "1e308", "NA", "oops"])
+def test_one_bad_cell_does_not_remove_a_column(quantshift, files, cell):
+    lines_with(files / "train.csv", {100: lambda line: ",".join([cell, *line.split(",")[1:]])})
+    code, out, err = quantshift(*asked(files))
+    assert code == 0, err
+    told = json.loads(out)
+    assert "age" in {column["name"] for column in told["used"]}
+    assert yes(told)["high"] - yes(told)["low"] < 0.6
+
+
+def test_a_column_of_huge_numbers_is_no_error(quantshift, files):
+    frame = pl.read_csv(files / "train.csv")
+    frame.with_columns(pl.col("age") * 1e200).write_csv(files / "train.csv")
+    frame = pl.read_csv(files / "new.csv")
+    frame.with_columns(pl.col("age") * 1e200).write_csv(files / "new.csv")
+    code, out, err = quantshift(*asked(files))
+    assert code == 0, err
+    assert yes(json.loads(out))["estimate"] is not None
+
+
+def test_ids_row_numbers_and_constants_are_left_out_with_a_reason(quantshift, files):
+    for name, first in (("train.csv", 1), ("new.csv", 5000)):
+        frame = pl.read_csv(files / name)
+        n = len(frame)
+        if "y" in frame.columns:
+            frame = frame.sort("y")  # so that a row number tells the label
+        frame.with_columns(
+            row=pl.Series(range(first, first + n)),
+            user_id=pl.Series([f"u{i * 7919 % 100003:06d}" for i in range(first, first + n)]),
+            same=pl.lit("a"),
+        ).write_csv(files / name)
+    code, out, err = quantshift(*asked(files))
+    assert code == 0, err
+    told = json.loads(out)
+    reasons = {column["name"]: column["reason"] for column in told["left_out_columns"]}
+    assert {"row", "user_id", "same"} <= set(reasons)
+    assert all(reasons.values())
+    assert yes(told)["low"] <= 0.25 <= yes(told)["high"]
+
+
+def test_dropped_and_grouping_columns_are_no_features(quantshift, files):
+    code, out, err = quantshift(*asked(files, "--drop", "age,income", "--by", "region"))
+    assert code in (0, 4), err
+    told = json.loads(out)
+    assert {column["name"] for column in told["used"]} == {"member"}
+    assert {"age", "income", "region"} <= {c["name"] for c in told["left_out_columns"]}
+
+
+def test_a_column_missing_in_the_sample_is_left_out(quantshift, files):
+    pl.read_csv(files / "new.csv").drop("age").write_csv(files / "new.csv")
+    code, out, err = quantshift(*asked(files))
+    assert code == 0, err
+    reasons = {c["name"]: c["reason"] for c in json.loads(out)["left_out_columns"]}
+    assert "sample" in reasons["age"]
+
+
+def test_a_column_that_gives_the_label_away_is_named(quantshift, files):
+    frame = pl.read_csv(files / "train.csv")
+    frame.with_columns(outcome=pl.col("y").replace({"yes": "paid", "no": "open"})).write_csv(
+        files / "train.csv"
+    )
+    new = pl.read_csv(files / "new.csv")
+    new.with_columns(outcome=pl.lit("open")).write_csv(files / "new.csv")
+    _, out, _ = quantshift(*asked(files))
+    assert any("outcome" in warning for warning in json.loads(out)["warnings"])
+
+
+# Labels
+
+
+def test_missing_labels_are_no_classes(quantshift, files):
+    frame = pl.read_csv(files / "train.csv")
+    words = ["NA", "N/A", "NaN", "NULL", "null", "None", "nan", ""]
+    y = [words[i // 10 % 8] if i % 10 == 0 else v for i, v in enumerate(frame["y"])]
+    frame.with_columns(y=pl.Series(y)).write_csv(files / "train.csv")
+    code, out, err = quantshift(*asked(files))
+    assert code == 0, err
+    told = json.loads(out)
+    assert told["classes"] == ["no", "yes"]
+    assert told["training"]["rows"]["left_out"]["no label"] == 60
+
+
+def test_one_and_one_point_zero_are_one_class(quantshift, files):
+    frame = pl.read_csv(files / "train.csv")
+    y = [{"yes": "1.0" if i % 2 else "1", "no": "0"}[v] for i, v in enumerate(frame["y"])]
+    frame.with_columns(y=pl.Series(y)).write_csv(files / "train.csv")
+    code, out, err = quantshift(*asked(files))
+    assert code == 0, err
+    told = json.loads(out)
+    assert told["classes"] == ["0", "1"]
+    assert told["names"]["1"] == "y = 1"
+
+
+def test_classes_that_differ_in_case_are_named(quantshift, files):
+    frame = pl.read_csv(files / "train.csv")
+    y = ["YES" if v == "yes" and i % 2 else v for i, v in enumerate(frame["y"])]
+    frame.with_columns(y=pl.Series(y)).write_csv(files / "train.csv")
+    _, out, _ = quantshift(*asked(files))
+    warning = next(w for w in json.loads(out)["warnings"] if "YES" in w)
+    assert "yes" in warning
+
+
+def test_copies_are_reported_and_share_a_fold(quantshift, tmp_path):
+    pl.concat([reviews(60, 1)] * 20).write_csv(tmp_path / "train.csv")
+    reviews(300, 2).write_csv(tmp_path / "new.csv")
+    _, out, _ = quantshift(*asked(tmp_path, "--text", "text"))
+    told = json.loads(out)
+    assert told["training"]["accuracy"] < 1
+    assert any("cop" in w and "1,140" in w for w in told["warnings"])
+
+
+# Answers that cannot be had
+
+
+def test_columns_that_say_nothing_are_no_answer(quantshift, files):
+    rng = np.random.default_rng(0)
+    for name in ("train.csv", "new.csv"):
+        frame = pl.read_csv(files / name)
+        noise = pl.Series(np.round(rng.normal(size=len(frame)), 3))
+        frame = frame.with_columns(a=noise, b=noise.shuffle(0))
+        frame.drop("age", "income", "region", "member").write_csv(files / name)
+    code, out, err = quantshift(*asked(files))
+    assert code == 4, err
+    share = yes(json.loads(out))
+    assert (share["estimate"], share["low"], share["high"]) == (None, 0, 1)
+    code, out, _ = quantshift(*(a for a in asked(files) if a != "--json"))
+    assert code == 4
+    assert "cannot be estimated" in out.splitlines()[0]
+
+
+@pytest.mark.parametrize("given", ["half", "certain"])
+def test_posteriors_that_say_nothing_give_no_certainty(quantshift, tmp_path, given):
+    rng = np.random.default_rng(0)
+    y = rng.random(500) < 0.5
+    p = np.full(500, 0.5) if given == "half" else y.astype(float)
+    pl.DataFrame({"p_yes": p, "y": np.where(y, "yes", "no")}).write_csv(tmp_path / "train.csv")
+    new = np.full(300, 0.5) if given == "half" else np.round(rng.beta(2, 6, 300), 3)
+    pl.DataFrame({"p_yes": new}).write_csv(tmp_path / "new.csv")
+    code, out, err = quantshift(*asked(tmp_path, "--posteriors", "p_yes"))
+    told = json.loads(out)
+    if given == "half":
+        assert code == 4, err
+        assert (yes(told)["low"], yes(told)["high"]) == (0, 1)
+    else:
+        assert any("100" in w for w in told["warnings"]), told["warnings"]
+        assert yes(told)["high"] - yes(told)["low"] > 0
+
+
+def test_all_items_of_one_class_leave_the_interval_a_width(quantshift, tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(1000) % 2
+    pl.DataFrame({"x": rng.normal(size=1000) + 3.5 * y, "y": y}).write_csv(tmp_path / "train.csv")
+    pl.DataFrame({"x": rng.normal(size=300) + 3.5}).write_csv(tmp_path / "new.csv")
+    code, out, err = quantshift(*asked(tmp_path))
+    assert code == 0, err
+    share = json.loads(out)["batches"][0]["shares"][1]
+    assert share["low"] <= 0.989  # what 300 known labels would allow: Wilson's limit
+    assert share["high"] == pytest.approx(1, abs=1e-6)
+
+
+# Files of the user
+
+
+def planned(files: Path, *more: object) -> tuple[object, ...]:
+    return (
+        *("audit-plan", "--train", files / "train.csv", "--sample", files / "new.csv"),
+        *("--label", "y", "--precision", 0.08, *more),
+    )
+
+
+def test_a_filled_in_sheet_is_never_replaced(quantshift, files):
+    sheet = files / "audit.csv"
+    assert quantshift(*planned(files, "--out", sheet))[0] == 0
+    labelled = pl.read_csv(sheet).with_columns(y=pl.lit("yes"))
+    labelled.write_csv(sheet)
+    before = sheet.read_bytes()
+    code, _, err = quantshift(*planned(files, "--out", sheet))
+    assert code == 2
+    assert "audit.csv" in one_line(err)
+    assert sheet.read_bytes() == before
+
+
+@pytest.mark.parametrize("option", ["--html", "--csv"])
+def test_an_output_is_never_an_input(quantshift, files, option):
+    before = (files / "new.csv").read_bytes()
+    code, _, err = quantshift(*asked(files, option, files / "new.csv", "--overwrite"))
+    assert code == 2
+    assert "new.csv" in one_line(err)
+    code, _, err = quantshift(*planned(files, "--out", files / "new.csv", "--overwrite"))
+    assert code == 2
+    assert (files / "new.csv").read_bytes() == before
+
+
+def test_foreign_files_in_a_model_folder_stay(quantshift, files):
+    train = ("train", "--train", files / "train.csv", "--label", "y", "--out", files / "m")
+    assert quantshift(*train)[0] == 0
+    (files / "m" / "notes.txt").write_text("mine")
+    quantshift(*train)
+    assert (files / "m" / "notes.txt").read_text() == "mine"
+
+
+def test_a_sheet_of_other_rows_is_refused(quantshift, files):
+    sheet = files / "audit.csv"
+    assert quantshift(*planned(files, "--out", sheet))[0] == 0
+    frame = pl.read_csv(sheet).with_columns(y=pl.lit("no"))
+    frame.with_columns(item=pl.col("item") % 300 + 1).write_csv(sheet)
+    code, _, err = quantshift(*asked(files, "--audit", sheet))
+    assert code == 2
+    assert "audit.csv" in one_line(err)
+
+
+def test_a_sheet_carries_no_formulas(quantshift, files):
+    frame = pl.read_csv(files / "new.csv")
+    frame.with_columns(note=pl.lit("=cmd|'/c calc'!A0")).write_csv(files / "new.csv")
+    sheet = files / "audit.csv"
+    assert quantshift(*planned(files, "--out", sheet))[0] == 0
+    rows = pl.read_csv(sheet, infer_schema=False)
+    assert not any(str(cell).startswith("=") for cell in rows["note"])
+    rows.with_columns(y=pl.lit("no")).write_csv(sheet)
+    code, _, err = quantshift(*asked(files, "--audit", sheet))
+    assert code == 0, err
+
+
+# Habits
+
+
+def test_exit_codes_for_scripts(quantshift, files):
+    assert quantshift(*asked(files, "--fail-if", "yes>0.9"))[0] == 0
+    assert quantshift(*asked(files, "--fail-if", "yes>0.05"))[0] == 3
+
+
+def test_a_pipe_and_a_glob(quantshift, files, monkeypatch):
+    whole = quantshift(*asked(files))[1]
+    frame = pl.read_csv(files / "train.csv")
+    frame[:300].write_csv(files / "part1.csv")
+    frame[300:].write_csv(files / "part2.csv")
+    question = asked(files)
+    question = (*question[:2], files / "part*.csv", *question[3:])
+    code, out, err = quantshift(*question)
+    assert code == 0, err
+    assert yes(json.loads(out)) == yes(json.loads(whole))
+    question = asked(files)
+    question = (*question[:4], "-", *question[5:])
+    with (files / "new.csv").open() as pipe:
+        monkeypatch.setattr(sys, "stdin", pipe)
+        code, out, err = quantshift(*question)
+    assert code == 0, err
+    assert yes(json.loads(out)) == yes(json.loads(whole))

@@ -1,0 +1,372 @@
+"""`judge`: tables, arrays and frames in, one answer out; joins, designs, groups, comparisons."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import quantshift
+from quantshift.errors import DataError, UserError
+from quantshift.judging import Judgement, json_schema, judge, render_csv, render_text
+from tests.judging.made import drawn, halves, labelled, verdicts
+from tests.own_data.test_result import check
+
+
+@pytest.fixture(scope="module")
+def table():
+    return verdicts()
+
+
+@pytest.fixture(scope="module")
+def found(table) -> Judgement:
+    return judge(drawn(table), verdict="judge", label="human", labels="random")
+
+
+def share(result, label="pass"):
+    return next(s for s in result.overall.shares if s.label == label)
+
+
+def refused(*arguments, **options):
+    with pytest.raises(UserError) as caught:
+        judge(*arguments, **options)
+    line = str(caught.value)
+    assert "\n" not in line
+    assert "--" not in line
+    return line
+
+
+def test_the_front_door_is_the_same_function():
+    assert quantshift.judge is judge
+
+
+def test_the_answer(found, table):
+    truth = (table["truth"] == "pass").mean()
+    own = share(found)
+    assert own.low <= truth <= own.high
+    assert found.headline == "pass"
+    (quality,) = found.overall.judges
+    assert quality.naive["pass"] == pytest.approx((table["judge"] == "pass").mean())
+    assert found.overall.labels.design == "random"
+    assert found.overall.labels.told
+    assert found.rows[0].read == found.rows[0].used == 400
+    rates = {(r.label, r.verdict): r for r in quality.rates}
+    assert rates["pass", "pass"].low < 0.95 < rates["pass", "pass"].high
+    assert quality.agreement.low <= quality.agreement.kappa <= quality.agreement.high
+
+
+def test_arrays_and_frames_give_what_a_file_gives(found, table, tmp_path):
+    frame = drawn(table)
+    frame.write_csv(tmp_path / "v.csv")
+    options = {"verdict": "judge", "label": "human", "labels": "random"}
+    human = frame["human"].to_list()
+    nan = [np.nan if value is None else value for value in human]
+    answers = [
+        judge(tmp_path / "v.csv", **options),
+        judge(frame.to_pandas(), **options),
+        judge(verdict=frame["judge"].to_list(), label=human, labels="random"),
+        judge(
+            verdict=frame["judge"].to_numpy(), label=np.array(nan, dtype=object), labels="random"
+        ),
+        judge(verdict=pd.Series(frame["judge"].to_list()), label=pd.Series(human), labels="random"),
+        judge(verdict={"gpt": frame["judge"]}, label=frame["human"], labels="random"),
+    ]
+    for answer in answers:
+        assert answer.overall.shares == found.overall.shares
+
+
+def test_numbers_and_truth_values_are_labels_too(found, table):
+    frame = drawn(table)
+    number = {"pass": 1.0, "fail": 0.0, None: np.nan}
+    labels = [number[value] for value in frame["human"]]
+    answer = judge(verdict=(frame["judge"] == "pass").to_numpy(), label=labels, labels="random")
+    assert answer.classes == ("0", "1")
+    assert answer.names["1"] == "label = 1"
+    assert share(answer, "1").estimate == share(found).estimate
+    assert answer.overall.judges[0].naive["1"] == found.overall.judges[0].naive["pass"]
+
+
+def test_arrays_of_different_lengths_are_refused():
+    assert "need the same length" in refused(verdict=[0, 1, 1], label=[0, 1])
+    assert "give its table too" in refused(verdict="judge", label=[0, 1])
+
+
+@pytest.mark.parametrize(("column", "design"), [("judge", "by-verdict"), ("truth", "by-label")])
+def test_halves_are_recognised_and_a_contradiction_is_one_line(table, column, design):
+    chosen = halves(table, column, 45)
+    guess = judge(chosen, verdict="judge", label="human")
+    assert guess.overall.labels.design == design
+    assert not guess.overall.labels.told
+    assert any("Say how" in advice for advice in guess.overall.advice)
+    line = refused(chosen, verdict="judge", label="human", labels="random")
+    assert f"it looks like {design}" in line
+    insisted = judge(chosen, verdict="judge", label="human", labels="random", insist=True)
+    assert not insisted.overall.labels.ok
+
+
+def test_labels_of_another_table_are_joined_by_id(found, table):
+    frame = drawn(table)
+    beside = frame.filter(pl.col("human").is_not_null()).select("id", "human").reverse()
+    bare = frame.drop("human")
+    options = {"verdict": "judge", "label": "human", "id": "id", "labels": "random"}
+    answer = judge(bare, labelled=beside, **options)
+    assert answer.overall.shares == found.overall.shares
+    assert answer.rows[1].read == 80
+    ghosts = beside.with_columns(id=pl.when(pl.int_range(80) < 3).then(pl.lit("z")).otherwise("id"))
+    line = refused(bare, labelled=ghosts.unique("id", maintain_order=True), **options)
+    assert "1 of 78 labelled ids are not in the table, the first in row 1 ('z')" in line
+    assert "labelled twice (row 1 too)" in refused(bare, labelled=ghosts, **options)
+    twice = pl.concat([bare, bare])
+    assert "is that of several rows" in refused(twice, labelled=beside, **options)
+    other = beside.with_columns(human=pl.col("human").replace({"pass": "fail", "fail": "pass"}))
+    assert "decide for one" in refused(frame, labelled=other, **options)
+
+
+def test_items_labelled_elsewhere(table):
+    other = verdicts(200, share=0.4, seed=9).rename({"truth": "human"})
+    answer = judge(table.drop("truth"), verdict="judge", label="human", labelled=other)
+    assert answer.overall.labels.design == "elsewhere"
+    assert answer.overall.n_items == 400
+    assert share(answer).low <= (table["truth"] == "pass").mean() <= share(answer).high
+    assert len(answer.overall.if_verdicts_mean_the_same) == 2
+    assert "labelled elsewhere" in refused(
+        table.drop("truth"), verdict="judge", label="human", labelled=other, labels="random"
+    )
+
+
+def test_labels_of_both_kinds_are_joined_if_the_judge_treats_them_alike(table):
+    same = verdicts(200, share=0.4, seed=9).rename({"truth": "human"})
+    both = judge(drawn(table), verdict="judge", label="human", labelled=same)
+    assert both.overall.n_labelled == 280
+    assert any("treats both kinds of items alike" in w for w in both.overall.warnings)
+    assert both.overall.labels.design == "random"
+    worse = verdicts(300, sensitivity=0.5, specificity=0.5, seed=9).rename({"truth": "human"})
+    alone = judge(drawn(table), verdict="judge", label="human", labelled=worse)
+    assert alone.overall.n_labelled == 80
+    assert any("their labels are not used" in w for w in alone.overall.warnings)
+
+
+def test_scores_and_several_judges(table):
+    frame = drawn(table).with_columns(second=pl.lit("pass"))
+    by_score = judge(frame, score="score", label="human", labels="random")
+    assert by_score.overall.judges == ()
+    assert share(by_score).low < 0.7 < share(by_score).high
+    both = judge(frame, verdict=["judge", "second"], label="human", labels="random")
+    assert [q.name for q in both.overall.judges] == ["judge", "second"]
+    assert "no number" in refused(frame, score="id", label="human")
+
+
+def test_three_classes_and_a_verdict_of_its_own():
+    rng = np.random.default_rng(0)
+    truth = rng.choice(["a", "b", "tie"], 600, p=[0.3, 0.5, 0.2])
+    said = np.where(rng.random(600) < 0.7, truth, rng.choice(["a", "b", "tie", "tie (?)"], 600))
+    labels = np.where(np.arange(600) < 150, truth, None)
+    answer = judge(verdict=said, label=labels, labels="random")
+    assert answer.classes == ("a", "b", "tie")
+    (quality,) = answer.overall.judges
+    assert quality.says == ("a", "b", "tie", None)
+    assert quality.naive is None
+    assert any("that fit no label: 'tie (?)';" in w for w in answer.warnings)
+    mapped = judge(verdict=said, label=labels, labels="random", map={"tie (?)": "tie"})
+    assert sum(mapped.overall.judges[0].naive.values()) == pytest.approx(1)
+    assert "tie (?)" in render_text(mapped)
+
+
+def test_groups_and_their_difference(table):
+    answer = judge(
+        drawn(table, 160),
+        verdict="judge",
+        label="human",
+        labels="random",
+        by="system",
+        compare=("A", "B"),
+    )
+    assert [batch.name for batch in answer.batches] == ["A", "B"]
+    assert answer.overall.n_items == 400
+    found = next(d for d in answer.differences if d.label == "pass")
+    first, second = (next(s for s in b.shares if s.label == "pass") for b in answer.batches)
+    assert found.estimate == pytest.approx(first.estimate - second.estimate)
+    assert not found.paired
+    assert "unknown system 'C'" in refused(
+        drawn(table), verdict="judge", label="human", by="system", compare=("A", "C")
+    )
+    assert "tells them apart" in refused(
+        drawn(table), verdict="judge", label="human", compare=("A", "C")
+    )
+
+
+def test_the_same_questions_make_pairs(table):
+    rng = np.random.default_rng(4)
+    hard = rng.random(300)
+    parts = []
+    for system, skill in (("A", 0.8), ("B", 0.7)):
+        truth = np.where(hard < skill, "pass", "fail")
+        said = np.where(rng.random(300) < 0.9, truth, "pass")
+        parts.append(
+            pl.DataFrame({"q": np.arange(300), "system": system, "judge": said, "truth": truth})
+        )
+    both = labelled(pl.concat(parts), np.r_[0:100, 300:400])
+    options = {"verdict": "judge", "label": "human", "labels": "random", "by": "system"}
+    paired = judge(both, **options, id="q", compare=("A", "B")).differences[1]
+    apart = judge(both, **options, compare=("A", "B")).differences[1]
+    assert paired.paired
+    assert (paired.n_items, paired.n_other) == (300, 300)
+    assert paired.high - paired.low < apart.high - apart.low
+    assert paired.low < 0.1 < paired.high
+
+
+def test_a_group_without_labels_cannot_be_estimated(table):
+    frame = drawn(table).with_columns(human=pl.when(pl.col("system") == "A").then(pl.col("human")))
+    answer = judge(frame, verdict="judge", label="human", labels="random", by="system")
+    known, unknown = answer.batches
+    assert known.can_be_estimated
+    assert not unknown.can_be_estimated
+    assert unknown.shares[0].estimate is None
+    assert (unknown.shares[0].low, unknown.shares[0].high) == (0, 1)
+
+
+def test_a_group_does_not_contradict_what_holds_of_the_whole(table):
+    # In the groups together the labelled items are as all items; in each of them they are not.
+    frame = drawn(table, 200).with_columns(
+        group=pl.when(pl.col("human").is_null() == (pl.col("judge") == "pass"))
+        .then(pl.lit("x"))
+        .otherwise(pl.lit("y"))
+    )
+    answer = judge(frame, verdict="judge", label="human", labels="random", by="group")
+    assert [batch.can_be_estimated for batch in answer.batches] == [True, True]
+    assert not answer.batches[0].labels.ok
+
+
+def test_labels_by_label_serve_all_groups(table):
+    answer = judge(
+        halves(table, "truth"), verdict="judge", label="human", labels="by-label", by="system"
+    )
+    assert all(batch.can_be_estimated for batch in answer.batches)
+    assert "The labels of all groups serve each of them." in answer.batches[0].assumed
+
+
+def test_known_rates_instead_of_labels(table):
+    answer = judge(
+        table.drop("truth"), verdict="judge", sensitivity=(0.95, 0.9, 0.98), specificity=0.75
+    )
+    assert answer.overall.labels.design == "given"
+    assert share(answer).low <= (table["truth"] == "pass").mean() <= share(answer).high
+    assert "give both" in refused(table, verdict="judge", sensitivity=0.9)
+    assert "not between its limits" in refused(
+        table, verdict="judge", sensitivity=(0.9, 0.1, 0.2), specificity=0.9
+    )
+    assert "is a share" in refused(table, verdict="judge", sensitivity=90, specificity=0.9)
+
+
+def test_a_judge_with_one_verdict(table):
+    answer = judge(drawn(table).with_columns(judge=pl.lit("pass")), verdict="judge", label="human")
+    assert share(answer).high - share(answer).low > 0.15
+    assert any("verdicts are the same" in w for w in answer.overall.warnings)
+
+
+def test_labels_of_one_class(table):
+    frame = drawn(table).with_columns(
+        human=pl.when(pl.col("human") == "pass").then(pl.col("human"))
+    )
+    answer = judge(frame, verdict="judge", label="human", labels="by-label")
+    assert share(answer, "fail").high - share(answer, "fail").low > 0.3
+    assert any("one class" in w for w in answer.overall.warnings)
+
+
+def test_labels_that_equal_the_verdicts(table):
+    frame = drawn(table).with_columns(
+        human=pl.when(pl.col("human").is_not_null()).then(pl.col("judge"))
+    )
+    answer = judge(frame, verdict="judge", label="human", labels="random")
+    own = share(answer)
+    assert own.low < own.estimate < own.high
+    assert any("agree with the verdicts" in w for w in answer.overall.warnings)
+
+
+def test_three_labels(table):
+    answer = judge(drawn(table, 3), verdict="judge", label="human", labels="random")
+    assert share(answer).high - share(answer).low > 0.5
+    assert "label some" in refused(drawn(table, 0), verdict="judge", label="human")
+
+
+def test_rows_are_never_lost_silently(table, tmp_path):
+    frame = drawn(table).with_columns(
+        judge=pl.when(pl.int_range(400) < 40).then(pl.lit("NA")).otherwise("judge")
+    )
+    frame.write_csv(tmp_path / "v.csv")
+    with (tmp_path / "v.csv").open("a") as file:
+        file.write("q400,pass\n")
+    answer = judge(tmp_path / "v.csv", verdict="judge", label="human")
+    (rows,) = answer.rows
+    assert rows.left_out == {"no verdict": 40, "too many or too few cells": 1}
+    assert rows.read == rows.used + 41 == 401
+    lost = frame[:40]["human"].is_not_null().sum()
+    assert any(f"{lost} of the rows left out have a label" in w for w in answer.warnings)
+    assert render_text(answer).startswith("v.csv: 41 of 401 rows were left out")
+
+
+def test_missing_labels_are_those_of_quantify(table):
+    frame = drawn(table).with_columns(pl.col("human").fill_null("?"))
+    assert judge(frame, verdict="judge", label="human", missing=["?"]).overall.n_labelled == 80
+    assert "?" in judge(frame, verdict="judge", label="human", labels="random").classes
+
+
+def test_labels_that_differ_in_case_are_pointed_out(table):
+    frame = drawn(table).with_columns(
+        human=pl.when(pl.int_range(400) < 200)
+        .then(pl.col("human").str.to_uppercase())
+        .otherwise("human")
+    )
+    answer = judge(frame, verdict="judge", label="human")
+    assert any("differ in case alone" in w for w in answer.warnings)
+
+
+def test_columns_have_one_role(table):
+    frame = drawn(table)
+    assert "cannot be the label as well" in refused(frame, verdict="judge", label="judge")
+    assert "did you mean 'judge'" in refused(frame, verdict="jugde", label="human")
+    assert "name the column of the labels" in refused(frame, verdict="judge")
+    assert "unknown way to choose labels" in refused(
+        frame, verdict="judge", label="human", labels="balanced"
+    )
+
+
+def test_the_same_twice(found, table):
+    again = judge(drawn(table), verdict="judge", label="human", labels="random")
+    assert again.to_json() == found.to_json()
+
+
+def test_json_follows_its_schema(found, table):
+    grouped = judge(drawn(table), verdict="judge", label="human", by="system", compare=("A", "B"))
+    for answer in (found, grouped):
+        schema = json_schema()
+        check(json.loads(answer.to_json()), schema, schema["$defs"])
+        assert "NaN" not in answer.to_json()
+
+
+def test_frames_charts_and_short_texts(found):
+    frame = found.to_frame()
+    assert list(frame["class"]) == ["fail", "pass"]
+    assert repr(found).startswith("pass: ")
+    assert "<table>" in found._repr_html_()
+    assert found.plot().get_xlim() == (0, 1)
+    assert render_csv(found).splitlines()[0] == ",".join(frame.columns)
+    with pytest.raises(UserError, match="unknown class 'x'"):
+        found.plot("x")
+
+
+def test_the_text_has_the_rate_first(found):
+    lines = render_text(found).splitlines()
+    assert lines[0].startswith("pass: ")
+    assert "of the 400 items" in lines[0]
+    assert lines[1].startswith("by the verdicts of judge alone: ")
+    text = "\n".join(lines)
+    for word in ("kappa", "sensitivity", "specificity", "Assumed", "Needed", "Next"):
+        assert word in text
+
+
+def test_a_table_without_rows(tmp_path):
+    (tmp_path / "v.csv").write_text("judge,human\n")
+    with pytest.raises(DataError, match="no row has a verdict"):
+        judge(tmp_path / "v.csv", verdict="judge", label="human")

@@ -1,0 +1,64 @@
+"""Shares of strata times their rates, beside closed forms."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from quantshift.judging.strata import counted, jeffreys_limits, stratified
+
+
+def test_the_estimate_is_the_closed_form():
+    found = stratified(np.array([0.3, 0.7]), np.array([[8.0, 2.0], [5.0, 45.0]]), 1000, level=0.95)
+    assert found.prevalence[1] == pytest.approx(0.3 * 0.2 + 0.7 * 0.9)
+    assert found.prevalence.sum() == pytest.approx(1)
+
+
+def test_many_labels_have_the_interval_of_the_normal_distribution():
+    shares, rates, n = np.array([0.3, 0.7]), np.array([0.2, 0.9]), np.array([2000, 3000])
+    counts = np.column_stack([n * (1 - rates), n * rates])
+    found = stratified(shares, counts, 1_000_000, level=0.95)
+    error = np.sqrt((shares**2 * rates * (1 - rates) / n).sum())
+    width = 2 * stats.norm.ppf(0.975) * error
+    assert (found.high - found.low)[1] == pytest.approx(width, rel=0.01)
+
+
+def test_one_stratum_is_jeffreys_interval():
+    low, high = jeffreys_limits(np.array([[3.0, 47.0]]), np.array([[50.0]]), 0.95)
+    found = stratified(np.array([1.0]), np.array([[3.0, 47.0]]), 1000, level=0.95)
+    assert found.low == pytest.approx(low[0])
+    assert found.high == pytest.approx(high[0])
+    assert low[0, 0] == pytest.approx(stats.beta.ppf(0.025, 3.5, 47.5))
+
+
+def test_a_stratum_without_labels_may_be_anything():
+    found = stratified(np.array([0.4, 0.6]), np.array([[0.0, 0.0], [30.0, 30.0]]), 1e9, level=0.95)
+    assert found.high[1] - found.low[1] > 0.4
+
+
+def test_weights_count_as_an_effective_number():
+    codes, y = np.zeros(4, dtype=int), np.array([0, 1, 1, 1])
+    even = counted(codes, y, 1, 2, np.full(4, 7.0))
+    assert even == pytest.approx(np.array([[1, 3]]))
+    uneven = counted(codes, y, 1, 2, np.array([3.0, 1.0, 1.0, 1.0]))
+    assert uneven.sum() == pytest.approx(36 / 12)
+    assert uneven[0, 1] / uneven.sum() == pytest.approx(0.5)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 100), st.integers(0, 30), st.integers(0, 30)),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_limits_contain_the_estimate_and_mirror(strata):
+    shares = np.array([s[0] for s in strata]) / sum(s[0] for s in strata)
+    counts = np.array([s[1:] for s in strata], dtype=float)
+    found = stratified(shares, counts, 500, level=0.9)
+    assert (found.low >= 0).all()
+    assert (found.low <= found.prevalence + 1e-12).all()
+    assert (found.prevalence <= found.high + 1e-12).all()
+    assert found.low[0] == pytest.approx(1 - found.high[1], abs=1e-9)

@@ -1,0 +1,157 @@
+"""Samples that no shift of the method's kinds explains, and what is said of them."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from quantshift.errors import UserError
+from quantshift.own_data import quantify, render_page, render_text, train
+from quantshift.own_data.guard import UNEXPLAINED
+from quantshift.own_data.words import FAR
+
+FAST = {"n_bootstrap": 100}
+
+
+def causes(n: int, *, move: float = 0.0, seed: int = 0) -> pl.DataFrame:
+    """An outcome that follows from two columns, as in most tables: P(Y|X) is always the same."""
+    rng = np.random.default_rng(seed)
+    income, age = rng.normal(move, 1, n), rng.normal(size=n)
+    p = 1 / (1 + np.exp(-(1.5 * income - 0.5 * age - 1)))
+    relapse = np.where(rng.random(n) < p, "yes", "no")
+    return pl.DataFrame({"income": income, "age": age, "relapse": relapse})
+
+
+def at_prevalence(frame: pl.DataFrame, p: float, n: int, *, seed: int = 0) -> pl.DataFrame:
+    """A sample in which only the prevalence is another."""
+    rng = np.random.default_rng(seed)
+    y = frame["relapse"].to_numpy() == "yes"
+    n_yes = round(p * n)
+    rows = [rng.choice(np.flatnonzero(y), n_yes), rng.choice(np.flatnonzero(~y), n - n_yes)]
+    return frame[np.concatenate(rows)]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return train(causes(1500), label="relapse")
+
+
+def share(batch):
+    return next(s for s in batch.shares if s.label == "yes")
+
+
+def test_a_change_of_prevalence_is_left_to_the_method(model):
+    sample = at_prevalence(causes(4000, seed=1), 0.7, 800)
+    (batch,) = quantify(sample.drop("relapse"), model=model, **FAST).batches
+    assert batch.shift.kind != UNEXPLAINED
+    assert share(batch).low <= 0.7 <= share(batch).high
+    assert "which explains the items" in batch.carried
+    assert not batch.needs_labels
+
+
+def test_after_a_refutation_the_interval_holds_what_the_assumptions_allow(model):
+    sample = causes(1000, move=1.2, seed=2)
+    truth = float((sample["relapse"] == "yes").mean())
+    (batch,) = quantify(sample.drop("relapse"), model=model, **FAST).batches
+    assert batch.shift.rejected
+    assert batch.shift.kind == UNEXPLAINED
+    assert batch.shift.auc > 0.52
+    told = {a.name: a.prevalence["yes"] for a in batch.assumptions}
+    assert share(batch).estimate == pytest.approx(told["covariate shift"])
+    assert share(batch).estimate == pytest.approx(truth, abs=0.04)
+    for p in told.values():
+        assert share(batch).low <= p <= share(batch).high
+    assert next(a for a in batch.assumptions if a.name == "prior shift").refuted
+    assert "No change of prevalence explains the items" in batch.verdict
+    assert "P(Y|X) unchanged" in batch.carried
+
+
+def test_what_is_assumed_can_be_said(model):
+    sample = causes(1000, move=1.2, seed=2).drop("relapse")
+    found = {
+        assume: quantify(sample, model=model, assume=assume, **FAST).batches[0]
+        for assume in ("auto", "prior", "covariate")
+    }
+    assert share(found["covariate"]).estimate == share(found["auto"]).estimate
+    width = {name: share(batch).high - share(batch).low for name, batch in found.items()}
+    assert 0 < width["covariate"] < width["auto"]
+    assert share(found["prior"]).estimate > share(found["auto"]).estimate + 0.03
+    assert "as you said" in found["covariate"].carried
+
+
+def test_what_was_not_asked_is_not_claimed(model):
+    sample = at_prevalence(causes(4000, seed=1), 0.7, 800).drop("relapse")
+    (batch,) = quantify(sample, model=model, assume="prior", **FAST).batches
+    assert batch.carried.startswith("assumes a change in the shares of classes and subgroups; ")
+    assert batch.carried.endswith("was not tested")
+
+
+def test_the_assumption_of_another_method_is_its_own():
+    (batch,) = quantify(
+        causes(300, seed=3).drop("relapse"),
+        train_on=causes(300),
+        label="relapse",
+        method="CC",
+        **FAST,
+    ).batches
+    assert batch.carried == (
+        "assumes, and this was not tested: the classifier's errors cancel out in the sample"
+    )
+
+
+def test_other_methods_and_words_are_refused(model):
+    sample = causes(100, seed=3).drop("relapse")
+    with pytest.raises(UserError, match="unknown assumption 'priors'; did you mean 'prior'"):
+        quantify(sample, model=model, assume="priors", **FAST)
+    other = train(causes(300), label="relapse", method="PACC")
+    with pytest.raises(UserError, match="PACC assumes what it assumes"):
+        quantify(sample, model=other, assume="prior", **FAST)
+
+
+def test_a_wide_range_asks_for_labels_first(model):
+    sample = causes(600, move=2.5, seed=4).drop("relapse")
+    found = quantify(sample, model=model, **FAST)
+    (batch,) = found.batches
+    assert share(batch).high - share(batch).low > FAR
+    assert batch.needs_labels
+    first = render_text(found).splitlines()[0]
+    assert "cannot be estimated from these data without labels" in first
+    assert f"between {100 * share(batch).low:.1f} and {100 * share(batch).high:.1f} %" in first
+    assert "97 labels give plus or minus 10 points" in first
+    told = json.loads(found.to_json())["batches"][0]
+    assert told["needs_labels"]
+    assert told["carried"] == batch.carried
+
+
+def test_the_page_promises_no_confidence_after_a_refutation(model):
+    found = quantify(causes(1000, move=1.2, seed=2).drop("relapse"), model=model, **FAST)
+    (batch,) = found.batches
+    page = render_page(replace(found, batches=(replace(batch, needs_labels=False),)))
+    assert "% confidence" not in page
+    assert "the range is" in page
+    assert ". No change of prevalence explains the items" in page
+
+
+def test_a_wider_level_is_a_wider_interval(model):
+    sample = causes(1000, move=1.2, seed=2).drop("relapse")
+    usual, wider = (
+        share(quantify(sample, model=model, level=level, **FAST).batches[0])
+        for level in (0.95, 0.99)
+    )
+    assert wider.low < usual.low
+    assert wider.high >= usual.high
+    assert wider.estimate == usual.estimate
+
+
+def test_the_better_of_two_classifiers_is_taken():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-2, 2, (1200, 2))
+    y = np.where((x[:, 0] * x[:, 1] > 0) ^ (rng.random(1200) < 0.1), "yes", "no")
+    made = train(pl.DataFrame({"a": x[:, 0], "b": x[:, 1], "y": y}), label="y")
+    assert made.training.classifier == "boosting"
+    assert made.training.accuracy > 0.8
+    straight = np.where(x[:, 0] + 0.5 * rng.normal(size=1200) > 0, "yes", "no")
+    made = train(pl.DataFrame({"a": x[:, 0], "b": x[:, 1], "y": straight}), label="y")
+    assert made.training.classifier == "logistic"

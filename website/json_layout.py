@@ -1,0 +1,37 @@
+"""The JSON of `quantshift quantify` and `judge` as tables, read off their schemas."""
+
+from typing import Any
+
+from website.tables import code, table
+
+
+def layout(schema: dict[str, Any]) -> str:
+    """A table of fields for every object, the outermost first."""
+    objects = {"The whole": schema, **schema["$defs"]}
+    return "\n\n".join(_section(name, own) for name, own in objects.items())
+
+
+def _section(name: str, schema: dict[str, Any]) -> str:
+    rows = [(code(field), _type(own)) for field, own in schema["properties"].items()]
+    return f"**{name}**\n\n{table(['field', 'type'], rows)}"
+
+
+def _type(schema: dict[str, Any]) -> str:
+    """A type in words.
+
+    >>> _type({"type": "array", "items": {"$ref": "#/$defs/Share"}})
+    'list of Share'
+    >>> _type({"anyOf": [{"type": "number"}, {"type": "null"}]})
+    'number or null'
+    """
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2]
+    if "anyOf" in schema:
+        return " or ".join(map(_type, schema["anyOf"]))
+    if "const" in schema:
+        return str(schema["const"])
+    if schema["type"] == "array":
+        return f"list of {_type(schema['items'])}"
+    if "additionalProperties" in schema:
+        return f"object: name to {_type(schema['additionalProperties'])}"
+    return "true or false" if schema["type"] == "boolean" else str(schema["type"])
