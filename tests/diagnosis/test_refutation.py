@@ -104,6 +104,7 @@ def test_prior_shift_alone_is_refuted_where_subgroups_have_moved():
         refutation_test(quantifier, X, new, family="concept")
 
 
+@pytest.mark.slow
 def test_weights_of_the_sample_count(trained):
     quantifier, X_train = trained
     X, _ = drawn([400, 200], 7)
