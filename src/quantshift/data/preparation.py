@@ -255,27 +255,45 @@ class TablePreparation:
     @classmethod
     def fit(cls, frame: pl.DataFrame, columns: Sequence[Column]) -> "TablePreparation":
         """From the training rows; a column of texts without common words is a `NoWordsError`."""
+        return cls.fit_transform(frame, columns)[0]
+
+    @classmethod
+    def fit_transform(
+        cls, frame: pl.DataFrame, columns: Sequence[Column]
+    ) -> tuple["TablePreparation", Any]:
+        """The preparation and the matrix of the training rows, whose words are counted once."""
         own = tuple(columns)
         plain = prepared(frame, own)
         texts = [column.name for column in own if column.kind == TEXT]
-        vectorisers = tuple(_vectoriser(plain[name]) for name in texts)
-        table = TableColumns.of(plain.drop(texts))
+        counted = [_vectorised(plain[name]) for name in texts]
+        vectorisers, words = tuple(v for v, _ in counted), [matrix for _, matrix in counted]
         if len(texts) == len(own):
-            return cls(own, (), None, vectorisers, 1.0)
+            made = cls(own, (), None, vectorisers, 1.0)
+            return made, made._matrix(None, words)
+        table = TableColumns.of(plain.drop(texts))
         fitted = Preparation.fit(table, np.arange(len(plain)))
-        return cls(own, table.levels, fitted, vectorisers, TEXT_BESIDE)
+        made = cls(own, table.levels, fitted, vectorisers, TEXT_BESIDE)
+        return made, made._matrix(table, words)
 
     def transform(self, frame: pl.DataFrame) -> Any:
         """The matrix of the rows, (n_rows, n_columns); CSR if there are texts or mostly zeros."""
         plain = prepared(frame, self.columns)
         texts = [column.name for column in self.columns if column.kind == TEXT]
-        parts: list[Any] = []
+        table = None
         if self.preparation is not None:
             table = TableColumns.of(plain.drop(texts), self.levels)
+        words = [
+            vectoriser.transform(plain[name].to_list())
+            for name, vectoriser in zip(texts, self.vectorisers, strict=True)
+        ]
+        return self._matrix(table, words)
+
+    def _matrix(self, table: TableColumns | None, words: Sequence[Any]) -> Any:
+        """Numbers and levels of a table, then the words of each column of texts."""
+        parts: list[Any] = []
+        if self.preparation is not None and table is not None:
             parts.append(self.preparation.transform(table.numbers, table.codes))
-        for name, vectoriser in zip(texts, self.vectorisers, strict=True):
-            words = vectoriser.transform(plain[name].to_list())
-            parts.append(words if self.text_length == 1 else words * self.text_length)
+        parts += [part if self.text_length == 1 else part * self.text_length for part in words]
         if len(parts) == 1:
             return parts[0]
         return csr_array(hstack([csr_array(part) for part in parts], format="csr"))
@@ -359,14 +377,15 @@ class NoWordsError(DataError):
         self.column = column
 
 
-def _vectoriser(texts: pl.Series) -> TfidfVectorizer:
+def _vectorised(texts: pl.Series) -> tuple[TfidfVectorizer, Any]:
     vectoriser = TfidfVectorizer(
         sublinear_tf=True, min_df=RARE_WORD if len(texts) >= MANY_TEXTS else 1
     )
     try:
-        return vectoriser.fit(texts.to_list())
+        words = vectoriser.fit_transform(texts.to_list())
     except ValueError as error:
         raise NoWordsError(texts.name) from error
+    return vectoriser, words
 
 
 def _level_names(encoding: OneHotEncoder, category: int, names: Sequence[str]) -> list[str]:

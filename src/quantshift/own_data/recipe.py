@@ -7,7 +7,6 @@ from quantshift.data.reading import OpenTable, Source, open_table
 from quantshift.errors import UserError
 from quantshift.own_data.classifiers import AUTO
 from quantshift.own_data.columns import Asked
-from quantshift.own_data.folder import load_model
 from quantshift.own_data.model import Model, without_training
 from quantshift.own_data.progress import OnProgress
 from quantshift.own_data.training import train_on_table
@@ -39,7 +38,7 @@ def model_for(
     if model is not None:
         if train_on is not None:
             raise UserError("give a training table or a model, not both")
-        fitted = model if isinstance(model, Model) else load_model(model)
+        fitted = model if isinstance(model, Model) else _loaded(model)
         _check_same(fitted, recipe)
         return fitted
     if train_on is None:
@@ -62,6 +61,13 @@ def model_for(
         seed=recipe.seed,
         progress=progress,
     )
+
+
+def _loaded(folder: Source) -> Model:
+    # Imported here: what checks a stranger's description takes long to import.
+    from quantshift.own_data.folder import load_model
+
+    return load_model(folder)
 
 
 def _check_same(model: Model, recipe: Recipe) -> None:

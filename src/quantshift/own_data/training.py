@@ -264,8 +264,7 @@ def _learnt(
     classifier: str,
     seed: int,
 ) -> _Learnt:
-    columns, preparation = _prepared(table, columns, asked, items.values)
-    X = preparation.transform(items.values)
+    columns, preparation, X = _prepared(table, columns, asked, items.values)
     twins = copies(items.values, columns.features, codes)
     notes: list[str] = []
     folds: Any = n_folds(codes)
@@ -350,11 +349,14 @@ def _chosen(
 
 def _prepared(
     table: OpenTable, columns: Columns, asked: Asked, frame: pl.DataFrame
-) -> tuple[Columns, TablePreparation]:
-    """The preparation; texts without common words that nobody named are left out."""
+) -> tuple[Columns, TablePreparation, Any]:
+    """The preparation, and the matrix of the rows.
+
+    Texts without common words that nobody named are left out.
+    """
     while True:
         try:
-            preparation = TablePreparation.fit(frame, columns.features)
+            preparation, X = TablePreparation.fit_transform(frame, columns.features)
         except NoWordsError as error:
             rest = tuple(c for c in columns.features if c.name != error.column)
             if error.column in (*asked.text, *asked.features) or not rest:
@@ -366,7 +368,7 @@ def _prepared(
         used = (
             UsedColumn(c.name, c.kind, _how(c, special.get(c.name, 0))) for c in columns.features
         )
-        return replace(columns, used=tuple(used)), preparation
+        return replace(columns, used=tuple(used)), preparation, X
 
 
 def _how(column: Column, n_special: int) -> str:
