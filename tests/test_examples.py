@@ -65,6 +65,7 @@ def test_posteriors_of_another_model(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_monitoring(tmp_path: Path) -> None:
     said = output_of("monitoring.py", str(tmp_path), folder=tmp_path).splitlines()
     assert [line.split()[0] for line in said] == ["2026-W10", "2026-W11", "2026-W12", "2026-W13"]

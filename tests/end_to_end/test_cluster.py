@@ -63,6 +63,7 @@ def cluster(tmp_path):
         yield start
 
 
+@pytest.mark.slow
 def test_a_cluster_writes_the_same_bytes_though_a_worker_is_killed(
     cluster, tools, undisturbed, tmp_path
 ):

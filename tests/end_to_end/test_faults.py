@@ -188,7 +188,8 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "--lazy", str(place)], check=True)
 
 
-@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
 def test_a_full_disk_is_said_and_the_run_goes_on_when_there_is_room(
     jobs, small_disk, tools, undisturbed
 ):
@@ -218,13 +219,8 @@ def nest(path: Path) -> None:
     path.with_suffix(".json").write_text("[" * 100_000)
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        flip,
-        *(pytest.param(damage, marks=pytest.mark.slow) for damage in (truncate, Path.unlink, nest)),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", [truncate, flip, Path.unlink, nest])
 def test_a_damaged_file_is_detected_named_and_redone(damage, tools, undisturbed, tmp_path):
     out = tmp_path / "out"
     shutil.copytree(undisturbed, out)

@@ -18,17 +18,36 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from quantshift import ACC, CC, PACC, PCC, SLD, SubclassSLD, catalogue, metrics, prevalence
+from quantshift import (
+    ACC,
+    CC,
+    PACC,
+    PCC,
+    SLD,
+    GuardedSLD,
+    SubclassSLD,
+    catalogue,
+    metrics,
+    prevalence,
+)
 from quantshift.checks import check_quantifier, yield_checks
 from quantshift.classify.folds import stratified_folds
 from quantshift.errors import DataError, UserError
 from quantshift.quantifiers.estimator import AbstractQuantifier
 
 QUANTIFIERS = catalogue.quantifiers()
+BOOSTED = {"GuardedSLD"}
+"""Those that fit boosting by default, which is slow: a quick one is checked as well."""
 ALL_CHECKS = [
-    pytest.param(check, id=f"{name}:{check_name}")
+    pytest.param(
+        check, id=f"{name}:{check_name}", marks=[pytest.mark.slow] if name in BOOSTED else []
+    )
     for name, cls in QUANTIFIERS.items()
     for check_name, check in yield_checks(cls())
+]
+ALL_CHECKS += [
+    pytest.param(check, id=f"GuardedSLD with logistic regression:{check_name}")
+    for check_name, check in yield_checks(GuardedSLD(classifiers=[LogisticRegression()]))
 ]
 
 

@@ -537,7 +537,9 @@ def test_nothing_is_cut_and_no_legend_covers_a_panel(all_figures, name):
     nothing_is_cut(all_figures[name])
 
 
-@pytest.mark.parametrize("n_methods", [2, 10, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "n_methods", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (10, 40))]
+)
 def test_any_number_of_methods_fits_its_sheets(make_about, make_results, n_methods):
     mine = make_about(datasets={"shop": ("no", "yes"), "bank": ("a", "b", "c")})
     rows = make_results(many_methods(n_methods), mine, repeats=2)
