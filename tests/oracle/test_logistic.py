@@ -23,14 +23,18 @@ from quantshift.seeding import generator
 GRID = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 
 
+def fit_quietly(model, X, codes, weight):
+    """Fit; on some problems scikit-learn goes over to another of its solvers, and says so."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Line search of Newton solver", ConvergenceWarning)
+        model.fit(X, codes, sample_weight=weight)
+
+
 def reference(X, codes, C, weight):
     """Coefficients and posteriors of all rows, fitted on those of a positive weight."""
     inside = np.flatnonzero(weight)
     model = LogisticRegression(C=C, solver="newton-cholesky", tol=1e-10, max_iter=10_000)
-    with warnings.catch_warnings():
-        # On some problems scikit-learn goes over to another of its solvers, and says so.
-        warnings.filterwarnings("ignore", "Line search of Newton solver", ConvergenceWarning)
-        model.fit(X[inside], codes[inside], sample_weight=weight[inside])
+    fit_quietly(model, X[inside], codes[inside], weight[inside])
     return np.append(model.coef_[0], model.intercept_), model.predict_proba(X)
 
 
@@ -191,7 +195,7 @@ def reference_of_classes(X, codes, C, weight, solver="newton-cholesky"):
     """Coefficients (n_features, n_classes), intercepts that sum to zero, posteriors of all rows."""
     inside = np.flatnonzero(weight)
     model = LogisticRegression(C=C, solver=solver, tol=1e-11, max_iter=20_000)
-    model.fit(X[inside], codes[inside], sample_weight=weight[inside])
+    fit_quietly(model, X[inside], codes[inside], weight[inside])
     return model.coef_.T, model.intercept_ - model.intercept_.mean(), model.predict_proba(X)
 
 
