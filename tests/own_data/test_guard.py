@@ -155,3 +155,25 @@ def test_the_better_of_two_classifiers_is_taken():
     straight = np.where(x[:, 0] + 0.5 * rng.normal(size=1200) > 0, "yes", "no")
     made = train(pl.DataFrame({"a": x[:, 0], "b": x[:, 1], "y": straight}), label="y")
     assert made.training.classifier == "logistic"
+
+
+def test_rows_of_uneven_weight_are_fewer_items():
+    rng = np.random.default_rng(5)
+    known = causes(600).with_columns(w=1.0)
+    sample = causes(400, move=1.2, seed=2).drop("relapse")
+    heavy = np.where(rng.random(400) < 0.02, 50.0, 1.0)
+    widths = [
+        share(
+            quantify(
+                sample.with_columns(w=pl.Series(w)),
+                train_on=known,
+                label="relapse",
+                weights="w",
+                assume="covariate",
+                **FAST,
+            ).batches[0]
+        )
+        for w in (np.ones(400), heavy)
+    ]
+    even, uneven = (found.high - found.low for found in widths)
+    assert uneven > 1.3 * even

@@ -3,10 +3,11 @@
 from typing import TYPE_CHECKING
 
 from quantshift.judging.job import judge
-from quantshift.judging.rendering import render_csv, render_text
+from quantshift.judging.rendering import render_text
 from quantshift.judging.result import Judgement
 from quantshift.judging.sheet import LabelSheet, plan_labels, write_label_sheet
 from quantshift.lazy import lazy_exports
+from quantshift.own_data.rendering import render_csv
 
 if TYPE_CHECKING:
     from quantshift.judging.page import render_page

@@ -162,14 +162,7 @@ def transferred(data: JudgedItems, design: str, *, level: float, seed: int) -> A
     """The joint posterior, for the items that are not labelled and then for all."""
     own, K = data.cells(), data.n_classes
     known = data.known
-    told, y = (
-        (own.codes[known], data.labels[known])
-        if own.elsewhere is None
-        else (
-            own.elsewhere,
-            data.other[1],  # type: ignore[index]
-        )
-    )
+    told, y = data.labelled_cells(own)
     rest = ~known if data.other is None else np.ones_like(known)
     F = table(told, y, own.n, K)
     N = np.bincount(own.codes[rest], minlength=own.n).astype(np.float64)
@@ -234,15 +227,8 @@ def _influences(
 def calibrated_elsewhere(data: JudgedItems, level: float) -> strata.Stratified:
     """If what a verdict means is the same elsewhere and here."""
     own = data.cells()
-    known, rest = data.known, data.in_sample("elsewhere")
-    told, y = (
-        (own.codes[known], data.labels[known])
-        if own.elsewhere is None
-        else (
-            own.elsewhere,
-            data.other[1],  # type: ignore[index]
-        )
-    )
+    rest = data.in_sample("elsewhere")
+    told, y = data.labelled_cells(own)
     counts = table(told, y, own.n, data.n_classes).T
     N = np.bincount(own.codes[rest], minlength=own.n)
     return strata.stratified(N / N.sum(), counts, float(N.sum()), level=level)

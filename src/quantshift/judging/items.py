@@ -117,6 +117,12 @@ class JudgedItems:
             self.n_classes,
         )
 
+    def labelled_cells(self, own: Cells) -> tuple[Codes, Codes]:
+        """Cells and labels of the labelled items. own: what `cells` gives."""
+        if self.other is None or own.elsewhere is None:
+            return own.codes[self.known], self.labels[self.known]
+        return own.elsewhere, self.other[1]
+
     def equal_rates(self) -> float:
         """p-value of the labels here and elsewhere having the same rates."""
         own, y = self.cells(), self.labels[self.known]

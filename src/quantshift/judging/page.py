@@ -30,6 +30,7 @@ def render_page(result: Judgement) -> str:
     return render_shell(
         __package__,
         look_of=("quantshift.own_data",),
+        charts_of="quantshift.own_data",
         title=f"How common is “{lead}”, really?",
         lead=_lead(result, lead),
         numbers=_numbers(result, lead),
@@ -70,7 +71,7 @@ def _lead(result: Judgement, lead: str) -> str:
         f"{shortened(result.overall.name)} are “{lead}”; with {100 * result.level:g} % confidence "
         f"{limits(share.low, share.high)}."
     )
-    naive = _naive(result.overall, result.headline)
+    naive = result.overall.naive(result.headline)
     if naive is None:
         return said
     inside = share.low <= naive <= share.high
@@ -80,7 +81,7 @@ def _lead(result: Judgement, lead: str) -> str:
 
 def _numbers(result: Judgement, lead: str) -> list[tuple[str, str]]:
     share = headline_share(result, result.overall)
-    naive = _naive(result.overall, result.headline)
+    naive = result.overall.naive(result.headline)
     told = [
         (f"true share of {lead}", estimate_said(share)),
         (f"{100 * result.level:g} % interval", limits(share.low, share.high)),
@@ -91,11 +92,6 @@ def _numbers(result: Judgement, lead: str) -> list[tuple[str, str]]:
     if mean is not None:
         told.append((f"mean ({mean.low:.2f} to {mean.high:.2f})", f"{mean.estimate:.2f}"))
     return [*told, ("labels by people", f"{result.overall.n_labelled:,}")]
-
-
-def _naive(batch: JudgedBatch, label: str) -> float | None:
-    naive = batch.judges[0].naive if batch.judges else None
-    return None if naive is None else naive[label]
 
 
 def _unknown(result: Judgement) -> list[str]:
@@ -208,7 +204,7 @@ def _chart_data(result: Judgement, *, several: bool) -> dict[str, Any]:
             "share": share.estimate,
             "low": share.low,
             "high": share.high,
-            "naive": _naive(batch, share.label),
+            "naive": batch.naive(share.label),
         }
         for batch in result.batches
         for share in batch.shares

@@ -1,18 +1,17 @@
 """A judgement as text for a terminal: the rate first, then what it rests on."""
 
-import csv
-import io
 from collections import defaultdict
 from collections.abc import Iterator
-from html import escape
 from pathlib import Path
 
 from quantshift.files import head
 from quantshift.judging.findings import lost_rows
 from quantshift.judging.result import JudgedBatch, Judgement, JudgeQuality, Rate
+from quantshift.own_data.notebook import few_lines, small_table
 from quantshift.own_data.pool import is_much, row_warnings
 from quantshift.own_data.rendering import (
     aligned,
+    estimate_in_a_line,
     estimate_said,
     headed,
     headline_share,
@@ -22,7 +21,6 @@ from quantshift.own_data.rendering import (
     some,
 )
 from quantshift.own_data.result import Share
-from quantshift.own_data.spreadsheet import escaped
 from quantshift.own_data.words import limits, one_line, percent, shortened
 
 DESIGN_WORDS = {
@@ -38,7 +36,6 @@ DESIGN_WORDS = {
 MOST_CLASSES_OF_RATES = 8
 """With more the table of rates would be too wide; the JSON has all."""
 
-MOST_ROWS = 10
 LONGEST_VERDICT = 24
 CSV_HEADER = "batch,items,labels,class,estimate,low,high,naive,"
 """How a table that `render_csv` made begins."""
@@ -73,11 +70,7 @@ def answer(result: Judgement, batch: JudgedBatch) -> str:
     lead = shown(result, share.label)
     if share.estimate is None:
         return f"{lead}: cannot be estimated in {shortened(batch.name)}: {batch.why_not}"
-    items = f"{batch.n_items:,} item" + "s" * (batch.n_items != 1)
-    return (
-        f"{lead}: {percent(share.estimate)} of the {items} in {shortened(batch.name)} "
-        f"({100 * result.level:g} % interval {limits(share.low, share.high)})"
-    )
+    return estimate_in_a_line(result, batch)
 
 
 def naive_said(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
@@ -104,37 +97,14 @@ def mean_said(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
 
 def short_text(result: Judgement) -> str:
     """The shares of one batch, or the headline's share in each of several."""
-    head_, *rows = summary_rows(result)
-    lines = [*alarms(result), *aligned([head_, *rows[:MOST_ROWS]])]
-    if len(rows) > MOST_ROWS:
-        lines.append(f"... and {len(rows) - MOST_ROWS:,} more")
-    lines = [answer(result, result.overall), *naive_said(result, result.overall), *lines]
-    return "\n".join(map(one_line, lines))
+    said = [answer(result, result.overall), *naive_said(result, result.overall)]
+    return few_lines([*said, *alarms(result)], summary_rows(result))
 
 
 def short_table(result: Judgement) -> str:
     """The same as HTML, without scripts or styles that reach beyond the table."""
-    head_, *rows = summary_rows(result)
-    notes = [answer(result, result.overall), *naive_said(result, result.overall), *alarms(result)]
-    if len(rows) > MOST_ROWS:
-        notes.append(f"... and {len(rows) - MOST_ROWS:,} more")
-    lines = ["<table><thead><tr>", *(f"<th>{escape(cell)}</th>" for cell in head_)]
-    lines.append("</tr></thead>")
-    for row in rows[:MOST_ROWS]:
-        lines += ["<tr>", *(f"<td>{escape(cell)}</td>" for cell in row), "</tr>"]
-    told = "".join(f"<p>{escape(note)}</p>" for note in notes)
-    return f"<div>{told}{''.join(lines)}</table></div>"
-
-
-def render_csv(result: Judgement) -> str:
-    """A row per batch and class; names that a spreadsheet would take for formulas are escaped."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(next(result.records())), lineterminator="\n")
-    writer.writeheader()
-    for record in result.records():
-        names = {name: escaped(record[name]) for name in ("batch", "class")}
-        writer.writerow(record | names)
-    return text.getvalue()
+    said = [answer(result, result.overall), *naive_said(result, result.overall)]
+    return small_table([*said, *alarms(result)], summary_rows(result))
 
 
 def is_judgement_csv(path: Path) -> bool:
@@ -240,8 +210,8 @@ def _without_empty(header: list[str], rows: list[list[str]]) -> list[list[str]]:
 
 
 def _naive(batch: JudgedBatch, share: Share) -> str:
-    naive = batch.judges[0].naive if batch.judges else None
-    return "" if naive is None else percent(naive[share.label])
+    naive = batch.naive(share.label)
+    return "" if naive is None else percent(naive)
 
 
 def _differences(result: Judgement) -> Iterator[str]:

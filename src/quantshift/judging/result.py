@@ -105,6 +105,11 @@ class JudgedBatch:
     can_be_estimated: bool = True
     why_not: str = ""
 
+    def naive(self, label: str) -> float | None:
+        """The share of a class by the verdicts of the first judge alone, if they say one."""
+        naive = self.judges[0].naive if self.judges else None
+        return None if naive is None else naive[label]
+
 
 @dataclass(frozen=True)
 class SystemDifference:
@@ -163,7 +168,6 @@ class Judgement:
         for batch in self.batches:
             for share in batch.shares:
                 judge = batch.judges[0] if batch.judges else None
-                naive = None if judge is None or judge.naive is None else judge.naive[share.label]
                 agreement = None if judge is None else judge.agreement
                 yield {
                     "batch": batch.name,
@@ -173,7 +177,7 @@ class Judgement:
                     "estimate": share.estimate,
                     "low": share.low,
                     "high": share.high,
-                    "naive": naive,
+                    "naive": batch.naive(share.label),
                     "kappa": None if agreement is None else agreement.kappa,
                     "design": batch.labels.design,
                     "can_be_estimated": batch.can_be_estimated,

@@ -19,7 +19,7 @@ from quantshift.files import check_output, write_output
 from quantshift.own_data.auditing import CHECK, ITEM, content_check
 from quantshift.own_data.batches import adapted
 from quantshift.own_data.classifiers import AUTO
-from quantshift.own_data.columns import Asked, Columns, as_names
+from quantshift.own_data.columns import Asked, Columns
 from quantshift.own_data.model import Model
 from quantshift.own_data.pool import open_samples, read_pool
 from quantshift.own_data.progress import OnProgress, silent
@@ -68,14 +68,14 @@ def draw_audit_sheet(
     The other arguments are those of `train`.
     """
     report = progress or silent
-    asked = Asked(
+    asked = Asked.of(
         label=label,
-        text=as_names(text),
-        features=as_names(features),
-        posteriors=as_names(posteriors),
-        drop=as_names(drop),
+        text=text,
+        features=features,
+        posteriors=posteriors,
+        drop=drop,
         id=id,
-        missing=None if missing is None else as_names(missing),
+        missing=missing,
         lenient=lenient,
     )
     tables = open_samples(sample, lenient=lenient)
@@ -149,8 +149,7 @@ def write_sheet(
     """A sheet of the rows of a table, from 1, in the order given.
 
     content: the columns that the check of an item is made of. labels: of rows that have one.
-    more: further columns, behind those
-    of the table.
+    more: further columns, behind those of the table.
     """
     check_sheet(path, inputs=inputs, overwrite=overwrite)
     shown = [name for name in table.columns if name not in (ITEM, label, CHECK, *more)]

@@ -19,7 +19,6 @@ from quantshift.own_data.evidence import Evidence
 from quantshift.own_data.guard import UNEXPLAINED
 from quantshift.own_data.model import Model
 from quantshift.own_data.result import Audited, Batch, Share
-from quantshift.quantifiers.guarded_sld import GuardedSLD
 from quantshift.types import Posteriors, Prevalences
 
 CHANGE_LEVEL = 0.99
@@ -104,7 +103,7 @@ def batch_of(
             shift,
             audit,
             assumption=model.quantifier.assumption,
-            guarded=assume == AUTO and isinstance(model.quantifier, GuardedSLD),
+            guarded=assume == AUTO and model.guard is not None,
             untrained=untrained,
             topics=bool(model.columns.text),
         ),

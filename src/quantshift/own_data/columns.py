@@ -59,6 +59,27 @@ class Asked:
     positive: str | None = None
     lenient: bool = False
 
+    @classmethod
+    def of(
+        cls,
+        *,
+        text: str | Sequence[str] = (),
+        features: str | Sequence[str] = (),
+        posteriors: str | Sequence[str] = (),
+        drop: str | Sequence[str] = (),
+        missing: str | Sequence[str] | None = None,
+        **others: Any,
+    ) -> "Asked":
+        """From arguments of `train`: where several names may stand, one will do."""
+        return cls(
+            text=as_names(text),
+            features=as_names(features),
+            posteriors=as_names(posteriors),
+            drop=as_names(drop),
+            missing=None if missing is None else as_names(missing),
+            **others,
+        )
+
 
 @dataclass(frozen=True)
 class Columns:

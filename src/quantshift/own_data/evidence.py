@@ -35,7 +35,6 @@ from quantshift.own_data.model import Model
 from quantshift.own_data.progress import OnProgress, silent
 from quantshift.own_data.result import Assumption, Shift
 from quantshift.quantifiers.estimator import AbstractQuantifier, Estimate
-from quantshift.quantifiers.guarded_sld import GuardedSLD
 from quantshift.quantifiers.information import indistinct, told_apart
 from quantshift.quantifiers.items import Items
 from quantshift.quantifiers.shift_models import (
@@ -113,9 +112,9 @@ def examine(
         return []
     instead: Sequence[Guarded | None] = [None] * len(samples)
     quantifier, seen = model.quantifier, items
-    if isinstance(quantifier, GuardedSLD):
+    if model.guard is not None:
         instead = guarded(
-            quantifier,
+            model.guard,
             items,
             samples,
             model.classes,
@@ -124,7 +123,7 @@ def examine(
             n_bootstrap=n_bootstrap,
             seed=seed,
         )
-        quantifier, seen = quantifier.subclass_sld_, quantifier.subclass_items(items)
+        quantifier, seen = model.guard.subclass_sld_, model.guard.subclass_items(items)
     elif assume != AUTO:
         raise UserError(f"{model.method} assumes what it assumes; leave the assumption to `auto`")
     estimate = quantifier.estimate_items(seen, list(samples))
@@ -139,18 +138,15 @@ def examine(
         seed=seed,
         cross_fitted=model.scorer is not None,
     )
-    by_kind = np.empty((len(KINDS) if subclasses else 0, *drawn.values.shape))
-    done = 0
-    for columns, replicate in drawn.estimates():
-        for kind in range(len(by_kind)):
-            own = replicate.diagnostics["model_prevalence"][:, kind]
-            by_kind[kind][:, columns] = own.reshape(len(samples), len(columns), -1)
-        done += len(columns)
-        progress(RESAMPLING, done, n_bootstrap)
-    low, high = drawn.limits()
     p_hat = estimate.prevalence.copy()
-    progress("testing for shift", 0, 0)
-    shifts = list(_shifts(subclasses, seen, samples, seed))
+    low, high = np.empty_like(p_hat), np.empty_like(p_hat)
+    by_kind = np.empty((len(KINDS) if subclasses else 0, *drawn.values.shape))
+    shifts: list[Shift | None] = [None] * len(samples)
+    if None in instead:  # otherwise nothing of the method's own is shown
+        _resample(drawn, by_kind, progress)
+        low, high = drawn.limits()
+        progress("testing for shift", 0, 0)
+        shifts = list(_shifts(subclasses, seen, samples, seed))
     assumptions = []
     for i, (rows, shift) in enumerate(zip(samples, shifts, strict=True)):
         other = instead[i]
@@ -190,6 +186,18 @@ def examine(
         else:
             found.append(Evidence(interval, assumptions[i], shifts[i]))
     return found
+
+
+def _resample(drawn: Replicates, by_kind: Reals, progress: OnProgress) -> None:
+    """Draw the replicates. by_kind: takes those under each kind of shift, in the order of KINDS."""
+    n_samples, n_bootstrap, _ = drawn.values.shape
+    done = 0
+    for columns, replicate in drawn.estimates():
+        for kind in range(len(by_kind)):
+            own = replicate.diagnostics["model_prevalence"][:, kind]
+            by_kind[kind][:, columns] = own.reshape(n_samples, len(columns), -1)
+        done += len(columns)
+        progress(RESAMPLING, done, n_bootstrap)
 
 
 def _subclasses(quantifier: AbstractQuantifier) -> OffersSubclasses | None:

@@ -17,7 +17,7 @@ from scipy import stats
 from quantshift.errors import unknown_name
 from quantshift.own_data.result import Assumption, Shift
 from quantshift.quantifiers.guarded_sld import ASSUMPTIONS, GuardedSLD, hull
-from quantshift.quantifiers.items import Items
+from quantshift.quantifiers.items import Items, effective_size
 from quantshift.seeding import generator
 from quantshift.types import Indices, Prevalences
 
@@ -92,8 +92,8 @@ def guarded(
         if assume == "covariate":
             # Neither the training prevalence nor SLD is to be reckoned with.
             means = allowed[1 : 1 + len(own.learnt_)]
-            size = np.array([float(len(rows))])
-            limits = hull(means[np.newaxis], told["covariate"][i : i + 1], size)
+            size = len(rows) if items.weights is None else effective_size(items.weights[rows])
+            limits = hull(means[np.newaxis], told["covariate"][i : i + 1], np.array([float(size)]))
             low, high = (np.asarray(limit[0]) for limit in limits)
         found.append(
             Guarded(

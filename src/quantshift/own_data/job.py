@@ -12,7 +12,7 @@ from quantshift.own_data.auditing import audited_codes, read_audit
 from quantshift.own_data.batches import batch_of, changed_classes, empty_batch
 from quantshift.own_data.changes import with_changes
 from quantshift.own_data.classifiers import AUTO
-from quantshift.own_data.columns import Asked, Grouping, as_names
+from quantshift.own_data.columns import Asked, Grouping
 from quantshift.own_data.evidence import RESAMPLING, examine
 from quantshift.own_data.guard import check_assumption
 from quantshift.own_data.model import Model
@@ -64,15 +64,15 @@ def quantify(
     check_assumption(assume)
     report = progress or silent
     grouping = _grouping(by, every)
-    asked = Asked(
+    asked = Asked.of(
         label=label,
-        text=as_names(text),
-        features=as_names(features),
-        posteriors=as_names(posteriors),
-        drop=as_names(drop),
+        text=text,
+        features=features,
+        posteriors=posteriors,
+        drop=drop,
         id=id,
         weights=weights,
-        missing=None if missing is None else as_names(missing),
+        missing=missing,
         positive=positive,
         lenient=lenient,
     )

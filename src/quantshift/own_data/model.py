@@ -94,6 +94,11 @@ class Model:
         """The class whose share stands for all: the positive one, the second of two, the first."""
         return words.headline(self.classes, self.positive)
 
+    @property
+    def guard(self) -> GuardedSLD | None:
+        """The quantifier, if it asks whether its own assumptions are refuted."""
+        return self.quantifier if isinstance(self.quantifier, GuardedSLD) else None
+
     def items(self, frame: pl.DataFrame, weights: Weights | None = None) -> Items:
         """Posteriors of the rows of a frame, and what else the quantifier sees of them.
 
@@ -104,8 +109,8 @@ class Model:
             return Items(posteriors, weights=weights)
         X = self.preparation.transform(frame)
         items = self.scorer.items(X)
-        if isinstance(self.scorer, GuardedSLD):
-            items = replace(items, posteriors=self.scorer.subclass_items(items).posteriors)
+        if self.guard is not None:
+            items = replace(items, posteriors=self.guard.subclass_items(items).posteriors)
         if "posteriors" not in self.quantifier.sees and "features" in self.quantifier.sees:
             items = replace(items, features=self.quantifier.items(X).features)
         # As they are: weights that are all equal in one part of a table are not in another.

@@ -1,11 +1,11 @@
 """A quantification in a few lines, for a prompt or a notebook."""
 
+from collections.abc import Sequence
 from html import escape
-from itertools import islice
 
 from quantshift.own_data.rendering import alarms, aligned, answer, estimate_said, marks, shown
 from quantshift.own_data.result import Quantification
-from quantshift.own_data.words import limits, shortened
+from quantshift.own_data.words import limits, one_line, shortened
 
 MOST_ROWS = 10
 """Of classes or batches; the rest is counted."""
@@ -13,28 +13,38 @@ MOST_ROWS = 10
 
 def short_text(result: Quantification) -> str:
     """The shares of one batch, or the headline's share in each of several."""
-    head, *rows = _table(result)
-    lines = [*alarms(result), *aligned([head, *rows[:MOST_ROWS]])]
-    if len(rows) > MOST_ROWS:
-        lines.append(f"... and {len(rows) - MOST_ROWS:,} more")
-    if len(result.batches) == 1:
-        lines = [answer(result, result.batches[0]), *lines]
-    return "\n".join(lines)
+    return few_lines(_notes(result), _table(result))
 
 
 def short_table(result: Quantification) -> str:
     """The same as HTML, without scripts or styles that reach beyond the table."""
-    head, *rows = _table(result)
-    notes = [*alarms(result)]
-    if len(result.batches) == 1:
-        notes.insert(0, answer(result, result.batches[0]))
-    if len(rows) > MOST_ROWS:
-        notes.append(f"... and {len(rows) - MOST_ROWS:,} more")
+    return small_table(_notes(result), _table(result))
+
+
+def few_lines(notes: Sequence[str], table: Sequence[Sequence[str]]) -> str:
+    """Sentences, then the first rows of a table under its header."""
+    head, *rows = table
+    lines = [*notes, *aligned([head, *rows[:MOST_ROWS]]), *_more(rows)]
+    return "\n".join(map(one_line, lines))
+
+
+def small_table(notes: Sequence[str], table: Sequence[Sequence[str]]) -> str:
+    """The same as HTML."""
+    head, *rows = table
     lines = ["<table><thead><tr>", *(f"<th>{escape(cell)}</th>" for cell in head), "</tr></thead>"]
-    for row in islice(rows, MOST_ROWS):
+    for row in rows[:MOST_ROWS]:
         lines += ["<tr>", *(f"<td>{escape(cell)}</td>" for cell in row), "</tr>"]
-    told = "".join(f"<p>{escape(note)}</p>" for note in notes)
+    told = "".join(f"<p>{escape(note)}</p>" for note in (*notes, *_more(rows)))
     return f"<div>{told}{''.join(lines)}</table></div>"
+
+
+def _notes(result: Quantification) -> list[str]:
+    first = [answer(result, result.batches[0])] if len(result.batches) == 1 else []
+    return [*first, *alarms(result)]
+
+
+def _more(rows: Sequence[Sequence[str]]) -> list[str]:
+    return [f"... and {len(rows) - MOST_ROWS:,} more"] if len(rows) > MOST_ROWS else []
 
 
 def _table(result: Quantification) -> list[list[str]]:

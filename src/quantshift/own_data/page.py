@@ -29,6 +29,7 @@ def render_page(result: Quantification) -> str:
     lead = shown(result, result.headline)
     return render_shell(
         __package__,
+        charts_of=__package__,
         title=f"How common is “{lead}”?",
         lead=_lead(result, last, lead),
         numbers=_numbers(result, last, lead),

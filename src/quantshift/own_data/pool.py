@@ -18,6 +18,7 @@ from quantshift.data.reading import OpenTable, Source, expanded, open_table
 from quantshift.diagnosis.column_profiles import TrainingProfile
 from quantshift.diagnosis.sample_cells import SampleCells
 from quantshift.errors import DataError, UserError
+from quantshift.nouns import counted
 from quantshift.own_data.columns import (
     NO_CONTENT,
     NO_ITEMS,
@@ -317,7 +318,7 @@ class _Tally:
         for name, n in self.odd.items():
             row, cell = self.first_odd[name]
             yield (
-                f"{self.table.name}: column {name!r}: {n:,} cell{'s' * (n != 1)} "
+                f"{self.table.name}: column {name!r}: {counted(n, 'cell')} "
                 f"do{'es' * (n == 1)} not fit what it holds in training (row {row}: {cell}) and "
                 f"{'is' if n == 1 else 'are'} taken as {'a gap' if n == 1 else 'gaps'}"
             )

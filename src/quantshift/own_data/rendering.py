@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.cells import cell_len
 
 from quantshift.files import head
+from quantshift.nouns import counted
 from quantshift.own_data.pool import is_much, row_warnings
 from quantshift.own_data.result import (
     Answer,
@@ -107,16 +108,27 @@ def answer(result: Quantification, batch: Batch) -> str:
             "P(Y|X) is unchanged). "
             f"{n_labels} labels give plus or minus {100 * USEFUL:.0f} points: quantshift audit-plan"
         )
+    return estimate_in_a_line(result, batch)
+
+
+def estimate_in_a_line(result: Answer, batch: SharesOfBatch) -> str:
+    """The headline's share where it could be estimated, of how many items of what."""
+    share = headline_share(result, batch)
     return (
-        f"{lead}: {percent(share.estimate)} of the {_items(batch.n_items)} in "
-        f"{shortened(batch.name)} ({100 * result.level:g} % interval "
-        f"{limits(share.low, share.high)})"
+        f"{shown(result, share.label)}: {estimate_said(share)} of the "
+        f"{counted(batch.n_items, 'item')} in {shortened(batch.name)} "
+        f"({100 * result.level:g} % interval {limits(share.low, share.high)})"
     )
 
 
 def headline_share(result: Answer, batch: SharesOfBatch) -> Share:
     """The share of the class that stands for all."""
-    return next(share for share in batch.shares if share.label == result.headline)
+    return share_of(batch, result.headline)
+
+
+def share_of(batch: SharesOfBatch, label: str) -> Share:
+    """The share of a class."""
+    return next(share for share in batch.shares if share.label == label)
 
 
 def shown(result: Answer, label: str) -> str:
@@ -159,7 +171,7 @@ def columns_said(
     )
 
 
-def render_csv(result: Quantification) -> str:
+def render_csv(result: Answer) -> str:
     """A row per batch and class; names that a spreadsheet would take for formulas are escaped."""
     text = io.StringIO()
     writer = csv.DictWriter(text, list(next(result.records())), lineterminator="\n")
@@ -385,7 +397,3 @@ def _names(names: Sequence[str]) -> str:
 def _padded(text: str, width: int, *, right: bool = False) -> str:
     space = " " * (width - cell_len(text))
     return space + text if right else text + space
-
-
-def _items(n: int) -> str:
-    return f"{n:,} item" + "s" * (n != 1)

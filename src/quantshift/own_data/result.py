@@ -79,6 +79,10 @@ class SharesOfBatch(Protocol):
         """As people see it."""
 
     @property
+    def n_items(self) -> int:
+        """How many items it has."""
+
+    @property
     def shares(self) -> tuple[Share, ...]:
         """One for each class."""
 
@@ -105,6 +109,9 @@ class Answer(Protocol):
     @property
     def batches(self) -> Sequence[SharesOfBatch]:
         """The samples."""
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """One row per batch and class."""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from quantshift.data.preparation import NoWordsError, TablePreparation
 from quantshift.data.reading import OpenTable, Source, open_table
 from quantshift.diagnosis.column_profiles import POSTERIOR, training_profile
 from quantshift.errors import DataError, unknown_name
+from quantshift.nouns import counted
 from quantshift.own_data import doubts
 from quantshift.own_data.classifiers import (
     AUTO,
@@ -34,7 +35,6 @@ from quantshift.own_data.columns import (
     Asked,
     Columns,
     TableItems,
-    as_names,
     candidates,
     empty_rows,
     read_items,
@@ -111,15 +111,15 @@ def train(
     file line by line if its quotes are broken. classifier: logistic, naive-bayes, forest,
     boosting, or `package.module:name` of any of scikit-learn's.
     """
-    asked = Asked(
+    asked = Asked.of(
         label=label,
-        text=as_names(text),
-        features=as_names(features),
-        posteriors=as_names(posteriors),
-        drop=as_names(drop),
+        text=text,
+        features=features,
+        posteriors=posteriors,
+        drop=drop,
         id=id,
         weights=weights,
-        missing=None if missing is None else as_names(missing),
+        missing=missing,
         positive=positive,
         lenient=lenient,
     )
@@ -376,7 +376,7 @@ def _how(column: Column, n_special: int) -> str:
     if column.kind == NUMBER:
         parts = ["scaled"]
         if n_special:
-            parts.append(f"{_counted(n_special, 'far value')} clipped")
+            parts.append(f"{counted(n_special, 'far value')} clipped")
     elif column.kind == TRUTH:
         parts = ["as 0 and 1"]
     elif column.kind == DATE:
@@ -385,22 +385,18 @@ def _how(column: Column, n_special: int) -> str:
         parts = ["words, weighed by how rare they are"]
     else:
         assert column.kind == CATEGORY
-        parts = [_counted(column.levels or 0, "level")]
+        parts = [counted(column.levels or 0, "level")]
         if n_special:
             parts.append(f"{n_special:,} of them rare and pooled")
     if column.odd:
-        parts.append(f"{_counted(column.odd, 'cell')} of another kind taken as gaps")
+        parts.append(f"{counted(column.odd, 'cell')} of another kind taken as gaps")
     if column.gaps and column.kind == TEXT:
         parts.append(f"{column.gaps:,} empty")
     elif column.gaps and column.kind == CATEGORY:
-        parts.append(f"{_counted(column.gaps, 'gap')}, as a level")
+        parts.append(f"{counted(column.gaps, 'gap')}, as a level")
     elif column.gaps:
-        parts.append(f"{_counted(column.gaps, 'gap')} filled with the median and marked")
+        parts.append(f"{counted(column.gaps, 'gap')} filled with the median and marked")
     return "; ".join(parts)
-
-
-def _counted(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from quantshift.audit import FEWEST_LABELS
 from quantshift.intervals import SMALL
+from quantshift.nouns import counted
 from quantshift.own_data.guard import ASSUMED, UNEXPLAINED
 from quantshift.own_data.result import Assumption, Audited, Share, Shift
 
@@ -237,7 +238,7 @@ def batch_warnings(
             "the items say nothing about their shares"
         )
     if n_items < SMALL:
-        yield f"only {n_items} item{'s' * (n_items != 1)}: the interval is wide"
+        yield f"only {counted(n_items, 'item')}: the interval is wide"
     if asked and not audited:
         yield f"{n_labelled} items are labelled, an audit needs {FEWEST_LABELS}: not audited"
 

@@ -3,21 +3,6 @@
 
 const data = JSON.parse(document.getElementById("report-data").textContent);
 const chosen = { label: data.headline };
-const token = (name) => `var(--${name})`;
-
-/** Colours are variables of the page, so that the chart follows its theme. */
-function config() {
-  return {
-    font: getComputedStyle(document.body).getPropertyValue("--sans"),
-    background: null,
-    view: { stroke: null },
-    axis: {
-      domain: false, ticks: false, gridColor: token("rule"), labelColor: token("muted"),
-      titleColor: token("muted"), labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal",
-      labelPadding: 8, titlePadding: 12, labelLimit: 200,
-    },
-  };
-}
 
 function rows() {
   return data.rows.filter((row) => !data.several || row.label === chosen.label);
@@ -45,7 +30,7 @@ function spec() {
 function draw() {
   const place = document.getElementById("plot-shares");
   const whole = { width: place.parentElement.clientWidth - 2, autosize: { type: "fit-x", contains: "padding" }, ...spec() };
-  vegaEmbed(place, whole, { actions: false, renderer: "svg", config: config(), tooltip: { theme: "custom" } });
+  vegaEmbed(place, whole, { actions: false, renderer: "svg", config: config(200), tooltip: { theme: "custom" } });
 }
 
 document.querySelector("[data-label]")?.addEventListener("change", (event) => {
@@ -53,21 +38,5 @@ document.querySelector("[data-label]")?.addEventListener("change", (event) => {
   draw();
 });
 
-const theme = document.getElementById("theme");
-const setTheme = (dark) => {
-  document.documentElement.dataset.theme = dark ? "dark" : "light";
-  theme.setAttribute("aria-pressed", String(dark));
-};
-setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
-theme.addEventListener("click", () => setTheme(theme.getAttribute("aria-pressed") !== "true"));
-
-let pending = 0;
-let drawn = document.body.clientWidth;
-addEventListener("resize", () => {
-  if (document.body.clientWidth === drawn) return;
-  drawn = document.body.clientWidth;
-  cancelAnimationFrame(pending);
-  pending = requestAnimationFrame(draw);
-});
-draw();
+follow(draw);
 })();

@@ -5,22 +5,6 @@ const data = JSON.parse(document.getElementById("report-data").textContent);
 const several = data.batches.length > 1;
 const chosen = { label: data.headline, batch: data.batches.length - 1 };
 const shown = (label) => data.names[label] ?? label;
-const token = (name) => `var(--${name})`;
-
-/** Colours are variables of the page, so that the charts follow its theme. */
-function config() {
-  return {
-    font: getComputedStyle(document.body).getPropertyValue("--sans"),
-    background: null,
-    view: { stroke: null },
-    axis: {
-      domain: false, ticks: false, gridColor: token("rule"), labelColor: token("muted"),
-      titleColor: token("muted"), labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal",
-      labelPadding: 8, titlePadding: 12, labelLimit: 160,
-    },
-    legend: { labelColor: token("muted"), titleColor: token("muted"), labelFontSize: 12, orient: "top", title: null },
-  };
-}
 
 const shareAxis = (title) => ({ title, axis: { format: ".0%", tickCount: 6 } });
 
@@ -157,21 +141,5 @@ document.querySelector("[data-batch]")?.addEventListener("change", (event) => {
   drawAll();
 });
 
-const theme = document.getElementById("theme");
-const setTheme = (dark) => {
-  document.documentElement.dataset.theme = dark ? "dark" : "light";
-  theme.setAttribute("aria-pressed", String(dark));
-};
-setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
-theme.addEventListener("click", () => setTheme(theme.getAttribute("aria-pressed") !== "true"));
-
-let pending = 0;
-let drawn = document.body.clientWidth;
-addEventListener("resize", () => {
-  if (document.body.clientWidth === drawn) return;
-  drawn = document.body.clientWidth;
-  cancelAnimationFrame(pending);
-  pending = requestAnimationFrame(drawAll);
-});
-drawAll();
+follow(drawAll);
 })();

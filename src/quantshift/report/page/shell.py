@@ -25,11 +25,13 @@ def render_shell(
     numbers: Sequence[tuple[str, str]],
     data: Mapping[str, Any],
     look_of: Sequence[str] = (),
+    charts_of: str | None = None,
     **content: Any,
 ) -> str:
     """The page of a package's templates: page.html in the shell, page.css behind it, page.js.
 
-    look_of: other packages whose page.css it shares.
+    look_of: other packages whose page.css it shares. charts_of: the package whose charts.js it has
+    before its own page.js.
     """
     places = dict.fromkeys([package, SHELL])
     looks = dict.fromkeys([SHELL, *look_of, package])
@@ -39,7 +41,8 @@ def render_shell(
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
     )
-    library, script = chart_library(), _asset(package, "page.js")
+    shared = "" if charts_of is None else _asset(charts_of, "charts.js")
+    library, script = chart_library(), shared + _asset(package, "page.js")
     return environment.get_template("page.html").render(
         title=title,
         lead=lead,
