@@ -31,7 +31,7 @@ _MARKED = re.compile(
 def methods(page: Path) -> str:
     """Every quantifier: name, full name, what it assumes, its options with their defaults."""
     rows = [
-        (_linked(name, page), catalogue.full_name(cls), cls.assumption, _options(cls))
+        (_linked(cls, page), catalogue.full_name(cls), cls.assumption, _options(cls))
         for name, cls in catalogue.quantifiers().items()
     ]
     return table(["name", "full name", "assumes", "options"], rows)
@@ -117,11 +117,14 @@ def _block(found: re.Match[str], page: Path) -> str:
     return f"{begin}\n{BLOCKS[name](page)}\n\n{end}"
 
 
-def _linked(name: str, page: Path) -> str:
-    target = DOCS / "quantifiers" / f"{_dashed(name)}.md"
-    if not target.exists():
-        return name
-    return f"[{name}]({Path(os.path.relpath(target, page.parent)).as_posix()})"
+def _linked(cls: type[AbstractQuantifier], page: Path) -> str:
+    """The name of a method, linked to its page or to that of its family: its module's name."""
+    family = cls.__module__.rpartition(".")[2].replace("_", "-")
+    for stem in (_dashed(cls.__name__), family):
+        target = DOCS / "quantifiers" / f"{stem}.md"
+        if target.exists():
+            return f"[{cls.__name__}]({Path(os.path.relpath(target, page.parent)).as_posix()})"
+    return cls.__name__
 
 
 def _dashed(name: str) -> str:
