@@ -20,7 +20,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from quantshift.data import reading
+from quantshift.data import csv_tables, json_tables, typed_tables
 from quantshift.data.reading import expanded, open_table, read_frame
 from quantshift.errors import DataError, UserError
 
@@ -123,7 +123,8 @@ def test_a_semicolon_separates_too(tmp_path):
 
 
 def test_chunks_number_their_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "ROWS", 3)
+    for format_ in (csv_tables, json_tables, typed_tables):
+        monkeypatch.setattr(format_, "ROWS", 3)
     for ending in ("csv", "jsonl", "parquet"):
         chunks = list(open_table(write(tmp_path / f"t.{ending}")).chunks(["n"]))
         assert [(chunk.first, len(chunk)) for chunk in chunks] == [(1, 3), (4, 1)]
@@ -160,7 +161,7 @@ def test_ragged_rows_are_counted(tmp_path):
 
 def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch):
     # The parser reads a few dozen blocks ahead.
-    monkeypatch.setattr(reading, "BLOCK_BYTES", 1 << 16)
+    monkeypatch.setattr(csv_tables, "BLOCK_BYTES", 1 << 16)
     path = tmp_path / "long.csv"
     with path.open("w") as file:
         file.write("text,n\n")
@@ -186,7 +187,7 @@ def test_a_table_waits_for_threads_that_hold_its_function():
         held.clear()
 
     held = []
-    with reading._let_go_of(function):
+    with csv_tables._let_go_of(function):
         held.append(function)
         thread = threading.Thread(target=let_go, args=(held,))
         thread.start()
@@ -198,7 +199,7 @@ def test_a_table_left_half_read_lets_go_of_everything(tmp_path):
     path = tmp_path / "long.csv"
     path.write_text("text,n\n" + "word,1\nword\n" * 200_000)
     with closing(open_table(path).chunks(["text"])) as chunks:
-        assert len(next(chunks)) == reading.ROWS
+        assert len(next(chunks)) == csv_tables.ROWS
     functions = [f for f in gc.get_objects() if isinstance(f, FunctionType)]
     assert [f for f in functions if f.__qualname__.endswith("read.<locals>.skip")] == []
 
@@ -313,7 +314,7 @@ def test_types_are_kept_where_the_file_has_them(tmp_path):
 
 
 def test_json_columns_have_one_type_in_all_chunks(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "ROWS", 1)
+    monkeypatch.setattr(json_tables, "ROWS", 1)
     records = [
         {"n": 1, "mixed": 1, "big": 1, "yes": True},
         {"n": 1.5, "mixed": "x", "big": 10**30, "yes": None, "late": "\ud800"},

@@ -1,0 +1,207 @@
+"""CSV files, whatever separates their cells: quotes checked, ragged rows counted."""
+
+import csv
+import io
+import re
+import sys
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+
+from quantshift.corpora.quoting import BYTE_ORDER_MARK, check_quotes, line_by_line
+from quantshift.corpora.readers import BLOCK_BYTES, first_row
+from quantshift.corpora.spool import Spool
+from quantshift.data.chunks import (
+    ROWS,
+    Chunk,
+    Frame,
+    OpenTable,
+    Progress,
+    check_names,
+    polars_frame,
+    without_gaps,
+)
+from quantshift.data.table_files import TableFile
+
+MOST_OF_A_HEADER = 1 << 16
+"""Bytes in which to look for what separates the names of columns."""
+
+LONGEST_WAIT = 200
+"""Milliseconds to wait for threads of the CSV parser."""
+
+UNREADABLE = "\ufffd"
+"""Stands for what is not UTF-8."""
+
+_QUOTED = re.compile(rb'"[^"]*"')
+
+
+def csv_table(file: TableFile) -> OpenTable:
+    """The table of a CSV file; its cells are strings."""
+    file, names, delimiter = _checked(file)
+
+    def read(wanted: Sequence[str]) -> Generator[Chunk]:
+        first, ragged, told = 1, [0], False
+
+        def skip(_: Any) -> str:
+            ragged[0] += 1
+            return "skip"
+
+        def where() -> str:
+            return _first_ragged(file, delimiter, len(names)) if ragged[0] and not told else ""
+
+        with (
+            _let_go_of(skip),
+            file.open() as stream,
+            closing(_csv_batches(stream, delimiter, wanted, skip)) as batches,
+        ):
+            for batch in batches:
+                for start in range(0, len(batch), ROWS):
+                    part = _text_frame(batch.slice(start, ROWS))
+                    yield Chunk(first, part, _undecodable(file, part), ragged[0], where())
+                    told = told or ragged[0] > 0
+                    ragged[0] = 0
+                    first += len(part)
+            if ragged[0]:
+                nothing = pl.DataFrame(schema=dict.fromkeys(wanted, pl.String))
+                yield Chunk(first, nothing, 0, ragged[0], where())
+
+    return OpenTable(file.name, names, dict.fromkeys(names, pl.String()), read)
+
+
+def csv_frame(file: TableFile, without: Sequence[str], progress: Progress) -> Frame:
+    """A CSV file as one frame of strings, without some columns."""
+    file, names, delimiter = _checked(file)
+    check_names(file.name, names)
+    wanted = [name for name in names if name not in set(without)]
+    parts = [pl.DataFrame(schema=dict.fromkeys(wanted, pl.String))]
+    ragged, size = [0], file.path.stat().st_size
+
+    def skip(_: Any) -> str:
+        ragged[0] += 1
+        return "skip"
+
+    with (
+        _let_go_of(skip),
+        pa.OSFile(str(file.path)) as raw,
+        pa.CompressedInputStream(raw, "gzip") if file.compressed else raw as stream,
+        closing(_csv_batches(stream, delimiter, wanted, skip)) as batches,
+    ):
+        for batch in batches:
+            parts.append(_text_frame(batch))
+            if progress is not None:
+                progress(Path(file.name).name, raw.tell(), size)
+    frame = pl.concat(parts).rechunk()
+    where = _first_ragged(file, delimiter, len(names)) if ragged[0] else ""
+    return Frame(file.name, frame, _undecodable(file, frame), ragged[0], where)
+
+
+def lenient_copy(file: TableFile) -> TableFile:
+    """A copy in which every line is a row, and quotes that do not fit are literal."""
+    delimiter = _delimiter(file, lenient=True)
+    with file.lines() as lines:
+        held = Spool(line_by_line(lines, delimiter))
+    return replace(file, path=held.path, compressed=False, held=held, delimiter=delimiter)
+
+
+def _decodable(file: TableFile) -> TableFile:
+    """A copy in which what is not UTF-8 is U+FFFD: one bad byte costs one cell, not the file."""
+    with file.lines() as lines:
+        held = Spool(line.decode("utf-8", "replace").encode() for line in lines)
+    return replace(file, path=held.path, compressed=False, held=held, mended=True)
+
+
+def _first_ragged(file: TableFile, delimiter: str, n_columns: int) -> str:
+    """The line of the first row with too many or too few cells."""
+    with file.lines() as raw:
+        text = io.TextIOWrapper(raw, "utf-8", "replace", newline="")
+        rows, line = csv.reader(text, delimiter=delimiter), 1
+        try:
+            for row in rows:
+                if row and len(row) != n_columns:
+                    return f"line {line}"
+                line = rows.line_num + 1
+        except csv.Error:  # a cell larger than this reader takes
+            pass
+    return ""
+
+
+def _text_frame(batch: Any) -> pl.DataFrame:
+    return without_gaps(polars_frame(batch))
+
+
+def _undecodable(file: TableFile, frame: pl.DataFrame) -> int:
+    """Cells in which something was replaced."""
+    if not file.mended:
+        return 0
+    return sum(int(column.str.contains(UNREADABLE, literal=True).sum()) for column in frame)
+
+
+def _csv_batches(
+    file: Any, delimiter: str, wanted: Sequence[str], skip: Callable[[Any], str]
+) -> Generator[Any]:
+    try:
+        batches = pa.csv.open_csv(
+            file,
+            read_options=pa.csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=False),
+            parse_options=pa.csv.ParseOptions(
+                delimiter=delimiter, newlines_in_values=True, invalid_row_handler=skip
+            ),
+            convert_options=pa.csv.ConvertOptions(
+                include_columns=list(wanted), column_types=dict.fromkeys(wanted, pa.large_string())
+            ),
+        )
+    except pa.ArrowInvalid as error:
+        # A header without a line end is a header without rows, as with one.
+        if "Empty CSV" in str(error):
+            return
+        raise
+    yield from batches
+
+
+@contextmanager
+def _let_go_of(function: Callable[[Any], str]) -> Iterator[None]:
+    """Waits at the end until Arrow's threads no longer hold a function of ours.
+
+    The parser reads ahead in a thread. If that drops the last reference to a Python object while
+    the interpreter ends (soon after the file, in case of an error), the process is aborted.
+    """
+    own = sys.getrefcount(function)
+    try:
+        yield
+    finally:
+        for _ in range(LONGEST_WAIT):
+            if sys.getrefcount(function) <= own:
+                break
+            time.sleep(0.001)
+
+
+def _beginning(file: TableFile) -> bytes:
+    with file.open() as stream:
+        return bytes(stream.read(BLOCK_BYTES))
+
+
+def _delimiter(file: TableFile, *, lenient: bool = False) -> str:
+    if file.delimiter:
+        return file.delimiter
+    start = _beginning(file)[:MOST_OF_A_HEADER].removeprefix(BYTE_ORDER_MARK).lstrip(b"\r\n")
+    if lenient:
+        start = start.split(b"\n", 1)[0]
+    line = _QUOTED.sub(b"", start).split(b"\n", 1)[0]
+    # A spreadsheet of much of Europe separates by semicolons and calls it CSV all the same.
+    return "\t" if file.ending == ".tsv" else max(",;\t", key=lambda d: line.count(d.encode()))
+
+
+def _checked(file: TableFile) -> tuple[TableFile, tuple[str, ...], str]:
+    """A CSV file without faults in its quotes, the names of its columns, what separates them."""
+    delimiter = _delimiter(file)
+    names = first_row(file.name, _beginning(file), delimiter)
+    with file.open() as stream:
+        is_utf8 = check_quotes(file.name, stream, delimiter, names)
+    return file if is_utf8 else _decodable(file), names, delimiter

@@ -1,0 +1,168 @@
+"""Files of tables: their format by name and content, unpacked and spooled where needed."""
+
+import gzip
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pyarrow as pa
+
+from quantshift.corpora.quoting import BYTE_ORDER_MARK
+from quantshift.corpora.readers import GZIP_MAGIC
+from quantshift.corpora.spool import Spool
+from quantshift.data.places import STANDARD_INPUT, is_piped, spooled
+from quantshift.errors import DataError, UserError
+
+FORMATS = MappingProxyType(
+    {
+        ".csv": "csv",
+        ".tsv": "csv",
+        ".jsonl": "json",
+        ".ndjson": "json",
+        ".json": "json",
+        ".parquet": "parquet",
+        ".xlsx": "excel",
+        ".xls": "excel",
+    }
+)
+"""Format by the ending of the name; CSV and JSON lines also with .gz behind."""
+
+FRAME_FORMATS = MappingProxyType({**FORMATS, ".txt": "csv"})
+"""The same for whole frames: some data sets (LeQua's) call their CSV files .txt."""
+
+_MAGIC = MappingProxyType(
+    {
+        b"PAR1": "a Parquet file",
+        b"PK\x03\x04": "a zip archive",
+        b"\xd0\xcf\x11\xe0": "an Excel workbook",
+        GZIP_MAGIC: "a gzip file",
+        b"\xff\xfe": "text in UTF-16",
+        b"\xfe\xff": "text in UTF-16",
+        b"%PDF": "a PDF document",
+    }
+)
+"""How files begin that must not be taken for lines of text."""
+
+_EXPECTED = MappingProxyType({"parquet": "a Parquet file", "excel": "an Excel workbook"})
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A file to read: its name in messages, where it lies, and how it is written.
+
+    held: what must not be let go of while the file is read. mended: what was not UTF-8 in it is
+    now U+FFFD. delimiter: "" if it is to be found out.
+    """
+
+    name: str
+    path: Path
+    kind: str
+    ending: str
+    compressed: bool
+    held: Spool | None = None
+    mended: bool = False
+    delimiter: str = ""
+
+    def open(self) -> Any:
+        """The unpacked bytes."""
+        # A file of Arrow's own, not of Python's, which Arrow's threads could not read while it
+        # ends.
+        return pa.input_stream(str(self.path), compression="gzip" if self.compressed else None)
+
+    def lines(self) -> Any:
+        """The file as one of Python's, whose lines one can go through."""
+        return gzip.open(self.path) if self.compressed else self.path.open("rb")
+
+
+def table_file(source: str | Path, formats: Mapping[str, str]) -> TableFile:
+    """The file of a source, refused if its content is not what its name says."""
+    if is_piped(source):
+        return _piped(source)
+    path = Path(source)
+    kind = kind_of(path, formats)
+    if kind is None:
+        raise UserError(
+            f"{path}: cannot tell the format from the ending {''.join(path.suffixes[-2:])!r}; "
+            f"known: {', '.join(formats)}, and .gz behind CSV, TSV and JSON lines"
+        )
+    compressed, ending = _endings(path)
+    file = TableFile(str(path), path, kind, ending, compressed)
+    _check_content(file)
+    return file
+
+
+def _endings(path: Path) -> tuple[bool, str]:
+    """Whether the name says that the file is compressed, and the ending that tells its format."""
+    compressed = path.suffix.lower() == ".gz"
+    return compressed, (Path(path.stem) if compressed else path).suffix.lower()
+
+
+def kind_of(path: Path, formats: Mapping[str, str]) -> str | None:
+    """The format that the ending of the name tells."""
+    compressed, ending = _endings(path)
+    kind = formats.get(ending)
+    return None if compressed and kind not in ("csv", "json") else kind
+
+
+def _piped(source: str | Path) -> TableFile:
+    """What comes in by a pipe, its format told by how it begins."""
+    name = "standard input" if str(source) == STANDARD_INPUT else str(source)
+    held = spooled(source)
+    content = _content(held.path)
+    compressed = content == "a gzip file"
+    if compressed:
+        with gzip.open(held.path) as unpacked:
+            start = unpacked.read(1024)
+    else:
+        start = _start(held.path)
+    if not start.strip():
+        raise DataError(f"{name}: empty; it can be read once only")
+    kind = {what: kind for kind, what in _EXPECTED.items()}.get(content or "")
+    if kind is None:
+        is_json = start.removeprefix(BYTE_ORDER_MARK).lstrip()[:1] in (b"{", b"[")
+        kind = "json" if is_json else "csv"
+    file = TableFile(
+        name, held.path, kind, ".jsonl" if kind == "json" else ".csv", compressed, held
+    )
+    _check_content(file)
+    return file
+
+
+def _start(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(1024)
+
+
+def _content(path: Path) -> str | None:
+    """What a file is if it is not lines of text, as far as its beginning tells."""
+    start = _start(path)
+    content = next((what for magic, what in _MAGIC.items() if start.startswith(magic)), None)
+    if content == "a zip archive" and zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            if any(name.startswith("xl/") for name in archive.namelist()):
+                return "an Excel workbook"
+    return content
+
+
+def _check_content(file: TableFile) -> None:
+    start, content = _start(file.path), _content(file.path)
+    if not start:
+        raise DataError(f"{file.name}: the file is empty")
+    expected = _EXPECTED.get(file.kind, "a gzip file" if file.compressed else None)
+    if content == "a zip archive" and file.kind == "excel":
+        # Perhaps a workbook that was cut off: its reader knows more.
+        return
+    if expected is not None and content != expected:
+        raise DataError(f"{file.name}: not {expected}, though its name says so; rename it")
+    if expected is not None:
+        return
+    if content == "text in UTF-16":
+        raise DataError(f"{file.name}: {content}; save it as UTF-8")
+    if content is not None:
+        cure = "unpack" if content == "a zip archive" else "rename"
+        raise DataError(f"{file.name}: {content}, though its name ends in {file.ending}; {cure} it")
+    if b"\0" in start:
+        raise DataError(f"{file.name}: not a text file, though its name ends in {file.ending}")

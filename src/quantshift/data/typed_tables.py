@@ -1,0 +1,104 @@
+"""Tables whose columns have types: Parquet files, Excel workbooks, data frames."""
+
+from collections.abc import Generator, Sequence
+from typing import Any
+
+import polars as pl
+import polars.selectors as cs
+import pyarrow as pa
+import pyarrow.parquet
+
+from quantshift.data.chunks import ROWS, Chunk, OpenTable, check_names, polars_frame, without_gaps
+from quantshift.data.table_files import TableFile
+from quantshift.data.values import column_type, kind_of_value, series_of
+from quantshift.errors import DataError, UserError
+
+
+def parquet_table(file: TableFile) -> OpenTable:
+    """The table of a Parquet file."""
+    with pa.parquet.ParquetFile(file.path) as parquet:
+        schema = parquet.schema_arrow
+
+    def read(wanted: Sequence[str]) -> Generator[Chunk]:
+        first = 1
+        with pa.parquet.ParquetFile(file.path) as parquet:
+            for batch in parquet.iter_batches(ROWS, columns=list(wanted), use_threads=False):
+                yield Chunk(first, _plain(polars_frame(batch)).select(wanted))
+                first += len(batch)
+
+    nested = frozenset(field.name for field in schema if pa.types.is_nested(field.type))
+    empty = [polars_frame(pa.table([[]], schema=pa.schema([field]))) for field in schema]
+    types = {column.columns[0]: _plain(column).dtypes[0] for column in empty}
+    return OpenTable(file.name, tuple(schema.names), types, read, nested)
+
+
+def parquet_frame(file: TableFile) -> pl.DataFrame:
+    """A Parquet file as one frame."""
+    with pa.parquet.ParquetFile(file.path) as parquet:
+        check_names(file.name, parquet.schema_arrow.names)
+        return polars_frame(parquet.read())
+
+
+def excel_frame(file: TableFile) -> pl.DataFrame:
+    """The first sheet of a workbook."""
+    try:
+        return pl.read_excel(file.path.read_bytes(), infer_schema_length=None)
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"{file.name}: reading Excel needs fastexcel; install it with: pip install "
+            "'quantshift[excel]', or save the sheet as CSV"
+        ) from error
+    except pl.exceptions.NoDataError as error:
+        raise DataError(f"{file.name}: the first sheet is empty") from error
+    except Exception as error:  # the reader raises errors of its own for a broken workbook
+        raise DataError(
+            f"{file.name}: not a readable workbook ({str(error).splitlines()[0]})"
+        ) from error
+
+
+def given_frame(source: Any, name: str) -> pl.DataFrame:
+    """A data frame of any library as one of Polars."""
+    if isinstance(source, pl.DataFrame):
+        return source
+    if not hasattr(source, "__arrow_c_stream__"):
+        raise UserError(f"{name} must be a path or a data frame, got {type(source).__name__}")
+    try:
+        frame = polars_frame(pa.table(source))
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        # A column of pandas may hold values of several types.
+        frame = pl.DataFrame({str(c): _mixed(source[c].tolist()) for c in source.columns})
+    # The index of pandas is no column.
+    return frame.select(cs.exclude(cs.matches(r"^__index_level_\d+__$")))
+
+
+def frame_table(name: str, frame: pl.DataFrame) -> OpenTable:
+    """The table of a frame that is in memory."""
+
+    def read(wanted: Sequence[str]) -> Generator[Chunk]:
+        first = 1
+        for part in frame.select(wanted).iter_slices(ROWS):
+            yield Chunk(first, _plain(part))
+            first += len(part)
+
+    nested = frozenset(frame.select(cs.nested() | cs.object()).columns)
+    types = dict(_plain(frame.clear()).schema)
+    return OpenTable(name, tuple(frame.columns), types, read, nested)
+
+
+def _mixed(values: Sequence[Any]) -> pl.Series:
+    values = [None if value != value else value for value in values]
+    return series_of(values, column_type({kind_of_value(value) for value in values}))
+
+
+def _plain(frame: pl.DataFrame) -> pl.DataFrame:
+    """Values that are numbers, truth values, dates or strings; gaps are null."""
+    odd = frame.select(cs.nested() | cs.object() | cs.binary())
+    return without_gaps(
+        frame.with_columns(
+            cs.categorical().cast(pl.String),
+            cs.enum().cast(pl.String),
+            cs.decimal().cast(pl.Float64),
+            cs.by_dtype(pl.Null).cast(pl.String),
+            *(series_of(column.to_list(), pl.String()).alias(column.name) for column in odd),
+        )
+    )
