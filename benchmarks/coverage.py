@@ -31,9 +31,9 @@ from quantshift.data.columns import TEXT, Column
 from quantshift.intervals import item_interval
 from quantshift.own_data.columns import Columns
 from quantshift.own_data.evidence import examine
+from quantshift.own_data.learning import n_folds
 from quantshift.own_data.model import Model, Training
 from quantshift.own_data.result import Rows
-from quantshift.own_data.training import n_folds
 from quantshift.prevalence import whole_counts
 from quantshift.quantifiers.expectation import SLD
 from quantshift.seeding import generator

@@ -31,7 +31,7 @@ from quantshift import catalogue
 from quantshift.errors import UserError
 from quantshift.intervals import item_interval
 from quantshift.own_data.classifiers import CLASSIFIERS
-from quantshift.own_data.training import n_folds
+from quantshift.own_data.learning import n_folds
 from quantshift.quantifiers.expectation import SLD
 from quantshift.quantifiers.items import Items
 from quantshift.seeding import generator

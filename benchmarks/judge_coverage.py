@@ -1,10 +1,7 @@
 """Coverage and width of 95% intervals of rates behind verdicts, by how labelled items were chosen.
 
-    python benchmarks/judge_coverage.py coverage [--repeats 300] [--labels 50 100 200] [--ours]
+    python benchmarks/judge_coverage.py coverage [--repeats 700] [--labels 50 100 200] [--ours]
     python benchmarks/judge_coverage.py tables [--repeats 500]
-    python benchmarks/judge_coverage.py check [--repeats 2000]
-    python benchmarks/judge_coverage.py compare [--repeats 300]
-    python benchmarks/judge_coverage.py speed
 
 `coverage`: verdicts with known error rates for 1,000 items (10,000 if a class is rare), of which 50
 to 200 are labelled: at random, even numbers of each verdict, even numbers of each class, or items
@@ -12,16 +9,14 @@ of another time in which classes are as frequent as each other or nearly so. Our
 design; ppi-python, judgy and truescore, which do not ask, are given the same labels, where they are
 installed. Lang and Reiczigel's interval is that of Lee et al. (2025). `tables`: the same with real
 verdicts of machines and labels of people (see `real_tables.py`); the table is the population, items
-are drawn from it with replacement. `check`: how often designs that are what they are said to be are
-contradicted, and how often even numbers are recognised. `compare`: differences of two systems.
-`speed`: 1,000 batches of counts.
+are drawn from it with replacement.
 
-`+-` is the Monte Carlo standard error; a lowest cell is low by chance too.
+`judge_checks.py` looks at error rates, labels of two sources, the check of the design, differences
+and speed. `+-` is the Monte Carlo standard error; a lowest cell is low by chance too.
 """
 
 import argparse
 import itertools
-import time
 import warnings
 from collections import defaultdict
 from collections.abc import Callable
@@ -33,9 +28,8 @@ from numpy.typing import NDArray
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
-from quantshift.errors import UserError
-from quantshift.judging import designs, transfer
-from quantshift.judging.estimation import difference, estimate
+from quantshift.judging import answers, designs
+from quantshift.judging.items import JudgedItems
 from quantshift.seeding import generator
 from real_tables import tables_dir
 
@@ -49,7 +43,8 @@ def rates(sensitivity: float, specificity: float) -> list[list[float]]:
 
 EVEN_ERRORS = [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]
 ORDERED_ERRORS = [[0.9, 0.08, 0.02], [0.2, 0.7, 0.1], [0.05, 0.25, 0.7]]
-SETTINGS: dict[str, tuple[list[float], list[list[float]]]] = {
+Settings = dict[str, tuple[list[float], list[list[float]]]]
+SETTINGS: Settings = {
     "2: .9, rates .95 .75": ([0.1, 0.9], rates(0.95, 0.75)),
     "2: .5, rates .8 .8": ([0.5, 0.5], rates(0.8, 0.8)),
     "2: .97, rates .98 .8": ([0.03, 0.97], rates(0.98, 0.8)),
@@ -104,14 +99,14 @@ def chosen(
 
 
 def ours(data: Labelled, design: str) -> list[Limits]:
-    found = estimate(
-        data.verdicts,
-        data.labels,
-        data.n_classes,
-        design=design,
-        elsewhere=data.other,
-        insist=True,
-    )
+    """What `estimate` finds, without the judge's quality, which `rates` looks at."""
+    items = JudgedItems.of(data.verdicts, data.labels, data.n_classes, None, data.other, None)
+    if design == "random":
+        found = answers.at_random(items, 0.95)
+    elif design == "by-verdict":
+        found = answers.by_stratum(items, None, None, 0.95)
+    else:
+        found = answers.transferred(items, design, level=0.95, seed=0)
     return list(zip(found.low.tolist(), found.high.tolist(), strict=True))
 
 
@@ -183,12 +178,12 @@ def by_lang_reiczigel(data: Labelled, design: str) -> list[Limits]:
 
 
 def by_beta_draws(data: Labelled, design: str) -> list[Limits]:
-    """Shares of the verdicts times rates drawn from Beta distributions, for labels by verdict."""
+    """Shares of the verdicts times rates, both drawn from Beta or Dirichlet distributions."""
     rng = generator(0, purpose="beta draws")
     (v, y), K = data.pairs, data.n_classes
-    shares = np.bincount(data.verdicts, minlength=K) / len(data.verdicts)
+    shares = rng.dirichlet(np.bincount(data.verdicts, minlength=K) + 0.5, size=1000)
     total = sum(
-        shares[c] * rng.dirichlet(np.bincount(y[v == c], minlength=K) + 0.5, size=1000)
+        shares[:, [c]] * rng.dirichlet(np.bincount(y[v == c], minlength=K) + 0.5, size=1000)
         for c in range(K)
     )
     low, high = np.quantile(total, [0.025, 0.975], axis=0)
@@ -346,86 +341,13 @@ def real_populations() -> dict[str, tuple[Draw, NDArray[np.float64]]]:
     }
 
 
-def check(repeats: int, seed: int) -> None:
-    """False alarms where the design is true, and even numbers recognised."""
-    print(f"{'':24} {'labels':>6} " + " ".join(f"{d:>22}" for d in designs.DESIGNS))
-    print(" " * 32 + " ".join(f"{'alarms recognised':>22}" for _ in designs.DESIGNS))
-    for (name, setting), k in itertools.product(SETTINGS.items(), (40, 50, 100, 200)):
-        draw, K = simulated(*setting), len(setting[0])
-        said = []
-        for design in designs.DESIGNS:
-            alarms = recognised = 0
-            for repeat in range(repeats):
-                rng = generator(
-                    seed, purpose="judge check", name=name, k=k, design=design, r=repeat
-                )
-                data = chosen(design, draw, K, 10_000, k, rng)
-                v, y = (data.verdicts, data.labels) if data.other is None else data.other
-                alarms += not designs.check(design, v, y, K).ok
-                if design in ("by-verdict", "by-label"):
-                    try:
-                        told = designs.guessed(v, y, K).design
-                    except UserError as asked:
-                        told = str(asked)
-                    like = designs.check("random", v, y, K).looks_like or ""
-                    recognised += design in told and design in like
-            share = recognised / repeats if design in ("by-verdict", "by-label") else np.nan
-            said.append(f"{alarms / repeats:13.3f} {share:8.3f}")
-        print(f"{name:24} {k:6} " + " ".join(said), flush=True)
-
-
-def compare(repeats: int, seed: int) -> None:
-    """Coverage of differences of two systems with rates .8 and .7 and answers that go together."""
-    for design, paired in itertools.product(("random", "by-label", "elsewhere"), (True, False)):
-        covered, widths = 0, []
-        for repeat in range(repeats):
-            rng = generator(seed, purpose="judge compare", design=design, paired=paired, r=repeat)
-            ease = rng.normal(size=(2, 1_000))
-            found = []
-            rows = rng.permutation(1_000)[:150]
-            older = rng.random(150) < 0.6
-            told = np.where(rng.random(150) < 0.88, older, ~older).astype(int)
-            for i, rate in enumerate((0.8, 0.7)):
-                noise = rng.normal(size=1_000)
-                own = ease[0 if paired else i] * 0.8 + noise * 0.6
-                y = (own < stats.norm.ppf(rate)).astype(int)
-                v = np.where(rng.random(1_000) < 0.88, y, 1 - y)
-                labels = np.full(1_000, -1)
-                if design == "random":
-                    labels[rows] = y[rows]
-                elif design == "by-label":
-                    for c in (0, 1):
-                        take = rng.permutation(np.flatnonzero(y == c))[:75]
-                        labels[take] = c
-                other = (told, older.astype(int)) if design == "elsewhere" else None
-                found.append(estimate(v, labels, 2, design=design, elsewhere=other, insist=True))
-            d = difference(*found, paired=paired, shared=design == "elsewhere")
-            covered += d.low[1] <= 0.1 <= d.high[1]
-            widths.append(d.high[1] - d.low[1])
-        share = covered / repeats
-        error = np.sqrt(share * (1 - share) / repeats)
-        print(
-            f"{design:>10} {'paired' if paired else 'unpaired':>9} {share:.3f} +- {error:.3f}",
-            end=" ",
-        )
-        print(f"width {np.mean(widths):.3f}", flush=True)
-
-
-def speed() -> None:
-    rng = generator(0, purpose="judge speed")
-    for name, (p, R) in SETTINGS.items():
-        labelled = np.array([rng.multinomial(50, row) for row in R])
-        counts = rng.multinomial(1_000, np.array(p) @ np.array(R), size=1_000)
-        start, cpu = time.perf_counter(), time.process_time()
-        transfer.prevalences(labelled, counts)
-        print(f"{name:24} {time.perf_counter() - start:6.2f} ms a batch,", end=" ")
-        print(f"{time.process_time() - cpu:6.2f} ms of CPU")
+WHAT = ("coverage", "tables")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("what", choices=("coverage", "tables", "check", "compare", "speed"))
-    parser.add_argument("--repeats", type=int, default=300)
+    parser.add_argument("what", choices=WHAT)
+    parser.add_argument("--repeats", type=int, default=700)
     parser.add_argument("--labels", type=int, nargs="*", default=[50, 100, 200])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--ours", action="store_true", help="leave the other tools out")
@@ -440,15 +362,9 @@ def main() -> None:
                 if name.startswith(options.settings)
             }
             run(populations, options.labels, options.repeats, options.seed, installed(options.ours))
-        elif options.what == "tables":
+        else:
             tools = installed(options.ours)
             run(real_populations(), options.labels, options.repeats, options.seed, tools)
-        elif options.what == "check":
-            check(options.repeats, options.seed)
-        elif options.what == "compare":
-            compare(options.repeats, options.seed)
-        else:
-            speed()
 
 
 if __name__ == "__main__":

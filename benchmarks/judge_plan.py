@@ -1,12 +1,14 @@
 """Rare classes: labels by score strata against random labels, for intervals of the same width.
 
-    python benchmarks/judge_plan.py [--prevalence 0.005] [--repeats 200]
+    python benchmarks/judge_plan.py [--prevalence 0.005] [--repeats 300] [--calibrated]
 
 50,000 items with a score that is normal in either class; the classes' means are `separation`
-standard deviations apart (2.5: AUC .961, 3: .983, 3.5: .993). The plan knows the scores and no
-label. Its items are labelled, the strata are given to `estimate`, and the width and coverage of the
-interval are compared with those of random labels: by counting them, and by the audit with
-calibrated scores. The number of random labels for the same width is interpolated in its logarithm.
+standard deviations apart (2.5: AUC .961, 3: .983, 3.5: .993; -0.5 and 0: a score that misleads or
+says nothing, for coverage alone). The plan knows the scores and no label; scores are normal, so
+that it has to guess, or with --calibrated probabilities, which it takes at their word. Its items
+are labelled, the strata are given to `estimate`, and the width and coverage of the interval are
+compared with those of random labels: by counting them, and by the audit with calibrated scores. The
+number of random labels for the same width is interpolated in its logarithm.
 """
 
 import argparse
@@ -51,8 +53,10 @@ def random_widths(p: float, separation: float, repeats: int, seed: int) -> NDArr
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--prevalence", type=float, default=0.005)
-    parser.add_argument("--repeats", type=int, default=200)
+    parser.add_argument("--repeats", type=int, default=300)
     parser.add_argument("--labels", type=int, nargs="*", default=[500, 1_000, 2_000, 3_000])
+    parser.add_argument("--separations", type=float, nargs="*", default=[2.5, 3.0, 3.5])
+    parser.add_argument("--calibrated", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     p, repeats = options.prevalence, options.repeats
@@ -61,7 +65,7 @@ def main() -> None:
     )
     print("  by audit (times)")
     with threadpool_limits(1):
-        for separation in (2.5, 3.0, 3.5):
+        for separation in options.separations:
             others = random_widths(p, separation, max(repeats // 5, 20), options.seed)
             for n in options.labels:
                 covered, widths, foreseen = [], [], []
@@ -69,7 +73,9 @@ def main() -> None:
                     rng = generator(
                         options.seed, purpose="judge plan", separation=separation, repeat=repeat
                     )
-                    y, score, _ = drawn(p, separation, rng)
+                    y, score, probability = drawn(p, separation, rng)
+                    if options.calibrated:
+                        score = probability
                     found = plan(None, 2, score=score, n_labels=n, how="by-score", seed=repeat)
                     labels = np.full(N_ITEMS, -1)
                     labels[found.items] = y[found.items]

@@ -1,248 +1,229 @@
 """Aggregation beside four other libraries: the same posteriors, the same samples, one core.
 
-    pip install quapy==0.2.3 mlquantify==0.5.1 quantificationlib==0.1.2
+    pip install quapy==0.2.3 mlquantify==0.5.1 quantificationlib==0.1.2 quadprog cvxpy abstention
     pip install 'qunfold @ git+https://github.com/mirkobunse/qunfold'   # another on the registry
-    python benchmarks/libraries.py
+    python benchmarks/libraries.py [--methods CC,HDy] [--classes 2] [--repeats 5]
 
 Each library runs its own implementation of the methods it shares with quantshift, fitted once on
 the posteriors of labelled items and then asked for one sample after the other, which is the only
 way it can be asked. Those that want a classifier get one that hands on the posteriors it is given.
-Ours is asked both ways: all samples in one call, and one by one. A library that is not installed
-is skipped with a line.
+Ours is asked both ways: all samples in one call, and one by one. A library that is not installed,
+or refuses a method for so many classes, is left out with a line that says why. Methods that see
+features get ten columns in the place of posteriors, and classify them within the time.
 
-Times are processor time of this process (all threads), so that a busy machine spoils them less
-than it would a clock's; fitting is not counted. The difference is the largest and the mean one
-between a library's estimates of the positive class and ours; the reasons are in docs/compared.md.
+Times are milliseconds of processor time of this process (all threads) per sample, so that a busy
+machine spoils them less than it would a clock's: the least of several repeats, in each of which all
+take turns. Fitting is not counted. Whoever is slow is asked for fewer samples, at least three: the
+first ones, in an order without order. The last column is the largest difference between a library's
+estimates and ours, over samples and classes, in brackets the mean and the number of samples; the
+reasons are in docs/compared.md.
+
+The methods and how each peer is built are declared in `library_methods.py`.
 """
 
 import argparse
-import importlib
+import math
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from threadpoolctl import threadpool_limits
 
-from quantshift import ACC, CC, PACC, PCC, SLD, SMM, AbstractQuantifier, DyS, HDy
+from library_methods import LIBRARIES, METHODS, Estimator, Method
+from quantshift.prevalence import uniform, whole_counts
 from quantshift.tables import Table, text_table
 
-SIZE, POOL, KNOWN, BINS = 500, 50_000, 5_000, 10
-HDY_BINS = tuple(range(10, 111, 10))
-
-Estimator = Callable[[np.ndarray], float]
-"""From the posteriors of a sample to the share of class 1."""
-
-OURS: Mapping[str, AbstractQuantifier] = {
-    "CC": CC(),
-    "ACC": ACC(),
-    "PCC": PCC(),
-    "PACC": PACC(),
-    "SMM": SMM(),
-    "DyS": DyS(n_bins=BINS, divergence="topsoe"),
-    "DyS-HD": DyS(n_bins=BINS, divergence="hellinger"),
-    "HDy": HDy(),
-    "SLD": SLD(calibration="none"),
-}
+SIZE, POOL, KNOWN, N_FEATURES = 500, 50_000, 5_000, 10
+SECONDS = 0.25
+"""Of a repeat that one contestant may take, but for at least `FEWEST` samples."""
+FEWEST = 3
+LONGEST = 10.0
+"""Seconds of one call of ours that is not repeated."""
 
 
-class Given(ClassifierMixin, BaseEstimator):
-    """A classifier whose features are its posteriors."""
+@dataclass(frozen=True)
+class Samples:
+    """What everybody is asked for: a pool, samples of it, and labelled items.
 
-    oob_score = True  # what qunfold asks for before it reads `oob_decision_function_`
+    known, pool: posteriors, or features.
+    """
 
-    def fit(self, X: Any, y: Any) -> "Given":
-        self.classes_ = np.unique(y)
-        self.oob_decision_function_ = np.asarray(X)
-        return self
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        return np.asarray(X)
-
-    def predict(self, X: Any) -> np.ndarray:
-        return np.asarray(self.classes_[np.argmax(X, axis=1)])
+    known: np.ndarray
+    codes: np.ndarray
+    pool: np.ndarray
+    index: np.ndarray
 
 
-def quapy(known: np.ndarray, y: np.ndarray) -> Iterator[tuple[str, Estimator]]:
-    from quapy.method import aggregative
+class Contestant:
+    """Somebody who is asked for samples one by one."""
 
-    given: dict[str, Any] = {"classifier": Given().fit(known, y), "fit_classifier": False}
-    learnt = {**given, "val_split": None}
-    dys: dict[str, Any] = {**learnt, "n_bins": BINS}
-    emq = aggregative.EMQ(**given)
-    emq.train_prevalence = np.bincount(y) / len(y)
-    methods: dict[str, Any] = {
-        "CC": aggregative.CC(**given),
-        "ACC": aggregative.ACC(**learnt),
-        "PCC": aggregative.PCC(**given),
-        "PACC": aggregative.PACC(**learnt),
-        "SMM": aggregative.SMM(**learnt),
-        "DyS": aggregative.DyS(**dys, divergence="topsoe"),
-        "DyS-HD": aggregative.DyS(**dys, divergence="HD"),
-        "HDy": aggregative.HDy(**learnt),
-        "SLD": emq,
-    }
-    for name, method in methods.items():
-        crisp = name in ("CC", "ACC")
-        method.aggregation_fit(known.argmax(axis=1) if crisp else known, y)
-        yield name, aggregated(method, crisp=crisp)
+    def __init__(self, estimate: Estimator, samples: Samples) -> None:
+        self.estimate = estimate
+        self.samples = [samples.pool[rows] for rows in samples.index]
+        self.p_hat = [estimate(self.samples[0])]  # the first call may compile or import
+        if len(self.p_hat[0]) != len(np.unique(samples.codes)):
+            raise ValueError(f"answers with {len(self.p_hat[0])} shares")
+        begun = time.process_time()
+        self.p_hat += [estimate(sample) for sample in self.samples[1:FEWEST]]
+        used = (time.process_time() - begun) / (FEWEST - 1)
+        self.n_samples = min(len(self.samples), max(FEWEST, int(SECONDS / max(used, 1e-6))))
+        self.least = math.inf
 
-
-def aggregated(method: Any, *, crisp: bool = False) -> Estimator:
-    def share(sample: np.ndarray) -> float:
-        return float(method.aggregate(sample.argmax(axis=1) if crisp else sample)[1])
-
-    return share
-
-
-def mlquantify(known: np.ndarray, y: np.ndarray) -> Iterator[tuple[str, Estimator]]:
-    from mlquantify import counting, likelihood, matching
-
-    methods: dict[str, Any] = {
-        "CC": counting.CC(Given()),
-        "ACC": counting.ACC(Given()),
-        "PCC": counting.PCC(Given()),
-        "PACC": counting.GPACC(Given()),
-        "SMM": matching.SMM(Given()),
-        "DyS": matching.DyS(Given(), bins_size=BINS),
-        "DyS-HD": matching.DyS(Given(), bins_size=BINS, distance="hellinger"),
-        "HDy": matching.HDy(Given(), bins_size=list(HDY_BINS)),
-        "SLD": likelihood.EMQ(Given()),
-    }
-    for name, method in methods.items():
-        method.fit(known, y)
-        yield name, lambda sample, method=method: float(method.predict(sample)[1])
-
-
-def quantificationlib(known: np.ndarray, y: np.ndarray) -> Iterator[tuple[str, Estimator]]:
-    from quantificationlib.baselines import ac, cc
-    from quantificationlib.metrics.multiclass import topsoe
-    from quantificationlib.multiclass import df, em
-
-    methods: dict[str, Any] = {
-        "CC": cc.CC(),
-        "ACC": ac.AC(),
-        "PCC": cc.PCC(),
-        "PACC": ac.PAC(),
-        "DyS": df.DFy(n_bins=BINS, distance=topsoe),
-        "DyS-HD": df.HDy(n_bins=BINS),
-        "SLD": em.EM(),
-    }
-    for name, method in methods.items():
-        method.fit(None, y, predictions_train=known)
-        yield name, lambda sample, method=method: float(method.predict(None, sample)[1])
-
-
-def qunfold(known: np.ndarray, y: np.ndarray) -> Iterator[tuple[str, Estimator]]:
-    # The package of that name on the registry is another one (unfolding by quantum annealing).
-    methods = importlib.import_module("qunfold.methods.linear")
-    likelihood = importlib.import_module("qunfold.methods.likelihood")
-    given = Given().fit(known, y)
-    for name, method in {
-        "ACC": methods.ACC(given, fit_classifier=False, seed=0),
-        "PACC": methods.PACC(given, fit_classifier=False, seed=0),
-        "SLD": likelihood.LikelihoodMaximizer(given, fit_classifier=False, seed=0),
-    }.items():
-        method.fit(known, y)
-        yield name, lambda sample, method=method: float(method.predict(sample)[1])
-
-
-LIBRARIES = {
-    "QuaPy": quapy,
-    "mlquantify": mlquantify,
-    "quantificationlib": quantificationlib,
-    "qunfold": qunfold,
-}
+    def take_turn(self) -> None:
+        own = self.samples[: self.n_samples]
+        begun = time.process_time()
+        self.p_hat = [self.estimate(sample) for sample in own]
+        self.least = min(self.least, (time.process_time() - begun) / len(own))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--samples", type=int, default=1050, help="a multiple of 21")
-    parser.add_argument("--every", type=int, default=5, help="others get every so many of them")
+    parser.add_argument("--methods", help="names, with commas between them; default: all")
+    parser.add_argument("--classes", type=int, default=2)
+    parser.add_argument("--samples", type=int, default=1050, help="with 2 classes, 21 times any")
+    parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
-    rng = np.random.default_rng(0)
-    known, y = posteriors(rng, KNOWN)
-    pool, labels = posteriors(rng, POOL)
-    index = draw_samples(rng, labels, options.samples)
-    some = index[:: options.every]
-    times: dict[str, dict[str, str]] = {}
-    gaps: dict[str, dict[str, str]] = {}
+    names = [method.name for method in METHODS]
+    wanted = options.methods.split(",") if options.methods else names
+    if unknown := sorted(set(wanted) - set(names)):
+        parser.error(f"no method {', '.join(unknown)}; there are {', '.join(names)}")
+    drawn = {
+        from_features: draw(options.classes, options.samples, from_features=from_features)
+        for from_features in (False, True)
+    }
+    rows, behind, skipped = [], [], []
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        times["ours, one call"], reference = in_one_call(known, y, pool, index)
-        expected = {name: p_hat[:: options.every] for name, p_hat in reference.items()}
-        alone = ((name, aggregated(quantifier)) for name, quantifier in OURS.items())
-        times["ours, one by one"], _ = compared(alone, pool, some, expected)
-        for title, library in LIBRARIES.items():
-            try:
-                found = compared(library(known, y), pool, some, expected)
-            except ImportError as error:
-                print(f"{title}: skipped ({error})")
-                continue
-            times[with_version(title)], gaps[with_version(title)] = found
-    print(f"{len(index)} samples of {SIZE} in our one call, {len(some)} of them one by one")
-    print_table("ms of processor time per sample", times)
-    print_table("difference from ours: largest (mean)", gaps)
+        for method in METHODS:
+            if method.name in wanted:
+                row = compared(method, drawn[method.from_features], options.repeats, skipped)
+                rows.append((method.name, *row.cells()))
+                print(*rows[-1], sep=" | ", flush=True)
+                if row.is_behind():
+                    behind.append(method.name)
+    for line in skipped:
+        print(line)
+    title = (
+        f"ms of processor time per sample of {SIZE}, {options.classes} classes, least of "
+        f"{options.repeats}; {len(drawn[False].index)} samples in one call"
+    )
+    header = ("", "one call", "one by one", *map(with_version, LIBRARIES), "largest difference")
+    print("\n" + text_table(Table(title, header, tuple(rows))))
+    print(f"behind a peer one by one: {', '.join(behind) or 'none'}")
 
 
-def in_one_call(
-    known: np.ndarray, y: np.ndarray, pool: np.ndarray, index: np.ndarray, *, rounds: int = 5
-) -> tuple[dict[str, str], dict[str, np.ndarray]]:
-    """Milliseconds per sample of ours with all samples in one call, and our estimates."""
-    times, estimates = {}, {}
-    for name, quantifier in OURS.items():
-        quantifier.fit_posteriors(known, y)
-        estimates[name] = quantifier.aggregate(pool, index)[:, 1]
-        begun = time.process_time()
-        for _ in range(rounds):
-            quantifier.aggregate(pool, index)
-        times[name] = f"{1e3 * (time.process_time() - begun) / rounds / len(index):.4f}"
-    return times, estimates
+@dataclass(frozen=True)
+class Outcome:
+    """Seconds per sample, and largest differences from ours."""
+
+    one_call: float
+    one_by_one: float
+    peers: Mapping[str, float]
+    gaps: Mapping[str, np.ndarray]
+
+    def cells(self) -> tuple[str, ...]:
+        return (
+            f"{1e3 * self.one_call:.4f}",
+            f"{1e3 * self.one_by_one:.4f}",
+            *(f"{1e3 * self.peers[n]:.4f}" if n in self.peers else "" for n in LIBRARIES),
+            ", ".join(
+                f"{name} {gap.max():.0e} ({gap.mean():.0e}; {len(gap)})"
+                for name, gap in self.gaps.items()
+            ),
+        )
+
+    def is_behind(self) -> bool:
+        return self.one_by_one > min(self.peers.values(), default=math.inf)
 
 
-def compared(
-    methods: Iterable[tuple[str, Estimator]],
-    pool: np.ndarray,
-    index: np.ndarray,
-    reference: Mapping[str, np.ndarray],
-) -> tuple[dict[str, str], dict[str, str]]:
-    """Milliseconds per sample of each method, asked one by one, and its distance from ours."""
-    times, gaps = {}, {}
-    for name, estimate in methods:
-        estimate(pool[index[0]])  # the first call may compile or import
-        begun = time.process_time()
-        p_hat = np.array([estimate(pool[row]) for row in index])
-        times[name] = f"{1e3 * (time.process_time() - begun) / len(index):.3f}"
-        gap = np.abs(p_hat - reference[name])
-        gaps[name] = f"{gap.max():.0e} ({gap.mean():.0e})"
-    return times, gaps
+def compared(method: Method, samples: Samples, repeats: int, skipped: list[str]) -> Outcome:
+    estimate = ours(method, samples)
+    alone = Contestant(estimate, samples)
+    estimate(samples.pool, samples.index[:FEWEST])  # what is compiled for many samples
+    begun = time.process_time()
+    reference = estimate(samples.pool, samples.index)
+    one_call = (time.process_time() - begun) / len(samples.index)
+    others = {}
+    for title, build in method.peers.items():
+        try:
+            others[title] = Contestant(build(samples.known, samples.codes), samples)
+        except Exception as error:  # whatever a library raises: the others go on
+            why = str(error).splitlines()[0] if str(error) else type(error).__name__
+            skipped.append(f"{method.name}, {title}: left out ({why})")
+    for _ in range(repeats):
+        if one_call * len(samples.index) < LONGEST:
+            begun = time.process_time()
+            estimate(samples.pool, samples.index)
+            one_call = min(one_call, (time.process_time() - begun) / len(samples.index))
+        for contestant in (alone, *others.values()):
+            contestant.take_turn()
+    gaps = {
+        title: np.abs(np.array(other.p_hat) - reference[: len(other.p_hat)]).max(axis=1)
+        for title, other in others.items()
+    }
+    times = {title: other.least for title, other in others.items()}
+    return Outcome(one_call, alone.least, times, gaps)
 
 
-def print_table(title: str, columns: Mapping[str, Mapping[str, str]]) -> None:
-    rows = [(name, *(cells.get(name, "") for cells in columns.values())) for name in OURS]
-    print("\n" + text_table(Table(title, ("", *columns), tuple(rows))))
+def ours(method: Method, samples: Samples) -> Any:
+    """Our method, fitted: a function of a pool and, if it is not one sample, of samples of it."""
+    quantifier: Any = method.ours()
+    if method.from_features:
+        return quantifier.fit(samples.known, samples.codes).predict
+    return quantifier.fit_posteriors(samples.known, samples.codes).aggregate
 
 
-def posteriors(rng: np.random.Generator, n_items: int) -> tuple[np.ndarray, np.ndarray]:
-    """Calibrated or nearly so, of a classifier that is right on 83 % of the items."""
-    y = rng.integers(0, 2, n_items)
-    p = 1 / (1 + np.exp(-1.2 * rng.normal(1.2 * (2 * y - 1), 1.3)))
-    return np.column_stack([1 - p, p]), y
+def draw(n_classes: int, n_samples: int, *, from_features: bool = False) -> Samples:
+    rng = np.random.default_rng(0)
+    items = features if from_features else posteriors
+    known, codes = items(rng, KNOWN, n_classes)
+    pool, labels = items(rng, POOL, n_classes)
+    members = [np.flatnonzero(labels == k) for k in range(n_classes)]
+    index = [
+        np.concatenate(
+            [
+                rng.choice(own, count, replace=False)
+                for own, count in zip(members, whole_counts(p, SIZE), strict=True)
+            ]
+        )
+        for p in prevalences(rng, n_classes, n_samples)
+    ]
+    # In any order, so that whoever gets the first few of them gets all kinds.
+    return Samples(known, codes, pool, rng.permutation(np.stack(index)))
 
 
-def draw_samples(rng: np.random.Generator, labels: np.ndarray, n_samples: int) -> np.ndarray:
-    """Samples at 21 prevalences from 0 to 1."""
-    members = [np.flatnonzero(labels == code) for code in (0, 1)]
-    rows = []
-    for p in np.linspace(0, 1, 21):
-        for _ in range(n_samples // 21):
-            counts = SIZE - round(p * SIZE), round(p * SIZE)
-            parts = [rng.choice(m, c, replace=False) for m, c in zip(members, counts, strict=True)]
-            rows.append(np.concatenate(parts))
-    return np.stack(rows)
+def prevalences(rng: np.random.Generator, n_classes: int, n_samples: int) -> np.ndarray:
+    """21 from 0 to 1 with two classes, uniform on the simplex with more."""
+    if n_classes > 2:
+        return uniform(n_samples, n_classes, rng)
+    p = np.repeat(np.linspace(0, 1, 21), n_samples // 21)
+    return np.column_stack([1 - p, p])
+
+
+def posteriors(
+    rng: np.random.Generator, n_items: int, n_classes: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Calibrated or nearly so; with two classes right on 83% of the items."""
+    y = rng.integers(0, n_classes, n_items)
+    if n_classes == 2:
+        p = 1 / (1 + np.exp(-1.2 * rng.normal(1.2 * (2 * y - 1), 1.3)))
+        return np.column_stack([1 - p, p]), y
+    odds = np.exp(2 * (rng.normal(size=(n_items, n_classes)) + 2 * np.eye(n_classes)[y]))
+    return odds / odds.sum(axis=1, keepdims=True), y
+
+
+def features(
+    rng: np.random.Generator, n_items: int, n_classes: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Columns between 0 and 1, where mlquantify expects them; each class moves one of them."""
+    y = rng.integers(0, n_classes, n_items)
+    X = rng.normal(size=(n_items, N_FEATURES))
+    X[np.arange(n_items), y % N_FEATURES] += 1.5
+    return 1 / (1 + np.exp(-X)), y
 
 
 def with_version(title: str) -> str:

@@ -31,7 +31,7 @@ from coverage_tables import clustered_error
 from quantshift import PACC, SLD, SMM, DyS, catalogue
 from quantshift.intervals import aggregate_interval, item_interval
 from quantshift.own_data.classifiers import CLASSIFIERS
-from quantshift.own_data.training import n_folds
+from quantshift.own_data.learning import n_folds
 from quantshift.seeding import generator
 from real_tables import draw, load, prior_shift_sample
 

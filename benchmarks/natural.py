@@ -1,7 +1,7 @@
 """Natural shift: train on one group of a real table, estimate every other group.
 
     python benchmarks/natural.py [--tables development] [--training-groups 3] [--first-group 0]
-        [--most-rows 2000] [--leave-one-out | --artificial] [--csv FILE]
+        [--most-rows 2000] [--leave-one-out | --artificial | --selected] [--csv FILE]
 
 --tables is `development`, `kept` or names separated by commas. For every group column the
 --training-groups largest groups (after the --first-group largest) are trained on, at most
@@ -12,6 +12,11 @@ training on all the others. A group needs 150 rows and 25 of either class to be 
 With --artificial nothing but the prevalence changes, as in `benchmarks/refutation.py`: the price of
 being guarded where SubclassSLD is right. A task is then one of --training-groups random training
 sets of --most-rows rows.
+
+With --selected P(Y|X) stays and P(X) changes: samples of 500 random rows, chosen with probability
+proportional to exp(score), the score being a random direction of the prepared columns with standard
+deviation 1. The truth is that of the population from which they are drawn. What is judged is PCC
+with its limits (`covariate_limits`), as of `quantify --assume covariate`.
 
 Errors are absolute errors of the share of positives, of GuardedSLD and of what it chooses between;
 `nothing` answers the training prevalence. Coverage and width are those of the hull after a
@@ -33,9 +38,10 @@ from threadpoolctl import threadpool_limits
 
 from quantshift import GuardedSLD
 from quantshift.data.preparation import TableColumns
+from quantshift.quantifiers.guarded_sld import covariate_limits
 from quantshift.seeding import generator
 from real_tables import DEVELOPMENT, KEPT_ASIDE, LabelledTable, load
-from refutation import prior_shift, split
+from refutation import SIZE, prior_shift, split
 
 GROUPS = {
     "bank_churn": ("Geography", "Gender", "NumOfProducts"),
@@ -61,6 +67,7 @@ def main() -> None:
     parser.add_argument("--most-rows", type=int, default=2000)
     parser.add_argument("--leave-one-out", action="store_true")
     parser.add_argument("--artificial", action="store_true")
+    parser.add_argument("--selected", action="store_true")
     parser.add_argument("--csv", help="a file for the estimates themselves")
     options = parser.parse_args()
     begun = time.perf_counter()
@@ -78,8 +85,9 @@ def run(options: Any) -> Iterator[dict[str, Any]]:
     """A row for every sample."""
     for name in TABLES.get(options.tables) or options.tables.split(","):
         table = load(name)
-        if options.artificial:
-            yield from of_random_rows(table, options)
+        if options.artificial or options.selected:
+            kind = of_selected_rows if options.selected else of_random_rows
+            yield from kind(table, options)
             continue
         if name not in GROUPS:
             continue
@@ -136,6 +144,24 @@ def of_random_rows(table: LabelledTable, options: Any) -> Iterator[dict[str, Any
                 yield {**key, **row}
 
 
+def of_selected_rows(table: LabelledTable, options: Any) -> Iterator[dict[str, Any]]:
+    """The estimates of samples that were selected by their features."""
+    for repeat in range(options.first_group, options.first_group + options.training_groups):
+        rng = generator(0, purpose="selected rows", table=table.name, repeat=repeat)
+        train, pool = split(table.codes, options.most_rows, rng)
+        X = TableColumns.of(pl.from_pandas(table.columns)).view(train).transform(pool)
+        rows, truths = [], []
+        for _ in range(8):
+            score = np.asarray(X @ rng.standard_normal(X.shape[1]))
+            odds = np.exp(np.clip((score - score.mean()) / score.std(), -3, 3))
+            rows.append(rng.choice(pool, SIZE, p=odds / odds.sum()))
+            truths.append(np.average(table.codes[pool], weights=odds))
+        key = {"table": table.name, "column": "", "trained": repeat}
+        names = list(map(str, range(len(rows))))
+        for row, p in zip(estimated(table, table.columns, train, names, rows), truths, strict=True):
+            yield {**key, **row, "truth": p}
+
+
 def estimated(
     table: LabelledTable, features: pd.DataFrame, train: Any, others: list[str], rows: list[Any]
 ) -> Iterator[dict[str, Any]]:
@@ -154,6 +180,11 @@ def estimated(
     }
     n_rivals = len(quantifier.learnt_)
     best = quantifier.learnt_.index(quantifier.best_)
+    low, high = covariate_limits(
+        estimate.diagnostics["allowed"][:, 1 : 1 + n_rivals],
+        estimate.diagnostics["members"],
+        np.array([float(len(r)) for r in rows]),
+    )
     for i, group in enumerate(others):
         allowed = told["allowed"][i]
         yield {
@@ -171,6 +202,8 @@ def estimated(
             "best": best,
             **{f"loss {k}": learnt.loss for k, learnt in enumerate(quantifier.learnt_)},
             **{name: told[name][i] for name in ("refuted", "auc", "z", "low", "high")},
+            "PCC low": low[i, 1],
+            "PCC high": high[i, 1],
             "fit_seconds": fitted - begun,
             "seconds": (done - fitted) / len(others),
         }
@@ -183,10 +216,13 @@ def summarise(estimates: pd.DataFrame, columns: list[str]) -> str:
         frame[name] = (frame[name] - frame["truth"]).abs()
     frame["coverage"] = ((frame["low"] <= frame["truth"]) & (frame["truth"] <= frame["high"])) * 1.0
     frame["width"] = frame["high"] - frame["low"]
+    frame["coverage PCC"] = frame["truth"].between(frame["PCC low"], frame["PCC high"]) * 1.0
+    frame["width PCC"] = frame["PCC high"] - frame["PCC low"]
     frame["coverage refuted"] = frame["coverage"].where(frame["refuted"])
     frame["refuted"] = frame["refuted"] * 1.0
     frame["refuted >= 500"] = frame["refuted"].where(frame["size"] >= 500)
-    shown = [*ERRORS, "coverage", "width", "coverage refuted", "refuted", "refuted >= 500"]
+    shown = [*ERRORS, "coverage", "width", "coverage refuted", "coverage PCC", "width PCC"]
+    shown += ["refuted", "refuted >= 500"]
     tasks = frame.groupby(["table", "column", "trained"])[shown].mean().reset_index()
     lines = []
     for key, part in tasks.groupby(columns) if columns else [((), tasks)]:

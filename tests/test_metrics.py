@@ -46,6 +46,14 @@ def test_measures_of_ordered_classes_know_how_far_an_estimate_is_off() -> None:
     assert metrics.nmd(p, np.eye(4)[1]) == pytest.approx(1 / 3)
 
 
+def test_macro_nmd_counts_every_bin_alike() -> None:
+    p = np.array([[1.0, 0, 0, 0, 0]] * 3 + [[0, 0, 0, 0, 1.0], [0.0, 0, 1.0, 0, 0]])
+    q = np.array([[0, 1.0, 0, 0, 0]] * 3 + [[0, 0, 0, 0, 1.0], [0.0, 0, 0, 0, 1.0]])
+    # Mean classes 0, 0, 0, 4 and 2 lie in the bins 0, 3 and 2; errors .25 thrice, 0 and .5.
+    assert metrics.macro_nmd(p, q) == pytest.approx((0.25 + 0.0 + 0.5) / 3)
+    assert metrics.macro_nmd(p[0], q[0]) == pytest.approx(0.25)
+
+
 def test_rnod_by_its_definition() -> None:
     p, q = np.array([0.5, 0.0, 0.3, 0.2]), np.array([0.1, 0.4, 0.1, 0.4])
     present = [i for i in range(4) if p[i] > 0]

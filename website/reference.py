@@ -30,6 +30,7 @@ PUBLIC = (
     "quantshift.classify",
     "quantshift.diagnosis",
     "quantshift.intervals",
+    "quantshift.regions",
     "quantshift.audit",
     "quantshift.own_data",
     "quantshift.own_data.result",

@@ -1,4 +1,4 @@
-"""The picture of the page that the tutorial makes: its blocks run, and a browser opens the page.
+"""The pictures that the tutorial makes: its blocks run, and a browser opens the page.
 
 The PNG carries the text that the tutorial shows beside it, so that a test can tell whether both
 are of the same run. Needs Chromium; without it the picture is left as it is.
@@ -22,6 +22,9 @@ from website.pages import DOCS, name_of
 TUTORIAL = DOCS / "guides" / "own-data.md"
 PICTURE = DOCS / "pictures" / "quantify-page.png"
 PAGE = "weeks.html"
+CHART, CHART_PICTURE = "groups.png", DOCS / "pictures" / "left-out-groups.png"
+"""What a block of the tutorial draws, and where it is shown."""
+
 SIZE = (1180, 1000)
 SHOWN = "shown"
 """Key of the text in the PNG."""
@@ -33,6 +36,7 @@ def draw(program: str) -> None:
         outputs = run_page(TUTORIAL, Path(folder).resolve())
         (shown,) = [output.real for output in outputs if f"page in {PAGE}" in output.real]
         pixels = photograph(Path(folder) / PAGE, program)
+        shutil.copyfile(Path(folder) / CHART, CHART_PICTURE)
     information = PngInfo()
     information.add_itxt(SHOWN, shown)
     picture = Image.open(io.BytesIO(pixels)).convert("RGB")

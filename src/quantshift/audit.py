@@ -179,8 +179,9 @@ def count_interval(codes: ArrayLike, n_classes: int, *, level: float = 0.95) -> 
 
 def plan_audit(
     posteriors: ArrayLike,
-    precision: float,
+    precision: float | None = None,
     *,
+    n_labels: int | None = None,
     held_out: tuple[ArrayLike, ArrayLike] | None = None,
     prevalence: ArrayLike | None = None,
     level: float = 0.95,
@@ -189,6 +190,7 @@ def plan_audit(
 ) -> AuditPlan:
     """About how many items to label for limits `precision` to either side, and which.
 
+    n_labels: instead of a precision, how many items to label; the plan tells the precision.
     held_out: posteriors by the same model of other items, (n_held_out, n_classes), and the codes of
         their classes. They show how much the posteriors of the sample are worth.
     prevalence: expected in the sample. By default PACC's estimate or, as far as the posteriors are
@@ -201,10 +203,14 @@ def plan_audit(
     """
     f = check_posteriors(posteriors)
     _check_level_and_target(level, target)
-    if not 0 < precision < 1:
+    if (precision is None) == (n_labels is None):
+        raise UserError("name a precision, or how many items to label")
+    if precision is not None and not 0 < precision < 1:
         raise UserError(
             f"a precision is between 0 and 1 (0.03: plus or minus 3 points), got {precision}"
         )
+    if n_labels is not None and n_labels < FEWEST_LABELS:
+        raise UserError(f"an audit needs at least {FEWEST_LABELS} labels, got {n_labels}")
     if held_out is None and prevalence is not None:
         raise UserError(
             "without held-out items the posteriors say what prevalence to expect: give held_out "
@@ -221,16 +227,24 @@ def plan_audit(
         low, high = _around(p, distances[0 if counting else 1])
         return float((high - low).max()) / 2
 
+    if n_labels is not None:
+        n_labels = min(n_labels, n_items)
+        precision = min(half_width(n_labels, counting=counting) for counting in (False, True))
+    wanted = precision
+
     def fewest_labels(*, counting: bool) -> int:
+        assert wanted is not None
         return bisect_left(
             range(n_items),
-            -precision,
+            -wanted,
             lo=min(FEWEST_LABELS, n_items),
             key=lambda k: -half_width(k, counting=counting),
         )
 
     n_counting = fewest_labels(counting=True)
-    n_labels = min(fewest_labels(counting=False), n_counting)
+    if n_labels is None:
+        n_labels = min(fewest_labels(counting=False), n_counting)
+    assert precision is not None
     rng = generator(seed, purpose="audit", n_items=n_items)
     return AuditPlan(
         precision=precision,

@@ -29,6 +29,9 @@ other libraries* fit a classifier of their own, and nothing is known of held-out
 percentiles of estimates on resampled items by quantifiers fitted again on resampled training items,
 which is slow, so that there are few of these (a twentieth of the replicates).
 
+*Methods with a posterior* (BayesianCC, PQ) give draws of it instead of replicates, and the interval
+is the middle part of them: a credible interval.
+
 *Weights.* Items are drawn as if they had none and keep theirs. Samples of known prevalence are
 drawn from the training items of a class in proportion to their weights. Where the size of a sample
 matters (simulated samples, and the least width) it is Kish's effective size: what the same variance
@@ -115,7 +118,8 @@ class PrevalenceInterval:
         otherwise each class is, on its own.
     informative: whether the posteriors tell a class from every other, (..., n_classes). Where they
         do not, the limits are as wide as they can be.
-    replicates: the bootstrap's estimates, shape (..., n_bootstrap, n_classes).
+    replicates: the bootstrap's estimates, or draws of a posterior, shape (..., n_bootstrap,
+        n_classes).
     """
 
     prevalence: Prevalences
@@ -279,7 +283,11 @@ class Replicates:
         self.simulates = self.adjusted and n_classes > 2 and not quantifier.beyond_prior_shift
         self.centre = inner(point.prevalence, self.sizes) if self.simulates else point.prevalence
         self.known: dict[int, KnownPrevalences] = {}
-        if self.adjusted and n_classes == 2 and told.all():
+        drawn = quantifier.draws(items, samples, n_bootstrap, seed=seed)
+        self.credible = drawn is not None
+        if drawn is not None:
+            self.values = drawn
+        elif self.adjusted and n_classes == 2 and told.all():
             p_hat, shared = point.prevalence[:, 1], self._shared_sizes()
             self.known = {
                 int(size): KnownPrevalences(p_hat[shared == size]) for size in np.unique(shared)
@@ -289,8 +297,10 @@ class Replicates:
         """Yields, for each training replicate, which replicates it serves and their estimates.
 
         The estimates, with their diagnostics, are those of the first sample's replicates, then of
-        the second's, and so on.
+        the second's, and so on. With draws of a posterior there is nothing to replicate.
         """
+        if self.credible:
+            return
         n_refits = min(N_REFITS, self.n_bootstrap)
         if self.quantifier.own_classifier:
             n_refits = max(2, self.n_bootstrap // OWN_REFITS)
@@ -316,7 +326,10 @@ class Replicates:
     def limits(self) -> tuple[Reals, Reals]:
         """Lower and upper limits, (n_samples, n_classes)."""
         p_hat = self.point.prevalence
-        low, high = limits(p_hat, self.values, self.sizes, self.level, centre=self.centre)
+        if self.credible:
+            low, high = credible_limits(p_hat, self.values, self.level)
+        else:
+            low, high = limits(p_hat, self.values, self.sizes, self.level, centre=self.centre)
         if self.known:
             least, most = self._known_limits()
             if self.quantifier.beyond_prior_shift:
@@ -479,6 +492,12 @@ def limits(
     low = np.where(low > 0, low + moved, 0.0)
     high = np.where(high < 1, high + moved, 1.0)
     return as_if_counted(p_hat, low, high, sizes, level)
+
+
+def credible_limits(p_hat: Prevalences, draws: Prevalences, level: float) -> tuple[Reals, Reals]:
+    """The middle `level` of draws of a posterior, and the estimate in any case."""
+    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=1)
+    return np.minimum(low, p_hat), np.maximum(high, p_hat)
 
 
 def as_if_counted(

@@ -81,6 +81,22 @@ def nmd(p_true: ArrayLike, p_hat: ArrayLike) -> Errors:
     return np.asarray(steps.sum(axis=-1) / max(p.shape[-1] - 1, 1))
 
 
+def macro_nmd(p_true: ArrayLike, p_hat: ArrayLike, *, n_bins: int = 4) -> float:
+    """Mean over bins of the mean class of `p_true` of the mean NMD of the samples in each.
+
+    The mean of the classes 0, 1, ... of a sample (its mean star) lies in one of `n_bins` bins of
+    equal width between the first class and the last; bins without samples do not count. It is one
+    number for all samples, (n_samples, n_classes), in which rare kinds of samples count as much as
+    common ones.
+    """
+    p, q = _pair(p_true, p_hat)
+    last = max(p.shape[-1] - 1, 1)
+    place = (p * np.arange(p.shape[-1])).sum(axis=-1).ravel() / last
+    bins = np.minimum((place * n_bins).astype(np.int64), n_bins - 1)
+    errors = nmd(p, q).ravel()
+    return float(np.mean([errors[bins == b].mean() for b in np.unique(bins)]))
+
+
 def rnod(p_true: ArrayLike, p_hat: ArrayLike) -> Errors:
     """Root normalised order-aware divergence of ordered classes.
 

@@ -36,7 +36,10 @@ def check(prevalence: ArrayLike) -> Prevalences:
 def of_positive(p: ArrayLike) -> Prevalences:
     """Binary prevalences (..., 2) from the prevalence of the second class."""
     positive = np.asarray(p, dtype=np.float64)
-    return np.stack([1 - positive, positive], axis=-1)
+    both = np.empty((*positive.shape, 2))
+    np.subtract(1, positive, out=both[..., 0])
+    both[..., 1] = positive
+    return both
 
 
 def whole_counts(prevalence: ArrayLike, size: int) -> Codes:

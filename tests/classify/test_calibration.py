@@ -12,7 +12,7 @@ from quantshift.classify.calibration import CALIBRATIONS
 from quantshift.classify.curves import fit_beta
 from quantshift.classify.scores import farthest_score, platt_targets
 
-METHODS = ["sigmoid", "isotonic", "temperature", "beta", "smooth", "auto"]
+METHODS = [name for name in CALIBRATIONS if name != "none"]
 
 
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
@@ -146,10 +146,11 @@ def test_beta_curve_is_the_constrained_minimum() -> None:
         assert (fitted.coefficients[1:] >= 0).all()
 
 
-def test_few_items_of_a_class_get_the_sigmoid() -> None:
-    posteriors, codes = drawn(200, 0)
-    few = np.concatenate([np.flatnonzero(codes == 0), np.flatnonzero(codes == 1)[:4]])
+@pytest.mark.parametrize(("n_classes", "simplest"), [(2, "sigmoid"), (3, "bcts")])
+def test_few_items_of_a_class_get_the_simplest(n_classes: int, simplest: str) -> None:
+    posteriors, codes = drawn(200, 0, n_classes=n_classes)
+    few = np.concatenate([np.flatnonzero(codes != 1), np.flatnonzero(codes == 1)[:4]])
     assert_allclose(
         CALIBRATIONS["auto"](posteriors[few], codes[few])(posteriors),
-        CALIBRATIONS["sigmoid"](posteriors[few], codes[few])(posteriors),
+        CALIBRATIONS[simplest](posteriors[few], codes[few])(posteriors),
     )

@@ -40,7 +40,7 @@ def test_every_option_reaches_the_job(job, quantshift):
         *("--drop", "f", "--id", "g", "--weights", "h", "--missing", "NA,?", "--positive", "1"),
         *("--lenient", "--by", "day", "--every", "week", "--audit", "s.csv", "--method", "SLD"),
         *("--classifier", "forest", "--level", 0.9, "--replicates", 200, "--simultaneous"),
-        *("--assume", "covariate"),
+        *("--assume", "covariate", "--groups", "region", "--sequential", "--precision", 0.1),
         *("--seed", 7, "--posteriors", "p"),
     )
     assert code == 0
@@ -69,6 +69,9 @@ def test_every_option_reaches_the_job(job, quantshift):
         "n_bootstrap": 200,
         "simultaneous": True,
         "assume": "covariate",
+        "groups": "region",
+        "sequential": True,
+        "precision": 0.1,
         "seed": 7,
     }
 

@@ -4,12 +4,16 @@ import numpy as np
 import polars as pl
 import pytest
 
+from quantshift import SLD, GuardedSLD
 from quantshift.data import FolderSource, import_table
+from quantshift.data.preparation import TableColumns
 from quantshift.errors import DataError, UserError
+from quantshift.experiments.cell import suited
 from quantshift.experiments.executors import SerialExecutor
 from quantshift.experiments.loading import load_experiment
 from quantshift.experiments.planning import planned
 from quantshift.experiments.runner import Run, run_experiments
+from quantshift.features.view import MatrixView
 from quantshift.report import build_report
 from quantshift.results import ResultStore
 from quantshift.results.completeness import status
@@ -155,3 +159,14 @@ def test_wrong_options_name_their_key():
     ):
         with pytest.raises(UserError, match=message):
             load_experiment("natural", overrides=options)
+
+
+def test_texts_and_tables_are_told_apart():
+    frame = pl.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": ["x", "y", "x", "y"]})
+    table = TableColumns.of(frame).view(np.arange(4))
+    assert suited(GuardedSLD(), table).get_params()["mode"] == "columns"
+    assert suited(GuardedSLD(), MatrixView(np.eye(4))).get_params()["mode"] == "signal"
+    assert suited(GuardedSLD(mode="signal"), table).get_params()["mode"] == "signal"
+    assert suited(SLD(), table).get_params() == SLD().get_params()
+    (guarded,) = (m for m in load_experiment("natural").methods if m.name == "GuardedSLD")
+    assert guarded.quantifier_with({}, seed=0).get_params()["mode"] == "auto"

@@ -312,14 +312,22 @@ def test_missing_labels_are_those_of_quantify(table):
     assert "?" in judge(frame, verdict="judge", label="human", labels="random").classes
 
 
-def test_labels_that_differ_in_case_are_pointed_out(table):
+def test_labels_that_differ_in_case_are_one_and_slips_are_pointed_out(table):
     frame = drawn(table).with_columns(
         human=pl.when(pl.int_range(400) < 200)
         .then(pl.col("human").str.to_uppercase())
         .otherwise("human")
     )
-    answer = judge(frame, verdict="judge", label="human")
-    assert any("differ in case alone" in w for w in answer.warnings)
+    answer = judge(frame, verdict="judge", label="human", labels="random")
+    plain = judge(drawn(table), verdict="judge", label="human", labels="random")
+    assert {c.casefold() for c in answer.classes} == set(plain.classes)
+    assert len(answer.classes) == len(plain.classes)
+    assert answer.overall.shares[0].low == pytest.approx(plain.overall.shares[0].low)
+    assert any("differ in case alone are taken as one" in w for w in answer.warnings)
+    assert (
+        judge(frame, verdict="judge", label="human", labels="random", classes=plain.classes).classes
+        == plain.classes
+    )
 
 
 def test_columns_have_one_role(table):

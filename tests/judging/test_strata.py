@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from quantshift.judging.strata import counted, jeffreys_limits, stratified
+from quantshift.judging.strata import counted, stratified
 
 
 def test_the_estimate_is_the_closed_form():
@@ -24,12 +24,31 @@ def test_many_labels_have_the_interval_of_the_normal_distribution():
     assert (found.high - found.low)[1] == pytest.approx(width, rel=0.01)
 
 
-def test_one_stratum_is_jeffreys_interval():
-    low, high = jeffreys_limits(np.array([[3.0, 47.0]]), np.array([[50.0]]), 0.95)
-    found = stratified(np.array([1.0]), np.array([[3.0, 47.0]]), 1000, level=0.95)
-    assert found.low == pytest.approx(low[0])
-    assert found.high == pytest.approx(high[0])
-    assert low[0, 0] == pytest.approx(stats.beta.ppf(0.025, 3.5, 47.5))
+@pytest.mark.parametrize("n", [30, 100])
+def test_one_stratum_covers_a_binomial_share_better_than_jeffreys_interval(n):
+    seen = np.arange(n + 1.0)
+    found = [stratified(np.array([1.0]), np.array([[n - x, x]]), 1e12, level=0.95) for x in seen]
+    ours = [np.array([getattr(one, end)[1] for one in found]) for end in ("low", "high")]
+    his = [stats.beta.ppf(tail, seen + 0.5, n - seen + 0.5) for tail in (0.025, 0.975)]
+    his = [np.where(seen > 0, his[0], 0), np.where(seen < n, his[1], 1)]
+    truth = np.linspace(0.01, 0.5, 99)[:, None]
+    chance = stats.binom.pmf(seen, n, truth)
+    held, his_held = (
+        (chance * ((low <= truth) & (truth <= high))).sum(axis=1) for low, high in (ours, his)
+    )
+    # Exact probabilities. Any interval of one binomial share steps below its level somewhere.
+    assert held.min() > max(0.905, his_held.min())
+    assert 0.95 <= held.mean() < 0.96
+    assert (chance @ (ours[1] - ours[0])).mean() < 1.05 * (chance @ (his[1] - his[0])).mean()
+
+
+def test_of_a_class_that_nobody_saw_half_an_item_is_added_where_labels_are_heaviest():
+    shares, n = np.array([0.9, 0.1]), np.array([300.0, 200.0])
+    counts = np.column_stack([n, np.zeros(2)])
+    found = stratified(shares, counts, 1e12, level=0.95)
+    # Pearson's type III stands for the beta distribution: a difference of 1%.
+    assert found.high[1] == pytest.approx(0.9 * stats.beta.ppf(0.975, 0.5, 300), rel=0.01)
+    assert found.low[1] == 0
 
 
 def test_a_stratum_without_labels_may_be_anything():

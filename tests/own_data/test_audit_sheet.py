@@ -227,3 +227,50 @@ def folder_of_texts(tmp_path_factory):
     texts = [f"{word} {n}" for n in range(30) for word in ("good day", "bad night")]
     table = pl.DataFrame({"=review": texts, "=label": ["yes", "no"] * 30})
     return train(table, label="=label", text="=review", method="PACC"), path
+
+
+def test_an_audit_with_many_looks(folder, plain_model, tmp_path):
+    options = {"model": plain_model, "precision": 0.08}
+    looking = {**options, "audit": tmp_path / "s.csv", "sequential": True, "n_bootstrap": 100}
+    sheet = draw_audit_sheet(folder / "new.csv", sequential=True, **options)
+    assert len(sheet.rows) == min(3 * sheet.plan.n_counting, 300)
+    one_look = draw_audit_sheet(folder / "new.csv", **options)
+    assert sheet.rows[: len(one_look.rows)] == one_look.rows
+    assert sheet.next_command("s.csv") == ""  # a model in memory has no name
+    write_audit_sheet(sheet, tmp_path / "s.csv")
+    truth = pl.read_csv(folder / "truth.csv")["sentiment"]
+    blank = pl.read_csv(tmp_path / "s.csv", infer_schema=False)
+    labels = [truth[int(item) - 1] for item in blank["item"]]
+    looks = {}
+    for n_labels in (20, 60, 200):
+        known = pl.Series([*labels[:n_labels], *[None] * (len(labels) - n_labels)], dtype=pl.String)
+        blank.with_columns(sentiment=known).write_csv(tmp_path / "s.csv")
+        found = quantify(
+            folder / "new.csv",
+            audit=tmp_path / "s.csv",
+            sequential=True,
+            n_bootstrap=100,
+            **options,
+        )
+        (looks[n_labels],) = found.batches
+        assert found.warnings == ()  # rows at the end are still to come
+    for batch in looks.values():
+        assert batch.limits_are == "confidence interval that holds at every look"
+        assert batch.shares[1].low <= 0.3 <= batch.shares[1].high
+    assert looks[60].shares[1].low >= looks[20].shares[1].low
+    assert not looks[20].audit.looked.reached
+    assert looks[20].audit.looked.n_needed > 20
+    assert "label about" in looks[20].advice[0]
+    assert looks[200].audit.looked.reached
+    assert looks[200].advice[0].startswith("You may stop")
+    gap = pl.Series([None, *labels[1:30], *[None] * (len(labels) - 30)], dtype=pl.String)
+    blank.with_columns(sentiment=gap).write_csv(tmp_path / "s.csv")
+    found = quantify(folder / "new.csv", **looking)
+    assert "1 row without a label before others" in found.warnings[0]
+
+
+def test_many_looks_need_labels(folder, plain_model):
+    with pytest.raises(UserError, match="an audit with many looks needs its labels"):
+        quantify(folder / "new.csv", model=plain_model, sequential=True)
+    with pytest.raises(UserError, match="a precision is between 0 and 1, got 3"):
+        quantify(folder / "new.csv", model=plain_model, precision=3)

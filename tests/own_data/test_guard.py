@@ -9,7 +9,7 @@ import pytest
 
 from quantshift.errors import UserError
 from quantshift.own_data import quantify, render_page, render_text, train
-from quantshift.own_data.guard import UNEXPLAINED
+from quantshift.own_data.guard import UNEXPLAINED, replicates_of
 from quantshift.own_data.words import FAR
 
 FAST = {"n_bootstrap": 100}
@@ -118,11 +118,16 @@ def test_a_wide_range_asks_for_labels_first(model):
     assert batch.needs_labels
     first = render_text(found).splitlines()[0]
     assert "cannot be estimated from these data without labels" in first
-    assert f"between {100 * share(batch).low:.1f} and {100 * share(batch).high:.1f} %" in first
-    assert "97 labels give plus or minus 10 points" in first
+    low, high = 100 * share(batch).low, 100 * share(batch).high
+    assert f"the assumptions allow {low:.1f} to {high:.1f} %" in first
+    assert "50 random labels bring this to about plus or minus 14 points" in first
+    assert "95 % interval" not in render_text(found)
+    assert "range allowed" in render_text(found)
+    assert "range allowed" in repr(found)
     told = json.loads(found.to_json())["batches"][0]
     assert told["needs_labels"]
     assert told["carried"] == batch.carried
+    assert told["limits_are"] == "range of what the assumptions allow"
 
 
 def test_the_page_promises_no_confidence_after_a_refutation(model):
@@ -130,7 +135,8 @@ def test_the_page_promises_no_confidence_after_a_refutation(model):
     (batch,) = found.batches
     page = render_page(replace(found, batches=(replace(batch, needs_labels=False),)))
     assert "% confidence" not in page
-    assert "the range is" in page
+    assert "the assumptions allow" in page
+    assert "95 % interval" not in page
     assert ". No change of prevalence explains the items" in page
 
 
@@ -177,3 +183,18 @@ def test_rows_of_uneven_weight_are_fewer_items():
     ]
     even, uneven = (found.high - found.low for found in widths)
     assert uneven > 1.3 * even
+
+
+def test_replicates_of_batches_share_what_the_training_items_add():
+    members = np.array([[0.30, 0.70], [0.34, 0.66], [0.38, 0.62], [0.30, 0.70], [0.38, 0.62]])
+    alone = np.repeat(members.mean(axis=0, keepdims=True), 5, axis=0)
+    p_hat, n = members.mean(axis=0), 100_000
+    first, second = (replicates_of(p_hat, members, size, 2000, 0) for size in (n, 2 * n))
+    # Of such large samples nearly all of the error is that of training, and it cancels.
+    assert np.std(first[:, 0]) == pytest.approx(
+        np.sqrt(4 / 5 * np.sum((members[:, 0] - p_hat[0]) ** 2)), rel=0.1
+    )
+    assert np.std(first[:, 0] - second[:, 0]) < 0.1 * np.std(first[:, 0])
+    assert np.std(replicates_of(p_hat, alone, n, 2000, 0)[:, 0]) == pytest.approx(
+        np.sqrt(p_hat[0] * p_hat[1] / n), rel=0.1
+    )

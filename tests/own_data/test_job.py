@@ -18,9 +18,9 @@ from quantshift.own_data import (
     write_audit_sheet,
 )
 from quantshift.own_data.columns import label_name
+from quantshift.own_data.learning import n_folds
 from quantshift.own_data.model import column_order
 from quantshift.own_data.result import Rows
-from quantshift.own_data.training import n_folds
 
 FAST = {"n_bootstrap": 100}
 

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from quantshift.own_data import words
-from quantshift.own_data.result import Audited, Share, Shift
+from quantshift.own_data.result import Audited, Looked, Share, Shift
 from tests.own_data.made import ASSUMPTIONS, SHARES, SHIFTED
 
 
@@ -36,7 +36,8 @@ def test_the_verdict_names_the_change_and_the_estimates():
 
 def test_advice_follows_the_findings():
     def advice(shares=SHARES, assumptions=ASSUMPTIONS, shift=None, audit=None):
-        return " ".join(words.advice(shares, assumptions, shift, audit, untrained=False))
+        told = {"untrained": False, "n_items": 500, "level": 0.95}
+        return " ".join(words.advice(shares, assumptions, shift, audit, **told))
 
     assert "because more than the prevalence has changed" in advice(shift=SHIFTED)
     assert advice(shift=Shift(False, "prior", 0.5)).startswith("Nothing to do.")
@@ -45,6 +46,42 @@ def test_advice_follows_the_findings():
     agreed = Audited(50, 0.8, SHARES, SHARES, contradicts=False)
     assert advice(audit=agreed).startswith("The audit agrees")
     assert "contradicts" in advice(audit=dataclasses.replace(agreed, contradicts=True))
+
+
+def test_the_advice_tells_what_a_few_labels_give():
+    # 1.96 sqrt(.25 / 50): the share may be anything between .2 and .8.
+    wide = (Share("pos", 0.3, 0.2, 0.8),)
+    told = {"untrained": False, "level": 0.95}
+    (said,) = words.advice(wide, ASSUMPTIONS, SHIFTED, None, n_items=500, **told)
+    assert "50 random labels bring this to about plus or minus 14 points" in said
+    rare = (Share("pos", 0.02, 0.0, 0.1),)
+    (said,) = words.advice(rare, ASSUMPTIONS, SHIFTED, None, n_items=500, **told)
+    assert "about plus or minus 8 points" in said  # 1.96 sqrt(.1 * .9 / 50)
+    (said,) = words.advice(wide, ASSUMPTIONS, SHIFTED, None, n_items=40, **told)
+    assert "labels of all 40 items give the share itself" in said
+
+
+def test_an_audit_with_many_looks_says_when_to_stop():
+    looked = Looked(precision=0.05, half_width=0.08, reached=False, n_needed=210)
+    audit = Audited(100, 0.8, SHARES, SHARES, contradicts=False, looked=looked)
+    told = {"untrained": False, "n_items": 500, "level": 0.95}
+    more, _ = words.advice(SHARES, ASSUMPTIONS, None, audit, **told)
+    assert "plus or minus 8.0 points. For 5.0 label about 110 more" in more
+    done = dataclasses.replace(looked, half_width=0.049, reached=True, n_needed=100)
+    stop, _ = words.advice(
+        SHARES, ASSUMPTIONS, None, dataclasses.replace(audit, looked=done), **told
+    )
+    assert stop.startswith("You may stop: the limits are plus or minus 4.9 points")
+
+
+def test_limits_are_called_what_they_are():
+    unexplained = dataclasses.replace(SHIFTED, kind="unexplained")
+    audit = Audited(100, 0.8, SHARES, SHARES, contradicts=False)
+    assert words.limits_are(SHIFTED, None) == "confidence interval"
+    assert words.limits_are(unexplained, None) == "range of what the assumptions allow"
+    assert words.limits_are(unexplained, audit) == "confidence interval"
+    looked = dataclasses.replace(audit, looked=Looked(0.05, 0.08, False, 210))
+    assert words.limits_are(None, looked).endswith("holds at every look")
 
 
 def test_classes_that_are_not_told_apart_are_named():
@@ -107,5 +144,7 @@ def test_names_stay_on_one_line_of_bounded_length():
 
 def test_advice_where_nothing_can_be_estimated():
     nothing = (Share("neg", None, 0.0, 1.0), Share("pos", None, 0.0, 1.0))
-    (told,) = words.advice(nothing, (), None, None, untrained=False, can_be_estimated=False)
+    (told,) = words.advice(
+        nothing, (), None, None, untrained=False, can_be_estimated=False, n_items=500, level=0.95
+    )
     assert told.startswith("Add columns that tell something about the label, or label some")

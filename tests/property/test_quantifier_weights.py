@@ -14,7 +14,35 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from quantshift import ACC, CC, MLPE, PACC, PCC, SLD, SMM, DyS, HDx, HDy, Items, SubclassSLD
+from quantshift import (
+    ACC,
+    CC,
+    IBU,
+    MLPE,
+    PACC,
+    PCC,
+    RUN,
+    SLD,
+    SMM,
+    CvMy,
+    DyS,
+    EDx,
+    EDy,
+    HDx,
+    HDy,
+    Items,
+    KDEyCS,
+    KDEyHD,
+    KDEyML,
+    Median,
+    MMDx,
+    MMDy,
+    OrdinalACC,
+    OrdinalLikelihood,
+    OrdinalPACC,
+    OrdinalSLD,
+    SubclassSLD,
+)
 from quantshift.classify.clusters import Clusters
 from quantshift.intervals import limits
 from quantshift.quantifiers.estimator import AbstractQuantifier
@@ -30,12 +58,27 @@ METHODS: dict[str, tuple[AbstractQuantifier, float]] = {
     "DyS": (DyS(), EXACT),
     "HDy": (HDy(), EXACT),
     "HDx": (HDx(), EXACT),
+    "EDy": (EDy(), SOLVED),
+    "CvMy": (CvMy(), SOLVED),
+    "EDx": (EDx(), SOLVED),
+    "MMDy": (MMDy(gamma=20.0), SOLVED),
+    "MMDx": (MMDx(), SOLVED),
+    "KDEyML": (KDEyML(), SEARCHED),
+    "KDEyCS": (KDEyCS(), SOLVED),
+    "KDEyHD": (KDEyHD(n_points=300), SEARCHED),
     # "auto" divides items into folds, and repeated ones otherwise than weighted ones.
     **{
         f"SLD {name}": (SLD(calibration=name), SOLVED)
-        for name in ("sigmoid", "beta", "smooth", "isotonic", "none")
+        for name in ("sigmoid", "beta", "smooth", "isotonic", "bcts", "vs", "nbvs", "none")
     },
     "SLD temperature": (SLD(calibration="temperature"), SEARCHED),
+    "OrdinalACC": (OrdinalACC(), SOLVED),
+    "OrdinalPACC": (OrdinalPACC(), SOLVED),
+    "OrdinalSLD": (OrdinalSLD(calibration="none", tol=1e-10), SEARCHED),
+    "OrdinalLikelihood": (OrdinalLikelihood(calibration="none"), SEARCHED),
+    "IBU": (IBU(tol=1e-10), SEARCHED),
+    "RUN": (RUN(), SEARCHED),
+    "Median": (Median([PACC(), DyS(), SLD(calibration="sigmoid")]), SOLVED),
     "SubclassSLD": (SubclassSLD(), SOLVED),
     "SubclassSLD in clusters": (SubclassSLD(), SOLVED),
 }
@@ -74,7 +117,7 @@ def problems(draw: st.DrawFn, name: str) -> Problem:
             cluster = np.arange(len(codes)) // n_classes % 2
             features = Clusters(cluster, rng.random(len(codes)))
             weights[: 2 * n_classes] += 1
-        elif name != "HDx":
+        elif name == "SubclassSLD" or "features" not in METHODS[name][0].sees:
             features = None
         return Items(p / p.sum(axis=1, keepdims=True), None, features, weights)
 

@@ -24,6 +24,9 @@ from quantshift import (
     PACC,
     PCC,
     SLD,
+    ClassifierMedian,
+    EoQ,
+    FusedSLD,
     GuardedSLD,
     SubclassSLD,
     catalogue,
@@ -36,18 +39,34 @@ from quantshift.errors import DataError, UserError
 from quantshift.quantifiers.estimator import AbstractQuantifier
 
 QUANTIFIERS = catalogue.quantifiers()
-BOOSTED = {"GuardedSLD"}
-"""Those that fit boosting by default, which is slow: a quick one is checked as well."""
+SLOW = {"GuardedSLD", "EoQ", "FusedSLD", "ClassifierMedian"}
+"""Those that fit boosting or many classifiers by default: quick ones are checked as well."""
+QUICK = {
+    "GuardedSLD with logistic regression": GuardedSLD(classifiers=[LogisticRegression()]),
+    "EoQ of three": EoQ(n_members=3),
+    "EoQ by training prevalence": EoQ(
+        PACC(cv=2), n_members=3, keep=2, selection="training-prevalence"
+    ),
+    "EoQ by distribution": EoQ(n_members=3, keep=2, selection="distribution"),
+    "EoQ by accuracy": EoQ(CC(), n_members=3, keep=2, selection="accuracy"),
+    "FusedSLD of two": FusedSLD(n_members=2, calibration="sigmoid", cv=2),
+    "ClassifierMedian of two": ClassifierMedian(
+        [PACC()], [LogisticRegression(), LogisticRegression(C=0.01)], cv=2
+    ),
+}
+NAMES = [
+    pytest.param(name, marks=[pytest.mark.slow] if name in SLOW - {"GuardedSLD"} else [])
+    for name in QUANTIFIERS
+]
 ALL_CHECKS = [
-    pytest.param(
-        check, id=f"{name}:{check_name}", marks=[pytest.mark.slow] if name in BOOSTED else []
-    )
+    pytest.param(check, id=f"{name}:{check_name}", marks=[pytest.mark.slow] if name in SLOW else [])
     for name, cls in QUANTIFIERS.items()
     for check_name, check in yield_checks(cls())
 ]
 ALL_CHECKS += [
-    pytest.param(check, id=f"GuardedSLD with logistic regression:{check_name}")
-    for check_name, check in yield_checks(GuardedSLD(classifiers=[LogisticRegression()]))
+    pytest.param(check, id=f"{name}:{check_name}")
+    for name, quantifier in QUICK.items()
+    for check_name, check in yield_checks(quantifier)
 ]
 
 
@@ -90,7 +109,7 @@ def _passes(check: Callable[[], None]) -> bool:
     return True
 
 
-@pytest.mark.parametrize("name", QUANTIFIERS)
+@pytest.mark.parametrize("name", NAMES)
 def test_data_frames_and_categoricals(name: str, data: tuple[np.ndarray, ...]) -> None:
     X, y, X_new = data
     expected = QUANTIFIERS[name]().fit(X, y).predict(X_new)
@@ -106,7 +125,7 @@ def test_data_frames_and_categoricals(name: str, data: tuple[np.ndarray, ...]) -
     assert_allclose(polars.predict(pl.DataFrame(X_new, schema=columns)), expected, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", QUANTIFIERS)
+@pytest.mark.parametrize("name", NAMES)
 def test_texts_in_a_pipeline(name: str) -> None:
     rng = np.random.default_rng(0)
     words = {0: ["dull", "weak", "poor"], 1: ["fine", "good", "bright"]}
@@ -155,7 +174,9 @@ def test_frozen_classifier_is_used_as_it_is(name: str, data: tuple[np.ndarray, .
     labels = np.array(["bad", "good"])[y]
     classifier = LogisticRegression().fit(X[:200], labels[:200])
     coefficients = classifier.coef_.copy()
-    quantifier = QUANTIFIERS[name](FrozenEstimator(classifier)).fit(X[200:], labels[200:])
+    quantifier = QUANTIFIERS[name](classifier=FrozenEstimator(classifier)).fit(
+        X[200:], labels[200:]
+    )
     assert_allclose(classifier.coef_, coefficients)
     from_posteriors = QUANTIFIERS[name]().fit_posteriors(
         classifier.predict_proba(X[200:]), labels[200:]
@@ -193,7 +214,7 @@ def test_any_classifier_serves(data: tuple[np.ndarray, ...]) -> None:
     X, y, X_new = data
     for name, cls in QUANTIFIERS.items():
         if "posteriors" in cls.sees:
-            fitted = cls(DecisionTreeClassifier(max_depth=3, random_state=0)).fit(X, y)
+            fitted = cls(classifier=DecisionTreeClassifier(max_depth=3, random_state=0)).fit(X, y)
             assert fitted.predict(X_new).sum() == pytest.approx(1), name
 
 

@@ -66,5 +66,5 @@ def test_a_sample_s_estimate_does_not_depend_on_its_neighbours() -> None:
 
 
 def test_unknown_calibration() -> None:
-    with pytest.raises(UserError, match="unknown calibration 'platt'; known: auto, beta, isotonic"):
+    with pytest.raises(UserError, match="unknown calibration 'platt'; known: auto, bcts, beta, is"):
         SLD(calibration="platt").fit_posteriors([[0.5, 0.5]] * 4, [0, 1, 0, 1])

@@ -8,6 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from quantshift import GuardedSLD, predict_interval
 from quantshift.errors import UserError
+from quantshift.quantifiers.guarded_sld import covariate_limits
 
 FAST = [LogisticRegression(), DecisionTreeClassifier(max_depth=3, random_state=0)]
 
@@ -84,22 +85,48 @@ def test_an_assumption_may_be_set(assume, name):
     assert not found.diagnostics["refuted"]
 
 
-def test_signals_go_towards_sld_as_far_as_it_explains_the_scores():
-    X, y = causing(800, 700, 0)
-    rng = np.random.default_rng(1)
-    # The third feature says nothing of the label, but gives the sample away.
-    X = np.column_stack([X, rng.normal(size=len(y))])
-    new, truth = causing(50, 450, 2)
-    new = np.column_stack([new, rng.normal(3.0, size=len(truth))])
-    found = {
-        mode: GuardedSLD(mode=mode, classifiers=FAST[:1]).fit(X, y).estimate(new)
+def given_away(n_negative, n_positive, seed, *, centre=0.0):
+    """Items with a third feature that says nothing of the label, but may give a sample away."""
+    X, y = causing(n_negative, n_positive, seed)
+    extra = np.random.default_rng(seed).normal(centre, size=len(y))
+    return np.column_stack([X, extra]), y
+
+
+def test_signals_go_towards_subclass_sld_as_far_as_it_finds_a_change():
+    X, y = given_away(800, 700, 0)
+    fitted = {
+        mode: GuardedSLD(mode=mode, classifiers=FAST[:1]).fit(X, y)
         for mode in ("signal", "columns")
     }
+    new, truth = given_away(50, 450, 2, centre=3.0)
+    found = {mode: quantifier.estimate(new) for mode, quantifier in fitted.items()}
     assert found["signal"].diagnostics["refuted"]
-    _, pcc, sld = found["signal"].diagnostics["allowed"][:, 1]
-    assert found["signal"].prevalence[1] == pytest.approx(sld)
+    own, pcc = (found["signal"].diagnostics[name][1] for name in ("prior", "covariate"))
+    assert found["signal"].prevalence[1] == pytest.approx(own)
     assert found["columns"].prevalence[1] == pytest.approx(pcc)
-    assert abs(sld - truth.mean()) < abs(pcc - truth.mean())
+    assert abs(own - truth.mean()) < abs(pcc - truth.mean())
+    new, _ = given_away(275, 225, 3, centre=3.0)
+    told = fitted["signal"].estimate(new)
+    own, pcc = (told.diagnostics[name][1] for name in ("prior", "covariate"))
+    share = abs(own - fitted["signal"].prior_[1]) / 0.1
+    assert 0 < share < 1
+    assert told.prevalence[1] == pytest.approx(pcc + share * (own - pcc))
+
+
+def test_limits_under_covariate_shift_have_the_variance_of_the_jackknife():
+    members = np.array([[[0.4, 0.6], [0.5, 0.5], [0.6, 0.4]]])
+    # Delete-a-group jackknife: (3 - 1) / 3 times the sum of squares .01 + 0 + .01.
+    low, high = covariate_limits(members.mean(axis=1, keepdims=True), members, np.array([400.0]))
+    margin = 1.96 * np.sqrt(2 / 3 * 0.02 + 0.25 / 400)
+    assert (0.5 - low[0]).tolist() == pytest.approx([margin, margin])
+    assert (high[0] - 0.5).tolist() == pytest.approx([margin, margin])
+
+
+def test_members_average_to_the_mean_posterior(causes):
+    X, _ = caused(300, 4)
+    told = causes.estimate(X).diagnostics
+    assert told["members"].shape == (5, 2)
+    assert told["members"].mean(axis=0).tolist() == pytest.approx(told["covariate"].tolist())
 
 
 def test_data_frames_are_columns_and_matrices_signals():

@@ -4,14 +4,21 @@ import numpy as np
 import pytest
 
 from quantshift.quantifiers.divergences import hellinger
-from quantshift.quantifiers.matching import match, minimise_unimodal, search_steps
+from quantshift.quantifiers.matching import (
+    COMPILED,
+    match,
+    match_together,
+    minimise_unimodal,
+    search_steps,
+)
 from quantshift.quantifiers.unimodal import MOST_BINS, nearest_mixtures
 from quantshift.seeding import generator
 
 
 @pytest.mark.parametrize("n_bins", [2, 7, 8, 9, 10, 20, 63, 64, 110, 127, MOST_BINS])
 @pytest.mark.parametrize("sparse", [False, True])
-def test_same_bits_as_numpy(n_bins, sparse):
+@pytest.mark.parametrize(("divergence", "number"), COMPILED)
+def test_same_bits_as_numpy(n_bins, sparse, divergence, number):
     rng = generator(0, purpose="unimodal", n_bins=n_bins, sparse=sparse)
     classes = rng.dirichlet(np.full(n_bins, 0.3), size=(2, 2))
     if sparse:
@@ -23,13 +30,28 @@ def test_same_bits_as_numpy(n_bins, sparse):
 
     def distance(weight):
         share = weight[..., np.newaxis]
-        return hellinger(share * own + (1 - share) * rest, samples)
+        return divergence(share * own + (1 - share) * rest, samples)
 
     expected = minimise_unimodal(distance, samples.shape[:-1])
     for found, wanted in zip(
-        nearest_mixtures(samples, own, rest, search_steps(1.0)), expected, strict=True
+        nearest_mixtures(samples, own, rest, search_steps(1.0), number), expected, strict=True
     ):
         np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("n_channels", [1, 3, 8, 21, MOST_BINS])
+@pytest.mark.parametrize("divergence", [known for known, _ in COMPILED])
+def test_one_weight_for_all_channels_has_the_same_bits(n_channels, divergence):
+    rng = generator(0, purpose="common mixtures", n_channels=n_channels)
+    classes = rng.dirichlet(np.full(12, 0.5), size=(2, n_channels))
+    shares = rng.choice([0.0, 0.02, 0.3, 0.9, 1.0], (60, 1, 1))
+    samples = rng.multinomial(80, shares * classes[1] + (1 - shares) * classes[0]) / 80
+    # The same divergence under another name is not compiled.
+    expected = match_together(samples, classes, lambda p, q: divergence(p, q))
+    for found, wanted in zip(match_together(samples, classes, divergence), expected, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    one_by_one = [match_together(sample[np.newaxis], classes, divergence) for sample in samples]
+    np.testing.assert_array_equal(np.concatenate([w for w, _ in one_by_one]), expected[0])
 
 
 def test_more_bins_are_matched_as_well():

@@ -2,9 +2,10 @@
 
 All work on posteriors alone, so they serve any model. The score of a class is its log-odds (for
 logistic regression: the decision function). With more than two classes each class is calibrated
-against the rest and the results are normalised; temperature scales all logits by one factor.
-"auto" takes the calibration with the least cross-entropy on items held out from it, or a simpler
-one that is not worse by more than a standard error of the difference.
+against the rest and the results are normalised; temperature (TS) scales all logits by one factor,
+and its kin in `scaling` (BCTS, VS, NBVS) fit all classes at once. "auto" takes the calibration with
+the least cross-entropy on items held out from it, or a simpler one that is not worse by more than a
+standard error of the difference.
 
 Items may have weights, which count as so many items; their sum tells how far a few items can be
 trusted (Platt's targets, penalties, floors), so a common factor of them is not without effect.
@@ -36,6 +37,7 @@ from quantshift.classify.curves import (
     reweighted,
 )
 from quantshift.classify.folds import stratified_folds
+from quantshift.classify.scaling import fit_bcts, fit_nbvs, fit_vs
 from quantshift.classify.scores import (
     FLOOR,
     class_scores,
@@ -50,7 +52,7 @@ from quantshift.weights import Weights, present, total_of
 AUTO = "auto"
 
 AUTO_FOLDS = 5
-"""In which the calibrations compete; a class with fewer items than folds is given the sigmoid."""
+"""In which the calibrations compete; with a class of fewer items than folds, the first is taken."""
 
 
 class Calibrator(Protocol):
@@ -229,14 +231,14 @@ def fit_auto(posteriors: Posteriors, codes: Codes, weights: Weights | None = Non
     An item is in one fold whatever its weight, as repeated items need not be.
     """
     posteriors, codes, weights = present(weights, posteriors, codes)
+    rivals = _RIVALS if posteriors.shape[1] == 2 else _RIVALS_OF_MANY
     if np.bincount(codes).min() < AUTO_FOLDS:
-        return fit_sigmoid(posteriors, codes, weights)
+        return rivals[next(iter(rivals))](posteriors, codes, weights)
     folds = stratified_folds(codes, AUTO_FOLDS, seed=0)
     losses = {
-        name: _held_out_loss(fit, posteriors, codes, folds, weights)
-        for name, fit in _RIVALS.items()
+        name: _held_out_loss(fit, posteriors, codes, folds, weights) for name, fit in rivals.items()
     }
-    return _RIVALS[_simplest_of_the_best(losses, weights)](posteriors, codes, weights)
+    return rivals[_simplest_of_the_best(losses, weights)](posteriors, codes, weights)
 
 
 _RIVALS: Mapping[str, CalibrationFit] = MappingProxyType(
@@ -247,14 +249,27 @@ _RIVALS: Mapping[str, CalibrationFit] = MappingProxyType(
         "isotonic": fit_isotonic,
     }
 )
-"""What "auto" chooses from, the simpler first.
+"""What "auto" chooses from with two classes, the simpler first.
 
 Temperature is not among them: it has no offset, so that the mean of the calibrated posteriors need
-not be the training prevalence, and SLD takes the difference for a shift.
+not be the training prevalence, and SLD takes the difference for a shift. NBVS has none either.
 """
 
+_RIVALS_OF_MANY: Mapping[str, CalibrationFit] = MappingProxyType(
+    {"bcts": fit_bcts, "vs": fit_vs, **_RIVALS}
+)
+"""What "auto" chooses from with more classes. Of two classes, the sigmoid is BCTS."""
+
 CALIBRATIONS: Mapping[str, CalibrationFit] = MappingProxyType(
-    {AUTO: fit_auto, **_RIVALS, "temperature": fit_temperature, "none": fit_none}
+    {
+        AUTO: fit_auto,
+        **_RIVALS,
+        "temperature": fit_temperature,
+        "bcts": fit_bcts,
+        "vs": fit_vs,
+        "nbvs": fit_nbvs,
+        "none": fit_none,
+    }
 )
 """How to fit each calibration, by name."""
 

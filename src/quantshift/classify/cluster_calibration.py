@@ -78,7 +78,8 @@ class SubclassCurve:
 
     def log_odds(self, scores: Reals, clusters: Codes) -> Reals:
         """Calibrated log-odds, (n_items,): the same as design times theta, with less work."""
-        own, bent = np.split(self.theta[2:], [2 * self.n_clusters])
+        end = 2 + 2 * self.n_clusters
+        own, bent = self.theta[2:end], self.theta[end:]
         offsets, slopes = self.theta[0] + own[::2], (self.theta[1] + own[1::2]) / self.line.unit
         linear = offsets[clusters] + slopes[clusters] * scores
         if self.spline is None:

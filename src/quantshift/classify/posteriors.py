@@ -20,12 +20,7 @@ def check_posteriors(posteriors: ArrayLike, n_classes: int | None = None) -> Pos
     Refuses NaN and infinities, negative values, rows that do not sum to one (scores are not
     posteriors) and a wrong number of columns, naming the first offending row.
     """
-    given: Any = unmasked(posteriors, "posteriors")
-    given = given.toarray() if issparse(given) else given
-    try:
-        p = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError("posteriors must be numbers, in rows of one length") from None
+    p = _numbers(posteriors)
     if p.ndim < 2:
         raise DataError(
             f"posteriors need a row per item and a column per class, got shape {p.shape}; "
@@ -41,10 +36,26 @@ def check_posteriors(posteriors: ArrayLike, n_classes: int | None = None) -> Pos
     if 0 in p.shape:
         raise DataError("the sample is empty: a prevalence needs at least one item")
     # One pass finds every fault: NaN and infinities poison the sum, a negative value the minimum.
-    sums = p.sum(axis=-1)
-    if not (np.all(np.abs(sums - 1) <= SUM_TOLERANCE) and p.min() >= 0):
+    binary = p.shape[-1] == 2
+    sums = p[..., 0] + p[..., 1] if binary else p.sum(axis=-1)
+    if not (np.abs(sums - 1).max() <= SUM_TOLERANCE and p.min() >= 0):
         raise _fault(p, sums)
-    return np.asarray(p / sums[..., np.newaxis])
+    if not binary:
+        return np.asarray(p / sums[..., np.newaxis])
+    # Two long columns are added and divided several times faster than many rows of two.
+    scaled = np.empty(p.shape)
+    for k in (0, 1):
+        np.divide(p[..., k], sums, out=scaled[..., k])
+    return scaled
+
+
+def _numbers(posteriors: ArrayLike) -> Posteriors:
+    given: Any = unmasked(posteriors, "posteriors")
+    given = given.toarray() if issparse(given) else given
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError("posteriors must be numbers, in rows of one length") from None
 
 
 def _fault(p: Posteriors, sums: Posteriors) -> DataError:

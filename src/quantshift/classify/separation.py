@@ -1,8 +1,11 @@
 """How well a classifier tells two sets of items apart: the area under its ROC curve, and a z-value.
 
-A logistic regression learns on one half of both sets to tell the one from the other, scores the
+A linear discriminant learns on one half of both sets to tell the one from the other, scores the
 other half, and the halves change places. The area under the ROC curve (AUC) is that of the scores
-of items it has not seen: .5 if the sets cannot be told apart, 1 if they do not overlap. Items of
+of items it has not seen: .5 if the sets cannot be told apart, 1 if they do not overlap. The
+discriminant is the first step of Newton's method for a logistic regression with a ridge penalty,
+which is where sets that are hard to tell apart end; the correlations of the features are those of
+the first set, so that of a second one only means and variances are needed. Items of
 the first set may have weights, by which they stand for another population than the one they were
 drawn from; the null variance of the AUC is then that of Mann and Whitney's statistic with Kish's
 effective size in the place of the number of items.
@@ -11,16 +14,14 @@ References: H. Mann and D. Whitney, Annals of Mathematical Statistics 18 (1947);
 M. Oquab, "Revisiting classifier two-sample tests", ICLR 2017.
 """
 
-import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.decomposition import TruncatedSVD
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
+from sklearn.utils.extmath import randomized_svd, svd_flip
 
 from quantshift.classify.clusters import feature_matrix
 from quantshift.errors import DataError
@@ -45,7 +46,10 @@ FARTHEST = 10.0
 """Standard deviations at which features are cut: beyond, one item would be the whole story."""
 
 PENALTY = 0.1
-"""C of the logistic regression, on standardised features."""
+"""C of the logistic regression of which the discriminant is the first step."""
+
+SMALLEST_SPREAD = 1e-9
+"""Of a feature, in standard deviations of the reference; one that varies less does not count."""
 
 
 @dataclass(frozen=True)
@@ -112,33 +116,90 @@ class Reference:
         The result depends on the seed and the number of other items, not on what was compared
         before.
         """
-        heft, other_heft = (
-            np.ones(len(a)) if w is None else w
-            for a, w in ((self.position, weights), (others, other_weights))
-        )
-        rng = generator(self.seed, purpose="separation", n_known=len(self), n_new=len(others))
-        known, new = (_chosen(w, rng) for w in (heft, other_heft))
-        if min(len(known), len(new)) < FEWEST_ITEMS:
+        heft = np.ones(len(self)) if weights is None else weights
+        other_heft = np.ones(len(others)) if other_weights is None else other_weights
+        rng = generator(self.seed, purpose="separation", n_new=len(others))
+        new = _chosen(np.flatnonzero(other_heft), rng)
+        known = self.halves
+        if min(sum(map(len, known)), len(new)) < FEWEST_ITEMS:
             return NOT_TOLD_APART
-        first, second = (rng.permutation(len(rows)) % 2 for rows in (known, new))
+        parts = [_Part(others[rows], other_heft[rows]) for rows in (new[::2], new[1::2])]
+        own = [half.weighted(heft) for half in known]
+        n_learnt = (sum(map(len, known)) + len(new)) / 2
         areas = []
-        for half in (0, 1):
-            learn = known[first != half], new[second != half]
-            judge = known[first == half], new[second == half]
-            model = _told_apart(
-                self.position[learn[0]], heft[learn[0]], others[learn[1]], other_heft[learn[1]]
-            )
+        for half, learn in ((0, 1), (1, 0)):
+            direction = known[learn].told_apart(own[learn], parts[learn], n_learnt)
             areas.append(
                 weighted_auc(
-                    self.position[judge[0]] @ model,
-                    heft[judge[0]],
-                    others[judge[1]] @ model,
-                    other_heft[judge[1]],
+                    own[half].position @ direction,
+                    own[half].weights,
+                    parts[half].position @ direction,
+                    parts[half].weights,
                 )
             )
         auc = float(np.mean(areas))
-        variance = (_inverse_size(heft[known]) + _inverse_size(other_heft[new])) / 12
-        return Separation(auc, float((auc - 0.5) / np.sqrt(variance)))
+        inverse_sizes = [
+            _inverse_size(np.concatenate([part.weights for part in two])) for two in (own, parts)
+        ]
+        return Separation(auc, float((auc - 0.5) / np.sqrt(sum(inverse_sizes) / 12)))
+
+    @cached_property
+    def halves(self) -> tuple["_Half", "_Half"]:
+        """The items that count, in two halves."""
+        rng = generator(self.seed, purpose="separation", n_known=len(self))
+        rows = _chosen(np.arange(len(self)), rng)
+        return _Half.of(self.position, rows[::2]), _Half.of(self.position, rows[1::2])
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Some items with weights."""
+
+    position: Reals
+    weights: Weights
+
+    def moments(self) -> tuple[Reals, Reals]:
+        """Mean and variance of every feature."""
+        shares = self.weights / self.weights.sum()
+        mean = shares @ self.position
+        return mean, np.maximum(shares @ np.square(self.position) - mean**2, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Half:
+    """A half of the reference: its rows, their positions and principal axes of correlation."""
+
+    rows: Indices
+    position: Reals
+    eigenvalues: Reals
+    axes: Reals
+
+    @classmethod
+    def of(cls, position: Reals, rows: Indices) -> "_Half":
+        own = np.ascontiguousarray(position[rows])
+        centred = own - (own.mean(axis=0) if len(own) else 0.0)
+        spread = np.sqrt(np.square(centred).mean(axis=0)) if len(own) else np.ones(own.shape[1])
+        centred /= np.where(spread > 0, spread, 1.0)
+        correlation = centred.T @ centred / max(len(own), 1)
+        np.fill_diagonal(correlation, 1.0)
+        return cls(rows, own, *np.linalg.eigh(correlation))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def weighted(self, weights: Weights) -> _Part:
+        """Its items with their share of the weights of the whole reference."""
+        return _Part(self.position, weights[self.rows])
+
+    def told_apart(self, known: _Part, new: _Part, n_items: float) -> Reals:
+        """Coefficients of the discriminant; n_items: that it is learnt from."""
+        (mean, variance), (new_mean, new_variance) = known.moments(), new.moments()
+        apart = new_mean - mean
+        spread = np.sqrt((variance + new_variance) / 2 + apart**2 / 4)
+        scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > SMALLEST_SPREAD)
+        ridge = 4 / (PENALTY * n_items)
+        rotated = self.axes.T @ (scale * apart) / (np.maximum(self.eigenvalues, 0.0) + ridge)
+        return np.asarray(scale * (self.axes @ rotated))
 
 
 def weighted_auc(known: Reals, known_weights: Reals, new: Reals, new_weights: Reals) -> float:
@@ -155,24 +216,8 @@ def weighted_auc(known: Reals, known_weights: Reals, new: Reals, new_weights: Re
     return float(wins / (below[-1] * new_weights.sum()))
 
 
-def _told_apart(known: Reals, known_weights: Reals, new: Reals, new_weights: Reals) -> Reals:
-    """Coefficients of the logistic regression: both sets have the same total weight."""
-    total = (len(known) + len(new)) / 2
-    weights = np.concatenate(
-        [known_weights * total / known_weights.sum(), new_weights * total / new_weights.sum()]
-    )
-    model = LogisticRegression(C=PENALTY, solver="newton-cholesky", max_iter=50, tol=1e-3)
-    side = np.repeat([0, 1], [len(known), len(new)])
-    with warnings.catch_warnings():
-        # A direction that is not quite the best is judged on items it has not seen all the same.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(np.concatenate([known, new]), side, weights)
-    return np.asarray(model.coef_[0])
-
-
-def _chosen(weights: Reals, rng: np.random.Generator) -> Indices:
-    """Positions of the items that count, or of `MOST_ITEMS` of them."""
-    rows = np.flatnonzero(weights)
+def _chosen(rows: Indices, rng: np.random.Generator) -> Indices:
+    """The rows in random order, or `MOST_ITEMS` of them."""
     return rng.permutation(rows)[:MOST_ITEMS]
 
 
@@ -183,8 +228,10 @@ def _inverse_size(weights: Reals) -> float:
 def _components(matrix: Any, seed: int) -> Reals:
     n_components = min(N_COMPONENTS, min(matrix.shape) - 1)
     state = seed_of(seed, purpose="separation: components") % (1 << 32)
-    svd = TruncatedSVD(n_components, n_iter=2, random_state=state).fit(matrix)
-    return np.asarray(svd.components_.T)
+    left, _, right = randomized_svd(
+        matrix, n_components, n_iter=2, random_state=state, flip_sign=False
+    )
+    return np.asarray(svd_flip(left, right, u_based_decision=False)[1].T)
 
 
 def _reduced(matrix: Any, components: Reals | None) -> Reals:

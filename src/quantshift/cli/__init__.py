@@ -1,1 +1,1 @@
-"""Room 11: the command line. One file per verb, thin: all it does Python can do too."""
+"""Room 14: the command line. One file per verb, thin: all it does Python can do too."""

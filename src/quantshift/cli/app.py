@@ -3,11 +3,13 @@
 A verb is imported when it is called: the libraries behind the others take a second.
 """
 
+import atexit
+import gc
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from importlib import import_module
 from types import MappingProxyType
-from typing import Annotated, Any, NoReturn, final
+from typing import Annotated, Any, NamedTuple, NoReturn, final
 
 import typer
 from rich.console import Console
@@ -17,25 +19,98 @@ from typer.core import TyperGroup
 from quantshift import __version__
 from quantshift.errors import UserError
 
-VERBS: Mapping[str, tuple[str, str]] = MappingProxyType(
+
+class Verb(NamedTuple):
+    """Where a verb is, and what it does.
+
+    name: of its function in the module of this package or, of several commands, of its app.
+    summary: the first sentence of its help, so that the list of verbs is shown without them.
+    """
+
+    module: str
+    name: str
+    summary: str
+
+
+VERBS: Mapping[str, Verb] = MappingProxyType(
     {
-        "quantify": ("quantify", "quantify"),
-        "train": ("train", "train"),
-        "audit-plan": ("audit_plan", "audit_plan"),
-        "judge": ("judge", "app"),
-        "corpus": ("corpus", "app"),
-        "data": ("data", "app"),
-        "run": ("run", "run"),
-        "status": ("status", "status"),
-        "verify": ("status", "verify"),
-        "migrate": ("migrate", "migrate"),
-        "report": ("report", "report"),
-        "demo": ("demo", "demo"),
-        "list": ("listing", "list_"),
-        "doctor": ("doctor", "doctor"),
+        "quantify": Verb(
+            "quantify",
+            "quantify",
+            "How common is each class in new data? With an interval, and whether to believe it.",
+        ),
+        "train": Verb(
+            "train",
+            "train",
+            "Learn from a labelled table once, quantify many samples later.",
+        ),
+        "audit-plan": Verb(
+            "audit_plan",
+            "audit_plan",
+            "Draw random items of a sample for people to label, as many as a precision needs.",
+        ),
+        "judge": Verb(
+            "judge",
+            "app",
+            "What is the true rate behind machine verdicts?",
+        ),
+        "corpus": Verb(
+            "corpus",
+            "app",
+            "Make corpora of reviews and look into them.",
+        ),
+        "data": Verb(
+            "data",
+            "app",
+            "Make data sets of your own tables, arrays and posteriors, and look into them.",
+        ),
+        "run": Verb(
+            "run",
+            "run",
+            "Run experiments; what is already in the results is not computed again.",
+        ),
+        "status": Verb(
+            "status",
+            "status",
+            "Show what is done, failed and to do in each experiment and data set, and how fast it "
+            "went.",
+        ),
+        "verify": Verb(
+            "status",
+            "verify",
+            "Check every result file against its checksum, and that nothing planned is missing.",
+        ),
+        "migrate": Verb(
+            "migrate",
+            "migrate",
+            "Bring results of an older version up to date; the old ones are kept as DIR.v1.",
+        ),
+        "report": Verb(
+            "report",
+            "report",
+            "Turn results into a web page, tables, figures and a summary; nothing is run again.",
+        ),
+        "demo": Verb(
+            "demo",
+            "demo",
+            "All of the paper's experiments in small, on the embedded synthetic reviews.",
+        ),
+        "list": Verb(
+            "listing",
+            "list_",
+            "List the quantifiers and shifts, with what each assumes, and the experiments.",
+        ),
+        "doctor": Verb(
+            "doctor",
+            "doctor",
+            "Show versions, cores, memory, and needed and optional parts, found or missing.",
+        ),
     }
 )
-"""The module of each verb in this package, and its function or, of several commands, its app."""
+"""In the order of the work."""
+
+CYCLES = 300_000
+"""New objects after which the garbage collector looks for cycles; Python's default is 700."""
 
 STOPPED = 130
 """The exit code of a command that Ctrl-C has ended, as shells know it."""
@@ -76,8 +151,8 @@ def options(
     """Options that come before the verb; `main` itself looks for --debug."""
 
 
-def app_with(verbs: Iterable[str] = VERBS) -> typer.Typer:
-    """The command with these verbs."""
+def app_with(verbs: Collection[str] = VERBS) -> typer.Typer:
+    """The command with these verbs; without any, all are named and none can be called."""
     app = typer.Typer(
         name="quantshift",
         cls=Verbs,
@@ -91,23 +166,40 @@ def app_with(verbs: Iterable[str] = VERBS) -> typer.Typer:
     )
     app.callback()(options)
     for verb in verbs:
-        module, name = VERBS[verb]
-        function = getattr(import_module(f"quantshift.cli.{module}"), name)
+        function = getattr(import_module(f"quantshift.cli.{VERBS[verb].module}"), VERBS[verb].name)
         if isinstance(function, typer.Typer):
             app.add_typer(function, name=verb)
         else:
             app.command(verb)(function)
+    if not verbs:
+        for verb in VERBS:
+            app.command(verb, help=VERBS[verb].summary)(_named_only)
     return app
+
+
+def _named_only() -> None:
+    """Stand in for a verb that has not been imported."""
+
+
+def _collect_rarely() -> None:
+    """Spare a short process the search for cycles among the objects of the imported libraries.
+
+    At Python's default, this search takes a quarter of the processor time of `quantify`. Much of it
+    happens when the process ends and returns its memory anyway.
+    """
+    gc.set_threshold(CYCLES)
+    atexit.register(gc.freeze)
 
 
 def main() -> None:
     """Entry point: user errors are one line on stderr and exit code 2."""
+    _collect_rarely()
     debug = "--debug" in sys.argv[1:]
     # --debug is welcome behind the verb too, where one types it after an error.
     arguments = [a for a in sys.argv[1:] if a != "--debug"]
     verb = next((a for a in arguments if not a.startswith("-")), "")
-    # Help and advice on a misspelt verb need them all.
-    wanted = [verb] if verb in VERBS else list(VERBS)
+    # Help and advice on a misspelt verb need but their names.
+    wanted = [verb] if verb in VERBS else []
     try:
         app_with(wanted)(args=arguments, prog_name="quantshift")
     except UserError as error:
@@ -130,7 +222,7 @@ def _fail(message: str) -> NoReturn:
     sys.exit(2)
 
 
-def _cure(error: UserError, verbs: Sequence[str], words: Sequence[str]) -> str:
+def _cure(error: UserError, verbs: Collection[str], words: Sequence[str]) -> str:
     """The options of the verb that was called by which the error can be cured, in brackets."""
     command: Any = typer.main.get_command(app_with(verbs))
     for word in words:

@@ -26,7 +26,7 @@ from quantshift.cli.shared_options import (
     source,
 )
 from quantshift.own_data import draw_audit_sheet, write_audit_sheet
-from quantshift.own_data.audit_sheet import check_sheet
+from quantshift.own_data.audit_sheet import MORE_LABELS, check_sheet
 from quantshift.own_data.classifiers import AUTO
 from quantshift.own_data.words import percent
 
@@ -34,9 +34,28 @@ from quantshift.own_data.words import percent
 def audit_plan(
     sample: Annotated[Path, typer.Option("--sample", metavar="FILE", help="The unlabelled table.")],
     precision: Annotated[
-        float,
-        typer.Option("--precision", metavar="0.03", help="Half the width the interval may have."),
-    ] = 0.05,
+        float | None,
+        typer.Option(
+            "--precision",
+            metavar="0.03",
+            help="Half the width the interval may have (default: 0.05).",
+            show_default=False,
+        ),
+    ] = None,
+    labels: Annotated[
+        int | None,
+        typer.Option(
+            "--labels", metavar="50", help="Instead of --precision: how many items to label."
+        ),
+    ] = None,
+    sequential: Annotated[
+        bool,
+        typer.Option(
+            "--sequential",
+            help="Label some, look, label more: a longer sheet, for `quantify --sequential`, whose "
+            "interval holds at every look.",
+        ),
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="FILE.csv", help="Write the items to label here."),
@@ -60,12 +79,18 @@ def audit_plan(
 ) -> None:
     """Draw random items of a sample for people to label, as many as a precision needs.
 
+    The answer says what to run once they are labelled.
+
     The file has the items in random order, with their number and an empty column for the label.
     Fill it in from the top (stopping early is fine) and give it to `quantify --audit`.
 
-    Example:
+    Examples:
 
         quantshift audit-plan --model model/ --sample new.csv --precision 0.03 --out audit.csv
+
+        quantshift audit-plan --model model/ --sample new.csv --labels 50 --out audit.csv
+
+        quantshift audit-plan --model model/ --sample new.csv --sequential --out audit.csv
     """
     if out is not None:
         check_sheet(out, inputs=[sample, train, model], overwrite=overwrite)
@@ -73,6 +98,8 @@ def audit_plan(
         sheet = draw_audit_sheet(
             sample,
             precision=precision,
+            n_labels=labels,
+            sequential=sequential,
             train_on=source(train),
             model=model,
             label=label,
@@ -102,4 +129,19 @@ def audit_plan(
             f"More cannot be had from {plan.n_items:,} items: with all of them labelled it is "
             f"about plus or minus {percent(plan.attainable)}."
         )
-    typer.echo(f"items to label in {out}" if out else "Add --out FILE.csv to draw them.")
+    if sequential:
+        likely, most = (
+            f"{min(round(MORE_LABELS * n), plan.n_items):,}"
+            for n in (plan.n_labels, plan.n_counting)
+        )
+        typer.echo(
+            f"That is for one look. With a look whenever you like it takes about {likely} labels, "
+            f"or {most} if the scores are of no help: label 20 from the top, look, label more."
+        )
+    if out is None:
+        typer.echo("Add --out FILE.csv to draw them.")
+        return
+    typer.echo(f"items to label in {out}")
+    command = sheet.next_command(out)
+    if command:
+        typer.echo(f"Then run: {command}")

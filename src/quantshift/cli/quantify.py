@@ -18,6 +18,7 @@ from quantshift.cli.shared_options import (
     Drop,
     FailIf,
     Features,
+    Groups,
     Html,
     Id,
     Label,
@@ -40,6 +41,7 @@ from quantshift.cli.shared_options import (
 )
 from quantshift.own_data import quantify as quantify_tables
 from quantshift.own_data import render_csv, render_text
+from quantshift.own_data.audit_sheet import PRECISION
 from quantshift.own_data.classifiers import AUTO
 from quantshift.own_data.conditions import EVENTS, Condition, check_events, failures
 from quantshift.own_data.rendering import is_result_csv
@@ -69,6 +71,25 @@ def quantify(
             rich_help_panel=TABLES,
         ),
     ] = None,
+    sequential: Annotated[
+        bool,
+        typer.Option(
+            "--sequential",
+            help="The audit goes on, with a look now and then: limits that hold at every look, and "
+            "how many more labels it takes.",
+            rich_help_panel=TABLES,
+        ),
+    ] = False,
+    precision: Annotated[
+        float,
+        typer.Option(
+            "--precision",
+            metavar="0.03",
+            help="With --sequential: half the width at which to stop.",
+            rich_help_panel=TABLES,
+        ),
+    ] = PRECISION,
+    groups: Groups = None,
     by: Annotated[
         str | None,
         typer.Option(
@@ -164,6 +185,8 @@ def quantify(
         zcat new.csv.gz | quantshift quantify --model model/ --sample - --json
 
         quantshift quantify --model model/ --sample new.csv --audit audited.csv
+
+        quantshift quantify --train labelled.csv --sample new.csv --label churned --groups region
     """
     events = names(fail_on)
     check_events(events)
@@ -189,6 +212,9 @@ def quantify(
             positive=positive,
             lenient=lenient,
             audit=audit,
+            sequential=sequential,
+            precision=precision,
+            groups=groups,
             method=method,
             classifier=classifier,
             level=level,

@@ -118,6 +118,17 @@ Positive = Annotated[
         rich_help_panel=COLUMNS,
     ),
 ]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        "--groups",
+        metavar="COLUMN",
+        help="Column of regions, years or sites in the labelled table: leave each of them out in "
+        "turn, and tell how every method would have erred on it. Dates and years are estimated "
+        "from those before them. Never used to estimate.",
+        rich_help_panel=COLUMNS,
+    ),
+]
 Classifier = Annotated[
     str,
     typer.Option(

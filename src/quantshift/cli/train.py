@@ -13,6 +13,7 @@ from quantshift.cli.shared_options import (
     Classifier,
     Drop,
     Features,
+    Groups,
     Id,
     Lenient,
     Method,
@@ -32,7 +33,7 @@ from quantshift.own_data import train as train_model
 from quantshift.own_data.classifiers import AUTO, named_object
 from quantshift.own_data.folder import check_model_place, check_savable
 from quantshift.own_data.rendering import columns_said, rows_said
-from quantshift.own_data.words import percent, shortened
+from quantshift.own_data.words import groups_said, percent, shortened
 
 
 def train(
@@ -67,6 +68,7 @@ def train(
     weights: Weights = None,
     missing: Missing = None,
     positive: Positive = None,
+    groups: Groups = None,
     method: Method = AUTO,
     classifier: Classifier = AUTO,
     seed: Seed = 0,
@@ -99,6 +101,7 @@ def train(
             weights=weights,
             missing=missing_names(missing),
             positive=positive,
+            groups=groups,
             lenient=lenient,
             method=method,
             classifier=classifier,
@@ -116,4 +119,6 @@ def train(
         typer.echo(f"Warning  {note}")
     if told.accuracy is not None:
         typer.echo(f"{told.classifier}: right on {percent(told.accuracy)} of unseen rows")
+    if model.groups is not None:
+        typer.echo(groups_said(model.groups))
     typer.echo(f"method {model.method}; model in {out}")

@@ -3,7 +3,7 @@
 `shift_test` asks which of the shifts of the family (prior, mixed, local) it is; this test asks
 whether it is any of them. The training items, weighted by what SubclassSLD found (the share of the
 item's class and cluster in the sample, divided by its share in training), should look like the
-sample. A logistic regression tries to tell the two apart, learnt on one half of each and tried on
+sample. A linear discriminant tries to tell the two apart, learnt on one half of each and tried on
 the other; the model is refuted if it succeeds: z > 3, and an area under the ROC curve of more than
 .52, below which a difference hardly moves an estimate.
 

@@ -26,6 +26,7 @@ from quantshift.classify.learners import (
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.classify.separation import Reference
 from quantshift.data.dataset import Dataset
+from quantshift.data.preparation import TableView
 from quantshift.experiments.classes import LOGISTIC, import_class
 from quantshift.experiments.experiment import Experiment, MethodSpec, Setting
 from quantshift.experiments.planning import Cell
@@ -314,7 +315,7 @@ def _own_outcome(bench: Bench, method: MethodSpec) -> Outcome:
         quantifier = method.quantifier_with(choice, seed=bench.training.seed)
         if quantifier.own_classifier:
             quantifier.set_params(classifier=bench.learner.estimator(setting))
-        return quantifier
+        return suited(quantifier, bench.training.view)
 
     best = 0
     if len(candidates) > 1:
@@ -335,6 +336,13 @@ def _own_outcome(bench: Bench, method: MethodSpec) -> Outcome:
     fitted = built(*candidates[best]).fit_items(known, codes, classes=classes)
     setting, choice = candidates[best]
     return Outcome(fitted.estimate_items(new, bench.samples), {**setting, **choice}, True)
+
+
+def suited(quantifier: AbstractQuantifier, view: View) -> AbstractQuantifier:
+    """The quantifier, told what the features are made from if it asks: a matrix does not say."""
+    if quantifier.get_params().get("mode") == "auto":
+        quantifier.set_params(mode="columns" if isinstance(view, TableView) else "signal")
+    return quantifier
 
 
 def _own_items(bench: Bench, method: MethodSpec) -> tuple[Items, Items]:

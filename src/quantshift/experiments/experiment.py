@@ -169,11 +169,17 @@ class Experiment:
         The experiment's name does (it is in the seeds); the method's name and titles do not.
         """
         quantifier = quantifier_class(method.quantifier)
+        defaults = default_options(quantifier)
+        options = {**defaults, **method.options}
+        for name in getattr(quantifier, "later_options", ()):
+            if options[name] == defaults[name]:
+                # Results from before there was such an option stay valid.
+                del options[name]
         matters: dict[str, Any] = {
             "experiment": self.name,
             **self.draws(),
             "quantifier": method.quantifier,
-            "options": {**default_options(quantifier), **method.options},
+            "options": options,
         }
         if method.grid:
             matters["grid"] = self.choices(method)

@@ -175,7 +175,10 @@ def _advice(
     """What to do next."""
     naive = [j.naive[lead] for j in judges if j.naive is not None]
     if naive and all(not share.low <= p <= share.high for p in naive):
-        yield "Do not report the naive rate: the labels contradict it."
+        what = (
+            "the labels contradict" if judged.n_labelled else "the judge's error rates contradict"
+        )
+        yield f"Do not report the naive rate: {what} it."
     if share.high - share.low > WIDE:
         yield (
             "The interval says little yet. Label more items: `quantshift judge plan` says how many "

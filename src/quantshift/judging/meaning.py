@@ -7,6 +7,7 @@ of its own, which estimates use and the naive rate cannot.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from quantshift.data.names import in_order
 from quantshift.errors import DataError, UserError, unknown_name
@@ -24,6 +25,9 @@ NEGATIONS = ("not ", "non-", "non ", "non", "no ", "un", "in", "ir", "im", "dis"
 
 MOST_VALUES = 50
 """A column with more different values is no column of verdicts or labels."""
+
+RARELY = 0.02
+"""Share of the labels up to which one may be a slip of the pen."""
 
 
 @dataclass(frozen=True)
@@ -112,10 +116,39 @@ def contraries(names: Sequence[str]) -> tuple[str, ...]:
     return ()
 
 
-def alike(names: Sequence[str]) -> list[str]:
-    """Names that differ from another in case alone."""
-    small = [name.casefold() for name in names]
-    return [name for name in names if small.count(name.casefold()) > 1]
+def spellings(counts: Mapping[str, int], classes: Sequence[str]) -> dict[str, str]:
+    """Labels that differ from another in case alone, and the usual spelling of each.
+
+    counts: of each label; classes: those that the user names, which are spelt right.
+
+    >>> spellings({"pass": 80, "Pass": 1, "fail": 20}, [])
+    {'Pass': 'pass'}
+    """
+    usual: dict[str, str] = {}
+    for name in [*classes, *sorted(counts, key=lambda name: (-counts[name], name))]:
+        usual.setdefault(name.casefold(), name)
+    return {
+        name: usual[name.casefold()]
+        for name in counts
+        if name not in classes and usual[name.casefold()] != name
+    }
+
+
+def misspelt(counts: Mapping[str, int]) -> dict[str, str]:
+    """Labels that are rare and look like a common one; numbers are never taken for each other.
+
+    >>> misspelt({"pass": 80, "pss": 1, "fail": 20})
+    {'pss': 'pass'}
+    """
+    total = sum(counts.values())
+    found = {}
+    for name, n in counts.items():
+        if n > RARELY * total or _is_number(name):
+            continue
+        common = [other for other, m in counts.items() if m >= 10 * n and other != name]
+        if near := get_close_matches(name, common, n=1, cutoff=0.7):
+            found[name] = near[0]
+    return found
 
 
 def _classes(

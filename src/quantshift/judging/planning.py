@@ -1,15 +1,15 @@
 """Which items to label next, and how many: at random, or more where the judge is unsure.
 
 In strata with rates r_h and shares W_h, labels do most where W_h * sqrt(r_h (1 - r_h)) is large
-(Neyman): few in strata that are all of one class, many where the verdict leaves the class open. A
-stratum in which no item of a class was seen still has a limit, which falls with one over its
-labels; 1 / n_h is added to r_h (1 - r_h) for it, or else a large stratum that is nearly clean would
-get a handful of labels and decide the width of the interval.
+(Neyman): few in strata that are all of one class, many where the verdict leaves the class open. But
+a large stratum that seems clean may hide some items of the class, and the interval allows for one
+in the stratum whose labels stand for the most items. So no stratum has less than a certain share of
+its items labelled, the share for which the interval to expect is the narrowest.
 
 A rare class is found at one end of a score. The strata begin there with a few items and grow by a
-constant factor; beyond a tenth of the items the rest is one stratum, because each stratum in which
-nothing was seen costs its own limit. Rates to plan with come from the labels so far, else from
-scores between 0 and 1 taken at their word, else from a guess that falls from stratum to stratum.
+constant factor; beyond a third of the items the rest is one stratum. Rates to plan with come from
+the labels so far, else from scores between 0 and 1 taken at their word, else from a guess that
+falls from stratum to stratum as these grow.
 
 The list is in an order in which labelling may stop at any time: strata take turns.
 
@@ -31,23 +31,25 @@ from quantshift.types import Codes, Indices
 Reals = NDArray[np.float64]
 
 PLANS = ("random", "by-verdict", "by-score")
-GROWTH = 2.5
+GROWTH = 1.8
 """Of a stratum of scores over the one before."""
 SMALLEST = 20
 """Items of a stratum."""
 RARE = 0.1
 """Share of a class from which on strata of scores are alike in size."""
 N_QUANTILES = 5
-LARGEST_TAIL = 0.1
+LARGEST_TAIL = 0.3
 """Share of the items from which on the rest is one stratum."""
-FALL = 4.0
-"""Of the guessed rate of a rare class, from stratum to stratum."""
 GUESSED_ERROR = 0.1
 """Share of wrong verdicts to plan with while nothing is known."""
 PRIOR_LABELS = 2.0
 """Labels that the guess counts for beside the labels so far."""
 FEWEST = 10
 """Labels of a plan."""
+LEAST = 3.0
+"""Labels of a stratum."""
+FLOORS = np.concatenate([[0.0], np.geomspace(0.003, 0.5, 16)])
+"""Standard deviations that strata are taken to have at least; the best of them is used."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +143,7 @@ def plan(
         total = min(n + int(had.sum()), n_items)
         if how == "random":
             return np.asarray(total * known.sizes / n_items)
-        return known.allocated(total, had)
+        return known.allocated(total, had, level)
 
     if n_labels is None:
         assert precision is not None
@@ -194,16 +196,15 @@ class _Strata:
     names: tuple[str, ...]
     rates: Reals
 
-    def allocated(self, total: int, had: NDArray[np.int64]) -> Reals:
-        """Labels of each stratum, those there are included: Neyman's, never more than items."""
-        spread = (self.rates * (1 - self.rates)).sum(axis=1) / 2
-        n = total * self.sizes / self.sizes.sum()
+    def allocated(self, total: float, had: NDArray[np.int64], level: float) -> Reals:
+        """Labels of the strata, `had` of which are there."""
+        spread = np.sqrt((self.rates * (1 - self.rates)).max(axis=1))
         most = np.asarray(self.sizes, dtype=np.float64)
-        least = np.asarray(np.minimum(np.maximum(had, 2.0), most), dtype=np.float64)
-        for _ in range(20):
-            wanted = self.sizes * np.sqrt(spread + 1 / np.maximum(n, 1))
-            n = _between(wanted, total, least, most)
-        return np.asarray(n)
+        least = np.asarray(np.minimum(np.maximum(had, LEAST), most), dtype=np.float64)
+        found = [
+            _between(self.sizes * np.maximum(spread, floor), total, least, most) for floor in FLOORS
+        ]
+        return min(found, key=lambda n: self.half_width(n, level))
 
     def half_width(self, n: Reals, level: float) -> float:
         """To expect with n labels in the strata, of the class with the widest interval."""
@@ -242,7 +243,7 @@ def _strata(
             rate = np.asarray(np.bincount(codes, weights=score) / np.bincount(codes))
         elif geometric:
             steps = np.arange(len(used))[::-1] if rare_high else np.arange(len(used))
-            rate = np.asarray(0.5 / FALL**steps)
+            rate = np.asarray(0.5 / GROWTH**steps)
             rate = rate if rare_high else 1 - rate
         else:
             rate = np.asarray((np.arange(len(used)) + 0.5) / len(used))
@@ -267,7 +268,7 @@ def _edges(data: JudgedItems, score: Reals, y: Codes) -> tuple[Reals, bool, bool
     high = share < 0.5
     if min(share, 1 - share) > RARE:
         return np.unique(np.quantile(score, np.arange(1, N_QUANTILES) / N_QUANTILES)), high, False
-    part, parts = max(SMALLEST / len(score), 0.002), []
+    part, parts = max(SMALLEST / len(score), 0.001), []
     while part < LARGEST_TAIL:
         parts.append(part)
         part *= GROWTH

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from quantshift.own_data.result import Rows, Share, as_frame
+from quantshift.own_data.frames import as_frame
+from quantshift.own_data.result import Rows, Share
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,6 +5,7 @@ found in the first by an id or, on a sheet that `judge plan` has drawn, by their
 of other items altogether, with verdicts of their own. No row is lost without being counted.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from quantshift.data.columns import names_of
 from quantshift.data.reading import OpenTable, Source, open_table
 from quantshift.errors import DataError, UserError
-from quantshift.judging.meaning import Meaning, alike, meaning
+from quantshift.judging.meaning import Meaning, meaning, misspelt, spellings
 from quantshift.own_data.auditing import (
     CHECK,
     ITEM,
@@ -403,20 +404,26 @@ def _coded(
     verdicts = {
         name: _distinct([part.verdicts[j] for part in both]) for j, name in enumerate(asked.verdict)
     }
+    counts = Counter(name for part in both for name in part.labels.drop_nulls())
+    usual = spellings(counts, asked.classes)
+    both = [replace(part, labels=part.labels.replace(usual)) for part in both]
     labels = _distinct([part.labels for part in both])
     meant = meaning(
         verdicts, labels, given=asked.map, classes=asked.classes, positive=asked.positive
     )
     warnings = [w for part in both for w in part.warnings]
-    if doubles := alike(labels):
+    if usual:
+        told = ", ".join(f"{odd!r} as {name!r}" for odd, name in sorted(usual.items()))
+        warnings.append(f"labels that differ in case alone are taken as one: {told}")
+    for odd, name in misspelt(Counter({c: counts[c] for c in labels})).items():
         warnings.append(
-            f"the labels {', '.join(map(repr, doubles))} differ in case alone and count as "
-            "different classes; is that meant?"
+            f"the label {odd!r} ({counts[odd]} of {counts.total()}) looks like {name!r} and counts "
+            "as a class of its own: correct it, or leave it out as missing"
         )
     return JudgedTable(
         name=title_of(cells.table),
-        items=_items(cells, meant),
-        elsewhere=None if others is None else _items(others, meant),
+        items=_items(both[0], meant),
+        elsewhere=None if others is None else _items(both[1], meant),
         meaning=meant,
         rows=(*(part.rows for part in both), *joined),
         warnings=tuple(warnings),

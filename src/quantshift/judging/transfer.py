@@ -4,18 +4,19 @@ Such labels say how often a class gets each verdict, R[y, c] = P(c | y), and not
 frequent classes are. The verdicts of the other items have the shares q = p R. For F[y, c] labelled
 and N[c] unlabelled items, the posterior is
 
-    Dir(R; F + 1/2) * |det R| * prod_c q_c ^ N_c * prod_y p_y ^ (-1/4)        with q = p R.
+    Dir(R; F + 1/2) * |det R|^2 * prod_c q_c ^ N_c * prod_y p_y ^ (-1/2)        with q = p R.
 
-The priors are Jeffreys's for each row of R, times the determinant (a judge that tells classes apart
-is the more likely), and for p half-way between his and the flat one. With the flat one intervals
-hold 80% of the time for the rarest classes, with his and without the determinant they are 5 to 15%
-wider in the middle and hold no more often.
+The priors are Jeffreys's for p and for each row of R, times the square of the determinant: a judge
+that tells classes apart is the more likely. With a flat prior of p intervals hold 85% of the time
+for the rarest classes; without the determinant they are 10% wider where classes are alike frequent
+and hold no more often. (Two classes, 30 settings of rates and prevalence, of which none is among
+those of `benchmarks/judge_coverage.py`.)
 
 As many verdicts as classes: q determines p, and a change of variables turns it into an importance
 sample without a Markov chain, exact for any number of items: R ~ Dir(F + 1/2), q ~ Dir(N + 1),
-p = q R^-1, of weight prod_y p_y ^ (-1/4) if p is a distribution and 0 otherwise. The
-draws of R serve all batches. If hardly any p is a distribution, verdicts as they are here do not
-come about with the rates of the labels, whatever the prevalence.
+p = q R^-1, of weight |det R| * prod_y p_y ^ (-1/2) if p is a distribution and 0 otherwise.
+The draws of R serve all batches. If hardly any p is a distribution, verdicts as they are here do
+not come about with the rates of the labels, whatever the prevalence.
 
 More verdicts than classes (bins of a score, several judges): each verdict stands for a point
 between the classes (`directions`, such as the share of the judges that vote for each), and the mean
@@ -44,7 +45,7 @@ Reals = NDArray[np.float64]
 JEFFREYS = 0.5
 BLOCK = 4_000
 """Draws at a time."""
-MOST_BLOCKS = 10
+MOST_BLOCKS = 6
 SINGULAR = 1e-9
 ENOUGH = 250.0
 """Effective number of draws at which quantiles are good enough."""
@@ -167,14 +168,17 @@ class _Rates:
 
     def __init__(self, alpha: Reals, directions: Reals | None, seed: int) -> None:
         self.alpha, self.directions, self.seed = alpha, directions, seed
-        self._blocks: list[tuple[Reals, NDArray[np.bool_]]] = []
+        self._blocks: list[tuple[Reals, Reals]] = []
 
     def draw(self, number: int) -> Reals:
         rng = generator(self.seed, purpose="judge", side="rates", number=number)
         return dirichlet(self.alpha, BLOCK, rng)
 
-    def inverse(self, number: int) -> tuple[Reals, NDArray[np.bool_]]:
-        """Inverses, and which matrices have one."""
+    def inverse(self, number: int) -> tuple[Reals, Reals]:
+        """Inverses (n_classes, n_classes, BLOCK) and absolute values of the determinants.
+
+        The latter are 0 of matrices without an inverse.
+        """
         while len(self._blocks) <= number:
             R = self.draw(len(self._blocks))
             if self.directions is not None:
@@ -182,7 +186,8 @@ class _Rates:
             det = np.abs(np.linalg.det(R))
             regular = det > SINGULAR
             inverse = np.linalg.inv(np.where(regular[:, None, None], R, np.eye(R.shape[1])))
-            self._blocks.append((inverse, regular))
+            last = np.ascontiguousarray(np.moveaxis(inverse, 0, -1))
+            self._blocks.append((last, np.where(regular, det, 0.0)))
         return self._blocks[number]
 
 
@@ -191,24 +196,29 @@ def _draws(rates: _Rates, N: Reals, seed: int) -> tuple[Reals, Reals, int]:
     name = ",".join(f"{n:.10g}" for n in N)
     prior = min(1.0, len(rates.alpha) / len(N))
     drawn: list[Reals] = []
-    possible: list[NDArray[np.bool_]] = []
+    weights: list[Reals] = []
     for number in range(MOST_BLOCKS):
-        inverse, regular = rates.inverse(number)
+        inverse, det = rates.inverse(number)
         rng = generator(seed, purpose="judge", side="verdicts", counts=name, number=number)
-        q = dirichlet(N + prior, BLOCK, rng)
+        # Draws are the last axis: numpy is twice as fast as with a few classes last.
+        q = np.stack([rng.standard_gamma(n + prior, size=BLOCK) for n in N])
+        q /= np.maximum(q.sum(axis=0), 1e-300)
         if rates.directions is not None:
-            q = q @ rates.directions
-        p = np.matmul(q[:, None, :], inverse)[:, 0, :]
-        drawn.append(p)
-        possible.append(regular & (p.min(axis=1) >= 0))
+            q = rates.directions.T @ q
+        p = np.einsum("in,ijn->jn", q, inverse)
         if number == 0:
-            border = BORDER * np.quantile(np.clip(p, 0, 1), 0.975, axis=0) + 1e-12
-        p, inside = np.concatenate(drawn), np.concatenate(possible)
-        w = np.zeros(len(p))
-        w[inside] = np.prod(np.maximum(p[inside], border), axis=1) ** -0.25
-        if inside.any() and w.sum() ** 2 >= ENOUGH * (w * w).sum():
+            border = BORDER * np.quantile(np.clip(p, 0, 1), 0.975, axis=1, keepdims=True) + 1e-12
+        inside = (p >= 0).all(axis=0)
+        w = np.zeros(BLOCK)
+        w[inside] = det[inside] / np.sqrt(np.maximum(p[:, inside], border).prod(axis=0))
+        drawn.append(p)
+        weights.append(w)
+        total, squares = sum(w.sum() for w in weights), sum((w * w).sum() for w in weights)
+        if total**2 >= ENOUGH * squares > 0:
             break
-    return p, w, len(drawn)
+        if number == 1 and max((w > 0).mean() for w in weights) <= CONTRADICTED:
+            break
+    return np.concatenate(drawn, axis=1).T, np.concatenate(weights), len(drawn)
 
 
 def dirichlet(alpha: Reals, size: int, rng: np.random.Generator) -> Reals:

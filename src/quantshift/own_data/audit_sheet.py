@@ -20,11 +20,23 @@ from quantshift.own_data.auditing import CHECK, ITEM, content_check
 from quantshift.own_data.batches import adapted
 from quantshift.own_data.classifiers import AUTO
 from quantshift.own_data.columns import Asked, Columns
+from quantshift.own_data.commands import quantify_command
 from quantshift.own_data.model import Model
 from quantshift.own_data.pool import open_samples, read_pool
 from quantshift.own_data.progress import OnProgress, silent
 from quantshift.own_data.recipe import Recipe, model_for
 from quantshift.own_data.spreadsheet import as_text, escaped
+
+PRECISION = 0.05
+"""Half the width of the interval that is planned for, if nobody says otherwise."""
+
+MORE_LABELS = 2.3
+"""Labels that an audit with many looks takes for a precision, as a factor: its limits are about 1.5
+times as wide at the same number of labels (`benchmarks/audit_sequential.py`)."""
+
+MORE_ROWS, FEWEST_ROWS = 3, 200
+"""Rows on a sheet for many looks, as a factor of the labels that one look takes by counting, and at
+least: enough if the scores turn out to be of no use."""
 
 FORMATS = (".csv", ".tsv", ".parquet")
 """Endings that a sheet can have."""
@@ -35,6 +47,9 @@ class AuditSheet:
     """A plan and the row numbers of its items in the sample, from 1, in random order.
 
     inputs: what it was drawn from, the sample among it.
+    sequential: whether it is to be labelled step by step, with a look after each; it then has more
+        rows than the plan asks for.
+    recipe: how the model was made.
     """
 
     plan: AuditPlan
@@ -42,12 +57,28 @@ class AuditSheet:
     columns: Columns
     rows: tuple[int, ...]
     inputs: tuple[Any, ...]
+    sequential: bool = False
+    recipe: Recipe | None = None
+
+    def next_command(self, out: str | Path) -> str:
+        """The command that estimates with the labels on the sheet; empty if there is no file."""
+        sample, train_on, model = self.inputs
+        return quantify_command(
+            sample,
+            train_on,
+            model,
+            self.recipe or Recipe(Asked()),
+            audit=str(out),
+            precision=self.plan.precision if self.sequential else None,
+        )
 
 
 def draw_audit_sheet(
     sample: Source,
     *,
-    precision: float,
+    precision: float | None = None,
+    n_labels: int | None = None,
+    sequential: bool = False,
     train_on: Source | None = None,
     model: Model | Source | None = None,
     label: str | None = None,
@@ -65,8 +96,11 @@ def draw_audit_sheet(
 ) -> AuditSheet:
     """How many items of the sample to label for a precision, and which.
 
-    The other arguments are those of `train`.
+    n_labels: how many, instead of a precision (default: 0.05). sequential: more rows, of which
+    people label as many as it takes, from the top. The other arguments are those of `train`.
     """
+    if precision is None and n_labels is None:
+        precision = PRECISION
     report = progress or silent
     asked = Asked.of(
         label=label,
@@ -88,20 +122,27 @@ def draw_audit_sheet(
         raise DataError(f"{tables[0].name}: no items to label")
     p_hat = fitted.quantifier.estimate_items(pool.items).prevalence
     held_out, codes = fitted.held_out
-    plan = plan_audit(
-        adapted(fitted, fitted.posteriors(pool.items), p_hat),
-        precision,
-        held_out=(adapted(fitted, held_out, p_hat), codes) if fitted.is_trained else None,
-        prevalence=p_hat if fitted.is_trained else None,
-        level=level,
-        seed=seed,
-    )
+    scores = adapted(fitted, fitted.posteriors(pool.items), p_hat)
+    how: dict[str, Any] = {
+        "held_out": (adapted(fitted, held_out, p_hat), codes) if fitted.is_trained else None,
+        "prevalence": p_hat if fitted.is_trained else None,
+        "level": level,
+        "seed": seed,
+    }
+    plan = plan_audit(scores, precision, n_labels=n_labels, **how)
+    positions = plan.items
+    if sequential:
+        n_rows = max(MORE_ROWS * plan.n_counting, FEWEST_ROWS)
+        # With the same seed it begins with the same items.
+        positions = plan_audit(scores, n_labels=n_rows, **how).items
     return AuditSheet(
         plan,
         tables[0],
         fitted.columns,
-        tuple(pool.numbers[plan.items].tolist()),
+        tuple(pool.numbers[positions].tolist()),
         (sample, train_on, model),
+        sequential,
+        recipe,
     )
 
 

@@ -18,6 +18,7 @@ import polars as pl
 from quantshift.data.columns import names_of
 from quantshift.data.reading import OpenTable, Source, open_table
 from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.nouns import counted
 from quantshift.own_data.columns import Asked, label_names
 from quantshift.own_data.model import Model
 from quantshift.own_data.pool import Pool, Wanted
@@ -62,9 +63,17 @@ class Sheet:
 
 
 def read_audit(
-    source: Source, model: Model, samples: Sequence[OpenTable], asked: Asked
+    source: Source,
+    model: Model,
+    samples: Sequence[OpenTable],
+    asked: Asked,
+    *,
+    sequential: bool = False,
 ) -> AuditTable:
-    """The labels of an audited table, and the items of the samples they are for."""
+    """The labels of an audited table, and the items of the samples they are for.
+
+    sequential: rows without a label at the end are still to come.
+    """
     if model.columns.label is None:
         raise UserError("an audit needs the column of the labels; name it", arguments=["label"])
     id_ = asked.id or model.columns.id
@@ -76,7 +85,7 @@ def read_audit(
         for number, name in zip(sheet.numbers, sheet.labels, strict=True)
     ]
     known = set(sheet.cells.columns)
-    warnings = [*left_open(sheet)]
+    warnings = [*(passed_over(sheet) if sequential else left_open(sheet))]
     if id_ is not None and id_ in known:
         places = _by_id(sheet, id_, samples)
     elif ITEM in known and len(samples) == 1:
@@ -161,6 +170,17 @@ def left_open(sheet: Sheet) -> list[str]:
     return [
         f"{sheet.name}: {sheet.unlabelled} rows have no label; if these are the hard ones the "
         "audit is biased"
+    ]
+
+
+def passed_over(sheet: Sheet) -> list[str]:
+    """A warning if there are rows without a label before others that have one."""
+    n_rows = max(sheet.numbers, default=0) - len(sheet.numbers)
+    if not n_rows:
+        return []
+    return [
+        f"{sheet.name}: {counted(n_rows, 'row')} without a label before others that have one; "
+        "label from the top and leave none out: if these are the hard ones the audit is biased"
     ]
 
 

@@ -12,13 +12,13 @@ from quantshift.audit import (
     count_interval,
     reweigh,
 )
+from quantshift.audit_sequence import ConfidenceSequence, confidence_sequence
 from quantshift.intervals import PrevalenceInterval
 from quantshift.own_data import words
 from quantshift.own_data.classifiers import AUTO
 from quantshift.own_data.evidence import Evidence
-from quantshift.own_data.guard import UNEXPLAINED
 from quantshift.own_data.model import Model
-from quantshift.own_data.result import Audited, Batch, Share
+from quantshift.own_data.result import RANGE, Audited, Batch, Looked, Share
 from quantshift.types import Posteriors, Prevalences
 
 CHANGE_LEVEL = 0.99
@@ -39,21 +39,25 @@ def batch_of(
     asked: bool,
     n_left_out: int = 0,
     assume: str = AUTO,
+    precision: float | None = None,
+    command: str = "",
 ) -> Batch:
     """A batch in plain numbers and words.
 
     audited: codes of the labelled items by their position; asked: whether an audit was given.
     n_items: how many are used; n_left_out: rows that are not, which the limits allow for.
-    assume: as of `evidence.examine`.
+    assume: as of `evidence.examine`. precision: of an audit with many looks, half the width that is
+    wanted; the labels are then in the order in which they were given. command: see `Batch`.
     """
     untrained = not model.is_trained
     shift, assumptions = evidence.shift, evidence.assumptions
     unaudited = _unknown(model.classes)
     if not evidence.why_not:
         unaudited = _allowing(_shares(model.classes, evidence.interval), n_items, n_left_out)
-    audit = _audit(model, posteriors, evidence, audited, n_items, n_left_out)
+    audit = _audit(model, posteriors, evidence, audited, n_items, n_left_out, precision)
     shares = unaudited if audit is None else audit.shares
     why_not = evidence.why_not if audit is None else ""
+    limits_are = words.limits_are(shift, audit)
     verdict = words.verdict(
         shift,
         assumptions,
@@ -64,6 +68,18 @@ def batch_of(
     )
     if evidence.why_not:
         verdict = f"The shares cannot be estimated from these columns: {evidence.why_not}."
+    advice = tuple(
+        words.advice(
+            shares,
+            assumptions,
+            shift,
+            audit,
+            untrained=untrained,
+            can_be_estimated=not why_not,
+            n_items=n_items,
+            level=evidence.interval.level,
+        )
+    )
     return Batch(
         name=name,
         n_items=n_items,
@@ -84,16 +100,7 @@ def batch_of(
                 confused=[] if evidence.why_not else _confused(model, evidence.interval),
             )
         ),
-        advice=tuple(
-            words.advice(
-                shares,
-                assumptions,
-                shift,
-                audit,
-                untrained=untrained,
-                can_be_estimated=not why_not,
-            )
-        ),
+        advice=advice,
         can_be_estimated=not why_not,
         why_not=why_not,
         left_out=n_left_out,
@@ -106,11 +113,12 @@ def batch_of(
             guarded=assume == AUTO and model.guard is not None,
             untrained=untrained,
             topics=bool(model.columns.text),
+            groups=None if model.groups is None else model.groups.column,
         ),
-        needs_labels=audit is None
-        and shift is not None
-        and shift.kind == UNEXPLAINED
+        needs_labels=limits_are == RANGE
         and max(share.high - share.low for share in shares) > words.FAR,
+        limits_are=limits_are,
+        command="" if audit is not None or words.NOTHING_TO_DO in advice else command,
     )
 
 
@@ -192,6 +200,7 @@ def _audit(
     audited: Mapping[int, int],
     n_items: int,
     n_left_out: int,
+    precision: float | None,
 ) -> Audited | None:
     if len(audited) < FEWEST_LABELS:
         return None
@@ -199,8 +208,17 @@ def _audit(
     interval = evidence.interval
     # An estimate that says nothing is no reason to change the posteriors, nor to be contradicted.
     told = posteriors if evidence.why_not else adapted(model, posteriors, interval.prevalence)
-    powered = audit_interval(told, items, codes, level=interval.level)
-    counted = count_interval(codes, len(model.classes), level=interval.level)
+    n_classes, level, looked = len(model.classes), interval.level, None
+    if precision is None:
+        powered = audit_interval(told, items, codes, level=level)
+        counted = count_interval(codes, n_classes, level=level)
+    else:
+        helped = confidence_sequence(codes, n_classes, posteriors=told, items=items, level=level)
+        alone = confidence_sequence(codes, n_classes, n_items=len(told), level=level)
+        powered, counted = (_last_look(found) for found in (helped, alone))
+        reached = helped.reached(precision) is not None
+        n_needed = len(items) if reached else helped.labels_needed(precision)
+        looked = Looked(precision, helped.half_width, reached, n_needed)
     outside = (interval.prevalence < powered.low) | (interval.prevalence > powered.high)
     return Audited(
         n_labelled=len(items),
@@ -208,6 +226,20 @@ def _audit(
         shares=_allowing(_shares(model.classes, powered), n_items, n_left_out),
         counted=_allowing(_shares(model.classes, counted), n_items, n_left_out),
         contradicts=bool(outside.any()) and not evidence.why_not,
+        looked=looked,
+    )
+
+
+def _last_look(found: ConfidenceSequence) -> AuditInterval:
+    """A confidence sequence as it is now."""
+    return AuditInterval(
+        prevalence=found.prevalence[-1],
+        low=found.low[-1],
+        high=found.high[-1],
+        level=found.level,
+        weight=found.weight,
+        n_labelled=found.n_labels,
+        n_items=found.n_labels if found.n_items is None else found.n_items,
     )
 
 

@@ -8,8 +8,6 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.naive_bayes import GaussianNB, MultinomialNB
 
 from quantshift.classify.batched import BatchedLogistic
 from quantshift.data.columns import TEXT
@@ -83,16 +81,22 @@ def _logistic(seed: int, *, is_text: bool = False, gaps: Gaps = ()) -> BaseEstim
 
 
 def _naive_bayes(seed: int, *, is_text: bool = False, gaps: Gaps = ()) -> BaseEstimator:
+    from sklearn.naive_bayes import GaussianNB, MultinomialNB
+
     return MultinomialNB() if is_text else OnDense(GaussianNB())
 
 
 def _forest(seed: int, *, is_text: bool = False, gaps: Gaps = ()) -> BaseEstimator:
+    from sklearn.ensemble import RandomForestClassifier
+
     return RandomForestClassifier(n_estimators=100, min_samples_leaf=2, random_state=seed)
 
 
 def _boosting(seed: int, *, is_text: bool = False, gaps: Gaps = ()) -> BaseEstimator:
     if is_text:
         raise UserError("boosting takes numbers, not words; for texts use logistic or naive-bayes")
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
     # Small steps and small trees: posteriors, not decisions, are what counts.
     boosting = HistGradientBoostingClassifier(
         learning_rate=0.06, max_leaf_nodes=12, early_stopping=False, random_state=seed

@@ -44,8 +44,8 @@ class Asked:
 
     text, features: the columns of items; with neither, all that can be used. posteriors: those of
     the user's own model, instead. drop: columns that are not used; nor are those of the ids and of
-    the weights of rows. missing: what stands for no label, beside nothing at all. positive: the
-    class whose share is shown first.
+    the weights of rows, and of groups that are left out in turn. missing: what stands for no
+    label, beside nothing at all. positive: the class whose share is shown first.
     """
 
     label: str | None = None
@@ -57,6 +57,7 @@ class Asked:
     weights: str | None = None
     missing: tuple[str, ...] | None = None
     positive: str | None = None
+    groups: str | None = None
     lenient: bool = False
 
     @classmethod
@@ -208,7 +209,11 @@ def candidates(
     if named and asked.posteriors:
         raise UserError("name posteriors or columns of items (text, features), not both")
     _check_roles(asked, table, named or asked.posteriors)
-    own = [(asked.id, "the ids of the rows"), (asked.weights, "the weights of the rows")]
+    own = [
+        (asked.id, "the ids of the rows"),
+        (asked.weights, "the weights of the rows"),
+        (asked.groups, "the groups that are left out in turn"),
+    ]
     own += [(name, "dropped") for name in asked.drop]
     if by in table.columns:
         own.append((by, "divides the sample into batches"))
@@ -337,14 +342,19 @@ def _check_roles(asked: Asked, table: OpenTable, named: Sequence[str]) -> None:
     if asked.label is not None:
         table.require([asked.label])
     table.require(named)
-    others = [name for name in (asked.id, asked.weights) if name is not None]
+    roles = (asked.id, asked.weights, asked.groups)
+    others = [name for name in roles if name is not None]
+    if asked.label is not None and asked.label == asked.groups:
+        raise UserError(f"{asked.label!r} is the label: it cannot name the groups too")
     for name in (*asked.drop, *others):
         if name not in table.columns:
             table.require([name])
     if asked.label in named:
         raise UserError(f"{asked.label!r} is the label: it cannot be part of the items too")
     if asked.label is not None and asked.label in (*asked.drop, *others):
-        raise UserError(f"{asked.label!r} is the label: it cannot be dropped, an id or a weight")
+        raise UserError(
+            f"{asked.label!r} is the label: it cannot be dropped, nor be ids, weights or groups"
+        )
 
 
 def _posterior_cells(table: OpenTable, chunk: Chunk, names: Sequence[str]) -> pl.DataFrame:

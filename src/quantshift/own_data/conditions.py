@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from quantshift.errors import UserError, unknown_name
-from quantshift.own_data.result import Answer, Batch, Quantification, Share
+from quantshift.own_data.result import RANGE, Answer, Batch, Quantification, Share
 from quantshift.own_data.words import limits, p_said, percent, shortened
 
 TOO_WIDE = 0.4
-"""An interval wider than this makes an estimate unreliable."""
+"""An interval or range wider than this makes an estimate unreliable."""
 
 EVENTS: Mapping[str, str] = MappingProxyType(
     {
         "shift": "more than the prevalence has changed, says the test",
         "changed": "a share differs from that of the batch before by more than chance",
-        "unreliable": "it cannot be estimated, or an interval is wider than 40 points, or the "
+        "unreliable": "it cannot be estimated, or its limits are more than 40 points apart, or the "
         "shift test rejects and no audit stands against it",
     }
 )
@@ -113,7 +113,8 @@ def _doubts(batch: Batch) -> list[str]:
     widest = max(batch.shares, key=lambda share: share.high - share.low)
     doubts = []
     if widest.high - widest.low > TOO_WIDE:
-        doubts.append(f"interval {limits(widest.low, widest.high)}")
+        what = "range" if batch.limits_are == RANGE else "interval"
+        doubts.append(f"{what} {limits(widest.low, widest.high)}")
     if batch.audit is None and batch.shift is not None and batch.shift.rejected:
         doubts.append(f"shift, {p_said(batch.shift)}")
     return doubts

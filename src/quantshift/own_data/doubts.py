@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.tree import DecisionTreeClassifier
 
 from quantshift.classify.folds import stratified_folds
 from quantshift.data.columns import TEXT
@@ -101,6 +100,8 @@ def doubts_about_columns(
 
 def _errors(X: object, codes: Codes, folds: Indices, seed: int) -> float:
     """The share of items that a small tree gets wrong when it has not seen them."""
+    from sklearn.tree import DecisionTreeClassifier
+
     tree = DecisionTreeClassifier(
         max_leaf_nodes=LEAVES + 2 * len(np.unique(codes)), min_samples_leaf=2, random_state=seed
     )

@@ -12,7 +12,8 @@ verdict tell one story:
   intervals of those that have weight; out of the training support, of all.
 * What is neither tested nor allowed for is shown for comparison, and called so.
 
-Where no shift of the method's kinds explains the items, `guard` has the number and the interval.
+Where no shift of the method's kinds explains the items, `guard` has the number and a range of what
+the assumptions allow, which the errors on the user's own groups may widen.
 
 If the held-out posteriors tell no class from the others, or all items of a sample look the same
 where those of no training class would, nothing can be estimated, and `why_not` says it.
@@ -30,7 +31,7 @@ from quantshift.diagnosis.which_shift import shift_tests
 from quantshift.errors import UserError
 from quantshift.intervals import PrevalenceInterval, Replicates, limits, stretched
 from quantshift.own_data.classifiers import AUTO
-from quantshift.own_data.guard import Guarded, guarded
+from quantshift.own_data.guard import BETWEEN, UNEXPLAINED, Guarded, guarded
 from quantshift.own_data.model import Model
 from quantshift.own_data.progress import OnProgress, silent
 from quantshift.own_data.result import Assumption, Shift
@@ -151,7 +152,8 @@ def examine(
     for i, (rows, shift) in enumerate(zip(samples, shifts, strict=True)):
         other = instead[i]
         if other is not None:
-            p_hat[i], low[i], high[i] = other.prevalence, other.low, other.high
+            p_hat[i] = other.prevalence
+            low[i], high[i] = _as_on_own_groups(model, other, level)
             drawn.values[i], shifts[i] = other.replicates, other.shift
             assumptions.append(other.assumptions)
             continue
@@ -186,6 +188,21 @@ def examine(
         else:
             found.append(Evidence(interval, assumptions[i], shifts[i]))
     return found
+
+
+def _as_on_own_groups(model: Model, other: Guarded, level: float) -> Limits:
+    """The range, at least as wide as the errors on the user's own groups say, if there are any."""
+    if model.groups is None or other.shift.kind != UNEXPLAINED:
+        return other.low, other.high
+    # Imported here: most calls have no groups.
+    from quantshift.own_data.left_out_groups import reach
+
+    between = any(assumption.name == BETWEEN for assumption in other.assumptions)
+    distance = reach(model.groups, "GuardedSLD" if between else "PCC", level)
+    return (
+        np.maximum(np.minimum(other.low, other.prevalence - distance), 0.0),
+        np.minimum(np.maximum(other.high, other.prevalence + distance), 1.0),
+    )
 
 
 def _resample(drawn: Replicates, by_kind: Reals, progress: OnProgress) -> None:

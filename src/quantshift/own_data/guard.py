@@ -3,7 +3,7 @@
 `GuardedSLD` asks whether the kinds of shift that SubclassSLD allows for explain the features of a
 sample. Where they do, nothing changes. Where they do not, nothing in the data says which assumption
 is nearest to the truth: the number is the one that errs least on tables of that kind (the mean
-posterior, where columns are causes of the label), and the interval spans what all of them allow.
+posterior, where columns are causes of the label), with a range of what all of them allow.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,12 @@ from scipy import stats
 
 from quantshift.errors import unknown_name
 from quantshift.own_data.result import Assumption, Shift
-from quantshift.quantifiers.guarded_sld import ASSUMPTIONS, GuardedSLD, hull
+from quantshift.quantifiers.guarded_sld import (
+    ASSUMPTIONS,
+    GuardedSLD,
+    covariate_limits,
+    training_deviations,
+)
 from quantshift.quantifiers.items import Items, effective_size
 from quantshift.seeding import generator
 from quantshift.types import Indices, Prevalences
@@ -91,15 +96,15 @@ def guarded(
         low, high = told["low"][i], told["high"][i]
         if assume == "covariate":
             # Neither the training prevalence nor SLD is to be reckoned with.
-            means = allowed[1 : 1 + len(own.learnt_)]
+            means = allowed[np.newaxis, 1 : 1 + len(own.learnt_)]
             size = len(rows) if items.weights is None else effective_size(items.weights[rows])
-            limits = hull(means[np.newaxis], told["covariate"][i : i + 1], np.array([float(size)]))
+            limits = covariate_limits(means, told["members"][i : i + 1], np.array([float(size)]))
             low, high = (np.asarray(limit[0]) for limit in limits)
         found.append(
             Guarded(
                 p_hat,
                 *_at_level(p_hat, low, high, level),
-                _replicates(p_hat, len(rows), n_bootstrap, seed),
+                replicates_of(p_hat, told["members"][i], len(rows), n_bootstrap, seed),
                 _shift(told["auc"][i], told["z"][i], assume),
                 _assumptions(own, told["covariate"][i], told["prior"][i], p_hat, labels, assume),
             )
@@ -116,10 +121,20 @@ def _at_level(p_hat: Prevalences, low: Reals, high: Reals, level: float) -> tupl
     )
 
 
-def _replicates(p_hat: Prevalences, size: int, n_bootstrap: int, seed: int) -> Prevalences:
-    """Replicates of a mean over the items, for the comparison of batches."""
+def replicates_of(
+    p_hat: Prevalences, members: Reals, size: int, n_bootstrap: int, seed: int
+) -> Prevalences:
+    """Replicates of the number, for the comparison of batches.
+
+    What the training items add is the same in every batch of a replicate, as the classifier is.
+    """
+    rng = generator(seed, purpose="replicates of the mean posterior: training")
+    deviations = training_deviations(members[np.newaxis])[0]
+    training = rng.standard_normal((n_bootstrap, len(deviations))) @ deviations
     rng = generator(seed, purpose="replicates of the mean posterior", n_items=size)
-    return rng.multinomial(size, p_hat / p_hat.sum(), size=n_bootstrap) / size
+    sampling = rng.multinomial(size, p_hat / p_hat.sum(), size=n_bootstrap) / size
+    replicates = np.maximum(sampling + training, 0.0)
+    return np.asarray(replicates / replicates.sum(axis=1, keepdims=True))
 
 
 def _shift(auc: float, z: float, assume: str) -> Shift:

@@ -4,23 +4,28 @@ All batches share the bootstrap's replicates of the training side.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from quantshift.data.reading import Source
 from quantshift.errors import UserError
 from quantshift.intervals import PrevalenceInterval
+from quantshift.own_data.accuracy import AccuracyOfBatches
+from quantshift.own_data.audit_sheet import PRECISION
 from quantshift.own_data.auditing import audited_codes, read_audit
 from quantshift.own_data.batches import batch_of, changed_classes, empty_batch
 from quantshift.own_data.changes import with_changes
 from quantshift.own_data.classifiers import AUTO
 from quantshift.own_data.columns import Asked, Grouping
+from quantshift.own_data.commands import SHEET, audit_plan_command
 from quantshift.own_data.evidence import RESAMPLING, examine
 from quantshift.own_data.guard import check_assumption
 from quantshift.own_data.model import Model
-from quantshift.own_data.pool import NOTHING, open_samples, read_pool
+from quantshift.own_data.pool import NOTHING, open_samples, read_pool, sample_sources
 from quantshift.own_data.progress import OnProgress, silent
 from quantshift.own_data.recipe import Recipe, model_for
 from quantshift.own_data.result import Quantification
 from quantshift.own_data.training_side import all_warnings, training_side
+from quantshift.own_data.words import FEW_LABELS
 
 
 def quantify(
@@ -39,8 +44,11 @@ def quantify(
     every: str | None = None,
     missing: Sequence[str] | None = None,
     positive: str | None = None,
+    groups: str | None = None,
     lenient: bool = False,
     audit: Source | None = None,
+    sequential: bool = False,
+    precision: float = PRECISION,
     method: str = AUTO,
     classifier: str = AUTO,
     level: float = 0.95,
@@ -55,13 +63,21 @@ def quantify(
     sample: a path or a data frame, or several. train_on: the labelled table, of which the columns
     are used that all samples have; or model: a `Model`, or the folder of one. by: column that
     divides the sample into batches; every: day, week or month, if it holds dates. audit: table of
-    randomly chosen items of the sample with labels. simultaneous: intervals that hold for all
-    classes of a batch at once (not those of an audit). assume: "prior" (items of a class look as in
-    training), "covariate" (items that look alike have the label as often as in training), or "auto"
-    (the first, with changes of subgroups, unless the items refute it). The other arguments are
-    those of `train`.
+    randomly chosen items of the sample with labels. sequential: limits of the audit that hold at
+    every look, for audits that go on until they are `precision` to either side. simultaneous:
+    intervals that hold for all classes of a batch at once (not those of an audit). assume: "prior"
+    (items of a class look as in training), "covariate" (items that look alike have the label as
+    often as in training), or "auto" (the first, with changes of subgroups, unless the items refute
+    it). The other arguments are those of `train`; with a model, `groups` are those it was trained
+    with.
     """
     check_assumption(assume)
+    if sequential and audit is None:
+        raise UserError(
+            "an audit with many looks needs its labels: give audit", arguments=["audit"]
+        )
+    if not 0 < precision < 1:
+        raise UserError(f"a precision is between 0 and 1, got {precision}", arguments=["precision"])
     report = progress or silent
     grouping = _grouping(by, every)
     asked = Asked.of(
@@ -74,12 +90,15 @@ def quantify(
         weights=weights,
         missing=missing,
         positive=positive,
+        groups=groups,
         lenient=lenient,
     )
     recipe = Recipe(asked, method, classifier, by=by, seed=seed)
     tables = open_samples(sample, lenient=lenient)
     fitted = model_for(recipe, train_on, model, tables, report)
-    audited = None if audit is None else read_audit(audit, fitted, tables, asked)
+    audited = None
+    if audit is not None:
+        audited = read_audit(audit, fitted, tables, asked, sequential=sequential)
     pool = read_pool(
         tables,
         fitted,
@@ -89,6 +108,9 @@ def quantify(
         weights=weights or fitted.columns.weights,
         wanted=NOTHING if audited is None else audited.wanted,
     )
+    commands = {}
+    if grouping is None:
+        commands = dict(zip(pool.batches, _commands(sample, train_on, model, recipe), strict=True))
     codes = {} if audited is None else audited_codes(audited, pool)
     report(RESAMPLING, 0, n_bootstrap)
     filled = [rows for rows in pool.batches.values() if len(rows)]
@@ -105,6 +127,7 @@ def quantify(
             progress=report,
         )
     )
+    accuracy = AccuracyOfBatches(fitted, level=level, n_bootstrap=n_bootstrap, seed=seed)
     batches = []
     before: PrevalenceInterval | None = None
     for name, rows in pool.batches.items():
@@ -113,7 +136,9 @@ def quantify(
             continue
         known = next(evidence)
         change = changed_classes(before, known.interval, fitted.classes)
-        labelled = {i: codes[row] for i, row in enumerate(rows.tolist()) if row in codes}
+        place = {row: i for i, row in enumerate(rows.tolist())}
+        # In the order of the sheet, which is that of labelling.
+        labelled = {place[row]: code for row, code in codes.items() if row in place}
         batch = batch_of(
             name,
             fitted,
@@ -125,7 +150,11 @@ def quantify(
             n_left_out=pool.left_out[name],
             asked=audit is not None,
             assume=assume,
+            precision=precision if sequential else None,
+            command=commands.get(name, ""),
         )
+        right = accuracy.of(pool.items.take(rows), known, batch.audit)
+        batch = replace(batch, accuracy=right)
         batches.append(with_changes(batch, fitted.profile, pool.compared.get(name)))
         before = known.interval
     return Quantification(
@@ -148,6 +177,7 @@ def quantify(
         used=fitted.columns.used,
         left_out_columns=fitted.columns.left_out,
         sample_rows=pool.rows,
+        groups=fitted.groups,
     )
 
 
@@ -157,6 +187,24 @@ def _divided_by_content(by: str | None, model: Model) -> Iterator[str]:
             f"column {by!r} divides the sample, and the model was trained on it: what batches "
             "differ by may be told by it alone; better train a model without it"
         )
+
+
+def _commands(
+    sample: Source | Sequence[Source], train_on: Source, model: Source, recipe: Recipe
+) -> list[str]:
+    """For every table of the sample the command that draws items of it to label."""
+    sources = sample_sources(sample)
+    return [
+        audit_plan_command(
+            source,
+            train_on,
+            model,
+            recipe,
+            n_labels=FEW_LABELS,
+            out=SHEET if len(sources) == 1 else f"audit-{number}.csv",
+        )
+        for number, source in enumerate(sources, start=1)
+    ]
 
 
 def _grouping(by: str | None, every: str | None) -> Grouping | None:

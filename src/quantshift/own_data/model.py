@@ -14,6 +14,7 @@ from quantshift.errors import UserError, unknown_name
 from quantshift.own_data import words
 from quantshift.own_data.classifiers import AUTO
 from quantshift.own_data.columns import Asked, Columns
+from quantshift.own_data.group_errors import GroupErrors
 from quantshift.own_data.result import LeftOutColumn, Rows, UsedColumn
 from quantshift.quantifiers.counting import PCC
 from quantshift.quantifiers.estimator import AbstractClassifying, AbstractQuantifier
@@ -65,6 +66,7 @@ class Model:
         comparison.
     positive: the class whose share is shown first, if one was named.
     profile: counts of the cells of the training columns, with which a sample is compared; no rows.
+    groups: how methods erred on groups that were left out of training, if a column named them.
     """
 
     columns: Columns
@@ -78,6 +80,7 @@ class Model:
     training: Training
     positive: str | None = None
     profile: TrainingProfile | None = None
+    groups: GroupErrors | None = None
 
     @property
     def is_trained(self) -> bool:
@@ -149,10 +152,10 @@ def without_training(posteriors: Sequence[str], *, label: str | None = None) -> 
 
 def quantifier_class(method: str, kind: str) -> type[AbstractQuantifier]:
     """The quantifier of that name; for `auto` the one for that kind of items."""
-    known = catalogue.quantifiers()
     if method == AUTO:
         # Without features there are no clusters to tell kinds of shift apart.
         return SLD if kind == "posteriors" else GuardedSLD
+    known = catalogue.quantifiers()
     if method not in known:
         raise unknown_name("method", method, [AUTO, *known])
     if known[method].no_interval and known[method] is not GuardedSLD:

@@ -3,9 +3,17 @@
 from collections.abc import Sequence
 from html import escape
 
-from quantshift.own_data.rendering import alarms, aligned, answer, estimate_said, marks, shown
+from quantshift.own_data.rendering import (
+    alarms,
+    aligned,
+    answer,
+    estimate_said,
+    marks,
+    several_head,
+    shown,
+)
 from quantshift.own_data.result import Quantification
-from quantshift.own_data.words import limits, one_line, shortened
+from quantshift.own_data.words import limits, limits_head, one_line, shortened
 
 MOST_ROWS = 10
 """Of classes or batches; the rest is counted."""
@@ -48,9 +56,9 @@ def _more(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _table(result: Quantification) -> list[list[str]]:
-    interval = f"{100 * result.level:g} % interval"
     if len(result.batches) == 1:
         (batch,) = result.batches
+        interval = limits_head(batch.limits_are, result.level)
         rows = [
             [shown(result, s.label), estimate_said(s), limits(s.low, s.high), ""]
             for s in batch.shares
@@ -61,4 +69,5 @@ def _table(result: Quantification) -> list[list[str]]:
         share = next(s for s in batch.shares if s.label == result.headline)
         told = [estimate_said(share), limits(share.low, share.high), ", ".join(marks(batch))]
         rows.append([shortened(batch.name), f"{batch.n_items:,}", *told])
-    return [["batch", "items", shown(result, result.headline), interval, ""], *rows]
+    head = several_head(result)
+    return [["batch", "items", shown(result, result.headline), head, ""], *rows]

@@ -6,7 +6,7 @@ It has the shell and the look of the report's page (`quantshift.report.page.shel
 from dataclasses import asdict
 from typing import Any
 
-from quantshift.own_data.guard import UNEXPLAINED
+from quantshift.own_data.group_errors import GroupErrors
 from quantshift.own_data.rendering import (
     MARKS,
     alarms,
@@ -18,8 +18,17 @@ from quantshift.own_data.rendering import (
     shown,
     training_mix,
 )
-from quantshift.own_data.result import Batch, Quantification
-from quantshift.own_data.words import held_by, limits, one_line, percent, shortened
+from quantshift.own_data.result import RANGE, Batch, Quantification
+from quantshift.own_data.words import (
+    METHOD_NAMES,
+    groups_said,
+    held_by,
+    limits,
+    limits_head,
+    one_line,
+    percent,
+    shortened,
+)
 from quantshift.report.page.shell import render_shell
 
 
@@ -41,7 +50,9 @@ def render_page(result: Quantification) -> str:
         rows=[rows_said(rows) for rows in (result.training.rows, *result.sample_rows) if rows],
         facts=_facts(result),
         legend=[(mark, said) for mark, said in MARKS.items() if mark in _all_marks(result)],
+        limits_head=limits_head(last.limits_are, result.level),
         level=f"{100 * result.level:g} %",
+        groups=None if result.groups is None else _groups(result, result.groups),
         data=_chart_data(result),
     )
 
@@ -52,14 +63,16 @@ def _lead(result: Quantification, last: Batch, lead: str) -> str:
         return f"{answer(result, last)}."
     name = shortened(last.name)
     where = name if len(result.batches) == 1 else f"{name}, the last of the batches,"
-    unexplained = last.audit is None and last.shift is not None and last.shift.kind == UNEXPLAINED
     # What spans several assumptions is right by no known chance.
-    sure = "the range is" if unexplained else f"with {100 * result.level:g} % confidence"
+    sure = f"with {100 * result.level:g} % confidence"
+    if last.limits_are == RANGE:
+        sure = "the assumptions allow"
     why = last.carried
     why = f"The number {why}" if why.startswith("assumes") else f"{why[:1].upper()}{why[1:]}"
+    right = "" if last.accuracy is None else f" {last.accuracy.said}"
     return (
         f"{percent(share.estimate)} of the items like those of {where} are “{lead}”; {sure} "
-        f"{limits(share.low, share.high)}. {why}."
+        f"{limits(share.low, share.high)}. {why}.{right}"
     )
 
 
@@ -67,7 +80,7 @@ def _numbers(result: Quantification, last: Batch, lead: str) -> list[tuple[str, 
     share = headline_share(result, last)
     return [
         (f"share of {lead}", estimate_said(share)),
-        (f"{100 * result.level:g} % interval", limits(share.low, share.high)),
+        (limits_head(last.limits_are, result.level), limits(share.low, share.high)),
         ("items", f"{last.n_items:,}"),
         ("method", result.method if last.audit is None else f"{result.method}, audited"),
     ]
@@ -90,7 +103,7 @@ def _chart_data(result: Quantification) -> dict[str, Any]:
     """What the charts need. Names are put on one line: Vega's expressions cannot hold a break."""
     data: dict[str, Any] = _on_one_line(asdict(result))
     names = {one_line(label): shown(result, label) for label in result.classes}
-    return {**data, "names": names}
+    return {**data, "names": names, "method_names": dict(METHOD_NAMES)}
 
 
 def _on_one_line(value: Any) -> Any:
@@ -121,7 +134,9 @@ def _batch(result: Quantification, batch: Batch) -> dict[str, Any]:
         "state": _state(batch),
         "marks": marks(batch),
         "verdict": batch.verdict,
-        "advice": [advice.replace("`", "") for advice in batch.advice],
+        "advice": [_with_commands(advice) for advice in batch.advice],
+        "command": batch.command,
+        "is_range": batch.limits_are == RANGE,
         "audit": batch.audit,
         "counted": []
         if batch.audit is None
@@ -134,6 +149,35 @@ def _batch(result: Quantification, batch: Batch) -> dict[str, Any]:
             for s in batch.unaudited
         ],
         "changes": [(shortened(c.name), c.said) for c in batch.changes],
+    }
+
+
+def _with_commands(advice: str) -> list[tuple[str, bool]]:
+    """The parts of a sentence, and whether each is a command.
+
+    >>> _with_commands("Run `ls` now")
+    [('Run ', False), ('ls', True), (' now', False)]
+    """
+    return [(part, i % 2 == 1) for i, part in enumerate(advice.split("`")) if part]
+
+
+def _groups(result: Quantification, groups: GroupErrors) -> dict[str, Any]:
+    """The left-out groups as the page shows them."""
+    return {
+        "said": groups_said(groups),
+        "methods": [METHOD_NAMES.get(method, method) for method in groups.errors],
+        "lead": shown(result, result.headline),
+        "rows": [
+            (
+                shortened(group.name),
+                f"{group.n_items:,}",
+                percent(group.prevalence[result.headline]),
+                [f"{100 * error:.1f}" for error in group.errors.values()],
+            )
+            for group in groups.groups
+        ],
+        "means": [f"{100 * error:.1f}" for error in groups.errors.values()],
+        "notes": groups.notes,
     }
 
 
@@ -169,4 +213,6 @@ def _facts(result: Quantification) -> list[tuple[str, str]]:
         ]
     holds = held_by(result.classes, simultaneous=result.simultaneous)
     drawn = "replicates of the training items and of the items of the sample"
+    if all(batch.limits_are == RANGE for batch in result.batches):
+        return [*facts, ("limits", "a range of what the assumptions allow, no confidence interval")]
     return [*facts, ("intervals", f"{drawn}; they hold {holds}" if holds else drawn)]

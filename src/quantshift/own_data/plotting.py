@@ -5,18 +5,22 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from quantshift.errors import unknown_name
+from quantshift.own_data.group_errors import GroupErrors
 from quantshift.own_data.rendering import share_of, shown
-from quantshift.own_data.result import Answer
-from quantshift.own_data.words import shortened
+from quantshift.own_data.result import INTERVAL, Answer
+from quantshift.own_data.words import METHOD_NAMES, limits_head, shortened
 
 MOST_NAMED = 30
 """With more rows only every so many are named."""
 
 
-def plot_shares(result: Answer, label: str | None, ax: Axes | None) -> Axes:
+def plot_shares(
+    result: Answer, label: str | None, ax: Axes | None, limits_are: str | None = None
+) -> Axes:
     """Points with their intervals, one row per class or per batch, the first at the top.
 
-    label: the class, batch by batch; of one batch all classes if it is None.
+    label: the class, batch by batch; of one batch all classes if it is None. limits_are: what the
+    limits are, if no interval.
     """
     lead = result.headline if label is None else label
     if lead not in result.classes:
@@ -38,6 +42,36 @@ def plot_shares(result: Answer, label: str | None, ax: Axes | None) -> Axes:
     step = -(-len(rows) // MOST_NAMED)
     ax.set_yticks(range(0, len(rows), step), [name for name, _ in rows[::step]], parse_math=False)
     ax.set(xlim=(0, 1), ylim=(len(rows) - 0.5, -0.5))
-    ax.set_xlabel(f"{title}, {100 * result.level:g} % interval", parse_math=False)
+    head = limits_are or limits_head(INTERVAL, result.level)
+    ax.set_xlabel(f"{title}, {head}", parse_math=False)
     ax.xaxis.set_major_formatter(PercentFormatter(1.0))
+    return ax
+
+
+def plot_group_errors(groups: GroupErrors, ax: Axes | None) -> Axes:
+    """A row for every method, the least mean error at the top: a dot per group, a bar the mean."""
+    methods = sorted(groups.errors, key=lambda method: groups.errors[method])
+    if ax is None:
+        ax = Figure(figsize=(7, 1.2 + 0.4 * len(methods)), layout="constrained").subplots()
+    for place, method in enumerate(methods):
+        colour = "C0" if method == groups.method else "0.45"
+        ax.barh(place, groups.errors[method], height=0.6, color=colour, alpha=0.35)
+        errors = [group.errors[method] for group in groups.groups]
+        ax.plot(errors, [place] * len(errors), "o", color=colour, alpha=0.8, markersize=4)
+        ax.annotate(
+            f"{100 * groups.errors[method]:.1f}",
+            (max(errors), place),
+            (8, 0),
+            textcoords="offset points",
+            verticalalignment="center",
+        )
+    named = [METHOD_NAMES.get(method, method) for method in methods]
+    ax.set_yticks(range(len(methods)), named, parse_math=False)
+    ax.set(ylim=(len(methods) - 0.5, -0.5))
+    ax.set_xlim(0, 1.12 * max(max(g.errors.values()) for g in groups.groups) + 0.01)
+    ax.set_xlabel(
+        f"error on each left-out group of {shortened(groups.column, 24)}, and its mean, in points",
+        parse_math=False,
+    )
+    ax.xaxis.set_major_formatter(PercentFormatter(1.0, symbol=""))
     return ax

@@ -102,7 +102,7 @@ NOTHING = Wanted({})
 
 def open_samples(sample: Source | Sequence[Source], *, lenient: bool = False) -> list[OpenTable]:
     """The tables of one source or of several."""
-    sources = expanded(list(sample) if isinstance(sample, list | tuple) else [sample])
+    sources = sample_sources(sample)
     if not sources:
         raise UserError("name at least one sample")
     single = len(sources) == 1
@@ -110,6 +110,11 @@ def open_samples(sample: Source | Sequence[Source], *, lenient: bool = False) ->
         open_table(source, name="the sample" if single else f"sample {n}", lenient=lenient)
         for n, source in enumerate(sources, start=1)
     ]
+
+
+def sample_sources(sample: Source | Sequence[Source]) -> list[Source]:
+    """What each table of the sample is read from."""
+    return expanded(list(sample) if isinstance(sample, list | tuple) else [sample])
 
 
 def read_pool(

@@ -85,6 +85,7 @@ def _check_same(model: Model, recipe: Recipe) -> None:
         ("drop", asked.drop, not used & set(asked.drop)),
         ("id", asked.id, asked.id not in used),
         ("weights", asked.weights, asked.weights not in used),
+        ("groups", asked.groups, model.groups is not None and asked.groups == model.groups.column),
         ("positive", asked.positive, asked.positive in (model.headline, model.positive)),
         ("method", method, method == model.method),
         ("classifier", classifier, classifier == model.training.classifier),

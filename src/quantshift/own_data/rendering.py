@@ -10,8 +10,11 @@ from rich.cells import cell_len
 
 from quantshift.files import head
 from quantshift.nouns import counted
+from quantshift.own_data.group_errors import GroupErrors
 from quantshift.own_data.pool import is_much, row_warnings
 from quantshift.own_data.result import (
+    INTERVAL,
+    RANGE,
     Answer,
     Batch,
     LeftOutColumn,
@@ -23,10 +26,13 @@ from quantshift.own_data.result import (
 )
 from quantshift.own_data.spreadsheet import escaped
 from quantshift.own_data.words import (
-    USEFUL,
+    METHOD_NAMES,
+    groups_said,
     held_by,
-    labels_for,
+    labels_said,
     limits,
+    limits_are,
+    limits_head,
     one_line,
     percent,
     shortened,
@@ -41,6 +47,7 @@ MOST_CLASSES_IN_A_ROW = 6
 MOST_LINES = 8
 """Of one kind; the rest is counted, and is in the JSON."""
 
+MOST_GROUPS = 20
 MOST_NAMES, MOST_CHANGES = 6, 5
 LONGEST_LABEL, LONGEST_COLUMN = 30, 24
 
@@ -50,6 +57,7 @@ CSV_HEADER = "batch,items,left_out,class,estimate,low,high,"
 MARKS = {
     "changed": "the share differs from the batch before by more than chance (99 %)",
     "shift": "more than the prevalence has changed; by chance alone one batch in twenty is marked",
+    "range": "the limits are a range of what the assumptions allow, no confidence interval",
     "unknown": "cannot be estimated",
     "audited": "estimated with the help of labels, and they agree with the method",
     "audit contradicts": "estimated with the help of labels, which contradict the method",
@@ -66,6 +74,8 @@ def render_text(result: Quantification) -> str:
         *rows_of_tables(_all_rows(result)),
     ]
     lines += _findings(result, result.batches[0]) if single else _findings_by_batch(result)
+    if result.groups is not None:
+        lines += ["", *_groups(result, result.groups)]
     lines += ["", *_method(result)]
     return "\n".join(map(one_line, lines))
 
@@ -79,6 +89,8 @@ def marks(batch: Batch) -> list[str]:
         told.append("changed")
     if batch.shift is not None and batch.shift.rejected:
         told.append("shift")
+    if batch.limits_are == RANGE:
+        told.append("range")
     if batch.audit is not None:
         told.append("audit contradicts" if batch.audit.contradicts else "audited")
     return told
@@ -101,23 +113,28 @@ def answer(result: Quantification, batch: Batch) -> str:
             return f"{lead}: cannot be estimated without items; {between}"
         return f"{lead}: cannot be estimated from these columns: {batch.why_not}; {between}"
     if batch.needs_labels:
-        n_labels = labels_for(USEFUL, result.level)
+        few = labels_said(batch.shares, result.level, batch.n_items)
         return (
-            f"{lead}: cannot be estimated from these data without labels; between "
-            f"{100 * share.low:.1f} and {100 * share.high:.1f} % ({percent(share.estimate)} if "
-            "P(Y|X) is unchanged). "
-            f"{n_labels} labels give plus or minus {100 * USEFUL:.0f} points: quantshift audit-plan"
+            f"{lead}: cannot be estimated from these data without labels; the assumptions allow "
+            f"{limits(share.low, share.high)} ({percent(share.estimate)} if P(Y|X) is unchanged). "
+            f"{few[:1].upper()}{few[1:]}"
         )
+    if batch.limits_are == RANGE:
+        return estimate_in_a_line(result, batch, "the assumptions allow")
     return estimate_in_a_line(result, batch)
 
 
-def estimate_in_a_line(result: Answer, batch: SharesOfBatch) -> str:
-    """The headline's share where it could be estimated, of how many items of what."""
+def estimate_in_a_line(result: Answer, batch: SharesOfBatch, limits_are: str = "") -> str:
+    """The headline's share where it could be estimated, of how many items of what.
+
+    limits_are: what stands before the limits, by default that they are an interval.
+    """
     share = headline_share(result, batch)
+    before = limits_are or limits_head(INTERVAL, result.level)
     return (
         f"{shown(result, share.label)}: {estimate_said(share)} of the "
         f"{counted(batch.n_items, 'item')} in {shortened(batch.name)} "
-        f"({100 * result.level:g} % interval {limits(share.low, share.high)})"
+        f"({before} {limits(share.low, share.high)})"
     )
 
 
@@ -219,15 +236,17 @@ def _single(result: Quantification) -> Iterator[str]:
     yield answer(result, batch)
     if batch.carried:
         yield f"  {batch.carried}"
+    if batch.accuracy is not None:
+        yield f"  {batch.accuracy.said}"
     yield ""
-    yield from share_table(result, batch.shares)
+    yield from share_table(result, batch.shares, batch.limits_are)
     if batch.audit is not None:
         audit = batch.audit
         yield ""
         yield f"Audited  with {audit.n_labelled} labels; counting them alone gives:"
         yield from share_table(result, audit.counted)
         yield f"         the method alone ({result.method}) gives:"
-        yield from share_table(result, batch.unaudited)
+        yield from share_table(result, batch.unaudited, limits_are(batch.shift, None))
 
 
 def _several(result: Quantification) -> Iterator[str]:
@@ -235,9 +254,13 @@ def _several(result: Quantification) -> Iterator[str]:
     yield ""
     few = 2 < len(result.classes) <= MOST_CLASSES_IN_A_ROW
     columns = result.classes if few else (result.headline,)
-    of_what = shown(result, result.headline) if few else f"{100 * result.level:g} %"
+    head = several_head(result)
     rows = [
-        ["batch", "items", *(shown(result, label) for label in columns), f"{of_what} interval", ""]
+        [
+            *("batch", "items", *(shown(result, label) for label in columns)),
+            f"{shown(result, result.headline)}: {head}" if few else head,
+            "",
+        ]
     ]
     for batch in result.batches:
         shares = {share.label: share for share in batch.shares}
@@ -256,6 +279,14 @@ def _several(result: Quantification) -> Iterator[str]:
     if used:
         yield ""
         yield from aligned([[mark, said] for mark, said in MARKS.items() if mark in used])
+
+
+def several_head(result: Quantification) -> str:
+    """What stands above the limits of several batches."""
+    kinds = {batch.limits_are for batch in result.batches}
+    if kinds == {RANGE}:
+        return limits_head(RANGE, result.level)
+    return limits_head(INTERVAL, result.level) + (" or range" if RANGE in kinds else "")
 
 
 def _range(result: Quantification) -> Iterator[str]:
@@ -291,6 +322,8 @@ def _findings(result: Quantification, batch: Batch) -> Iterator[str]:
     yield from some(f"Warning  {warning}" for warning in (*_warnings(result), *batch.warnings))
     for advice in batch.advice:
         yield f"Next     {advice}"
+    if batch.command:
+        yield f"         $ {batch.command}"
 
 
 def _findings_by_batch(result: Quantification) -> Iterator[str]:
@@ -314,6 +347,7 @@ def _advice_by_batch(result: Quantification) -> Iterator[str]:
     for advice, names in concerned.items():
         which = "" if len(names) == len(result.batches) else f"{_names(names)}: "
         yield f"Next     {which}{advice}"
+    yield from some(f"         $ {batch.command}" for batch in result.batches if batch.command)
 
 
 def _warnings(result: Quantification) -> list[str]:
@@ -325,6 +359,23 @@ def _warnings(result: Quantification) -> list[str]:
 def _changes(batch: Batch) -> Iterator[str]:
     for change in batch.changes[:MOST_CHANGES]:
         yield f"{shortened(change.name, LONGEST_COLUMN)}: {change.said}"
+
+
+def _groups(result: Quantification, groups: GroupErrors) -> Iterator[str]:
+    """How methods would have erred on the user's own groups."""
+    yield f"Groups   {groups_said(groups)}"
+    methods = list(groups.errors)
+    lead = shown(result, result.headline)
+    rows = [["", "rows", lead, *(METHOD_NAMES.get(m, m) for m in methods), ""]]
+    for group in groups.groups[:MOST_GROUPS]:
+        errors = [f"{100 * group.errors[m]:.1f}" for m in methods]
+        truth = percent(group.prevalence[result.headline])
+        rows.append([shortened(group.name, 24), f"{group.n_items:,}", truth, *errors, ""])
+    rows.append(["mean error", "", "", *(f"{100 * e:.1f}" for e in groups.errors.values()), ""])
+    yield from (f"         {line}" for line in aligned(rows))
+    if len(groups.groups) > MOST_GROUPS:
+        yield _more(len(groups.groups) - MOST_GROUPS)
+    yield from (f"         {note}" for note in groups.notes)
 
 
 def _method(result: Quantification) -> Iterator[str]:
@@ -340,11 +391,13 @@ def _method(result: Quantification) -> Iterator[str]:
         yield f"         {told.classifier}, right on {percent(told.accuracy or 0.0)} of unseen rows"
 
 
-def share_table(result: Answer, shares: Sequence[Share]) -> Iterator[str]:
-    """The shares with their intervals, and a bar for each."""
+def share_table(
+    result: Answer, shares: Sequence[Share], limits_are: str = INTERVAL
+) -> Iterator[str]:
+    """The shares with their limits, and a bar for each."""
     names = [shown(result, share.label) for share in shares]
     width = max(map(cell_len, names))
-    yield f"  {'':{width}}    share  {100 * result.level:g} % interval"
+    yield f"  {'':{width}}    share  {limits_head(limits_are, result.level)}"
     for name, share in zip(names, shares, strict=True):
         bounds = limits(share.low, share.high)
         cells = f"{_padded(name, width)}  {estimate_said(share):>7}  {bounds:>15}"

@@ -1,15 +1,24 @@
 """What `quantify` finds, as plain data: numbers and sentences, ready for any rendering."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
+
+from quantshift.own_data.frames import as_frame
+from quantshift.own_data.group_errors import GroupErrors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FORMAT = 2
 """Version of the layout of the JSON."""
+
+INTERVAL = "confidence interval"
+RANGE = "range of what the assumptions allow"
+SEQUENCE = "confidence interval that holds at every look"
+"""What the limits of shares are. A range holds the estimates under all assumptions that are left
+after a refutation; it is right by no known chance."""
 
 
 @dataclass(frozen=True)
@@ -133,14 +142,48 @@ class Assumption:
 
 
 @dataclass(frozen=True)
+class Looked:
+    """How far an audit with many looks has come.
+
+    precision: half the width that was asked for; half_width: now, of the widest class.
+    n_needed: about how many labels in all it takes; those that there are, if that is reached.
+    """
+
+    precision: float
+    half_width: float
+    reached: bool
+    n_needed: int
+
+
+@dataclass(frozen=True)
 class Audited:
-    """What the labelled items of a batch say, with and without the help of the posteriors."""
+    """What the labelled items of a batch say, with and without the help of the posteriors.
+
+    looked: of an audit with many looks, whose limits hold at every look.
+    """
 
     n_labelled: int
     weight: float
     shares: tuple[Share, ...]
     counted: tuple[Share, ...]
     contradicts: bool
+    looked: Looked | None = None
+
+
+@dataclass(frozen=True)
+class ClassifierAccuracy:
+    """How often the classifier is right on a batch, estimated without labels.
+
+    training: the same on training items it had not seen. method: LEAP (from its errors on each
+        class, under label shift) or ATC (from how sure it is). said: in a sentence.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    training: float
+    method: str
+    said: str
 
 
 @dataclass(frozen=True)
@@ -179,6 +222,11 @@ class Batch:
     left_out: rows of this batch that are not used; the interval allows for them.
     carried: the assumption that carries the number, in a sentence.
     needs_labels: whether the assumptions allow so much that only labels can tell the share.
+    accuracy: of the classifier on this batch; None where nothing can be said of it.
+    limits_are: what the limits of `shares` are: "confidence interval", "range of what the
+        assumptions allow" (after a refutation) or "confidence interval that holds at every look".
+    command: the one that draws random items of the batch to label, if that is the advice and the
+        batch is a file.
     """
 
     name: str
@@ -199,6 +247,9 @@ class Batch:
     left_out: int = 0
     carried: str = ""
     needs_labels: bool = False
+    accuracy: ClassifierAccuracy | None = None
+    limits_are: str = INTERVAL
+    command: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -227,6 +278,8 @@ class Quantification:
     names: how classes are shown ("Exited = 1"), where not as they are.
     used, left_out_columns: the columns that items are made of, and the others of the table.
     sample_rows: what became of the rows of each sample.
+    groups: how methods would have erred on the groups of the training table; None if no column of
+        groups was named.
     """
 
     classes: tuple[str, ...]
@@ -244,6 +297,7 @@ class Quantification:
     used: tuple[UsedColumn, ...]
     left_out_columns: tuple[LeftOutColumn, ...]
     sample_rows: tuple[Rows, ...]
+    groups: GroupErrors | None = None
 
     def to_json(self) -> str:
         """All of it as JSON, laid out as `json_schema` says; `format` is the layout's version."""
@@ -270,6 +324,7 @@ class Quantification:
                     "shift": None if batch.shift is None else batch.shift.rejected,
                     "p_value": None if batch.shift is None else batch.shift.p_value,
                     "audited": batch.audit is not None,
+                    "limits_are": batch.limits_are,
                 }
 
     def plot(self, label: str | None = None, *, ax: "Axes | None" = None) -> "Axes":
@@ -278,8 +333,9 @@ class Quantification:
         label: the class, if there are several batches (default: the headline).
         """
         from quantshift.own_data.plotting import plot_shares
+        from quantshift.own_data.rendering import several_head
 
-        return plot_shares(self, label, ax)
+        return plot_shares(self, label, ax, several_head(self))
 
     def __repr__(self) -> str:
         """The answer in a few lines."""
@@ -292,16 +348,3 @@ class Quantification:
         from quantshift.own_data.notebook import short_table
 
         return short_table(self)
-
-
-def as_frame(records: Iterable[Mapping[str, Any]]) -> Any:
-    """Rows of the same columns as a data frame: of pandas if it is installed, else of polars."""
-    rows = list(records)
-    columns = {name: [row[name] for row in rows] for name in rows[0]}
-    try:
-        import pandas as pd
-    except ImportError:
-        import polars as pl
-
-        return pl.DataFrame(columns, infer_schema_length=None)
-    return pd.DataFrame(columns)

@@ -5,60 +5,48 @@ whoever has posteriors of a model of their own gives those. `auto` chooses the q
 least under the kinds of shift it can tell apart; every exported quantifier can be had by name.
 """
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-from quantshift.classify.folds import grouped_folds
-from quantshift.data.columns import CATEGORY, DATE, NUMBER, TEXT, TRUTH, Column, choose, text_column
-from quantshift.data.preparation import NoWordsError, TablePreparation
+from quantshift.data.columns import Column, choose, text_column
 from quantshift.data.reading import OpenTable, Source, open_table
 from quantshift.diagnosis.column_profiles import POSTERIOR, training_profile
 from quantshift.errors import DataError, unknown_name
-from quantshift.nouns import counted
 from quantshift.own_data import doubts
 from quantshift.own_data.classifiers import (
     AUTO,
-    LOGISTIC,
     check_classifier,
-    make_classifier,
-    make_rivals,
 )
 from quantshift.own_data.columns import (
     NO_CONTENT,
     NO_ITEMS,
     Asked,
     Columns,
+    Grouping,
     TableItems,
     candidates,
     empty_rows,
     read_items,
     total,
 )
-from quantshift.own_data.copies import copies
+from quantshift.own_data.learning import learn, learn_posteriors
 from quantshift.own_data.model import (
     NOT_DRAWN,
     Model,
     Training,
-    given_posteriors,
     posterior_columns,
     quantifier_class,
 )
 from quantshift.own_data.progress import OnProgress, silent
 from quantshift.own_data.reservoir import Reservoir
-from quantshift.own_data.result import LeftOutColumn, Rows, UsedColumn
+from quantshift.own_data.result import LeftOutColumn, Rows
 from quantshift.own_data.words import parts
-from quantshift.quantifiers.adjusted import PACC
-from quantshift.quantifiers.estimator import AbstractClassifying, AbstractQuantifier
-from quantshift.quantifiers.expectation import SLD
-from quantshift.quantifiers.guarded_sld import GuardedSLD
 from quantshift.seeding import generator
-from quantshift.types import Codes, Indices
+from quantshift.types import Codes
 
 MOST_CLASSES = 50
 MOST_TRAINING = 100_000
@@ -66,11 +54,6 @@ MOST_TRAINING = 100_000
 
 FEWEST_OF_A_CLASS = 5
 """As many as there are folds at least."""
-
-FEWEST_FOLDS, MOST_FOLDS = 5, 20
-
-FEW_FOLDS, MORE_FOLDS, MANY_ITEMS = 5, 10, 2000
-"""Folds where several classifiers are tried, of which some are slow: few for many items."""
 
 REASONS = MappingProxyType(
     {
@@ -94,6 +77,7 @@ def train(
     weights: str | None = None,
     missing: Sequence[str] | None = None,
     positive: str | None = None,
+    groups: str | None = None,
     lenient: bool = False,
     method: str = AUTO,
     classifier: str = AUTO,
@@ -107,9 +91,10 @@ def train(
     columns with those of the user's own model instead, for items it was not trained on.
     drop: columns that are not used; nor are `id`, and `weights`, which says how many items a row
     stands for. missing: what stands for no label, beside an empty cell (default: NA, N/A, NaN,
-    NULL, null, None, nan). positive: the class whose share is shown first. lenient: read a CSV
-    file line by line if its quotes are broken. classifier: logistic, naive-bayes, forest,
-    boosting, or `package.module:name` of any of scikit-learn's.
+    NULL, null, None, nan). positive: the class whose share is shown first. groups: a column of
+    regions, years or the like: each is left out in turn, and `model.groups` tells how methods would
+    have erred on it. lenient: read a CSV file line by line if its quotes are broken. classifier:
+    logistic, naive-bayes, forest, boosting, or `package.module:name` of any of scikit-learn's.
     """
     asked = Asked.of(
         label=label,
@@ -121,6 +106,7 @@ def train(
         weights=weights,
         missing=missing,
         positive=positive,
+        groups=groups,
         lenient=lenient,
     )
     table = open_table(source, name="the training table", lenient=lenient)
@@ -173,15 +159,22 @@ def train_on_table(
         )
     classes, codes = _encoded(table, asked.label, items.labels, asked.positive)
     learnt = (
-        _learnt_posteriors(columns, classes, codes, items, method, seed)
+        learn_posteriors(columns, classes, codes, items, method, seed)
         if asked.posteriors
-        else _learnt(table, columns, asked, codes, items, method, classifier, seed)
+        else learn(table, columns, asked, codes, items, method, classifier, seed)
     )
     held_out, true_codes = learnt.base.held_out_posteriors_, learnt.base.held_out_codes_
     accuracy = float(
         np.average(held_out.argmax(axis=1) == true_codes, weights=learnt.base.held_out_.weights)
     )
     notes += [*learnt.notes, *doubts.doubt_about_accuracy(accuracy)]
+    groups = None
+    if asked.groups is not None:
+        # Imported here: most calls have no groups.
+        from quantshift.own_data.left_out_groups import Labelled, left_out_errors
+
+        data = Labelled(table, columns, asked, classes, items, codes, method, classifier, seed)
+        groups = left_out_errors(data, asked.groups, progress)
     return Model(
         columns=learnt.columns,
         classes=classes,
@@ -201,6 +194,7 @@ def train_on_table(
             notes=tuple(notes),
         ),
         positive=asked.positive,
+        groups=groups,
         profile=training_profile(
             items.values,
             codes,
@@ -210,120 +204,6 @@ def train_on_table(
             seed=seed,
         ),
     )
-
-
-def n_folds(codes: Codes) -> int:
-    """Folds for the held-out posteriors: the fewer items, the more folds.
-
-    The models of the folds have seen a little less than the one that scores a sample, which biases
-    what is learnt from them (PACC's rates most) by about 1 / (n_items * folds). Next to the
-    standard error, which falls with the root of n_items, 5 folds are enough for 100,000 items while
-    5,000 need 20. The guide to own data has the coverage of intervals with either.
-    """
-    wanted = round(1 + (MOST_FOLDS - 1) * math.sqrt(5_000 / len(codes)))
-    return max(FEWEST_FOLDS, min(wanted, MOST_FOLDS, int(np.bincount(codes).min())))
-
-
-@dataclass(frozen=True, eq=False)
-class _Learnt:
-    """What is learnt from the items of a table."""
-
-    columns: Columns
-    preparation: TablePreparation | None
-    scorer: AbstractQuantifier | None
-    base: AbstractClassifying
-    quantifier: AbstractQuantifier
-    notes: tuple[str, ...]
-    classifier: str
-
-
-def _learnt_posteriors(
-    columns: Columns,
-    classes: Sequence[str],
-    codes: Codes,
-    items: TableItems,
-    method: str,
-    seed: int,
-) -> _Learnt:
-    posteriors = given_posteriors(items.values, columns, classes)
-    base = SLD(seed=seed).fit_posteriors(posteriors, codes, weights=items.weights)
-    quantifier = quantifier_class(method, "posteriors")().fit_items(
-        base.held_out_, base.held_out_codes_
-    )
-    notes = tuple(doubts.doubt_about_posteriors(posteriors, codes))
-    return _Learnt(columns, None, None, base, quantifier, notes, "given posteriors")
-
-
-def _learnt(
-    table: OpenTable,
-    columns: Columns,
-    asked: Asked,
-    codes: Codes,
-    items: TableItems,
-    method: str,
-    classifier: str,
-    seed: int,
-) -> _Learnt:
-    columns, preparation, X = _prepared(table, columns, asked, items.values)
-    twins = copies(items.values, columns.features, codes)
-    notes: list[str] = []
-    folds: Any = n_folds(codes)
-    if twins is not None:
-        folds = _folds_of_copies(table, twins, codes, seed)
-        n_copies = len(twins) - len(np.unique(twins))
-        told = "is a copy of another" if n_copies == 1 else "are copies of others"
-        notes.append(
-            f"{n_copies:,} of {len(twins):,} training rows {told}; copies share a fold, so that "
-            "none counts as unseen"
-        )
-    cls = quantifier_class(method, "features")
-    notes += doubts.doubts_about_columns(X, preparation, codes, seed=seed)
-    if cls is GuardedSLD:
-        n_classes = int(codes.max()) + 1
-        rivals = make_rivals(classifier, preparation, n_classes, seed)
-        if twins is None and len(rivals) > 1:
-            folds = min(folds, FEW_FOLDS if len(codes) >= MANY_ITEMS else MORE_FOLDS)
-        guarded = GuardedSLD(
-            mode="signal" if columns.text else "columns",
-            classifiers=list(rivals.values()),
-            cv=folds,
-            seed=seed,
-        ).fit(X, codes, items.weights)
-        best = list(rivals)[guarded.learnt_.index(guarded.best_)]
-        known = guarded.held_out_
-        base = SLD(seed=seed).fit_posteriors(
-            guarded.best_.out_of_fold, guarded.held_out_codes_, weights=known.weights
-        )
-        return _Learnt(columns, preparation, guarded, base, guarded, tuple(notes), best)
-    learner = make_classifier(classifier, preparation, seed)
-    sees_both = {"posteriors", "features"} <= cls.sees
-    # A method that looks at features as well finds its own items; the others share posteriors,
-    # here PACC's, which learns no calibration from them that nobody would use.
-    scoring: type[Any] = cls if sees_both else PACC
-    scorer = scoring(learner, cv=folds, seed=seed).fit(X, codes, items.weights)
-    known, own_codes = scorer.held_out_, scorer.held_out_codes_
-    base = SLD(seed=seed).fit_posteriors(
-        scorer.held_out_posteriors_, own_codes, weights=known.weights
-    )
-    quantifier = scorer
-    if not sees_both:
-        by_features = "features" in cls.sees
-        quantifier = (
-            cls().fit(X, codes, items.weights) if by_features else cls().fit_items(known, own_codes)
-        )
-    told = LOGISTIC if classifier == AUTO else classifier
-    return _Learnt(columns, preparation, scorer, base, quantifier, tuple(notes), told)
-
-
-def _folds_of_copies(table: OpenTable, twins: Indices, codes: Codes, seed: int) -> Indices:
-    """Folds that hold copies together; as many as the distinct items ask for."""
-    distinct = codes[np.unique(twins, return_index=True)[1]]
-    if np.bincount(distinct).min() < 2:
-        raise DataError(
-            f"{table.name}: all rows of a class are copies of one: nothing of it can be held out; "
-            "add other rows of it"
-        )
-    return grouped_folds(codes, twins, n_folds(distinct), seed=seed)
 
 
 def _chosen(
@@ -347,63 +227,6 @@ def _chosen(
     )
 
 
-def _prepared(
-    table: OpenTable, columns: Columns, asked: Asked, frame: pl.DataFrame
-) -> tuple[Columns, TablePreparation, Any]:
-    """The preparation, and the matrix of the rows.
-
-    Texts without common words that nobody named are left out.
-    """
-    while True:
-        try:
-            preparation, X = TablePreparation.fit_transform(frame, columns.features)
-        except NoWordsError as error:
-            rest = tuple(c for c in columns.features if c.name != error.column)
-            if error.column in (*asked.text, *asked.features) or not rest:
-                raise DataError(f"{table.name}: {error}") from error
-            lost = LeftOutColumn(error.column, "texts without words in common")
-            columns = replace(columns, features=rest, left_out=(*columns.left_out, lost))
-            continue
-        special = preparation.rare_levels | preparation.clipped(frame)
-        used = (
-            UsedColumn(c.name, c.kind, _how(c, special.get(c.name, 0))) for c in columns.features
-        )
-        return replace(columns, used=tuple(used)), preparation, X
-
-
-def _how(column: Column, n_special: int) -> str:
-    """How a column is used, in words. n_special: clipped numbers, or rare levels."""
-    if column.kind == NUMBER:
-        parts = ["scaled"]
-        if n_special:
-            parts.append(f"{counted(n_special, 'far value')} clipped")
-    elif column.kind == TRUTH:
-        parts = ["as 0 and 1"]
-    elif column.kind == DATE:
-        parts = [f"by {_listed(column.parts)}"]
-    elif column.kind == TEXT:
-        parts = ["words, weighed by how rare they are"]
-    else:
-        assert column.kind == CATEGORY
-        parts = [counted(column.levels or 0, "level")]
-        if n_special:
-            parts.append(f"{n_special:,} of them rare and pooled")
-    if column.odd:
-        parts.append(f"{counted(column.odd, 'cell')} of another kind taken as gaps")
-    if column.gaps and column.kind == TEXT:
-        parts.append(f"{column.gaps:,} empty")
-    elif column.gaps and column.kind == CATEGORY:
-        parts.append(f"{counted(column.gaps, 'gap')}, as a level")
-    elif column.gaps:
-        parts.append(f"{counted(column.gaps, 'gap')} filled with the median and marked")
-    return "; ".join(parts)
-
-
-def _listed(words: Sequence[str]) -> str:
-    *others, last = words
-    return f"{', '.join(others)} and {last}" if others else last
-
-
 def _sampled(
     table: OpenTable, names: Sequence[str], asked: Asked, seed: int, progress: OnProgress
 ) -> tuple[TableItems, int]:
@@ -419,6 +242,7 @@ def _sampled(
         missing=asked.missing,
         posteriors=bool(asked.posteriors),
         weights=asked.weights,
+        grouping=None if asked.groups is None else Grouping(asked.groups),
     )
     for part in reading:
         one_batch = np.zeros(len(part.rows), dtype=np.int64)

@@ -8,8 +8,17 @@ from types import MappingProxyType
 from quantshift.audit import FEWEST_LABELS
 from quantshift.intervals import SMALL
 from quantshift.nouns import counted
+from quantshift.own_data.group_errors import FORWARD, NOTHING, GroupErrors
 from quantshift.own_data.guard import ASSUMED, UNEXPLAINED
-from quantshift.own_data.result import Assumption, Audited, Share, Shift
+from quantshift.own_data.result import (
+    INTERVAL,
+    RANGE,
+    SEQUENCE,
+    Assumption,
+    Audited,
+    Share,
+    Shift,
+)
 
 APART = 0.05
 """Assumptions whose estimates differ by more are worth a person's labels."""
@@ -32,8 +41,13 @@ CHANGES: Mapping[str, str] = MappingProxyType(
 FAR = 0.4
 """A range wider than this is no estimate without labels."""
 
-USEFUL = 0.1
-"""Half the width of an interval that is of use."""
+FEW_LABELS = 50
+"""Random labels that are asked of people first."""
+
+METHOD_NAMES: Mapping[str, str] = MappingProxyType({"MLPE": "training prevalence"})
+"""Methods whose names say nothing to a reader who has not met them."""
+
+NOTHING_TO_DO = "Nothing to do. An audit (`quantshift audit-plan`) would confirm the estimate."
 
 RARE = 0.01
 """Shares below this need another decimal."""
@@ -183,12 +197,18 @@ def carried(
     guarded: bool,
     untrained: bool,
     topics: bool,
+    groups: str | None = None,
 ) -> str:
     """The assumption that carries the number.
 
     assumption: the method's own; guarded: whether it was tested that shares of classes and parts
-    explain the items.
+    explain the items. groups: the column of the groups whose errors are in the range.
     """
+    if audit is not None and audit.looked is not None:
+        return (
+            f"carried by the labels of {audit.n_labelled} random items, for the share among the "
+            "items of the sample; it holds under any shift, and at every look"
+        )
     if audit is not None:
         return f"carried by the labels of {audit.n_labelled} random items; it holds under any shift"
     if untrained:
@@ -196,10 +216,11 @@ def carried(
     if shift is None:
         return f"assumes, and this was not tested: {assumption}"
     if shift.kind == UNEXPLAINED:
+        own = "" if groups is None else f", and errors as large as on your own {groups!r}"
         return (
             f"{_family(topics=topics).lower()} explains the items: the number assumes instead that "
-            "items that look alike have the label as often as in training (P(Y|X) unchanged), and "
-            "the interval spans what other assumptions allow"
+            "items that look alike have the label as often as in training (P(Y|X) unchanged). The "
+            f"range is what the assumptions allow{own}; it is no confidence interval"
         )
     if shift.kind == ASSUMED:
         return (
@@ -214,14 +235,62 @@ def carried(
     return f"assumes {change}, which explains the items"
 
 
-def labels_for(precision: float, level: float) -> int:
-    """Random labels that give an interval of this half width, whatever the share.
+def limits_are(shift: Shift | None, audit: Audited | None) -> str:
+    """What the limits of the shares are."""
+    if audit is not None:
+        return INTERVAL if audit.looked is None else SEQUENCE
+    return RANGE if shift is not None and shift.kind == UNEXPLAINED else INTERVAL
 
-    >>> labels_for(0.1, 0.95)
-    97
+
+def limits_head(kind: str, level: float) -> str:
+    """What stands above limits.
+
+    >>> limits_head(INTERVAL, 0.95), limits_head(RANGE, 0.95)
+    ('95 % interval', 'range allowed')
+    """
+    return "range allowed" if kind == RANGE else f"{100 * level:g} % interval"
+
+
+def reach_of_labels(n_labels: int, shares: Sequence[Share], level: float) -> float:
+    """Half the width that so many random labels give by themselves, for the share hardest to tell.
+
+    >>> round(reach_of_labels(50, [Share("a", 0.4, 0.2, 0.9)], 0.95), 2)
+    0.14
     """
     z = NormalDist().inv_cdf(0.5 + level / 2)
-    return math.ceil(z**2 / 4 / precision**2)
+    hardest = (min(max(0.5, share.low), share.high) for share in shares)
+    return max(z * math.sqrt(p * (1 - p) / n_labels) for p in hardest)
+
+
+def labels_said(shares: Sequence[Share], level: float, n_items: int) -> str:
+    """What a few random labels give."""
+    n_labels = min(FEW_LABELS, n_items)
+    if n_labels == n_items:
+        return f"labels of all {n_items} items give the share itself"
+    points = 100 * reach_of_labels(n_labels, shares, level)
+    return f"{n_labels} random labels bring this to about plus or minus {points:.0f} points"
+
+
+def groups_said(groups: GroupErrors) -> str:
+    """Who would have erred by how much on the user's own groups, in a sentence for everyone."""
+    others = sorted(
+        (m for m in groups.errors if m not in (groups.method, NOTHING)),
+        key=lambda method: groups.errors[method],
+    )
+    own = f"{groups.method}, the method used here, would have erred by {_points(groups)}"
+    told = ", ".join(f"{m} by {100 * groups.errors[m]:.1f}" for m in others)
+    n_groups = f"{len(groups.groups)} groups"
+    if groups.design == FORWARD:
+        n_groups = f"{len(groups.groups)} {groups.every or 'year'}s"
+        how = "each estimated from those before it"
+    else:
+        how = "each left out in turn"
+    nothing = f"answering the training prevalence by {100 * groups.errors[NOTHING]:.1f}"
+    return f"On your own {groups.column!r} ({n_groups}, {how}) {own}, {told}; {nothing}."
+
+
+def _points(groups: GroupErrors) -> str:
+    return f"{100 * groups.errors[groups.method]:.1f} points on average"
 
 
 def batch_warnings(
@@ -251,9 +320,13 @@ def advice(
     *,
     untrained: bool,
     can_be_estimated: bool = True,
+    n_items: int,
+    level: float,
 ) -> Iterator[str]:
     """What to do next."""
     if audit is not None:
+        if audit.looked is not None:
+            yield _whether_to_stop(audit)
         if audit.contradicts:
             yield (
                 "The audit contradicts the method: use the audited estimate, and add newly "
@@ -262,23 +335,35 @@ def advice(
         else:
             yield "The audit agrees with the method. Audit again when the source changes."
         return
+    then = (
+        "`quantshift audit-plan` draws them, and `quantshift quantify --audit` estimates the share "
+        "from them."
+    )
+    few = labels_said(shares, level, n_items)
     if not can_be_estimated:
-        yield (
-            "Add columns that tell something about the label, or label some random items: "
-            "`quantshift audit-plan` draws them, and `quantshift quantify --audit` estimates the "
-            "shares from their labels."
-        )
+        yield f"Add columns that tell something about the label, or label some items: {few}. {then}"
         return
     reason = _doubt(assumptions, shift, untrained=untrained)
     if reason:
-        yield (
-            f"Label some random items, because {reason}: `quantshift audit-plan` draws them, and "
-            "`quantshift quantify --audit` then gives an estimate that holds under any shift."
-        )
+        yield f"Label some items, because {reason}: {few}, whatever has shifted. {then}"
     elif max(share.high - share.low for share in shares) > WIDE:
-        yield "For a narrower interval give more items, or label some: `quantshift audit-plan`."
+        yield f"For a narrower interval give more items, or label some: {few}. {then}"
     else:
-        yield "Nothing to do. An audit (`quantshift audit-plan`) would confirm the estimate."
+        yield NOTHING_TO_DO
+
+
+def _whether_to_stop(audit: Audited) -> str:
+    """Whether an audit with many looks may end, or how many labels it takes."""
+    looked = audit.looked
+    assert looked is not None
+    now, wanted = f"{100 * looked.half_width:.1f}", f"{100 * looked.precision:.1f}"
+    if looked.reached:
+        return f"You may stop: the limits are plus or minus {now} points, and {wanted} were wanted."
+    more = looked.n_needed - audit.n_labelled
+    return (
+        f"The limits are plus or minus {now} points. For {wanted} label about {more:,} more, from "
+        "the top of the sheet; look as often as you like."
+    )
 
 
 def _doubt(

@@ -13,6 +13,7 @@ References: G. Forman, "Quantifying counts and costs via classification", DMKD 2
 et al., "Quantification via probability estimators", ICDM 2010 (PACC).
 """
 
+import math
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -125,13 +126,13 @@ def adjust(
     """
     n_samples, n_classes = counts.shape
     separation = float(np.linalg.det(rates)) if n_classes > 2 else rates[1, 1] - rates[1, 0]
-    singular = np.linalg.svd(rates, compute_uv=False)[-1] < SINGULAR
+    singular = smallest_singular_value(rates) < SINGULAR
     if n_classes > 2:
         p_hat, clipped = _adjust_many(counts, rates, prior, singular=singular)
     elif singular:
         p_hat, clipped = counts, np.zeros(n_samples, dtype=bool)
     else:
-        p_hat, clipped = adjust_binary(counts[:, 1], rates[1, 1], rates[1, 0])
+        p_hat, clipped = adjust_binary(counts[:, 1], float(rates[1, 1]), float(rates[1, 0]))
     return p_hat, {
         "clipped": clipped,
         "separation": np.full(n_samples, separation),
@@ -139,12 +140,26 @@ def adjust(
     }
 
 
+def smallest_singular_value(matrix: NDArray[np.float64]) -> float:
+    """Of a square matrix; in closed form if it is 2 by 2.
+
+    The two singular values have the determinant as product and the squared entries as sum of
+    squares.
+    """
+    if len(matrix) > 2:
+        return float(np.linalg.svd(matrix, compute_uv=False)[-1])
+    (a, b), (c, d) = matrix.tolist()
+    product, squares = abs(a * d - b * c), a * a + b * b + c * c + d * d
+    largest = math.sqrt((squares + math.sqrt(max(squares**2 - 4 * product**2, 0.0))) / 2)
+    return product / largest if largest > 0 else 0.0
+
+
 def adjust_binary(
     count: NDArray[np.float64], tpr: float, fpr: float
 ) -> tuple[Prevalences, NDArray[np.bool_]]:
     """Forman's correction: prevalences (n_samples, 2), and which of them had to be clipped."""
     exact = (count - fpr) / (tpr - fpr)
-    positive = np.clip(exact, 0.0, 1.0)
+    positive = np.minimum(np.maximum(exact, 0.0), 1.0)
     return of_positive(positive), positive != exact
 
 

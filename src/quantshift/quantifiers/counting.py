@@ -64,5 +64,11 @@ class PCC(AbstractAggregative):
 
 def hard_predictions(posteriors: Posteriors) -> NDArray[np.float64]:
     """Indicators of the most probable class (the first of equals), shape (n_classes, n_items)."""
+    if posteriors.shape[1] == 2:
+        first, second = posteriors[:, 0], posteriors[:, 1]
+        indicators = np.empty((2, len(posteriors)))
+        np.greater_equal(first, second, out=indicators[0])
+        np.greater(second, first, out=indicators[1])
+        return indicators
     winners = posteriors.argmax(axis=1)
     return np.asarray(winners == np.arange(posteriors.shape[1])[:, np.newaxis], dtype=np.float64)

@@ -13,6 +13,7 @@ checks, batches, blocks, diagnostics.
 """
 
 import inspect
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
@@ -40,7 +41,13 @@ from quantshift.classify.posteriors import check_posteriors
 from quantshift.errors import DataError, UserError
 from quantshift.labels import encode_labels
 from quantshift.quantifiers.items import Items, take_rows, uneven
-from quantshift.quantifiers.samples import count_samples, index_blocks
+from quantshift.quantifiers.samples import (
+    BLOCK_ITEMS,
+    Blocks,
+    consecutive_blocks,
+    count_samples,
+    index_blocks,
+)
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.weights import Weights, checked_weights
 
@@ -120,8 +127,17 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
     adjusts: ClassVar[bool] = True
     """Allows for what the training items of a class look like, rather than counting answers."""
 
+    positive_class: ClassVar[bool] = False
+    """Of two classes the second is the positive one: exchanged, they get other estimates."""
+
     beyond_prior_shift: ClassVar[bool] = False
     """Adjusts for other shifts as well, so that a mixture of the training classes is not all."""
+
+    ordered: ClassVar[bool] = False
+    """Takes the classes to be ordered as `classes_`: in another order they are another problem."""
+
+    later_options: ClassVar[frozenset[str]] = frozenset()
+    """Options that were added later and by default change nothing: no part of signatures then."""
 
     no_interval: ClassVar[str] = ""
     """Why the method's error cannot be told from replicates, and what to use instead, if so."""
@@ -193,7 +209,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
 
     def items(self, X: Any, weights: ArrayLike | None = None) -> Items:
         """What the method sees of the items of X: classify once, estimate many times."""
-        check_is_fitted(self, "classes_")
+        self._check_fitted()
         X = item_rows(X)
         n_items = n_rows(X)
         if n_items == 0:
@@ -214,12 +230,12 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
 
     def estimate_items(self, items: Items, samples: Samples | None = None) -> Estimate:
         """Like `estimate`, for what is known of the items (as `items(X)` returns it)."""
-        check_is_fitted(self, "classes_")
+        self._check_fitted()
         if samples is not None:
-            return self._estimate(items, samples, (count_samples(samples),))
+            return self._estimate_samples(items, samples)
         if not len(items):
             raise DataError(EMPTY)
-        return self._estimate(items, np.arange(len(items))[np.newaxis], ())
+        return self._estimate(items, consecutive_blocks(1, len(items)), ())
 
     def reduction(self, features: Any, codes: Codes, weights: Weights | None = None) -> Reduction:
         """What the method makes of features, learnt from those of the training items.
@@ -240,7 +256,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
 
     def refitter(self) -> Callable[[Indices], Self]:
         """`refit` for many calls: what does not depend on the rows is computed once."""
-        check_is_fitted(self, "classes_")
+        self._check_fitted()
 
         def refit(rows: Indices) -> Any:
             return copy(self)._set_fitted(
@@ -257,6 +273,21 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
     def takes_weights(self) -> bool:
         """Whether items may have weights."""
         return _has_weights(self._solve)
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether estimates are drawn towards a prior, the more so the smaller the sample is."""
+        return False
+
+    def draws(
+        self, items: Items, samples: Samples, n_draws: int, *, seed: int = 0
+    ) -> Prevalences | None:
+        """Draws of each sample's prevalence from its posterior, (n_samples, n_draws, n_classes).
+
+        Intervals are made of them if there are any. None: the method has no posterior, and its
+        error is found by resampling.
+        """
+        return None
 
     @abstractmethod
     def _learn(self, items: Items, codes: Codes) -> None:
@@ -318,6 +349,10 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         folds = folds_of(cv, codes, seed=options.get("seed", SEED))
         return cross_fit(classifier, X, codes, classes, folds, crisp=self.crisp, weights=weights)
 
+    def _check_fitted(self) -> None:
+        if "classes_" not in vars(self):  # scikit-learn's check takes as long as PCC's mean
+            check_is_fitted(self, "classes_")
+
     def _set_fitted(self, items: Items, codes: Codes, classes: NDArray[Any]) -> Self:
         items = replace(items, weights=uneven(items.weights))
         self._set_training(items, codes, classes)
@@ -346,29 +381,29 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
             model = model.estimator
         return model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X
 
-    def _estimate(self, items: Items, samples: Samples, shape: tuple[int, ...]) -> Estimate:
+    def _estimate_samples(self, items: Items, samples: Samples) -> Estimate:
+        shape = (count_samples(samples),)
+        return self._estimate(items, index_blocks(samples, len(items) if items else None), shape)
+
+    def _estimate(self, items: Items, blocks: Blocks, shape: tuple[int, ...]) -> Estimate:
         weights = uneven(checked_weights(items.weights, len(items)))
         if weights is not None and not self.takes_weights:
             raise _no_weights(self)
         representation = self._represent_items(items)
-        p_hat = np.empty((int(np.prod(shape)), len(self.classes_)))
-        diagnostics: dict[str, NDArray[Any]] = {}
-        for members, index in index_blocks(samples, len(items) if items else None):
+        solved = []
+        for members, index in blocks:
             if weights is None:
-                p_hat[members], told = self._solve(representation, index)
+                p_hat, told = self._solve(representation, index)
             else:
                 _check_total_weight(weights, index, members)
-                p_hat[members], told = self._solve(representation, index, weights)
-            for name, values in told.items():
-                if name not in diagnostics:
-                    diagnostics[name] = np.empty((len(p_hat), *values.shape[1:]), values.dtype)
-                diagnostics[name][members] = values
+                p_hat, told = self._solve(representation, index, weights)
+            solved.append((members, p_hat, told))
+        p_hat, told = _in_order(solved)
         return Estimate(
             prevalence=p_hat.reshape(*shape, -1),
             classes=self.classes_,
             diagnostics={
-                name: column.reshape((*shape, *column.shape[1:]))
-                for name, column in diagnostics.items()
+                name: column.reshape((*shape, *column.shape[1:])) for name, column in told.items()
             },
         )
 
@@ -420,7 +455,7 @@ class AbstractClassifying(AbstractQuantifier):
         weights: ArrayLike | None = None,
     ) -> Estimate:
         """Like `aggregate`, with the diagnostics."""
-        check_is_fitted(self, "classes_")
+        self._check_fitted()
         p = check_posteriors(posteriors, len(self.classes_))
         w = None if weights is None else np.asarray(weights, dtype=np.float64)
         if w is not None and w.shape != p.shape[:-1]:
@@ -431,15 +466,13 @@ class AbstractClassifying(AbstractQuantifier):
         pool = Items(p.reshape(-1, p.shape[-1]), weights=None if w is None else w.ravel())
         if samples is None:
             shape = p.shape[:-2]
-            n_samples = int(np.prod(shape))
-            index = np.arange(n_samples * p.shape[-2]).reshape(n_samples, -1)
-            return self._estimate(pool, index, shape)
+            return self._estimate(pool, consecutive_blocks(math.prod(shape), p.shape[-2]), shape)
         if p.ndim > 2:
             raise DataError(
                 "samples index one pool of posteriors (n_items, n_classes), "
                 f"got posteriors of shape {p.shape}"
             )
-        return self._estimate(pool, samples, (count_samples(samples),))
+        return self._estimate_samples(pool, samples)
 
     @property
     def held_out_posteriors_(self) -> Posteriors:
@@ -482,8 +515,11 @@ def sample_means(
     representation: NDArray[Any], index: Indices, weights: Weights | None = None
 ) -> NDArray[np.float64]:
     """Mean representation of each sample, shape (n_samples, n_features)."""
-    # Feature by feature: a gather of one contiguous row, and a sum along contiguous memory.
     if weights is None:
+        if index.size * len(representation) <= BLOCK_ITEMS // 8:
+            sums = np.add.reduce(representation.take(index, axis=1), axis=2)
+            return np.asarray(np.divide(sums.T, index.shape[1], order="C"))
+        # Feature by feature: a gather of one contiguous row, and a sum along contiguous memory.
         return np.stack([row[index].mean(axis=1) for row in representation], axis=1)
     w = weights[index]
     sums = np.stack([(row[index] * w).sum(axis=1) for row in representation], axis=1)
@@ -534,6 +570,29 @@ def _checked_training(
     weights: ArrayLike | None, codes: Codes, classes: NDArray[Any]
 ) -> Weights | None:
     return checked_weights(weights, len(codes), codes, len(classes), classes=classes)
+
+
+def _in_order(
+    solved: Sequence[tuple[Indices, Prevalences, Diagnostics]],
+) -> tuple[Prevalences, Diagnostics]:
+    """Prevalences and diagnostics of all samples, from those of blocks; always copies."""
+    _, p_hat, told = solved[0]
+    if len(solved) == 1:  # whose samples are in order
+        return (
+            np.array(p_hat, dtype=np.float64, order="C"),
+            {name: np.array(values, order="C") for name, values in told.items()},
+        )
+    n_samples = sum(len(members) for members, _, _ in solved)
+    everyone = np.empty((n_samples, p_hat.shape[1]))
+    diagnostics = {
+        name: np.empty((n_samples, *values.shape[1:]), values.dtype)
+        for name, values in told.items()
+    }
+    for members, p_hat, told in solved:
+        everyone[members] = p_hat
+        for name, values in told.items():
+            diagnostics[name][members] = values
+    return everyone, diagnostics
 
 
 def _check_total_weight(weights: Weights, index: Indices, members: Indices) -> None:

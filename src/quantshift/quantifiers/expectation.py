@@ -7,13 +7,20 @@ maximum of this concave likelihood. `solvers` goes to the same maximum by Newton
 four passes over the items (two classes) to ten instead of tens to thousands, and exact where EM
 crawls (prevalences near 0 or 1).
 
+A Dirichlet prior on q (`prior`) draws estimates of small samples, and of classes that are hard to
+tell apart, towards equal shares: over 24 data sets it lowered the error more than calibration did
+(Gonzalez et al.). How strong it should be is a matter of the data, and "auto" asks them.
+
 References: M. Saerens et al., "Adjusting the outputs of a classifier to new a priori
 probabilities: a simple procedure", Neural Computation 14 (2002); A. Alexandari et al., "Maximum
-likelihood with bias-corrected calibration is hard-to-beat at label shift adaptation", ICML 2020.
+likelihood with bias-corrected calibration is hard-to-beat at label shift adaptation", ICML 2020;
+P. Gonzalez et al., "Stabilizing EM-based quantification", LQ 2025 (prior).
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from copy import copy
+from numbers import Real
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
@@ -22,64 +29,51 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from quantshift import prevalence
 from quantshift.classify.calibration import AUTO, CALIBRATIONS, Calibrator
-from quantshift.errors import unknown_name
+from quantshift.classify.folds import stratified_folds
+from quantshift.errors import UserError, unknown_name
+from quantshift.quantifiers.dirichlet import maximise_posteriors
 from quantshift.quantifiers.estimator import AbstractAggregative, Diagnostics
 from quantshift.quantifiers.items import drawn_weights
+from quantshift.quantifiers.simulation import ClassMembers
 from quantshift.quantifiers.solvers import maximise_mixtures
+from quantshift.seeding import generator
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.weights import Weights
 
+PRIORS = (1.0, 2.0, 5.0, 10.0)
+"""What `prior="auto"` chooses from; 1 is no prior."""
 
-class SLD(AbstractAggregative):
-    """Saerens-Latinne-Decaestecker: the prevalence of maximum likelihood, by EM.
+N_VALIDATION, VALIDATION_SIZE, VALIDATION_FOLDS = 200, 100, 5
+"""Samples by which it does, their size, and parts of the training items that are calibrated by a
+calibration without them."""
 
-    calibration: how the classifier's posteriors are calibrated on out-of-fold ones (`cv` folds)
-        before use: "sigmoid", "temperature", "beta", "smooth", "isotonic", "none", or "auto"
-        (default), which compares all but "temperature" and "none" by their cross-entropy on items
-        held out from them and takes the best, or a simpler one that is about as good.
-    tol: largest error of a prevalence at which the estimate counts as converged; the conditions of
-        a maximum hold to 1e-7 besides.
-    max_iter: after so many passes over the items the estimate is given as it is, with `converged`
-        False.
+DIAGNOSTICS: Mapping[str, str] = MappingProxyType({"iterations": "int", "converged": "bool"})
+
+
+class AbstractLikelihood(AbstractAggregative):
+    """A method that maximises the likelihood of calibrated posteriors, with or without a prior.
+
+    Parameters that it expects: `calibration`.
     """
-
-    assumption: ClassVar[str] = (
-        "P(X|Y) is the same in the sample (prior shift), posteriors calibrated"
-    )
-    diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
-        {"iterations": "int", "converged": "bool"}
-    )
 
     calibrator_: Calibrator
 
-    def __init__(
-        self,
-        classifier: BaseEstimator | None = None,
-        *,
-        calibration: str = AUTO,
-        tol: float = 1e-6,
-        max_iter: int = 1000,
-        cv: int = 5,
-        seed: int = 0,
+    @abstractmethod
+    def _choose_prior(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
-        self.classifier = classifier
-        self.calibration = calibration
-        self.tol = tol
-        self.max_iter = max_iter
-        self.cv = cv
-        self.seed = seed
-
-    def needs_held_out_posteriors(self) -> bool:
-        """Only calibration does."""
-        return self.calibration != "none"
+        """Choose what is to be chosen when the calibration is fitted."""
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
-        if self.calibration not in CALIBRATIONS:
-            raise unknown_name("calibration", self.calibration, CALIBRATIONS)
-        self.calibrator_ = CALIBRATIONS[self.calibration](posteriors, codes, weights)
+        calibration = self.get_params(deep=False)["calibration"]
+        if calibration not in CALIBRATIONS:
+            raise unknown_name("calibration", calibration, CALIBRATIONS)
+        self.calibrator_ = CALIBRATIONS[calibration](posteriors, codes, weights)
+        self._choose_prior(posteriors, codes, weights)
 
     def refitter(self) -> Callable[[Indices], Self]:
         """The calibration keeps its kind and is fitted again from where it is."""
@@ -96,19 +90,143 @@ class SLD(AbstractAggregative):
         return refit
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
-        ratios = self.calibrator_(posteriors) / self.prior_
+        return self._ratios(self.calibrator_(posteriors))
+
+    def _ratios(self, calibrated: Posteriors) -> NDArray[np.float64]:
+        """Likelihoods of the items under each class, up to a factor, (n_classes, n_items)."""
+        ratios = calibrated / self.prior_
         # Only the proportions between the classes of an item matter.
         return np.ascontiguousarray((ratios / ratios.sum(axis=1, keepdims=True)).T)
+
+
+class SLD(AbstractLikelihood):
+    """Saerens-Latinne-Decaestecker: the prevalence of maximum likelihood, by EM.
+
+    calibration: how the classifier's posteriors are calibrated on out-of-fold ones (`cv` folds)
+        before use: "sigmoid", "beta", "smooth", "isotonic", "temperature", "bcts", "vs", "nbvs",
+        "none", or "auto" (default), which compares those that keep the training prevalence by their
+        cross-entropy on items held out from them ("bcts" and "vs" with more than two classes only)
+        and takes the best, or a simpler one that is about as good.
+    prior: the alpha of a symmetric Dirichlet prior on the prevalence, at least 1; the estimate is
+        then the maximum a posteriori, as if alpha - 1 items of each class were added to the sample.
+        "auto" takes the alpha among 1, 2, 5 and 10 with the least error on samples of 100 held-out
+        items, their prevalences uniform on the simplex. None (default) is 1.
+    tol: largest error of a prevalence at which the estimate counts as converged; the conditions of
+        a maximum hold to 1e-7 besides.
+    max_iter: after so many passes over the items the estimate is given as it is, with `converged`
+        False.
+
+    Fitted state: `alpha_`, the prior's.
+    """
+
+    assumption: ClassVar[str] = (
+        "P(X|Y) is the same in the sample (prior shift), posteriors calibrated"
+    )
+    diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
+    later_options: ClassVar[frozenset[str]] = frozenset({"prior"})
+
+    alpha_: float
+
+    def __init__(
+        self,
+        classifier: BaseEstimator | None = None,
+        *,
+        calibration: str = AUTO,
+        prior: float | str | None = None,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        cv: int = 5,
+        seed: int = 0,
+    ) -> None:
+        self.classifier = classifier
+        self.calibration = calibration
+        self.prior = prior
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cv = cv
+        self.seed = seed
+
+    def needs_held_out_posteriors(self) -> bool:
+        """Only calibration and the choice of a prior do."""
+        return self.calibration != "none" or self.prior == AUTO
+
+    @property
+    def shrinks(self) -> bool:
+        """With a prior it does."""
+        return self.prior is not None
+
+    def _choose_prior(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
+        if self.prior == AUTO:
+            self.alpha_ = self._validated_prior(posteriors, codes, weights)
+        elif self.prior is None:
+            self.alpha_ = 1.0
+        elif isinstance(self.prior, Real) and 1 <= float(self.prior) < np.inf:
+            self.alpha_ = float(self.prior)
+        else:
+            raise UserError(
+                f'prior must be a number of at least 1, "auto" or None, got {self.prior!r}'
+            )
+
+    def _validated_prior(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None
+    ) -> float:
+        """The alpha with the least error on samples of known prevalence."""
+        ratios = self._ratios(self._cross_calibrated(posteriors, codes, weights))
+        n_classes = len(ratios)
+        rng = generator(self.seed, purpose="prior of SLD", n_classes=n_classes)
+        p_true = prevalence.uniform(N_VALIDATION, n_classes, rng)
+        index = ClassMembers(codes, n_classes, weights).draw(p_true, VALIDATION_SIZE, 1, rng)
+        found = np.eye(n_classes)[codes[index]].mean(axis=1)
+        errors = [
+            np.abs(self._maximum(ratios, index, alpha, None)[0] - found).mean() for alpha in PRIORS
+        ]
+        return PRIORS[int(np.argmin(errors))]
+
+    def _cross_calibrated(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None
+    ) -> Posteriors:
+        """Posteriors calibrated by the items of other folds, where there are enough."""
+        if np.bincount(codes).min() < VALIDATION_FOLDS:
+            return self.calibrator_(posteriors)
+        refit = self.calibrator_.refitter(posteriors, codes, weights)
+        folds = stratified_folds(codes, VALIDATION_FOLDS, seed=self.seed)
+        heft = np.ones(len(codes)) if weights is None else weights
+        calibrated = np.empty_like(posteriors)
+        for fold in range(VALIDATION_FOLDS):
+            own = folds == fold
+            calibrated[own] = refit(np.where(own, 0.0, heft))(posteriors[own])
+        return calibrated
 
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
-        p_hat, passes, converged = maximise_mixtures(
-            representation,
+        p_hat, passes, converged = self._maximum(representation, index, self.alpha_, weights)
+        return p_hat, {"iterations": passes, "converged": converged}
+
+    def _maximum(
+        self,
+        ratios: NDArray[Any],
+        index: Indices,
+        alpha: float,
+        weights: Weights | None,
+    ) -> tuple[Prevalences, NDArray[np.int64], NDArray[np.bool_]]:
+        if alpha == 1:
+            return maximise_mixtures(
+                ratios,
+                index,
+                self.prior_,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                weights=weights,
+            )
+        return maximise_posteriors(
+            ratios,
             index,
             self.prior_,
+            np.full(len(index), alpha - 1),
             tol=self.tol,
             max_iter=self.max_iter,
             weights=weights,
         )
-        return p_hat, {"iterations": passes, "converged": converged}

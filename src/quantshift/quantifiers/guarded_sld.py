@@ -9,16 +9,12 @@ refuted.
 
               tested                             not refuted    refuted
     columns   prior shift                        SubclassSLD    PCC
-    signal    shifts of classes and subgroups    SubclassSLD    PCC + lambda (SLD - PCC)
+    signal    shifts of classes and subgroups    SubclassSLD    PCC + lambda (SubclassSLD - PCC)
 
-lambda is 1 where the tilt of SLD explains the scores of the sample, though not its features, and 0
-where it does not: with o the scores of the training items, q those of the sample and KS the
-Kolmogorov-Smirnov distance,
-
-    E = (KS(o, q) - KS(o tilted, q)) / (KS(o, q) - KS_0),  lambda = clip(10 E, 0, 1),
-
-times clip(KS(o, q) / KS_0 - 2, 0, 1): scores that have not moved explain nothing. KS_0 is what
-chance gives.
+lambda is the change of prevalence that SubclassSLD finds (half the sum of the absolute differences
+to the training prevalence) divided by .1, at most 1. Where texts of an unseen kind have come in,
+SLD finds a small change of prevalence whether there is one or not, and the mean posterior is nearer
+to the truth; of a large change the mean posterior sees less than half.
 
 Posteriors are those of two classifiers, each out of fold on the training items and by the models
 of the folds on the sample; the one with the lower log-loss counts. After a refutation nothing in
@@ -38,7 +34,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -77,8 +72,8 @@ MARGIN = 0.04
 
 NORMAL = 1.96
 
-EXPLAINED = 0.1
-"""Share of the change in the scores from which on SLD is taken to explain it."""
+MOVED = 0.1
+"""Change of prevalence from which on SubclassSLD is believed in spite of a refutation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,12 +149,12 @@ class Look:
 class Represented:
     """Items for every assumption.
 
-    subclasses: for SubclassSLD. calibrated: mean posteriors by each classifier, (n_classes,
-    n_items). ratios: for SLD, by each classifier and each of its models. position: for the test.
+    subclasses: for SubclassSLD. By each classifier and each of its models, (n_classes, n_items):
+    calibrated, posteriors for PCC; ratios, for SLD. position: for the test.
     """
 
     subclasses: SubclassItems
-    calibrated: Sequence[Reals]
+    calibrated: Sequence[Sequence[Reals]]
     ratios: Sequence[Sequence[Reals]]
     position: Reals
 
@@ -179,7 +174,8 @@ class GuardedSLD(AbstractQuantifier):
     Diagnostics beside `refuted`, `auc` and `z` of the test, (..., n_classes) each: `prior`,
     SubclassSLD's estimate; `covariate`, PCC's; `low` and `high`, the limits of the hull; and what
     it spans, `allowed` (..., n_assumptions, n_classes): the training prevalence, PCC by each
-    classifier, SLD by each.
+    classifier, SLD by each. `members` (..., n_members, n_classes) is PCC by each model of the
+    better classifier, which has not seen one fold: how much PCC depends on the training items.
     """
 
     assumption: ClassVar[str] = (
@@ -261,7 +257,7 @@ class GuardedSLD(AbstractQuantifier):
         folds = folds_of(self.cv, codes, seed=self.seed)
         rivals = self.classifiers or _default_classifiers(X, self.seed)
         self.learnt_ = tuple(
-            _learnt(rival, X, codes, n_classes, folds, weights) for rival in rivals
+            _learnt(rival, X, codes, n_classes, folds, weights, self.seed) for rival in rivals
         )
         self.best_ = min(self.learnt_, key=lambda learnt: learnt.loss)
         self.subclass_sld_ = SubclassSLD(seed=self.seed)
@@ -290,8 +286,9 @@ class GuardedSLD(AbstractQuantifier):
         seen = self._seen(items)
         calibrated, ratios = [], []
         for learnt, members in zip(self.learnt_, seen.committees, strict=True):
-            posteriors = np.mean([learnt.sld.calibrator_(member) for member in members], axis=0)
-            calibrated.append(np.ascontiguousarray(posteriors.T))
+            calibrated.append(
+                [np.ascontiguousarray(learnt.sld.calibrator_(member).T) for member in members]
+            )
             ratios.append([learnt.sld._represent(member) for member in members])
         own = self.subclass_sld_._represent_items(self.subclass_items(items))
         return Represented(own, calibrated, ratios, seen.position)
@@ -301,7 +298,11 @@ class GuardedSLD(AbstractQuantifier):
     ) -> tuple[Prevalences, Diagnostics]:
         prior, told = self.subclass_sld_._solve(representation.subclasses, index, weights)
         shares = modelled_shares(told, FAMILY[self.mode_])
-        pcc = [sample_means(rows, index, weights) for rows in representation.calibrated]
+        by_member = [
+            np.stack([sample_means(rows, index, weights) for rows in members], axis=1)
+            for members in representation.calibrated
+        ]
+        pcc = [members.mean(axis=1) for members in by_member]
         sld = [
             np.mean([learnt.sld._solve(rows, index, weights)[0] for rows in members], axis=0)
             for learnt, members in zip(self.learnt_, representation.ratios, strict=True)
@@ -318,14 +319,11 @@ class GuardedSLD(AbstractQuantifier):
         elif self.assume == "covariate":
             p_hat = covariate
         else:
-            p_hat = prior.copy()
-            for sample in np.flatnonzero(refuted):
-                p_hat[sample] = covariate[sample]
-                if self.mode_ == "signal":
-                    q = representation.calibrated[best].T[index[sample]]
-                    w = None if weights is None else weights[index[sample]]
-                    explained = self._explained(q, w, sld[best][sample])
-                    p_hat[sample] += explained * (sld[best][sample] - covariate[sample])
+            instead = covariate
+            if self.mode_ == "signal":
+                moved = np.abs(prior - self.prior_).sum(axis=1, keepdims=True) / 2
+                instead = covariate + np.minimum(moved / MOVED, 1.0) * (prior - covariate)
+            p_hat = np.where(refuted[:, np.newaxis], instead, prior)
         allowed = np.stack([np.broadcast_to(self.prior_, prior.shape), *pcc, *sld], axis=1)
         low, high = hull(allowed, covariate, _sizes(index, weights))
         return p_hat / p_hat.sum(axis=1, keepdims=True), {
@@ -335,6 +333,7 @@ class GuardedSLD(AbstractQuantifier):
             "prior": prior,
             "covariate": covariate,
             "allowed": allowed,
+            "members": by_member[best],
             "low": np.minimum(low, p_hat),
             "high": np.maximum(high, p_hat),
         }
@@ -346,22 +345,6 @@ class GuardedSLD(AbstractQuantifier):
         if self.assume != "auto":
             return NOT_TOLD_APART
         return self.training_.separation(shares, seen.position[rows], own)
-
-    def _explained(self, q: Posteriors, weights: Weights | None, p_sld: Prevalences) -> float:
-        """lambda: how much of the way from PCC to SLD the scores of the sample support."""
-        learnt, codes = self.best_, self.held_out_codes_
-        scores = learnt.sld.calibrator_(learnt.out_of_fold)
-        known = self.held_out_.weights
-        known = np.ones(len(codes)) if known is None else known
-        tilt = known * (p_sld / self.prior_)[codes]
-        own = np.ones(len(q)) if weights is None else weights
-        raw, tilted = (
-            np.mean([_distance(o, w, r, own) for o, r in zip(scores.T, q.T, strict=True)])
-            for w in (known, tilt)
-        )
-        chance = 0.75 * np.sqrt(1 / effective_size(tilt) + 1 / effective_size(own))
-        share = np.clip((raw - tilted) / max(raw - chance, 0.01), 0, 1)
-        return float(np.clip(share / EXPLAINED, 0, 1) * np.clip(raw / chance - 2, 0, 1))
 
 
 def hull(allowed: Reals, centre: Prevalences, size: Reals) -> tuple[Reals, Reals]:
@@ -375,6 +358,32 @@ def hull(allowed: Reals, centre: Prevalences, size: Reals) -> tuple[Reals, Reals
     return np.maximum(low, 0.0), np.minimum(high, 1.0)
 
 
+def training_deviations(members: Reals) -> Reals:
+    """What the training items add to the error of PCC, (n_samples, n_members, n_classes).
+
+    members: PCC by models each of which has not seen one fold of the training items. Weighted with
+    independent standard normal numbers and summed over the members, these deviations have the
+    variance of the delete-a-group jackknife (P. Kott, Journal of Official Statistics 17, 2001).
+    """
+    n_members = members.shape[1]
+    centred = members - members.mean(axis=1, keepdims=True)
+    return np.asarray(np.sqrt((n_members - 1) / n_members) * centred)
+
+
+def covariate_limits(means: Reals, members: Reals, size: Reals) -> tuple[Reals, Reals]:
+    """Limits of PCC where covariate shift is assumed, (n_samples, n_classes) each.
+
+    means: PCC by each classifier, (n_samples, n_classifiers, n_classes): the limits hold them all.
+    members: of the better one; size: of the samples.
+    """
+    centre = members.mean(axis=1)
+    sampling = centre * (1 - centre) / size[:, np.newaxis]
+    training = np.square(training_deviations(members)).sum(axis=1)
+    margin = NORMAL * np.sqrt(sampling + training)
+    low, high = means.min(axis=1) - margin, means.max(axis=1) + margin
+    return np.maximum(low, 0.0), np.minimum(high, 1.0)
+
+
 def _learnt(
     classifier: BaseEstimator,
     X: Any,
@@ -382,19 +391,22 @@ def _learnt(
     n_classes: int,
     folds: Indices,
     weights: Weights | None,
+    seed: int,
 ) -> Learnt:
     posteriors, models = cross_fit(
         classifier, X, codes, np.arange(n_classes), folds, weights=weights
     )
     of_truth = posteriors[np.arange(len(codes)), codes]
     loss = -np.average(np.log(np.maximum(of_truth, 1e-12)), weights=weights)
-    sld = SLD().fit_posteriors(posteriors, codes, weights=weights)
+    sld = SLD(seed=seed).fit_posteriors(posteriors, codes, weights=weights)
     return Learnt(models, posteriors, sld, float(loss))
 
 
 def _default_classifiers(X: Any, seed: int) -> list[BaseEstimator]:
     if issparse(X):
         return [LogisticRegression(C=10.0, max_iter=2000)]
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
     boosting = HistGradientBoostingClassifier(
         max_iter=100, learning_rate=0.06, max_leaf_nodes=12, early_stopping=False, random_state=0
     )
@@ -410,12 +422,3 @@ def _sizes(index: Indices, weights: Weights | None) -> Reals:
     if weights is None:
         return np.full(len(index), float(index.shape[1]))
     return np.array([effective_size(weights[rows]) for rows in index])
-
-
-def _distance(known: Reals, known_weights: Reals, new: Reals, new_weights: Reals) -> float:
-    """Kolmogorov-Smirnov distance of two weighted sets of numbers."""
-    values = np.concatenate([known, new])
-    steps = np.concatenate([known_weights / known_weights.sum(), -new_weights / new_weights.sum()])
-    order = np.argsort(values, kind="stable")
-    ends = np.flatnonzero(np.diff(values[order], append=np.inf))
-    return float(np.abs(np.cumsum(steps[order])[ends]).max())

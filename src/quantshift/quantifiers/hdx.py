@@ -13,13 +13,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
-from quantshift.errors import DataError, UserError
+from quantshift.errors import DataError
 from quantshift.prevalence import of_positive
 from quantshift.quantifiers.divergences import hellinger
 from quantshift.quantifiers.estimator import AbstractQuantifier, Diagnostics
-from quantshift.quantifiers.items import Items
+from quantshift.quantifiers.items import Items, dense_features
 from quantshift.quantifiers.matching import (
     DIAGNOSTICS,
     HDY_BINS,
@@ -33,9 +32,6 @@ from quantshift.quantifiers.matching import (
 )
 from quantshift.types import Codes, Indices, Prevalences
 from quantshift.weights import Weights
-
-MOST_FEATURES = 1000
-"""Histograms of more are slow, and those of single words hardly differ between classes."""
 
 MOST_BINS = 1 << 21
 """Of all features, for the samples that are matched at once."""
@@ -58,7 +54,7 @@ class HDx(AbstractQuantifier):
     histograms_: dict[int, NDArray[np.float64]]
 
     def _learn(self, items: Items, codes: Codes) -> None:
-        X = _numbers(items)
+        X = feature_numbers(items, "HDx")
         self.low_, spread = X.min(axis=0), np.ptp(X, axis=0)
         self.width_ = np.where(spread > 0, spread, 1.0)
         self.histograms_ = {
@@ -67,7 +63,7 @@ class HDx(AbstractQuantifier):
         }
 
     def _represent_items(self, items: Items) -> NDArray[Any]:
-        X = _numbers(items)
+        X = feature_numbers(items, "HDx")
         if X.shape[1] != len(self.low_):
             raise DataError(f"{X.shape[1]} features, but {len(self.low_)} in training")
         place = np.ascontiguousarray(np.clip((X - self.low_) / self.width_, 0.0, 1.0).T)
@@ -103,20 +99,6 @@ class HDx(AbstractQuantifier):
         return dict(zip(HDY_BINS, np.split(representation, len(HDY_BINS)), strict=True))
 
 
-def _numbers(items: Items) -> NDArray[np.float64]:
-    """Features as a dense matrix."""
-    if items.features is None:
-        raise UserError("HDx sees features: give those of the items")
-    if np.ndim(items.features) == 2 and items.features.shape[1] > MOST_FEATURES:
-        raise UserError(
-            f"HDx compares a histogram of every feature, and {items.features.shape[1]} are more "
-            f"than {MOST_FEATURES}: reduce them, e.g. by TruncatedSVD in a pipeline before it"
-        )
-    dense = items.features.toarray() if issparse(items.features) else items.features
-    try:
-        X = np.asarray(dense, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise UserError("HDx needs features in numbers: encode them first") from None
-    if X.ndim != 2 or not np.isfinite(X).all():
-        raise DataError("HDx needs a row of finite numbers per item")
-    return X
+def feature_numbers(items: Items, method: str) -> NDArray[np.float64]:
+    """Features as a dense matrix, for a method that has a histogram of each."""
+    return dense_features(items, method, "compares a histogram of every feature")

@@ -5,11 +5,12 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 from sklearn.utils import _safe_indexing
 
 from quantshift.classify.classifier import item_rows, n_rows
-from quantshift.errors import DataError
+from quantshift.errors import DataError, UserError
 from quantshift.types import Indices, Posteriors
 from quantshift.weights import Weights
 
@@ -44,7 +45,7 @@ class Items:
     weights: Weights | None = None
 
     def __post_init__(self) -> None:
-        sizes = {name: size for name, size in self._sizes().items() if size is not None}
+        sizes = self._sizes()
         if len(set(sizes.values())) > 1:
             told = ", ".join(f"{name} of {size}" for name, size in sizes.items())
             raise DataError(
@@ -52,11 +53,13 @@ class Items:
             )
 
     def __len__(self) -> int:
-        return next((size for size in self._sizes().values() if size is not None), 0)
+        if self.posteriors is not None:
+            return len(self.posteriors)
+        return next(iter(self._sizes().values()), 0)
 
     def __bool__(self) -> bool:
         """Whether anything is known of the items."""
-        return any(getattr(self, field.name) is not None for field in fields(self))
+        return self.posteriors is not None or bool(self._sizes())
 
     def take(self, rows: Indices) -> "Items":
         """The items at these positions."""
@@ -77,19 +80,51 @@ class Items:
         columns = ([getattr(part, field.name) for part in parts] for field in fields(cls))
         return cls(*map(_joined, columns))
 
-    def _sizes(self) -> dict[str, int | None]:
-        return {
-            "posteriors": None if self.posteriors is None else len(self.posteriors),
-            "committee": None if self.committee is None else self.committee.shape[1],
-            "features": None if self.features is None else n_rows(self.features),
-            "weights": None if self.weights is None else len(self.weights),
-        }
+    def _sizes(self) -> dict[str, int]:
+        """How many items each thing that is known tells of."""
+        sizes = {}
+        if self.posteriors is not None:
+            sizes["posteriors"] = len(self.posteriors)
+        if self.committee is not None:
+            sizes["committee"] = self.committee.shape[1]
+        if self.features is not None:
+            sizes["features"] = n_rows(self.features)
+        if self.weights is not None:
+            sizes["weights"] = len(self.weights)
+        return sizes
 
 
 def take_rows(values: Any, rows: Indices) -> Any:
     """Rows of a matrix, a data frame, a list, or of what features were reduced to."""
     direct = isinstance(values, np.ndarray | Reduced)
     return values[rows] if direct else _safe_indexing(item_rows(values), rows)
+
+
+MOST_FEATURES = 1000
+"""Methods that compare features as they are would be slow with more, and learn little."""
+
+
+def dense_features(items: Items, method: str, why: str = "") -> NDArray[np.float64]:
+    """Features as a dense matrix of finite numbers.
+
+    method: who asks, for the messages; why: what it does to each of the features.
+    """
+    if items.features is None:
+        raise UserError(f"{method} sees features: give those of the items")
+    if np.ndim(items.features) == 2 and items.features.shape[1] > MOST_FEATURES:
+        raise UserError(
+            f"{method} {why or 'compares items feature by feature'}, and "
+            f"{items.features.shape[1]} are more than {MOST_FEATURES}: reduce them, e.g. by "
+            "TruncatedSVD in a pipeline before it"
+        )
+    dense = items.features.toarray() if issparse(items.features) else items.features
+    try:
+        X = np.asarray(dense, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise UserError(f"{method} needs features in numbers: encode them first") from None
+    if X.ndim != 2 or not np.isfinite(X).all():
+        raise DataError(f"{method} needs a row of finite numbers per item")
+    return X
 
 
 def uneven(weights: Weights | None) -> Weights | None:

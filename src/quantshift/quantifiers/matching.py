@@ -26,7 +26,13 @@ from quantshift.errors import UserError, unknown_name
 from quantshift.prevalence import of_positive
 from quantshift.quantifiers.adjusted import DIAGNOSTICS as ADJUSTED
 from quantshift.quantifiers.adjusted import SINGULAR, adjust, adjust_binary
-from quantshift.quantifiers.divergences import DIVERGENCES, Divergence, hellinger
+from quantshift.quantifiers.divergences import (
+    DIVERGENCES,
+    Divergence,
+    hellinger,
+    squared_euclidean,
+    topsoe,
+)
 from quantshift.quantifiers.estimator import (
     AbstractAggregative,
     Diagnostics,
@@ -34,7 +40,14 @@ from quantshift.quantifiers.estimator import (
     sample_means,
 )
 from quantshift.quantifiers.mixtures import match_all
-from quantshift.quantifiers.unimodal import MOST_BINS, nearest_mixtures
+from quantshift.quantifiers.unimodal import (
+    HELLINGER,
+    MOST_BINS,
+    SQUARED_EUCLIDEAN,
+    TOPSOE,
+    nearest_common_mixtures,
+    nearest_mixtures,
+)
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.weights import Weights
 
@@ -44,6 +57,13 @@ SEARCH_TOLERANCE = 1e-6
 
 GOLDEN = (math.sqrt(5.0) - 1) / 2
 """What a step of the search leaves of an interval."""
+
+COMPILED: Sequence[tuple[Divergence, int]] = (
+    (hellinger, HELLINGER),
+    (topsoe, TOPSOE),
+    (squared_euclidean, SQUARED_EUCLIDEAN),
+)
+"""Divergences that `unimodal` knows, and their numbers there."""
 
 GRID_POINTS = 11
 """Of mixture weights, where several divergences are matched at once."""
@@ -210,12 +230,13 @@ class SMM(AbstractAggregative):
         means = sample_means(representation, index, weights)
         if len(self.classes_) > 2:
             return adjust(means, self.means_, self.prior_)
-        separation = self.means_[0, 0] - self.means_[0, 1]
-        degenerate = bool(np.abs(separation) < SINGULAR)
+        of_second, of_first = self.means_[0].tolist()
+        separation = of_second - of_first
+        degenerate = abs(separation) < SINGULAR
         if degenerate:
             p_hat, clipped = of_positive(means[:, 0]), np.zeros(len(index), dtype=bool)
         else:
-            p_hat, clipped = adjust_binary(means[:, 0], *self.means_[0])
+            p_hat, clipped = adjust_binary(means[:, 0], of_second, of_first)
         return p_hat, {
             "clipped": clipped,
             "separation": np.full(len(index), separation),
@@ -299,15 +320,17 @@ def match(
     """
     rest, own = np.ascontiguousarray(classes[0]), np.ascontiguousarray(classes[1])
 
-    def distance(weight: NDArray[np.float64]) -> NDArray[np.float64]:
-        share = weight[..., np.newaxis]
-        return divergence(share * own + (1 - share) * rest, samples)
-
-    if divergence is hellinger and samples.shape[-1] <= MOST_BINS:
+    compiled = [number for known, number in COMPILED if divergence is known]
+    if compiled and samples.shape[-1] <= MOST_BINS:
         weights, distances = nearest_mixtures(
-            np.ascontiguousarray(samples), own, rest, search_steps(1.0)
+            np.ascontiguousarray(samples), own, rest, search_steps(1.0), compiled[0]
         )
     else:
+
+        def distance(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+            share = weight[..., np.newaxis]
+            return divergence(share * own + (1 - share) * rest, samples)
+
         weights, distances = minimise_unimodal(distance, samples.shape[:-1])
     weights[:, (own == rest).all(axis=1)] = np.nan
     return weights, distances
@@ -321,18 +344,26 @@ def match_together(
     samples: (n_samples, n_channels, n_bins); classes: (2, n_channels, n_bins). The weight, that of
     the second class, is NaN where the classes have equal histograms.
     """
-    rest, own = classes
-
-    def distance(weight: NDArray[np.float64]) -> NDArray[np.float64]:
-        share = weight[..., np.newaxis, np.newaxis]
-        return np.asarray(divergence(share * own + (1 - share) * rest, samples).mean(axis=-1))
-
+    rest, own = np.ascontiguousarray(classes[0]), np.ascontiguousarray(classes[1])
     # The mean of distances that are unimodal one by one need not be: the best of a grid first.
     grid = np.linspace(0.0, 1.0, GRID_POINTS)
-    values = np.stack([distance(np.full(len(samples), point)) for point in grid])
-    best = values.argmin(axis=0)
-    ends = grid[np.maximum(best - 1, 0)], grid[np.minimum(best + 1, GRID_POINTS - 1)]
-    weights, distances = minimise_unimodal(distance, best.shape, *ends)
+    n_steps = search_steps(2 / (GRID_POINTS - 1))
+
+    compiled = [number for known, number in COMPILED if divergence is known]
+    if compiled and max(samples.shape[1:]) <= MOST_BINS:
+        weights, distances = nearest_common_mixtures(
+            np.ascontiguousarray(samples), own, rest, grid, n_steps, compiled[0]
+        )
+    else:
+
+        def distance(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+            share = weight[..., np.newaxis, np.newaxis]
+            return np.asarray(divergence(share * own + (1 - share) * rest, samples).mean(axis=-1))
+
+        values = np.stack([distance(np.full(len(samples), point)) for point in grid])
+        best = values.argmin(axis=0)
+        ends = grid[np.maximum(best - 1, 0)], grid[np.minimum(best + 1, GRID_POINTS - 1)]
+        weights, distances = minimise_unimodal(distance, best.shape, *ends, n_steps=n_steps)
     if (own == rest).all():
         weights = np.full_like(weights, np.nan)
     return weights, distances
@@ -374,17 +405,20 @@ def minimise_unimodal(
     shape: tuple[int, ...],
     low: ArrayLike = 0.0,
     high: ArrayLike = 1.0,
+    n_steps: int | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Golden-section search between low and high for many unimodal functions at once.
 
-    Arguments and minima; the ends are among the candidates.
+    n_steps: default: those that the widest interval takes. Arguments and minima; the ends are among
+    the candidates.
     """
     least, most = (np.array(np.broadcast_to(end, shape), dtype=np.float64) for end in (low, high))
     low, high = least, most
     left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
     at_left, at_right = objective(left), objective(right)
-    widest = float((most - least).max())
-    for _ in range(search_steps(widest)):
+    if n_steps is None:
+        n_steps = search_steps(float((most - least).max()))
+    for _ in range(n_steps):
         go_left = at_left < at_right
         low, high = np.where(go_left, low, left), np.where(go_left, right, high)
         fresh = np.where(go_left, high - GOLDEN * (high - low), low + GOLDEN * (high - low))

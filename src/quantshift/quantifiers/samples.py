@@ -5,7 +5,7 @@ same size make a rectangular index matrix, so every aggregation sees only rectan
 unequal size are grouped by size and put back in order afterwards.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,17 @@ PADDING = -1
 """Fills the rows of an index matrix whose samples are smaller than its width."""
 
 
-def index_blocks(
-    samples: ArrayLike | Sequence[ArrayLike], n_items: int | None
-) -> Iterator[tuple[Indices, Indices]]:
-    """Yields (which samples, their index matrix) in blocks of at most BLOCK_ITEMS items.
+Blocks = Iterable[tuple[Indices, Indices]]
+"""Which samples, and their index matrix; in blocks of at most BLOCK_ITEMS items."""
+
+
+def consecutive_blocks(n_samples: int, size: int) -> Blocks:
+    """Samples of one size that follow each other in the pool."""
+    return _parts(np.arange(n_samples), np.arange(n_samples * size).reshape(n_samples, size))
+
+
+def index_blocks(samples: ArrayLike | Sequence[ArrayLike], n_items: int | None) -> Blocks:
+    """The blocks of samples that are given by the positions of their items.
 
     `samples` is an integer matrix (n_samples, size), its rows padded with -1 where a sample is
     smaller, or a sequence of integer arrays. All positions are checked against the pool's size
@@ -40,10 +47,15 @@ def index_blocks(
                 f"sample {members[bad]} names items {matrix[bad].min()} to {matrix[bad].max()}, "
                 f"but the pool has items 0 to {end - 1}"
             )
-        per_block = max(1, BLOCK_ITEMS // matrix.shape[1])
-        for start in range(0, len(members), per_block):
-            part = slice(start, start + per_block)
-            yield members[part], matrix[part]
+        yield from _parts(members, matrix)
+
+
+def _parts(members: Indices, matrix: Indices) -> Blocks:
+    if matrix.size <= BLOCK_ITEMS:
+        return [(members, matrix)]
+    per_block = max(1, BLOCK_ITEMS // matrix.shape[1])
+    parts = [slice(start, start + per_block) for start in range(0, len(members), per_block)]
+    return [(members[part], matrix[part]) for part in parts]
 
 
 def count_samples(samples: ArrayLike | Sequence[ArrayLike]) -> int:

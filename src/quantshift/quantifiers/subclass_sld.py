@@ -304,7 +304,7 @@ class SubclassSLD(AbstractClassifying):
         calibrated = self.model_.calibration(
             members.reshape(-1, pure.shape[1]), np.tile(clusters.codes, len(members))
         )
-        return Represented(self.model_, np.split(calibrated, len(members)), clusters)
+        return Represented(self.model_, list(calibrated.reshape(members.shape)), clusters)
 
     def _check_known(self, clusters: Clusters) -> None:
         if clusters.codes.size and clusters.codes.max() >= self.n_clusters_:

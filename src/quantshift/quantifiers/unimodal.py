@@ -1,4 +1,4 @@
-"""The best mixture of two histograms under the Hellinger distance, compiled: most of HDy's work.
+"""The mixture of two histograms nearest to a third, compiled: most of the work of DyS, HDy, HDx.
 
 The same search as `matching.minimise_unimodal`, number by number and to the last bit: what numpy
 does for all samples in passes over memory is done here for one sample after the other, without a
@@ -17,60 +17,142 @@ Reals = NDArray[np.float64]
 MOST_BINS = 128
 """Longer sums are split by numpy, in a way that is not followed here."""
 
+HELLINGER, TOPSOE, SQUARED_EUCLIDEAN = 0, 1, 2
+"""The divergences it knows, which are defined in `divergences`."""
+
 _GOLDEN = (math.sqrt(5.0) - 1) / 2
 
 
 @compiled
-def nearest_mixtures(samples: Reals, own: Reals, rest: Reals, n_steps: int) -> tuple[Reals, Reals]:
-    """Weights of `own`, and distances of the mixtures from the samples, both (n_samples, m).
+def nearest_mixtures(
+    samples: Reals, own: Reals, rest: Reals, n_steps: int, divergence: int
+) -> tuple[Reals, Reals]:
+    """Weights of `own`, and divergences of the mixtures from the samples, both (n_samples, m).
 
     samples: (n_samples, m, n_bins); own, rest: (m, n_bins), to be mixed. At most `MOST_BINS` bins.
+    divergence: `HELLINGER`, `TOPSOE` or `SQUARED_EUCLIDEAN`.
     """
     n_samples, n_matched, n_bins = samples.shape
     weights = np.empty((n_samples, n_matched))
     distances = np.empty((n_samples, n_matched))
-    roots = np.empty(n_bins)
+    terms = np.empty(n_bins)
     for i in range(n_samples):
         for j in range(n_matched):
             weights[i, j], distances[i, j] = _nearest(
-                samples[i, j], own[j], rest[j], n_steps, roots
+                samples[i, j], own[j], rest[j], n_steps, divergence, terms
             )
     return weights, distances
 
 
 @compiled
+def nearest_common_mixtures(
+    samples: Reals, own: Reals, rest: Reals, grid: Reals, n_steps: int, divergence: int
+) -> tuple[Reals, Reals]:
+    """One weight of `own` in all channels, and the mean divergence there, both (n_samples,).
+
+    As `nearest_mixtures`, between the neighbours of the best weight of the grid. At most
+    `MOST_BINS` channels.
+    """
+    n_samples, n_channels, n_bins = samples.shape
+    weights, distances = np.empty(n_samples), np.empty(n_samples)
+    each, terms = np.empty(n_channels), np.empty(n_bins)
+    for i in range(n_samples):
+        sample, start, least = samples[i], 0, np.inf
+        for g in range(len(grid)):
+            there = _mean_distance(grid[g], sample, own, rest, divergence, each, terms)
+            if there < least:
+                start, least = g, there
+        first, last = grid[max(start - 1, 0)], grid[min(start + 1, len(grid) - 1)]
+        low, high = first, last
+        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        at_left = _mean_distance(left, sample, own, rest, divergence, each, terms)
+        at_right = _mean_distance(right, sample, own, rest, divergence, each, terms)
+        for _ in range(n_steps):
+            if at_left < at_right:
+                high, right, at_right = right, left, at_left
+                left = high - _GOLDEN * (high - low)
+                at_left = _mean_distance(left, sample, own, rest, divergence, each, terms)
+            else:
+                low, left, at_left = left, right, at_right
+                right = low + _GOLDEN * (high - low)
+                at_right = _mean_distance(right, sample, own, rest, divergence, each, terms)
+        best = (low + high) / 2
+        least = _mean_distance(best, sample, own, rest, divergence, each, terms)
+        for end in (first, last):
+            there = _mean_distance(end, sample, own, rest, divergence, each, terms)
+            if there < least:
+                best, least = end, there
+        weights[i], distances[i] = best, least
+    return weights, distances
+
+
+@compiled
+def _mean_distance(
+    weight: float,
+    sample: Reals,
+    own: Reals,
+    rest: Reals,
+    divergence: int,
+    each: Reals,
+    terms: Reals,
+) -> float:
+    for c in range(len(each)):
+        each[c] = _distance(weight, sample[c], own[c], rest[c], divergence, terms)
+    return _sum(each) / len(each)
+
+
+@compiled
 def _nearest(
-    sample: Reals, own: Reals, rest: Reals, n_steps: int, roots: Reals
+    sample: Reals, own: Reals, rest: Reals, n_steps: int, divergence: int, terms: Reals
 ) -> tuple[float, float]:
     # Golden-section search in [0, 1]; the ends compete with its result.
     low, high = 0.0, 1.0
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-    at_left = _distance(left, sample, own, rest, roots)
-    at_right = _distance(right, sample, own, rest, roots)
+    at_left = _distance(left, sample, own, rest, divergence, terms)
+    at_right = _distance(right, sample, own, rest, divergence, terms)
     for _ in range(n_steps):
         if at_left < at_right:
             high, right, at_right = right, left, at_left
             left = high - _GOLDEN * (high - low)
-            at_left = _distance(left, sample, own, rest, roots)
+            at_left = _distance(left, sample, own, rest, divergence, terms)
         else:
             low, left, at_left = left, right, at_right
             right = low + _GOLDEN * (high - low)
-            at_right = _distance(right, sample, own, rest, roots)
+            at_right = _distance(right, sample, own, rest, divergence, terms)
     best = (low + high) / 2
-    least = _distance(best, sample, own, rest, roots)
+    least = _distance(best, sample, own, rest, divergence, terms)
     for end in (0.0, 1.0):
-        there = _distance(end, sample, own, rest, roots)
+        there = _distance(end, sample, own, rest, divergence, terms)
         if there < least:
             best, least = end, there
     return best, least
 
 
 @compiled
-def _distance(weight: float, sample: Reals, own: Reals, rest: Reals, roots: Reals) -> float:
+def _distance(
+    weight: float, sample: Reals, own: Reals, rest: Reals, divergence: int, terms: Reals
+) -> float:
     other = 1.0 - weight
-    for b in range(len(roots)):
-        roots[b] = math.sqrt((weight * own[b] + other * rest[b]) * sample[b])
-    return math.sqrt(max(1.0 - _sum(roots), 0.0))
+    for b in range(len(terms)):
+        mixed, there = weight * own[b] + other * rest[b], sample[b]
+        if divergence == HELLINGER:
+            terms[b] = math.sqrt(mixed * there)
+        elif divergence == TOPSOE:
+            middle = (mixed + there) / 2
+            terms[b] = _relative_entropy(mixed, middle) + _relative_entropy(there, middle)
+        else:
+            terms[b] = (mixed - there) * (mixed - there)
+    total = _sum(terms)
+    return math.sqrt(max(1.0 - total, 0.0)) if divergence == HELLINGER else total
+
+
+@compiled
+def _relative_entropy(p: float, q: float) -> float:
+    # p log(p / q), as exact near p = q as scipy's.
+    if p <= 0.0:
+        return 0.0
+    ratio = p / q
+    return p * (math.log1p((p - q) / q) if 0.5 < ratio < 2.0 else math.log(ratio))
 
 
 @compiled

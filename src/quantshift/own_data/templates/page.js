@@ -13,6 +13,7 @@ function batchRows() {
     const share = batch.shares.find((entry) => entry.label === chosen.label);
     return {
       order, batch: batch.name, items: batch.n_items, share: share.estimate, low: share.low, high: share.high,
+      limits: batch.limits_are, range: batch.limits_are.startsWith("range"),
       changed: batch.change.includes(chosen.label), shift: Boolean(batch.shift && batch.shift.rejected),
     };
   });
@@ -23,12 +24,13 @@ function batchesSpec() {
   const x = { field: "batch", type: "ordinal", sort: names, title: null, axis: { labelAngle: names.length > 8 ? -45 : 0, labelOverlap: true, grid: false } };
   const tooltip = [
     { field: "batch", type: "nominal" }, { field: "items", format: "," },
-    { field: "share", format: ".1%" }, { field: "low", format: ".1%" }, { field: "high", format: ".1%" },
+    { field: "share", format: ".1%" }, { field: "low", format: ".1%" }, { field: "high", format: ".1%" }, { field: "limits", type: "nominal" },
   ];
   const y = { field: "share", type: "quantitative", scale: { domain: [0, 1] }, ...shareAxis(`share of ${shown(chosen.label)}`) };
   const layers = [
     { mark: { type: "line", color: token("accent"), strokeWidth: 1, opacity: 0.5 }, encoding: { x, y } },
-    { mark: { type: "rule", color: token("accent"), strokeWidth: 5, opacity: 0.35 }, encoding: { x, y: { ...y, field: "low" }, y2: { field: "high" }, tooltip } },
+    { transform: [{ filter: "!datum.range" }], mark: { type: "rule", color: token("accent"), strokeWidth: 5, opacity: 0.35 }, encoding: { x, y: { ...y, field: "low" }, y2: { field: "high" }, tooltip } },
+    { transform: [{ filter: "datum.range" }], mark: { type: "rule", color: token("accent"), strokeWidth: 3, strokeDash: [5, 4], opacity: 0.6 }, encoding: { x, y: { ...y, field: "low" }, y2: { field: "high" }, tooltip } },
     { mark: { type: "point", filled: true, size: 60, opacity: 1, color: token("accent") }, encoding: { x, y, tooltip } },
     { transform: [{ filter: "datum.changed" }], mark: { type: "point", size: 260, strokeWidth: 2, opacity: 1, color: token("bad") }, encoding: { x, y, tooltip } },
     { transform: [{ filter: "datum.shift" }], mark: { type: "point", shape: "triangle-up", filled: true, size: 90, opacity: 1, yOffset: -18, color: token("bad") }, encoding: { x, y, tooltip } },
@@ -73,6 +75,25 @@ function assumptionsSpec() {
         data: { values: rows }, mark: { type: "text", align: "left", dx: 14, color: token("ink") },
         encoding: { x, y: { field: "name", type: "nominal", sort: names }, text: { field: "share", format: ".1%" } },
       },
+    ],
+  };
+}
+
+function groupsSpec() {
+  const methods = Object.keys(data.groups.errors).sort((a, b) => data.groups.errors[a] - data.groups.errors[b]);
+  const named = (method) => data.method_names[method] ?? method;
+  const dots = data.groups.groups.flatMap((group) => methods.map((method) => (
+    { method: named(method), group: group.name, rows: group.n_items, error: 100 * group.errors[method] })));
+  const bars = methods.map((method) => (
+    { method: named(method), error: 100 * data.groups.errors[method], used: method === data.groups.method }));
+  const x = { field: "error", type: "quantitative", scale: { domainMin: 0, nice: true }, title: "absolute error in points", axis: { tickCount: 6 } };
+  const y = { field: "method", type: "nominal", sort: methods.map(named), title: null };
+  const color = { condition: { test: "datum.used", value: token("accent") }, value: token("muted") };
+  return {
+    height: 34 * methods.length,
+    layer: [
+      { data: { values: bars }, mark: { type: "bar", height: 16, opacity: 0.35 }, encoding: { x, y, color, tooltip: [{ field: "method", type: "nominal" }, { field: "error", format: ".1f", title: "mean error" }] } },
+      { data: { values: dots }, mark: { type: "point", filled: true, size: 34, opacity: 0.75, color: token("ink") }, encoding: { x, y, tooltip: [{ field: "method", type: "nominal" }, { field: "group", type: "nominal" }, { field: "rows", format: "," }, { field: "error", format: ".1f" }] } },
     ],
   };
 }
@@ -127,6 +148,7 @@ function drawAll() {
   if (several) draw("plot-batches", batchesSpec());
   const batch = data.batches[chosen.batch];
   drawIf("plot-assumptions", batch.assumptions.length, assumptionsSpec);
+  if (data.groups) draw("plot-groups", groupsSpec());
   drawIf("plot-changes", batch.changes.length, changesSpec);
   drawIf("plot-scores", (batch.scores[chosen.label] ?? []).length, scoresSpec);
   for (const part of document.querySelectorAll("[data-of]")) part.hidden = Number(part.dataset.of) !== chosen.batch;

@@ -1,0 +1,159 @@
+"""May the errors on left-out groups choose the method, and what do they say of the range?
+
+    python benchmarks/left_out_groups.py --tables development [--most-groups 6] [--most-rows 1000]
+        [--csv FILE]
+    python benchmarks/left_out_groups.py --tables kept
+
+--tables is `development`, `kept` or names separated by commas. For every group column of
+`benchmarks/natural.py` the --most-groups largest groups of at least 100 rows are taken in turn as
+the sample. A user has the other groups, leaves each of them out as well and sees which method errs
+least (`quantshift quantify --groups`). Training sets are --most-rows random rows; the group column
+is no feature. Every pair of groups is left out once: the fit serves either of them as the sample.
+
+Prints mean absolute errors of every method on the samples, of the method with the least mean error
+on the user's own groups, of the default unless another errs less by a quarter there, and of the
+best method known in hindsight. Then coverage and width, after a refutation, of the range of the
+assumptions, of PCC plus or minus the quantile of its own left-out errors, and of both together.
+Means are over group columns, standard errors over them too.
+"""
+
+import argparse
+import itertools
+import time
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+from natural import GROUPS, SMALLEST, SMALLEST_CLASS, TABLES
+from quantshift import GuardedSLD
+from quantshift.data.preparation import TableColumns
+from quantshift.seeding import generator
+from real_tables import LabelledTable, load
+
+METHODS = ("nothing", "PCC", "SLD", "SubclassSLD", "GuardedSLD")
+LEVEL = 0.95
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--tables", default="development")
+    parser.add_argument("--most-groups", type=int, default=6)
+    parser.add_argument("--most-rows", type=int, default=1000)
+    parser.add_argument("--csv", help="a file for the estimates themselves")
+    options = parser.parse_args()
+    begun = time.perf_counter()
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        estimates = pd.DataFrame(list(run(options)))
+    if options.csv:
+        estimates.to_csv(options.csv, index=False)
+    report(pd.DataFrame(list(samples(estimates))))
+    print(f"{time.perf_counter() - begun:.0f} s")
+
+
+def run(options: Any) -> Iterator[dict[str, Any]]:
+    """A row for every group and every other one that was left out with it, or none."""
+    for name in TABLES.get(options.tables) or options.tables.split(","):
+        if name not in GROUPS:
+            continue
+        table = load(name)
+        for column in GROUPS[name]:
+            groups = table.columns[column].astype(str).to_numpy()
+            groups[table.columns[column].isna().to_numpy()] = ""
+            known, sizes = np.unique(groups[groups != ""], return_counts=True)
+            order = np.lexsort([known, -sizes])[: options.most_groups]
+            names = [str(known[k]) for k in order if sizes[k] >= SMALLEST]
+            if len(names) < 3:
+                continue
+            for left_out in (*((g,) for g in names), *itertools.combinations(names, 2)):
+                key = {"table": name, "column": column}
+                yield from without(table, groups, left_out, key, options)
+
+
+def without(
+    table: LabelledTable, groups: Any, left_out: tuple[str, ...], key: Any, options: Any
+) -> Iterator[dict[str, Any]]:
+    """The estimates of the groups that are left out."""
+    rng = generator(0, purpose="left-out groups", left_out=",".join(left_out), **key)
+    rest = np.flatnonzero(~np.isin(groups, [*left_out, ""]))
+    train = rng.permutation(rest)[: options.most_rows]
+    codes = table.codes
+    if np.bincount(codes[train], minlength=2).min() < SMALLEST_CLASS:
+        return
+    view = TableColumns.of(pl.from_pandas(table.columns.drop(columns=key["column"]))).view(train)
+    quantifier = GuardedSLD(mode="columns").fit(view.transform(train), codes[train])
+    best = quantifier.learnt_.index(quantifier.best_)
+    for group in left_out:
+        rows = rng.permutation(np.flatnonzero(groups == group))[:2000]
+        found = quantifier.estimate(view.transform(np.sort(rows)))
+        told = found.diagnostics
+        yield {
+            **key,
+            "group": group,
+            "beside": next((g for g in left_out if g != group), ""),
+            "truth": codes[rows].mean(),
+            "nothing": quantifier.prior_[1],
+            "PCC": told["covariate"][1],
+            "SLD": told["allowed"][1 + len(quantifier.learnt_) + best, 1],
+            "SubclassSLD": told["prior"][1],
+            "GuardedSLD": found.prevalence[1],
+            "refuted": bool(told["refuted"]),
+            "low": told["low"][1],
+            "high": told["high"][1],
+        }
+
+
+def samples(estimates: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """A row for every group taken as the sample, with what the user's own groups say."""
+    errors = estimates.copy()
+    for name in METHODS:
+        errors[name] = (errors[name] - errors["truth"]).abs()
+    for (table, column), part in errors.groupby(["table", "column"]):
+        for place, sample in part[part["beside"] == ""].iterrows():
+            own = part[(part["beside"] == sample["group"])]
+            if len(own) < 2:
+                continue
+            means = own[list(METHODS)].mean()
+            least = str(means.idxmin())
+            sure = least if means[least] < 0.75 * means["GuardedSLD"] else "GuardedSLD"
+            whole = estimates.loc[place]
+            n = len(own)
+            rank = min(n, int(np.ceil((n + 1) * LEVEL)))
+            reach = float(np.sort(own["PCC"])[rank - 1])
+            low, high = max(whole["PCC"] - reach, 0), min(whole["PCC"] + reach, 1)
+            ranges = {
+                "range": (whole["low"], whole["high"]),
+                "left-out errors": (low, high),
+                "both": (min(low, whole["low"]), max(high, whole["high"])),
+            }
+            row = {"table": table, "column": column, "own groups": n, "refuted": whole["refuted"]}
+            row |= {name: sample[name] for name in METHODS}
+            row["least on own groups"] = sample[least]
+            row["least if much less"] = sample[sure]
+            row["best in hindsight"] = sample[list(METHODS)].min()
+            for name, (lower, upper) in ranges.items():
+                covered = float(lower <= whole["truth"] <= upper)
+                row[f"{name}: covers"] = covered if whole["refuted"] else np.nan
+                row[f"{name}: width"] = upper - lower if whole["refuted"] else np.nan
+            yield row
+
+
+def report(found: pd.DataFrame) -> None:
+    """Means over group columns, with standard errors over them."""
+    shown = [c for c in found.columns if c not in ("table", "column")]
+    found = found.astype(dict.fromkeys(shown, float))
+    by_column = found.groupby(["table", "column"])[shown].mean()
+    print(by_column[[*METHODS, "least on own groups", "least if much less"]].round(3).to_string())
+    print(f"{len(by_column)} group columns, {len(found)} samples")
+    for name in shown:
+        print(f"    {name:24} {by_column[name].mean():.3f} +- {by_column[name].sem():.3f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,211 @@
+"""Calibration by scaling logits: all classes at once, with few parameters.
+
+With z = log s - mean log s the logits of an item's posteriors s, the calibrated posteriors are
+
+    softmax(z / T)        temperature scaling (TS); `calibration` has it
+    softmax(z / T + b)    "bcts": bias-corrected temperature scaling
+    softmax(w z + b)      "vs": vector scaling, a slope for every class
+    softmax(w z)          "nbvs": vector scaling without bias
+
+with 1 / T and w at least zero, at the least cross-entropy on held-out items. It is convex in 1 / T,
+w and b, and Newton's method goes to its minimum, with slopes at zero held there while they would
+fall below. With an offset for every class the mean of the calibrated held-out posteriors is the
+training prevalence, as SLD takes it to be; without (TS, "nbvs") it need not be.
+
+A weak pull towards the posteriors as they are (`PULL`) keeps the parameters finite where held-out
+items are separated without error, and is nothing beside a few hundred items.
+
+References: A. Alexandari et al., "Maximum likelihood with bias-corrected calibration is
+hard-to-beat at label shift adaptation", ICML 2020; C. Guo et al., "On calibration of modern neural
+networks", ICML 2017.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_softmax, softmax
+
+from quantshift.classify.scores import FLOOR
+from quantshift.types import Codes, Posteriors
+from quantshift.weights import Weights, present
+
+Reals = NDArray[np.float64]
+
+PULL = 1e-4
+"""Penalty per squared distance of a parameter from the one that changes nothing, in items."""
+
+_NEAR = 0.3
+"""Steps of a refit end at this part of a standard error; what is left is a tenth of that."""
+
+
+@dataclass(frozen=True, eq=False)
+class ScalingCalibration:
+    """Softmax of the logits times slopes plus offsets.
+
+    parameters: (n_parameters,); design: how they make the slopes and, below them, the offsets,
+    (2 * n_classes, n_parameters), entries 0 and 1.
+    """
+
+    parameters: Reals
+    design: Reals
+
+    @property
+    def slopes(self) -> Reals:
+        """The factor of each class's logit, (n_classes,)."""
+        return np.asarray((self.design @ self.parameters)[: len(self.design) // 2])
+
+    @property
+    def offsets(self) -> Reals:
+        """What is added to each class's logit, (n_classes,); their sum is zero."""
+        return np.asarray((self.design @ self.parameters)[len(self.design) // 2 :])
+
+    def __call__(self, posteriors: Posteriors) -> Posteriors:  # noqa: D102
+        return np.asarray(softmax(logits_of(posteriors) * self.slopes + self.offsets, axis=1))
+
+    def refitter(  # noqa: D102
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> Callable[[Weights], Self]:
+        loss = _Loss(logits_of(posteriors), codes, self.design)
+        heft = np.ones(len(codes)) if weights is None else weights
+        free = ~_held(self.parameters, loss.gradient(self.parameters, heft), self.design)
+        bread = np.zeros((len(free), len(free)))
+        bread[np.ix_(free, free)] = np.linalg.inv(
+            loss.hessian(self.parameters, heft)[np.ix_(free, free)]
+        )
+        unit = np.sqrt(np.maximum(np.diag(bread), np.finfo(float).tiny))
+
+        def refit(new: Weights) -> Any:
+            now, before = self.parameters, np.inf
+            for _ in range(10):
+                step = bread @ loss.gradient(now, new)
+                length = float(np.abs(step / unit).max())
+                if length > 0.7 * before:
+                    break
+                now, before = now - step, length
+                if length < _NEAR:
+                    if (now[_slopes(self.design)] >= 0).all():
+                        return replace(self, parameters=now)
+                    break
+            return replace(self, parameters=_minimum(loss, self.parameters, new))
+
+        return refit
+
+
+def fit_bcts(
+    posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+) -> ScalingCalibration:
+    """Bias-corrected temperature scaling: one slope, an offset for every class."""
+    n_classes = posteriors.shape[1]
+    design = np.zeros((2 * n_classes, n_classes + 1))
+    design[:n_classes, 0], design[n_classes:, 1:] = 1.0, np.eye(n_classes)
+    return _fitted(design, posteriors, codes, weights)
+
+
+def fit_vs(
+    posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+) -> ScalingCalibration:
+    """Vector scaling: a slope and an offset for every class."""
+    return _fitted(np.eye(2 * posteriors.shape[1]), posteriors, codes, weights)
+
+
+def fit_nbvs(
+    posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+) -> ScalingCalibration:
+    """Vector scaling without bias: a slope for every class."""
+    n_classes = posteriors.shape[1]
+    return _fitted(np.eye(2 * n_classes, n_classes), posteriors, codes, weights)
+
+
+def logits_of(posteriors: Posteriors) -> Reals:
+    """Logs of the posteriors, less their mean over the classes; none is below log `FLOOR`."""
+    logs = np.log(np.maximum(posteriors, FLOOR))
+    return np.asarray(logs - logs.mean(axis=1, keepdims=True))
+
+
+class _Loss:
+    """The cross-entropy of held-out items, summed, and its derivatives in the parameters."""
+
+    def __init__(self, logits: Reals, codes: Codes, design: Reals) -> None:
+        self.logits, self.codes, self.design = logits, codes, design
+        self.n_classes = logits.shape[1]
+        self.members = np.eye(self.n_classes)[codes]
+        self.neutral = _slopes(design).astype(np.float64)
+
+    def value(self, theta: Reals, weights: Weights) -> float:
+        own = log_softmax(self._scaled(theta), axis=1)[np.arange(len(self.codes)), self.codes]
+        return float(-weights @ own + 0.5 * PULL * np.sum((theta - self.neutral) ** 2))
+
+    def gradient(self, theta: Reals, weights: Weights) -> Reals:
+        excess = weights[:, np.newaxis] * (softmax(self._scaled(theta), axis=1) - self.members)
+        each = np.concatenate([(excess * self.logits).sum(axis=0), excess.sum(axis=0)])
+        return np.asarray(each @ self.design + PULL * (theta - self.neutral))
+
+    def hessian(self, theta: Reals, weights: Weights) -> Reals:
+        p = softmax(self._scaled(theta), axis=1)
+        both = np.concatenate([p * self.logits, p], axis=1)
+        heavy = weights[:, np.newaxis] * both
+        k = self.n_classes
+        full = -(both.T @ heavy)
+        slope, mixed, offset = (
+            np.diag(total)
+            for total in (
+                (heavy[:, :k] * self.logits).sum(axis=0),
+                heavy[:, :k].sum(axis=0),
+                heavy[:, k:].sum(axis=0),
+            )
+        )
+        full += np.block([[slope, mixed], [mixed, offset]])
+        return np.asarray(self.design.T @ full @ self.design + PULL * np.eye(len(theta)))
+
+    def _scaled(self, theta: Reals) -> Reals:
+        each = self.design @ theta
+        return np.asarray(self.logits * each[: self.n_classes] + each[self.n_classes :])
+
+
+def _fitted(
+    design: Reals, posteriors: Posteriors, codes: Codes, weights: Weights | None
+) -> ScalingCalibration:
+    rows, own, heft = present(weights, posteriors, codes)
+    loss = _Loss(logits_of(rows), own, design)
+    heft = np.ones(len(own)) if heft is None else heft
+    return ScalingCalibration(_minimum(loss, loss.neutral, heft), design)
+
+
+def _minimum(loss: _Loss, start: Reals, weights: Weights) -> Reals:
+    """Parameters at the least loss with slopes of at least zero, by Newton's method from start."""
+    theta, value = start, loss.value(start, weights)
+    below = _slopes(loss.design)
+    for _ in range(100):
+        gradient = loss.gradient(theta, weights)
+        free = ~_held(theta, gradient, loss.design)
+        step = np.zeros_like(theta)
+        step[free] = np.linalg.solve(
+            loss.hessian(theta, weights)[np.ix_(free, free)], gradient[free]
+        )
+        size = 1.0
+        while True:
+            trial = theta - size * step
+            trial[below] = np.maximum(trial[below], 0.0)
+            following = loss.value(trial, weights)
+            if following <= value or size < 1e-10:
+                break
+            size /= 2
+        moved = float(np.abs(trial - theta).max())
+        if following <= value:
+            theta, value = trial, following
+        if moved < 1e-9:
+            break
+    return theta
+
+
+def _held(theta: Reals, gradient: Reals, design: Reals) -> NDArray[np.bool_]:
+    """Which parameters are slopes at zero that would fall below."""
+    return np.asarray(_slopes(design) & (theta <= 0) & (gradient > 0))
+
+
+def _slopes(design: Reals) -> NDArray[np.bool_]:
+    """Which parameters are slopes."""
+    return np.asarray(design[: len(design) // 2].any(axis=0))

@@ -1,0 +1,92 @@
+"""Commands to run next, as they would be typed: with the files and columns of the call at hand."""
+
+import csv
+import io
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from quantshift.own_data.classifiers import AUTO
+from quantshift.own_data.columns import Asked
+from quantshift.own_data.recipe import Recipe
+
+SHEET = "audit.csv"
+STANDARD_INPUT = "-"
+
+
+def audit_plan_command(
+    sample: Any, train_on: Any, model: Any, recipe: Recipe, *, n_labels: int, out: str = SHEET
+) -> str:
+    """The command that draws random items of a sample to label; empty if it is no file."""
+    options = _options(sample, train_on, model, recipe)
+    if options is None:
+        return ""
+    told = ["--labels", str(n_labels), "--out", out]
+    return shlex.join(["quantshift", "audit-plan", *options, *told])
+
+
+def quantify_command(
+    sample: Any,
+    train_on: Any,
+    model: Any,
+    recipe: Recipe,
+    *,
+    audit: str,
+    precision: float | None = None,
+) -> str:
+    """The command that estimates a sample with the help of labels; empty if it is no file.
+
+    precision: the one that is wanted of an audit with many looks.
+    """
+    options = _options(sample, train_on, model, recipe)
+    if options is None:
+        return ""
+    looks = [] if precision is None else ["--sequential", "--precision", f"{precision:g}"]
+    return shlex.join(["quantshift", "quantify", *options, "--audit", audit, *looks])
+
+
+def _options(sample: Any, train_on: Any, model: Any, recipe: Recipe) -> list[str] | None:
+    trained = train_on if isinstance(train_on, list | tuple) else [train_on]
+    sources = [sample, *(trained if model is None else [model])]
+    if not all(isinstance(s, str | Path) and str(s) != STANDARD_INPUT for s in sources):
+        return None
+    found = ["--model", str(model)] if model is not None else []
+    if model is None:
+        found += [part for source in trained for part in ("--train", str(source))]
+    found += ["--sample", str(sample)]
+    for name, value in _given(recipe.asked, by=recipe.by, trained=model is None):
+        found += [f"--{name}", value]
+    if recipe.asked.lenient:
+        found.append("--lenient")
+    if recipe.classifier != AUTO:
+        found += ["--classifier", recipe.classifier]
+    return found
+
+
+def _given(asked: Asked, *, by: str | None, trained: bool) -> Iterator[tuple[str, str]]:
+    """The options that say what columns mean; a model knows which columns are none of its own."""
+    others = (asked.weights, asked.groups, by) if trained else ()
+    drop = dict.fromkeys((*asked.drop, *(name for name in others if name is not None)))
+    for name, value in (
+        ("label", asked.label or ""),
+        ("text", _listed(asked.text)),
+        ("features", _listed(asked.features)),
+        ("posteriors", _listed(asked.posteriors)),
+        ("drop", _listed(tuple(drop))),
+        ("id", asked.id or ""),
+        ("missing", _listed(asked.missing or ())),
+    ):
+        if value:
+            yield name, value
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names as an option takes them.
+
+    >>> _listed(["a", "b,c"])
+    'a,"b,c"'
+    """
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(names)
+    return text.getvalue()

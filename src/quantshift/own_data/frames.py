@@ -1,0 +1,17 @@
+"""Records as a data frame."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+def as_frame(records: Iterable[Mapping[str, Any]]) -> Any:
+    """Rows of the same columns as a data frame: of pandas if it is installed, else of polars."""
+    rows = list(records)
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    try:
+        import pandas as pd
+    except ImportError:
+        import polars as pl
+
+        return pl.DataFrame(columns, infer_schema_length=None)
+    return pd.DataFrame(columns)

@@ -1,0 +1,306 @@
+"""Ensembles of quantifiers whose members were trained at different prevalences.
+
+A member is trained on items drawn from the training set at a prevalence of its own, uniform on the
+simplex but with some items of every class. Members whose training looked like the sample err less,
+so that a part of them may be chosen for each sample (EoQ). Members that are SLD need no vote: their
+likelihoods of the sample are multiplied, and one prevalence maximises the product (fusion).
+
+Items that are drawn several times are weighted items, so that no fold of a member's
+cross-validation has copies of what the others were trained on.
+
+References: P. Perez-Gallego, J. R. Quevedo and J. J. del Coz, "Using ensembles for problems with
+characterizable changes in data distribution", Information Fusion 34 (2017); P. Perez-Gallego et
+al., "Dynamic ensemble selection for quantification tasks", Information Fusion 45 (2019).
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+
+from quantshift import metrics, prevalence
+from quantshift.classify.calibration import AUTO
+from quantshift.classify.classifier import cross_fit, fit_classifier, predict_posteriors
+from quantshift.classify.folds import stratified_folds
+from quantshift.errors import UserError, unknown_name
+from quantshift.quantifiers.divergences import hellinger
+from quantshift.quantifiers.estimator import AbstractQuantifier, Diagnostics
+from quantshift.quantifiers.expectation import SLD
+from quantshift.quantifiers.items import Items, drawn_weights, take_rows
+from quantshift.quantifiers.matching import bin_numbers, sample_histograms
+from quantshift.quantifiers.medians import DIAGNOSTICS, spread
+from quantshift.quantifiers.solvers import maximise_mixtures
+from quantshift.seeding import generator
+from quantshift.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.weights import Weights
+
+Reals = NDArray[np.float64]
+
+SELECTIONS = ("average", "training-prevalence", "distribution", "accuracy")
+
+FEWEST = 5
+"""Items of every class that a member is trained on, at least."""
+
+BINS = 8
+"""Of the histograms of posteriors by which distributions are compared."""
+
+NO_INTERVAL = (
+    "every replicate would fit all members again; the interval of one quantifier of the same kind "
+    "holds, and is a little wider than an ensemble's would be"
+)
+
+
+class EoQ(AbstractQuantifier):
+    """Ensemble of Quantifiers: the mean of members trained at random prevalences.
+
+    quantifier: what the members are; default: SLD without calibration, which needs one fit of its
+        classifier.
+    selection: whose estimates count. "average": all; "training-prevalence": the `keep` members
+        whose training prevalence is nearest to the mean of all; "distribution": those whose
+        training items have the histograms of posteriors nearest to the sample's (8 bins,
+        Hellinger); "accuracy": the `keep` members with the least absolute error on what the
+        others were trained on.
+    classifier: for members that have none. cv, seed: folds for "distribution", and the seed of all
+        draws.
+    `spread` is the mean over classes of the standard deviation of the members' estimates.
+    """
+
+    assumption: ClassVar[str] = "that of its members"
+    sees: ClassVar[frozenset[str]] = frozenset({"features"})
+    own_classifier: ClassVar[bool] = True
+    diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
+    no_interval: ClassVar[str] = NO_INTERVAL
+
+    members_: tuple[AbstractQuantifier, ...]
+    member_priors_: Prevalences
+    """Training prevalence of each member, (n_members, n_classes)."""
+
+    best_: Indices
+    common_: Any
+    histograms_: Reals
+
+    def __init__(
+        self,
+        quantifier: AbstractQuantifier | None = None,
+        *,
+        n_members: int = 50,
+        keep: int = 25,
+        selection: str = "average",
+        classifier: BaseEstimator | None = None,
+        cv: int = 5,
+        seed: int = 0,
+    ) -> None:
+        self.quantifier = quantifier
+        self.n_members = n_members
+        self.keep = keep
+        self.selection = selection
+        self.classifier = classifier
+        self.cv = cv
+        self.seed = seed
+
+    @property
+    def takes_weights(self) -> bool:
+        """Whether items may have weights: if the members take them."""
+        return bool(self._member().takes_weights)
+
+    def _member(self) -> Any:
+        chosen = SLD(calibration="none") if self.quantifier is None else clone(self.quantifier)
+        options = chosen.get_params(deep=False)
+        if self.classifier is not None and options.get("classifier", 0) is None:
+            chosen.set_params(classifier=self.classifier)
+        return chosen
+
+    def _learn(self, items: Items, codes: Codes) -> None:
+        if self.selection not in SELECTIONS:
+            raise unknown_name("selection", self.selection, SELECTIONS)
+        _check_members(self.n_members)
+        if self.selection != "average" and not 1 <= self.keep <= self.n_members:
+            raise UserError(f"keep must be between 1 and n_members, got {self.keep!r}")
+        X, n_classes = items.features, len(self.classes_)
+        draws = random_draws(codes, n_classes, self.n_members, _fewest(self._member()), self.seed)
+        self.members_ = fitted_members(self._member(), X, codes, draws, items.weights)
+        self.member_priors_ = np.stack([member.prior_ for member in self.members_])
+        if self.selection == "accuracy":
+            truth = np.eye(n_classes)[codes[draws]].mean(axis=1)
+            errors = np.stack(
+                [metrics.ae(truth, member.predict(X, draws)) for member in self.members_]
+            )
+            others = ~np.eye(len(draws), dtype=bool)
+            mean = np.where(others, errors, 0.0).sum(axis=1) / max(len(draws) - 1, 1)
+            self.best_ = np.sort(np.argsort(mean, kind="stable")[: self.keep])
+        if self.selection == "distribution":
+            classes = np.arange(n_classes)
+            self.common_ = fit_classifier(self.classifier, X, codes, items.weights)
+            folds = stratified_folds(codes, self.cv, seed=self.seed)
+            held_out, _ = cross_fit(
+                self.classifier, X, codes, classes, folds, weights=items.weights
+            )
+            self.histograms_ = sample_histograms(_bins(held_out), draws, BINS, items.weights)
+
+    def _represent_items(self, items: Items) -> Any:
+        rows = member_rows(self.members_, items)
+        if self.selection != "distribution":
+            return rows, None
+        classes = np.arange(len(self.classes_))
+        return rows, _bins(predict_posteriors(self.common_, items.features, classes))
+
+    def _solve(
+        self, representation: Any, index: Indices, weights: Weights | None = None
+    ) -> tuple[Prevalences, Diagnostics]:
+        rows, bins = representation
+        given = () if weights is None else (weights,)
+        estimates = np.stack(
+            [
+                member._solve(own, index, *given)[0]
+                for member, own in zip(self.members_, rows, strict=True)
+            ]
+        )
+        if self.selection == "accuracy":
+            estimates = estimates[self.best_]
+        elif self.selection != "average":
+            if self.selection == "training-prevalence":
+                first = estimates.mean(axis=0)[:, np.newaxis]
+                away = ((self.member_priors_ - first) ** 2).sum(axis=2)
+            else:
+                samples = sample_histograms(bins, index, BINS, weights)
+                away = hellinger(self.histograms_, samples[:, np.newaxis]).mean(axis=2)
+            nearest = np.argsort(away, axis=1, kind="stable")[:, : self.keep]
+            estimates = estimates[nearest.T, np.arange(len(index))]
+        p_hat = estimates.mean(axis=0)
+        p_hat /= p_hat.sum(axis=1, keepdims=True)
+        return p_hat, {"spread": spread(estimates)}
+
+
+class FusedSLD(AbstractQuantifier):
+    """Fused SLD: the prevalence of maximum likelihood under several classifiers at once.
+
+    Every member is an SLD of the same classifier, trained at a prevalence of its own. The
+    likelihoods of the sample under all members are multiplied; one prevalence maximises the
+    product. With one member it is SLD trained at that prevalence.
+
+    n_members, calibration, cv: cost n_members times the fits of SLD; without calibration one each.
+    tol, max_iter: as in SLD. seed: of the draws and folds.
+    """
+
+    assumption: ClassVar[str] = (
+        "P(X|Y) is the same in the sample (prior shift), posteriors calibrated"
+    )
+    sees: ClassVar[frozenset[str]] = frozenset({"features"})
+    own_classifier: ClassVar[bool] = True
+    diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"iterations": "int", "converged": "bool"}
+    )
+    no_interval: ClassVar[str] = NO_INTERVAL
+
+    members_: tuple[SLD, ...]
+
+    def __init__(
+        self,
+        classifier: BaseEstimator | None = None,
+        *,
+        n_members: int = 10,
+        calibration: str = AUTO,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        cv: int = 5,
+        seed: int = 0,
+    ) -> None:
+        self.classifier = classifier
+        self.n_members = n_members
+        self.calibration = calibration
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cv = cv
+        self.seed = seed
+
+    def _learn(self, items: Items, codes: Codes) -> None:
+        _check_members(self.n_members)
+        member = SLD(self.classifier, calibration=self.calibration, cv=self.cv, seed=self.seed)
+        draws = random_draws(codes, len(self.classes_), self.n_members, _fewest(member), self.seed)
+        self.members_ = fitted_members(member, items.features, codes, draws, items.weights)
+
+    def _represent_items(self, items: Items) -> Any:
+        return np.concatenate(member_rows(self.members_, items), axis=1)
+
+    def _solve(
+        self, representation: Any, index: Indices, weights: Weights | None = None
+    ) -> tuple[Prevalences, Diagnostics]:
+        n_members = len(self.members_)
+        n_items = representation.shape[1] // n_members
+        # An item counts once for every member, and is found n_items further on for the next.
+        everywhere = np.concatenate([index + n_items * m for m in range(n_members)], axis=1)
+        p_hat, passes, converged = maximise_mixtures(
+            representation,
+            everywhere,
+            self.prior_,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            weights=None if weights is None else np.tile(weights, n_members),
+        )
+        return p_hat, {"iterations": passes, "converged": converged}
+
+
+def random_draws(
+    codes: Codes, n_classes: int, n_members: int, fewest: int, seed: int
+) -> NDArray[np.int64]:
+    """Positions of the training items of each member, (n_members, n_items), at random prevalences.
+
+    As many items as there are, `fewest` of every class at least (or as many as an equal division
+    gives), the rest uniform on the simplex. Items are drawn with replacement only of a class that
+    has too few. Classes are drawn in the order in which they occur, whatever they are called.
+    """
+    n_items = len(codes)
+    least = min(fewest, n_items // n_classes)
+    order = np.argsort([int(np.argmax(codes == k)) for k in range(n_classes)])
+    members = [np.flatnonzero(codes == k) for k in order]
+    draws = np.empty((n_members, n_items), dtype=np.int64)
+    for number in range(n_members):
+        rng = generator(seed, purpose="ensemble", member=number)
+        shares = prevalence.uniform(1, n_classes, rng)[0]
+        counts = least + prevalence.whole_counts(shares, n_items - least * n_classes)
+        draws[number] = np.concatenate(
+            [
+                own[rng.permutation(len(own))[:count]]
+                if count <= len(own)
+                else own[rng.integers(len(own), size=count)]
+                for own, count in zip(members, counts, strict=True)
+            ]
+        )
+    return draws
+
+
+def fitted_members(
+    quantifier: Any, X: Any, codes: Codes, draws: Indices, weights: Weights | None
+) -> tuple[Any, ...]:
+    """The quantifier fitted on each of the draws; items drawn several times are weighted."""
+    members = []
+    for drawn in draws:
+        heft = drawn_weights(drawn, None, len(codes))
+        rows = np.flatnonzero(heft)
+        if weights is not None:
+            heft = heft * weights
+        members.append(clone(quantifier).fit(take_rows(X, rows), codes[rows], heft[rows]))
+    return tuple(members)
+
+
+def member_rows(members: tuple[Any, ...], items: Items) -> list[Any]:
+    """What the items are to each member."""
+    return [member._represent_items(member.items(items.features)) for member in members]
+
+
+def _bins(posteriors: Posteriors) -> NDArray[Any]:
+    return bin_numbers(np.ascontiguousarray(posteriors.T), BINS)
+
+
+def _fewest(quantifier: BaseEstimator) -> int:
+    """Items of a class that a member needs: one for each of its folds, and five at least."""
+    cv = quantifier.get_params(deep=False).get("cv", FEWEST)
+    return max(FEWEST, cv if np.ndim(cv) == 0 else FEWEST)
+
+
+def _check_members(n_members: int) -> None:
+    if n_members < 1:
+        raise UserError(f"n_members must be at least 1, got {n_members!r}")

@@ -1,0 +1,137 @@
+"""Friedman's two proposals: counting above the training prevalence, and debiasing the mean.
+
+Friedman's method counts, for every class, the items whose posterior is at least the class's share
+of the training items, v_k(x) = [s_k(x) >= prior_k]. With M[k, l] the mean of v_k among held-out
+items of class l, the prevalence is the p on the simplex with the smallest |M p - mean of v|. For
+two classes the threshold makes tpr - fpr largest if posteriors are calibrated.
+
+DeBias stretches the distance of the mean posterior from the training prevalence by how little the
+posteriors tell: p = prior + (mean s - prior) / V, V = var(s) / (prior (1 - prior)). With calibrated
+posteriors it is PACC.
+
+References: J. Friedman, "Class counts in future unlabeled samples", MIT CSAIL Big Data Event, 2014;
+D. Tasche, "Comments on Friedman's method for class distribution estimation", 2024.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from quantshift.classify.scores import matched_columns
+from quantshift.quantifiers.adjusted import DIAGNOSTICS as ADJUSTED
+from quantshift.quantifiers.adjusted import SINGULAR
+from quantshift.quantifiers.estimator import (
+    AbstractAggregative,
+    Diagnostics,
+    class_means,
+    sample_means,
+)
+from quantshift.quantifiers.one_against_rest import normalised_shares
+from quantshift.quantifiers.quadratic import minimise_on_simplex
+from quantshift.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.weights import Weights
+
+Reals = NDArray[np.float64]
+
+
+class Friedman(AbstractAggregative):
+    """Friedman's Method: adjusted counts of posteriors above the training prevalence.
+
+    `residual` is |M p - counts|. Where the rates leave the prevalence open, that nearest to the
+    training prevalence (`fallback`).
+    """
+
+    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"residual": "float", "fallback": "bool"}
+    )
+
+    rates_: Reals
+    gram_: Reals
+    is_open_: bool
+
+    def __init__(
+        self, classifier: BaseEstimator | None = None, *, cv: int = 5, seed: int = 0
+    ) -> None:
+        self.classifier = classifier
+        self.cv = cv
+        self.seed = seed
+
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
+        rates = class_means(self._represent(posteriors).T, codes, weights)
+        apart = np.linalg.svd(rates[:, 1:] - rates[:, :1], compute_uv=False)
+        self.rates_, self.gram_ = rates, rates.T @ rates
+        self.is_open_ = bool(apart[-1] < SINGULAR)
+
+    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
+        return np.asarray(self.prior_[:, np.newaxis] <= posteriors.T, dtype=np.float64)
+
+    def _solve(
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
+    ) -> tuple[Prevalences, Diagnostics]:
+        rates = self.rates_
+        counts = sample_means(representation, index, weights)
+        # Row by row: a product of matrices may round by how many samples there are.
+        linear = (counts[:, :, np.newaxis] * rates).sum(axis=1)
+        p_hat = minimise_on_simplex(self.gram_, linear, self.prior_)
+        left = counts - (p_hat[:, np.newaxis] * rates).sum(axis=2)
+        return p_hat, {
+            "residual": np.sqrt((left**2).sum(axis=1)),
+            "fallback": np.full(len(index), self.is_open_),
+        }
+
+
+class DeBias(AbstractAggregative):
+    """Friedman's DeBias: the mean posterior, moved away from the training prevalence.
+
+    Falls back to PCC where the held-out posteriors of a class are constant (`fallback`).
+    `separation` is V, the least of all classes. More than two classes: one against the rest.
+    """
+
+    assumption: ClassVar[str] = (
+        "P(X|Y) is the same in the sample (prior shift), posteriors calibrated"
+    )
+    diagnostics: ClassVar[Mapping[str, str]] = ADJUSTED
+
+    spread_: Reals
+
+    def __init__(
+        self, classifier: BaseEstimator | None = None, *, cv: int = 5, seed: int = 0
+    ) -> None:
+        self.classifier = classifier
+        self.cv = cv
+        self.seed = seed
+
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
+        scores = matched_columns(posteriors)
+        mean = np.average(scores, axis=0, weights=weights)
+        variance = np.average((scores - mean) ** 2, axis=0, weights=weights)
+        prior = self._scored_prior()
+        self.spread_ = variance / (prior * (1 - prior))
+
+    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
+        return np.ascontiguousarray(matched_columns(posteriors).T)
+
+    def _solve(
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
+    ) -> tuple[Prevalences, Diagnostics]:
+        means, prior = sample_means(representation, index, weights), self._scored_prior()
+        constant = self.spread_ < SINGULAR
+        exact = prior + (means - prior) / np.where(constant, 1.0, self.spread_)
+        shares = np.clip(exact, 0.0, 1.0)
+        return normalised_shares(shares, self.prior_), {
+            "clipped": np.asarray((shares != exact).any(axis=1)),
+            "separation": np.full(len(index), float(self.spread_.min())),
+            "fallback": np.full(len(index), bool(constant.any())),
+        }
+
+    def _scored_prior(self) -> Reals:
+        return self.prior_[1:] if len(self.prior_) == 2 else self.prior_

@@ -1,0 +1,414 @@
+"""KDEy: the mixture of the classes' kernel densities that is nearest to the sample.
+
+Items are points: their K posteriors. Every class has the density of its held-out items, smoothed by
+a Gaussian of bandwidth h. Three notions of nearness give three methods:
+
+    KDEyML  the sample is likeliest (Kullback-Leibler divergence): concave, by `solvers`
+    KDEyCS  Cauchy-Schwarz divergence to the sample's own density: quadratic, by `quadratic`
+    KDEyHD  Hellinger distance to the sample's own density: convex, by `mixtures`
+
+With two classes the points lie on a line, and with K in a plane of K - 1 dimensions: what the
+Gaussian does across is common to all densities and cancels.
+
+Reference: A. Moreo, P. Gonzalez and J. J. del Coz, "Kernel density estimation for multiclass
+quantification", Machine Learning 114 (2025).
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import helmert
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator
+
+from quantshift.errors import UserError, unknown_name
+from quantshift.quantifiers.class_kernels import (
+    BLOCK_PAIRS,
+    HIGHEST,
+    MATCHING_DIAGNOSTICS,
+    ClassPoints,
+    mean_gaussians,
+    refit_distinct,
+)
+from quantshift.quantifiers.divergences import LEAST
+from quantshift.quantifiers.estimator import AbstractAggregative, Diagnostics, sample_means
+from quantshift.quantifiers.mixtures import minimise_on_simplex as minimise_convex
+from quantshift.quantifiers.quadratic import is_flat, minimise_on_simplex
+from quantshift.quantifiers.solvers import maximise_mixtures
+from quantshift.seeding import generator
+from quantshift.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.weights import Weights
+
+Reals = NDArray[np.float64]
+
+KERNELS = ("gaussian", "aitchison", "ilr")
+RULES = ("scott", "silverman")
+
+FLOOR = 1e-12
+"""Added to posteriors before their logarithm, as QuaPy does."""
+
+FAINT = 1e-250
+"""Densities below this in all classes are computed again, as parts of the largest kernel."""
+
+TOLERANCE, MOST_PASSES = 1e-6, 1000
+"""Largest error of a prevalence of maximum likelihood, and passes over a sample's items."""
+
+MARGIN, PER_BANDWIDTH = 6, 4
+"""The grid for two classes: bandwidths beyond 0 and 1, and points for each bandwidth."""
+
+MOST_VALUES = 1 << 22
+"""Values of reference points, samples and classes held at once."""
+
+
+class KDEyML(AbstractAggregative):
+    """Kernel Density Estimation y, Maximum Likelihood: the likeliest mixture of class densities.
+
+    bandwidth: of the Gaussian kernel, or "scott" or "silverman" for a rule by each class's size.
+    kernel: "gaussian" on posteriors (default), "aitchison" on their centred log-ratios, "ilr" on
+        isometric log-ratios, which gives the same but for the rules of the bandwidth.
+    shrinkage: with log-ratios, posteriors are moved to (1 - shrinkage) x + shrinkage / n_classes,
+        and the bandwidth is times 1 - shrinkage.
+    """
+
+    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"iterations": "int", "converged": "bool"}
+    )
+
+    known_: ClassPoints
+    bandwidths_: Reals
+
+    def __init__(
+        self,
+        classifier: BaseEstimator | None = None,
+        *,
+        bandwidth: float | str = 0.1,
+        kernel: str = "gaussian",
+        shrinkage: float = 0.0,
+        cv: int = 5,
+        seed: int = 0,
+    ) -> None:
+        self.classifier = classifier
+        self.bandwidth = bandwidth
+        self.kernel = kernel
+        self.shrinkage = shrinkage
+        self.cv = cv
+        self.seed = seed
+
+    def refitter(self) -> Callable[[Indices], Self]:
+        """Items drawn twice weigh twice."""
+        return refit_distinct(self)
+
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
+        if self.kernel not in KERNELS:
+            raise unknown_name("kernel", self.kernel, KERNELS)
+        if not 0 <= self.shrinkage < 1:
+            raise UserError(f"shrinkage must be at least 0 and below 1, got {self.shrinkage}")
+        if self.shrinkage and self.kernel == "gaussian":
+            raise UserError('shrinkage is for log-ratios: set kernel to "aitchison" or "ilr"')
+        points = self._coordinates(posteriors)
+        self.known_ = ClassPoints.of(points, codes, len(self.classes_), weights)
+        self.bandwidths_ = self._bandwidths()
+
+    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
+        """The classes' densities, (n_classes, n_items).
+
+        Of an item whose densities are all below 1e-250, they are times a factor of the item.
+        """
+        points, n_dimensions = self._coordinates(posteriors), self.known_.points.shape[1]
+        log_height = -n_dimensions * np.log(np.sqrt(2 * np.pi) * self.bandwidths_)
+        log_height -= max(0.0, float(log_height.max()) - HIGHEST)
+        precision = self.bandwidths_**-2
+        densities = mean_gaussians(self.known_, points, precision, log_height=log_height)
+        faint = densities.max(axis=0) < FAINT
+        if faint.any():
+            densities[:, faint] = mean_gaussians(
+                self.known_, points[faint], precision, log_height=log_height, relative=True
+            )
+        return densities
+
+    def _solve(
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
+    ) -> tuple[Prevalences, Diagnostics]:
+        p_hat, passes, converged = maximise_mixtures(
+            representation,
+            index,
+            self.prior_,
+            tol=TOLERANCE,
+            max_iter=MOST_PASSES,
+            weights=weights,
+        )
+        return p_hat, {"iterations": passes, "converged": converged}
+
+    def _coordinates(self, posteriors: Posteriors) -> Reals:
+        if self.kernel == "gaussian":
+            return posteriors
+        n_classes = posteriors.shape[1]
+        shrunk = (1 - self.shrinkage) * posteriors + self.shrinkage / n_classes
+        logarithms = np.log((shrunk + FLOOR) / (1 + n_classes * FLOOR))
+        if self.kernel == "ilr":
+            return np.asarray(logarithms @ helmert(n_classes).T)
+        return np.asarray(logarithms - logarithms.mean(axis=1, keepdims=True))
+
+    def _bandwidths(self) -> Reals:
+        """The bandwidth of each class."""
+        sizes, n_dimensions = self.known_.sizes, self.known_.points.shape[1]
+        if not isinstance(self.bandwidth, str):
+            return np.full(len(sizes), _checked(self.bandwidth) * (1 - self.shrinkage))
+        if self.bandwidth not in RULES:
+            raise unknown_name("bandwidth", self.bandwidth, RULES)
+        scale = 1.0 if self.bandwidth == "scott" else (n_dimensions + 2) / 4
+        return np.asarray((scale * sizes) ** (-1 / (n_dimensions + 4)))
+
+
+class KDEyCS(AbstractAggregative):
+    """Kernel Density Estimation y, Cauchy-Schwarz: the mixture density most alike to the sample's.
+
+    With a_k the mean over the sample of class k's density and B the mean density between items of
+    two classes, both with bandwidth sqrt(2) h, -log(p.a) + log(p'Bp) / 2 is least.
+
+    bandwidth: h of the Gaussian kernel.
+    Falls back as EDy does; where no training item is near the sample, to the training prevalence.
+    """
+
+    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(MATCHING_DIAGNOSTICS)
+
+    known_: ClassPoints
+    overlaps_: Reals
+
+    def __init__(
+        self,
+        classifier: BaseEstimator | None = None,
+        *,
+        bandwidth: float = 0.1,
+        cv: int = 5,
+        seed: int = 0,
+    ) -> None:
+        self.classifier = classifier
+        self.bandwidth = bandwidth
+        self.cv = cv
+        self.seed = seed
+
+    def refitter(self) -> Callable[[Indices], Self]:
+        """Items drawn twice weigh twice."""
+        return refit_distinct(self)
+
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
+        _checked(self.bandwidth)
+        self.known_ = ClassPoints.of(posteriors, codes, len(self.classes_), weights)
+        self.overlaps_ = self.known_.pair_means(self._overlap)
+
+    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
+        return self._overlap(posteriors)
+
+    def _solve(
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
+    ) -> tuple[Prevalences, Diagnostics]:
+        overlap = sample_means(representation, index, weights)
+        p_hat, known = most_alike(self.overlaps_, overlap, self.prior_)
+        return p_hat, {
+            "clipped": (p_hat == 0).any(axis=1),
+            "fallback": ~known | is_flat(self.overlaps_),
+        }
+
+    def _overlap(self, points: Reals) -> Reals:
+        precision = np.full(len(self.known_), 1 / (2 * self.bandwidth**2))
+        return mean_gaussians(self.known_, points, precision)
+
+
+class KDEyHD(AbstractAggregative):
+    """Kernel Density Estimation y, Hellinger: the mixture density nearest to the sample's.
+
+    Two classes: integrated on a grid, without chance. More: a sum over reference points drawn from
+    the classes' densities, divided by how densely they are drawn.
+
+    bandwidth: of the Gaussian kernel.
+    n_points: reference points, as many of each class; `seed` draws them.
+    `distance` is the Hellinger distance, from 0 to 1. Falls back as EDy does.
+    """
+
+    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"distance": "float", "fallback": "bool"}
+    )
+
+    reference_: Reals
+    cells_: Reals
+    classes_in_cells_: Reals
+
+    def __init__(
+        self,
+        classifier: BaseEstimator | None = None,
+        *,
+        bandwidth: float = 0.1,
+        n_points: int = 10_000,
+        cv: int = 5,
+        seed: int = 0,
+    ) -> None:
+        self.classifier = classifier
+        self.bandwidth = bandwidth
+        self.n_points = n_points
+        self.cv = cv
+        self.seed = seed
+
+    def refitter(self) -> Callable[[Indices], Self]:
+        """Items drawn twice weigh twice."""
+        return refit_distinct(self)
+
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
+        _checked(self.bandwidth)
+        n_classes = len(self.classes_)
+        known = ClassPoints.of(posteriors, codes, n_classes, weights)
+        if n_classes == 2:
+            self.reference_, self.cells_ = _grid(self.bandwidth)
+        elif self.n_points < n_classes:
+            raise UserError(f"n_points must be at least one per class, got {self.n_points}")
+        else:
+            per_class = self.n_points // n_classes
+            self.reference_ = _drawn_points(known, self.bandwidth, per_class, self.seed)
+        precision = np.full(n_classes, self.bandwidth**-2)
+        densities = mean_gaussians(known, self.reference_, precision)
+        if n_classes > 2:
+            self.cells_ = 1 / (len(self.reference_) * densities.mean(axis=0))
+        self.classes_in_cells_ = densities * self.cells_
+
+    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
+        return np.ascontiguousarray(posteriors.T)
+
+    def _solve(
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
+    ) -> tuple[Prevalences, Diagnostics]:
+        n_cells = len(self.cells_) * len(self.classes_)
+        at_once = max(1, MOST_VALUES // n_cells)
+        parts = [index[start : start + at_once] for start in range(0, len(index), at_once)]
+        densities = (self._in_cells(representation, part, weights) for part in parts)
+        solved = [nearest_mixture(each, self.classes_in_cells_, self.prior_) for each in densities]
+        p_hat, distance = (np.concatenate(column) for column in zip(*solved, strict=True))
+        flat = is_flat(self.classes_in_cells_ @ self.classes_in_cells_.T)
+        return p_hat, {"distance": distance, "fallback": np.full(len(index), flat)}
+
+    def _in_cells(
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None
+    ) -> Reals:
+        """The density of each sample at the reference points, times their cells."""
+        items, place = np.unique(index, return_inverse=True)
+        heft = np.ones(index.shape) if weights is None else weights[index]
+        heft = heft / heft.sum(axis=1, keepdims=True)
+        ends = np.arange(len(index) + 1) * index.shape[1]
+        shares = csr_array((heft.ravel(), place.ravel(), ends), (len(index), len(items)))
+        # Both are rescaled so that a product gives the exponents -|x - r|^2 / (2 h^2).
+        points = representation[:, items].T / self.bandwidth
+        reference = self.reference_ / self.bandwidth
+        left = np.column_stack([points, -(points * points).sum(axis=1) / 2, np.ones(len(items))])
+        right = np.vstack(
+            [reference.T, np.ones(len(reference)), -(reference * reference).sum(axis=1) / 2]
+        )
+        found = np.empty((len(index), len(reference)))
+        at_once = max(1, BLOCK_PAIRS // len(items))
+        for start in range(0, len(reference), at_once):
+            block = slice(start, start + at_once)
+            exponents = left @ right[:, block]
+            np.minimum(exponents, 0.0, out=exponents)
+            found[:, block] = shares @ np.exp(exponents, out=exponents)
+        return found * self.cells_
+
+
+def most_alike(
+    overlaps: Reals, overlap: Reals, prior: Prevalences
+) -> tuple[Prevalences, NDArray[np.bool_]]:
+    """The p that minimise -log(p . overlap) + log(p . overlaps p) / 2, and where there is any.
+
+    Neither changes if p is stretched, so p is u / sum(u) for the u >= 0 that minimises
+    u . overlaps u - 2 overlap . u. With no overlap above one, sum(u) is at most n_classes over the
+    least overlap of a class with itself: u and what is missing to this sum are on a simplex.
+    """
+    n_classes = len(prior)
+    largest = overlap.max(axis=1)
+    known = largest > 0
+    linear = overlap / np.where(known, largest, 1.0)[:, np.newaxis]
+    bound = n_classes / float(overlaps.diagonal().min())
+    gram = np.zeros((n_classes + 1, n_classes + 1))
+    gram[:n_classes, :n_classes] = bound * overlaps
+    start = np.append(prior / bound, 1 - 1 / bound)
+    u = minimise_on_simplex(gram, np.pad(linear, ((0, 0), (0, 1))), start)[:, :n_classes]
+    u[~known] = prior
+    return u / u.sum(axis=1, keepdims=True), known
+
+
+def nearest_mixture(
+    samples: Reals, classes: Reals, start: Prevalences
+) -> tuple[Prevalences, Reals]:
+    """The p of least sum (sqrt(p . classes) - sqrt(sample))^2, and Hellinger distances.
+
+    samples: masses in cells, (n_samples, n_cells); classes: (n_classes, n_cells).
+    """
+    n_classes, mass, roots = len(classes), classes.sum(axis=1), np.sqrt(samples)
+    one, other = np.triu_indices(n_classes)
+    products = (classes[one] * classes[other]).T
+
+    def objective(p: Prevalences, rows: Any) -> Reals:
+        return np.asarray(p @ mass - 2 * (np.sqrt(p @ classes) * roots[rows]).sum(axis=-1))
+
+    def derivatives(p: Prevalences, rows: Any) -> tuple[Reals, Reals]:
+        mixture = np.maximum(p @ classes, LEAST)
+        ratio = roots[rows] / np.sqrt(mixture)
+        curvature = np.empty((len(p), n_classes, n_classes))
+        curvature[:, one, other] = curvature[:, other, one] = ratio / (2 * mixture) @ products
+        return mass - ratio @ classes.T, curvature
+
+    p_hat = minimise_convex(objective, derivatives, start, len(samples))
+    squares = objective(p_hat, slice(None)) + samples.sum(axis=1)
+    return p_hat, np.sqrt(np.clip(squares / 2, 0.0, 1.0))
+
+
+def _grid(bandwidth: float) -> tuple[Reals, Reals]:
+    """Posteriors of two classes from below 0 to above 1, and the width of their cells."""
+    width = bandwidth / np.sqrt(2)  # the points (1 - s, s) are sqrt(2) times as far apart as s
+    steps = int(np.ceil((1 + 2 * MARGIN * width) * PER_BANDWIDTH / width))
+    s = np.linspace(-MARGIN * width, 1 + MARGIN * width, steps + 1)
+    height = 1 / (np.sqrt(2 * np.pi) * width)
+    return np.column_stack([1 - s, s]), np.full(len(s), height * (s[1] - s[0]))
+
+
+def _drawn_points(known: ClassPoints, bandwidth: float, per_class: int, seed: int) -> Reals:
+    """Points of each class's density, (n_classes * per_class, n_classes).
+
+    Their sum is one as that of the items: what the Gaussian does across the plane cancels. The draw
+    does not depend on the order of the items and, unless classes tie, of the classes.
+    """
+    n_classes = len(known)
+    parts = known.parts()
+    own = [known.weights[part] @ known.points[part, k] for k, part in enumerate(parts)]
+    columns = np.argsort(own, kind="stable")
+    rng = generator(seed, purpose="KDEyHD")
+    noise = bandwidth * rng.normal(size=(per_class, n_classes))
+    noise -= noise.mean(axis=1, keepdims=True)
+    drawn = np.empty((n_classes, per_class, n_classes))
+    for k in columns:
+        points, weights = known.points[parts[k]][:, columns], known.weights[parts[k]]
+        order = np.lexsort(points.T)
+        upto = np.cumsum(weights[order] * known.sizes[k])
+        quantiles = (np.arange(per_class) + 0.5) / per_class * known.sizes[k]
+        place = np.minimum(np.searchsorted(upto, quantiles), len(order) - 1)
+        drawn[k][:, columns] = points[order[place]] + noise[rng.permutation(per_class)]
+    return drawn.reshape(-1, n_classes)
+
+
+def _checked(bandwidth: Any) -> float:
+    try:
+        number = float(bandwidth)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not 0 < number < np.inf:
+        raise UserError(f"bandwidth must be a positive number, got {bandwidth!r}")
+    return number

@@ -1,0 +1,148 @@
+"""The posterior of a prevalence given the classes' densities of each item: Dirichlet times mixture.
+
+With likelihoods r_j of the items and a prior Dirichlet(alpha) the posterior of p is proportional to
+prod_k p_k^(alpha - 1) prod_j (p . r_j). In the log-ratios of p, which have no border, it is
+proportional to prod_k p_k^alpha prod_j (p . r_j): its maximum is that of `maximise_posteriors` with
+alpha items added to each class, and its curvature there is known. Nodes are spread about the
+maximum by that curvature, as a t distribution with wide tails has them, and weighted by the
+posterior over the density of the nodes (importance sampling). With two classes the nodes are
+quantiles, and the sum is an integral on a grid; with more they are a scrambled Sobol sequence. The
+order of items does not matter, weights of items are exact, and classes are put in the order of
+their shares at the maximum, so that it does not matter what they are called.
+
+Reference: C. Robert and G. Casella, "Monte Carlo Statistical Methods", 2004, chapter 3.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.linalg import helmert
+
+from quantshift.compiled import compiled
+from quantshift.quantifiers.dirichlet import maximise_posteriors
+from quantshift.seeding import generator
+from quantshift.types import Indices, Prevalences
+from quantshift.weights import Weights
+
+Reals = NDArray[np.float64]
+
+NODES_OF_TWO, NODES_OF_MANY = 256, 1024
+"""Nodes for two classes, and for more; powers of two for Sobol's sequence."""
+
+DEGREES = 4.0
+"""Of freedom of the t distribution: tails wide enough for posteriors that lean to one side."""
+
+SPREAD = 1.2
+"""Nodes are spread so many times as wide as the curvature says."""
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedNodes:
+    """Nodes on the simplex, (n_samples, n_nodes, n_classes), and weights, rows sum to one."""
+
+    p: Prevalences
+    weights: Reals
+
+    def mean(self) -> Prevalences:
+        """The posterior's mean, (n_samples, n_classes)."""
+        return np.asarray(np.einsum("sn,snk->sk", self.weights, self.p))
+
+    def spread(self) -> Reals:
+        """The largest standard deviation of a class's share, (n_samples,)."""
+        away = self.p - self.mean()[:, np.newaxis]
+        return np.asarray(np.sqrt(np.einsum("sn,snk->sk", self.weights, away**2).max(axis=1)))
+
+    def effective_size(self) -> Reals:
+        """How many independent draws the nodes are worth, (n_samples,)."""
+        return np.asarray(1 / (self.weights**2).sum(axis=1))
+
+    def draws(self, n_draws: int, seed: int) -> Prevalences:
+        """Draws of the nodes by their weights, (n_samples, n_draws, n_classes)."""
+        u = generator(seed, purpose="posterior by nodes").random(n_draws)
+        upto = np.cumsum(self.weights, axis=1)
+        last = self.p.shape[1] - 1
+        rows = [np.minimum(np.searchsorted(own, u * own[-1]), last) for own in upto]
+        return np.asarray(np.take_along_axis(self.p, np.array(rows)[:, :, np.newaxis], axis=1))
+
+
+def posterior_nodes(
+    likelihoods: Reals,
+    index: Indices,
+    start: Prevalences,
+    *,
+    alpha: float,
+    seed: int,
+    weights: Weights | None = None,
+) -> WeightedNodes:
+    """Nodes of the posterior of each sample of the index matrix.
+
+    likelihoods: of the items of a pool, up to a factor per item, (n_classes, n_items).
+    start: where the search for the maximum begins.
+    """
+    n_classes, n_samples = len(likelihoods), len(index)
+    noise = _noise(n_classes, seed)
+    log_density = -(DEGREES + n_classes - 1) / 2 * np.log1p((noise**2).sum(axis=1) / DEGREES)
+    added = np.full(n_samples, alpha)
+    middle, _, _ = maximise_posteriors(
+        likelihoods, index, start, added, tol=1e-6, max_iter=1000, weights=weights
+    )
+    basis = helmert(n_classes)
+    p = np.empty((n_samples, len(noise), n_classes))
+    logs = np.empty((n_samples, len(noise)))
+    for s, rows in enumerate(index):
+        order = np.argsort(middle[s], kind="stable")
+        own = np.ascontiguousarray(likelihoods[:, rows][order].T)
+        heft = np.ones(len(rows)) if weights is None else weights[rows]
+        possible = (own.sum(axis=1) > 0) & (heft > 0)
+        own, heft = own[possible], heft[possible]
+        centre = middle[s, order]
+        root = np.linalg.cholesky(basis @ _curvature(own, heft, centre, alpha) @ basis.T)
+        away = SPREAD * np.linalg.solve(root.T, noise.T).T
+        ratios = np.log(centre) + away @ basis
+        nodes = np.exp(ratios - ratios.max(axis=1, keepdims=True))
+        nodes /= nodes.sum(axis=1, keepdims=True)
+        logs[s] = _log_likelihoods(own, heft, nodes) + alpha * np.log(nodes).sum(axis=1)
+        p[s][:, order] = nodes
+    logs -= log_density
+    mass = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return WeightedNodes(p, mass / mass.sum(axis=1, keepdims=True))
+
+
+def _noise(n_classes: int, seed: int) -> Reals:
+    """Points of a standard t distribution of n_classes - 1 dimensions."""
+    if n_classes == 2:
+        shares = (np.arange(NODES_OF_TWO) + 0.5) / NODES_OF_TWO
+        return np.asarray(stats.t.ppf(shares, DEGREES))[:, np.newaxis]
+    rng = generator(seed, purpose="nodes of a posterior", n_classes=n_classes)
+    uniform = stats.qmc.Sobol(n_classes, rng=rng).random(NODES_OF_MANY)
+    uniform = np.clip(uniform, 1e-9, 1 - 1e-9)
+    scale = np.sqrt(DEGREES / stats.chi2.ppf(uniform[:, :1], DEGREES))
+    return np.asarray(stats.norm.ppf(uniform[:, 1:]) * scale)
+
+
+def _curvature(likelihood: Reals, weights: Weights, p: Prevalences, alpha: float) -> Reals:
+    """Minus the second derivatives of the log posterior in log p, at its maximum."""
+    shares = likelihood * p
+    shares /= shares.sum(axis=1, keepdims=True)
+    known = shares.T @ (weights[:, np.newaxis] * shares) - np.diag(weights @ shares)
+    total = weights.sum() + len(p) * alpha
+    return np.asarray(known + total * (np.diag(p) - np.outer(p, p)))
+
+
+@compiled
+def _log_likelihoods(likelihood: Reals, weights: Reals, nodes: Reals) -> Reals:
+    """Sum of w_j log(p . r_j) at every node."""
+    n_items, n_classes = likelihood.shape
+    logs = np.empty(len(nodes))
+    for i in range(len(nodes)):
+        total = 0.0
+        for j in range(n_items):
+            mass = 0.0
+            for k in range(n_classes):
+                mass += nodes[i, k] * likelihood[j, k]
+            total += weights[j] * math.log(mass)
+        logs[i] = total
+    return logs

@@ -1,0 +1,283 @@
+"""Adjusted counting at other thresholds than that of the classifier: T50, MAX, X, MS, MS2.
+
+Items whose score is at least t are counted as positive. With the rates tpr(t) and fpr(t) of the
+held-out items, the adjusted count of a sample at t is
+
+    p(t) = (share of the sample at or above t - fpr(t)) / (tpr(t) - fpr(t)),  clipped to [0, 1].
+
+Every distinct held-out score with tpr(t) != fpr(t) is a candidate. A method takes the candidate it
+prefers, the lowest of equals, or the median of p(t) over many. Where there is no candidate, the
+items predicted to be positive are counted (CC). With more than two classes: one against the rest.
+
+References: G. Forman, "Quantifying trends accurately despite classifier error and class imbalance",
+KDD 2006; G. Forman, "Quantifying counts and costs via classification", DMKD 2008.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from quantshift.classify.scores import matched_columns
+from quantshift.compiled import compiled
+from quantshift.quantifiers.adjusted import DIAGNOSTICS
+from quantshift.quantifiers.estimator import AbstractAggregative, Diagnostics
+from quantshift.quantifiers.one_against_rest import (
+    normalised_shares,
+    scored_members,
+    scored_predictions,
+)
+from quantshift.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.weights import Weights
+
+Reals = NDArray[np.float64]
+
+SEPARATED = 0.25
+"""tpr - fpr above which MS2 takes a threshold."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Thresholds, ascending, and the held-out items at or above each of them.
+
+    true, false: weight of the positive and of the other items at or above; positive, negative:
+    weight of all of them. Whole weights stay whole, so that equal ones are exactly equal.
+    """
+
+    thresholds: Reals
+    true: Reals
+    false: Reals
+    positive: float
+    negative: float
+
+    def __getitem__(self, kept: Any) -> "Candidates":
+        return Candidates(
+            self.thresholds[kept], self.true[kept], self.false[kept], self.positive, self.negative
+        )
+
+    def __len__(self) -> int:
+        return len(self.thresholds)
+
+    @property
+    def tpr(self) -> Reals:
+        """Rate of the positive items that are at or above each."""
+        return self.true / self.positive
+
+    @property
+    def fpr(self) -> Reals:
+        """Rate of the other items that are at or above each."""
+        return self.false / self.negative
+
+
+class AbstractThreshold(AbstractAggregative):
+    """What methods of thresholds share: candidates, and the median of adjusted counts at some.
+
+    Diagnostics: `clipped` (the share of a class had to be), `separation` (mean tpr - fpr of the
+    thresholds in use, the least of all classes), `fallback` (a class without a threshold, CC).
+    """
+
+    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
+    positive_class: ClassVar[bool] = True
+
+    thresholds_: tuple[Reals, ...]
+    tpr_: tuple[Reals, ...]
+    fpr_: tuple[Reals, ...]
+
+    def __init__(
+        self, classifier: BaseEstimator | None = None, *, cv: int = 5, seed: int = 0
+    ) -> None:
+        self.classifier = classifier
+        self.cv = cv
+        self.seed = seed
+
+    @abstractmethod
+    def _kept(self, candidates: Candidates) -> NDArray[np.bool_] | slice:
+        """Which of the candidates, at least one, are used."""
+
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
+        members = scored_members(codes, posteriors.shape[1])
+        every = [
+            _candidates(scores, own, weights)
+            for scores, own in zip(matched_columns(posteriors).T, members, strict=True)
+        ]
+        used = [each[self._kept(each)] if len(each) else each for each in every]
+        self.thresholds_ = tuple(each.thresholds for each in used)
+        self.tpr_ = tuple(each.tpr for each in used)
+        self.fpr_ = tuple(each.fpr for each in used)
+
+    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
+        """How many of the thresholds in use each score is at or above, (n_scores, n_items)."""
+        counted = scored_predictions(posteriors)
+        return np.stack(
+            [
+                np.searchsorted(thresholds, scores, side="right") if len(thresholds) else counted[k]
+                for k, (thresholds, scores) in enumerate(
+                    zip(self.thresholds_, matched_columns(posteriors).T, strict=True)
+                )
+            ]
+        ).astype(np.int32)
+
+    def _solve(
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
+    ) -> tuple[Prevalences, Diagnostics]:
+        shares = np.empty((len(index), len(representation)))
+        clipped = np.zeros(len(index), dtype=bool)
+        separation = 1.0
+        for k, ranks in enumerate(representation):
+            tpr, fpr = self.tpr_[k], self.fpr_[k]
+            if len(tpr):
+                separation = min(separation, float((tpr - fpr).mean()))
+            else:
+                tpr, fpr, separation = np.ones(1), np.zeros(1), 0.0
+            shares[:, k], outside = _swept(ranks, index, tpr, fpr, weights)
+            clipped |= outside
+        fallback = any(not len(thresholds) for thresholds in self.thresholds_)
+        return normalised_shares(shares, self.prior_), {
+            "clipped": clipped,
+            "separation": np.full(len(index), separation),
+            "fallback": np.full(len(index), fallback),
+        }
+
+
+class T50(AbstractThreshold):
+    """Threshold 50: adjusted counting at the threshold whose tpr is nearest to one half.
+
+    The second of two classes is the positive one. More classes: one against the rest.
+    """
+
+    def _kept(self, candidates: Candidates) -> NDArray[np.bool_] | slice:
+        return _least(np.abs(2 * candidates.true - candidates.positive))
+
+
+class MAX(AbstractThreshold):
+    """Method Max: adjusted counting at the threshold with the largest tpr - fpr.
+
+    The second of two classes is the positive one. More classes: one against the rest.
+    """
+
+    def _kept(self, candidates: Candidates) -> NDArray[np.bool_] | slice:
+        return _least(
+            candidates.false * candidates.positive - candidates.true * candidates.negative
+        )
+
+
+class MethodX(AbstractThreshold):
+    """Method X: adjusted counting at the threshold where 1 - tpr and fpr are nearest.
+
+    The second of two classes is the positive one. More classes: one against the rest.
+    """
+
+    def _kept(self, candidates: Candidates) -> NDArray[np.bool_] | slice:
+        missed = (candidates.positive - candidates.true) * candidates.negative
+        return _least(np.abs(missed - candidates.false * candidates.positive))
+
+
+class MS(AbstractThreshold):
+    """Median Sweep: the median of adjusted counts at all thresholds.
+
+    More than two classes: one against the rest.
+    """
+
+    def _kept(self, candidates: Candidates) -> NDArray[np.bool_] | slice:
+        return slice(None)
+
+
+class MS2(AbstractThreshold):
+    """Median Sweep 2: the median of adjusted counts at thresholds with tpr - fpr above 1/4.
+
+    More than two classes: one against the rest.
+    """
+
+    def _kept(self, candidates: Candidates) -> NDArray[np.bool_] | slice:
+        return np.asarray(candidates.tpr - candidates.fpr > SEPARATED)
+
+
+def _candidates(
+    scores: Reals, own: NDArray[np.bool_], weights: Weights | None = None
+) -> Candidates:
+    """The distinct scores at which the rates of the class and of the others differ."""
+    thresholds, place = np.unique(scores, return_inverse=True)
+    w = np.ones(len(scores)) if weights is None else weights
+
+    def at_or_above(some: NDArray[np.bool_]) -> Reals:
+        counts = np.bincount(place[some], w[some], len(thresholds)).astype(np.float64)
+        return np.cumsum(counts[::-1])[::-1]
+
+    true, false = at_or_above(own), at_or_above(~own)
+    found = Candidates(thresholds, true, false, float(true[0]), float(false[0]))
+    return found[found.tpr != found.fpr]
+
+
+def _least(values: Reals) -> slice:
+    """The first of the least values."""
+    best = int(values.argmin())
+    return slice(best, best + 1)
+
+
+@compiled
+def _swept(
+    ranks: NDArray[np.int32],
+    index: Indices,
+    tpr: Reals,
+    fpr: Reals,
+    weights: Weights | None,
+) -> tuple[Reals, NDArray[np.bool_]]:
+    """The median over thresholds of each sample's adjusted counts; which of them are clipped.
+
+    ranks: number of thresholds, in ascending order, that each item of the pool is at or above.
+    """
+    n_samples, size = index.shape
+    n = len(tpr)
+    shares, clipped = np.empty(n_samples), np.zeros(n_samples, dtype=np.bool_)
+    counts, values = np.empty(n + 1), np.empty(n)
+    for i in range(n_samples):
+        counts[:] = 0.0
+        total = 0.0
+        for j in range(size):
+            w = 1.0 if weights is None else weights[index[i, j]]
+            counts[ranks[index[i, j]]] += w
+            total += w
+        above = 0.0
+        for t in range(n - 1, -1, -1):
+            above += counts[t + 1]
+            values[t] = (above / total - fpr[t]) / (tpr[t] - fpr[t])
+        # Clipping keeps the order, so that the middle ones may be clipped afterwards.
+        low = _select(values, (n - 1) // 2)
+        high = low
+        if n % 2 == 0:
+            high = values[n // 2 :].min()
+        clipped[i] = low < 0.0 or high > 1.0
+        shares[i] = (min(max(low, 0.0), 1.0) + min(max(high, 0.0), 1.0)) / 2
+    return shares, clipped
+
+
+@compiled
+def _select(values: Reals, k: int) -> float:
+    """The k-th least value (from 0), by Hoare's selection: in place, larger ones behind it."""
+    low, high = 0, len(values) - 1
+    while low < high:
+        pivot = values[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while values[j] > pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if k <= j:
+            high = j
+        elif k >= i:
+            low = i
+        else:
+            break
+    return float(values[k])

@@ -1,0 +1,65 @@
+"""Methods that stay with their libraries take part through `wrap`, where the library is there.
+
+PyTorch (QuaNet, HistNetQ, GMNet) and the compiled svm_perf are asked for by no environment of ours.
+"""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from quapy.method.non_aggregative import ReadMe
+
+from quantshift import AbstractQuantifier, PriorShift, evaluate, wrap
+
+
+def words(n: int, p: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Words that are present or absent, and labels."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.where(np.arange(n) < n * p, "positive", "negative"))
+    rates = np.where((y == "positive")[:, None], np.linspace(0.1, 0.9, 10), 0.5)
+    return (rng.random((n, 10)) < rates).astype(int), y
+
+
+@pytest.fixture(scope="module")
+def readme() -> AbstractQuantifier:
+    options = {
+        "bootstrap_trials": 3,
+        "bagging_trials": 10,
+        "bagging_range": 5,
+        "random_state": 0,
+        "region": "ellipse",
+    }
+    return wrap(ReadMe, **options).fit(*words(800, 0.5, 0))
+
+
+def test_readme_takes_part(readme: AbstractQuantifier) -> None:
+    """Samples in one call, with labels that are words; 500 items give the share to about .1."""
+    assert readme.classes_.tolist() == ["negative", "positive"]
+    X, _ = words(1000, 0.2, 1)
+    together = readme.predict(X, [np.arange(500), np.arange(500, 1000)])
+    assert_allclose(together[:, 1], 0.2, atol=0.15)
+    # Its subsets of words are drawn anew in every call, so that two differ a little.
+    assert_allclose(together[0], readme.predict(X[:500]), atol=0.1)
+
+
+def test_readme_on_a_protocol(readme: AbstractQuantifier) -> None:
+    X, y = words(600, 0.5, 2)
+    protocol = PriorShift(test_size=100, test_repeats=1, test_prevalences=[0.1, 0.5, 0.9])
+    frame = evaluate(readme, protocol, X, y)
+    assert len(frame) == 3
+    assert frame["ae"].mean() < 0.2
+
+
+def test_pwk_takes_part() -> None:
+    neighbors = pytest.importorskip("mlquantify.neighbors", reason="mlquantify is not installed")
+    X, y = words(600, 0.5, 0)
+    quantifier = wrap(neighbors.PWK, n_neighbors=10).fit(X.astype(float), y)
+    X_new, _ = words(300, 0.3, 1)
+    assert quantifier.predict(X_new.astype(float))[1] == pytest.approx(0.3, abs=0.2)
+
+
+@pytest.mark.parametrize("module", ["quapy.method._quanet", "quapy.method._histnet"])
+def test_neural_methods_can_be_wrapped_where_torch_is(module: str) -> None:
+    pytest.importorskip("torch", reason="PyTorch is not installed: QuaNet and HistNetQ need it")
+    theirs = pytest.importorskip(module)
+    classes = [value for value in vars(theirs).values() if isinstance(value, type)]
+    assert any(hasattr(cls, "fit") and hasattr(cls, "predict") for cls in classes)
