@@ -20,9 +20,17 @@ RUNNABLE = [
     if {block.language for block in code_blocks(page.read_text(encoding="utf-8"))}
     & {"python", "console"}
 ]
+HEAVY = {"audit", "monitoring", "own-quantifier"}
+"""Pages whose blocks take many seconds."""
 
 
-@pytest.mark.parametrize("page", RUNNABLE, ids=name_of)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.slow] if page.stem in HEAVY else [], id=name_of(page))
+        for page in RUNNABLE
+    ],
+)
 def test_a_page_shows_what_comes_out(page: Path, tmp_path: Path) -> None:
     check_page(page, tmp_path)
 

@@ -29,6 +29,7 @@ from quantshift.intervals import (
 )
 from quantshift.quantifiers.bayesian import AbstractBayesian
 from quantshift.quantifiers.estimator import AbstractQuantifier
+from tests.quick_methods import each
 
 SHIFT = np.array([1.5, 0.5])
 Z = 1.959963984540054
@@ -69,7 +70,7 @@ def fitted() -> dict[str, AbstractQuantifier]:
     return {name: quantifier.fit(X, y) for name, quantifier in made.items()}
 
 
-@pytest.mark.parametrize("name", WITH_INTERVAL)
+@pytest.mark.parametrize("name", each(WITH_INTERVAL))
 def test_every_quantifier_has_an_interval_around_its_estimate(fitted, name):
     X, _ = draw(200, 0.3, 1)
     found = predict_interval(fitted[name], X, n_bootstrap=100)
@@ -167,7 +168,7 @@ def test_the_estimate_is_between_the_limits_however_biased():
     assert high[0, 1] == pytest.approx(0.3, abs=1e-4)
 
 
-@pytest.mark.parametrize("name", REPLICATED)
+@pytest.mark.parametrize("name", each(REPLICATED))
 @pytest.mark.parametrize("n", [1, 29, 30, 400])
 def test_samples_are_at_least_as_uncertain_as_counting(fitted, name, n):
     X, _ = draw(n, 0.5, 7)
@@ -177,7 +178,7 @@ def test_samples_are_at_least_as_uncertain_as_counting(fitted, name, n):
     assert np.all(found.high >= high - 1e-12)
 
 
-@pytest.mark.parametrize("name", ADJUSTED)
+@pytest.mark.parametrize("name", each(ADJUSTED))
 def test_an_estimate_at_the_border_has_an_interval(fitted, name):
     # Items far on the side of the first class: the estimate is 0, as at a small true prevalence.
     X = draw(300, 0.0, 11)[0] - np.array([1.0, 0.0])
@@ -187,7 +188,7 @@ def test_an_estimate_at_the_border_has_an_interval(fitted, name):
     assert found.high[1] >= wilson_limits(np.zeros(1), 300, Z)[1][0] - 1e-12
 
 
-@pytest.mark.parametrize("name", ADJUSTED)
+@pytest.mark.parametrize("name", each(ADJUSTED))
 def test_posteriors_that_are_constant_say_nothing(name):
     held_out, y = np.full((200, 2), 0.5), np.repeat([0, 1], 100)
     quantifier = catalogue.quantifiers()[name]().fit_posteriors(held_out, y)
@@ -198,7 +199,7 @@ def test_posteriors_that_are_constant_say_nothing(name):
         assert not found.informative.any()
 
 
-@pytest.mark.parametrize("name", ADJUSTED)
+@pytest.mark.parametrize("name", each(ADJUSTED))
 def test_a_classifier_no_better_than_chance_says_nothing(name):
     rng = np.random.default_rng(12)
     X, y = rng.normal(size=(400, 2)), np.tile([0, 1], 200)
@@ -238,7 +239,7 @@ def test_a_classifier_that_never_predicts_a_class_says_nothing_to_acc_and_someth
     np.testing.assert_array_equal((counted.low, counted.high), ([0.0, 0.0], [1.0, 1.0]))
 
 
-@pytest.mark.parametrize("name", ADJUSTED)
+@pytest.mark.parametrize("name", each(ADJUSTED))
 @pytest.mark.parametrize("k", [0, 3, 40])
 def test_posteriors_that_are_always_right_leave_the_uncertainty_of_counting(name, k):
     held_out = np.eye(2)[np.repeat([0, 1], 250)]
@@ -463,7 +464,7 @@ def test_coverage_under_prior_shift(name):
     assert 0.93 <= np.mean(covered) <= 0.99
 
 
-@pytest.mark.parametrize("name", list(catalogue.quantifiers()))
+@pytest.mark.parametrize("name", each(catalogue.quantifiers()))
 def test_refitted_on_all_its_items_a_quantifier_is_itself(fitted, name):
     X, _ = draw(100, 0.3, 9)
     quantifier = fitted[name]

@@ -41,6 +41,7 @@ def test_prior_shift_is_rarely_refuted(trained):
     assert np.mean([test.z > 3 for test in tests]) <= 0.03
 
 
+@pytest.mark.slow
 def test_a_constant_added_to_one_feature_is_refuted(trained):
     quantifier, X_train = trained
     X, _ = drawn([300, 200], 5)

@@ -66,6 +66,7 @@ def test_equal_weights_are_none(quantifier: SubclassSLD) -> None:
     assert plain.statistic == same.statistic
 
 
+@pytest.mark.slow
 def test_weights_can_make_a_shift_and_undo_one(quantifier: SubclassSLD) -> None:
     """Items drawn as under local shift, weighted back to a change of prevalence; and reversed."""
     for counts, other, kind in ((LOCAL, PRIOR, "prior"), (PRIOR, LOCAL, "local")):

@@ -28,7 +28,7 @@ def test_no_page_loads_from_elsewhere(site):
         assert 'rel="stylesheet" href="http' not in text, page
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("width", [1360, 360])
 def test_pages_open(visit, address, width, scheme):
     page = visit(width=width, scheme=scheme)

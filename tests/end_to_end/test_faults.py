@@ -251,6 +251,7 @@ def mine(tools, tmp_path):
     return command, package
 
 
+@pytest.mark.slow
 def test_a_cell_that_raises_is_recorded_and_the_others_go_on(mine, tools, tmp_path):
     command, package = mine
     out = tmp_path / "out"

@@ -203,6 +203,7 @@ def test_the_log_likelihood(problem: tuple[np.ndarray, np.ndarray, np.ndarray]) 
     assert_allclose(log_likelihood(rows, p, weights), log_likelihood(repeated, p), atol=1e-10)
 
 
+@pytest.mark.slow
 @given(labelled(), FACTORS)
 def test_factors_in_groups(items: Labelled, factor: float) -> None:
     rows, weights = items.posteriors, items.weights

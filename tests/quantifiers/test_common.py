@@ -37,6 +37,7 @@ from quantshift.checks import check_quantifier, yield_checks
 from quantshift.classify.folds import stratified_folds
 from quantshift.errors import DataError, UserError
 from quantshift.quantifiers.estimator import AbstractQuantifier
+from tests.quick_methods import each, speed_of
 
 QUANTIFIERS = catalogue.quantifiers()
 SLOW = {"GuardedSLD", "EoQ", "FusedSLD", "ClassifierMedian"}
@@ -54,12 +55,13 @@ QUICK = {
         [PACC()], [LogisticRegression(), LogisticRegression(C=0.01)], cv=2
     ),
 }
-NAMES = [
-    pytest.param(name, marks=[pytest.mark.slow] if name in SLOW - {"GuardedSLD"} else [])
-    for name in QUANTIFIERS
-]
+NAMES = each(QUANTIFIERS)
 ALL_CHECKS = [
-    pytest.param(check, id=f"{name}:{check_name}", marks=[pytest.mark.slow] if name in SLOW else [])
+    pytest.param(
+        check,
+        id=f"{name}:{check_name}",
+        marks=[pytest.mark.slow] if name in SLOW else speed_of(name),
+    )
     for name, cls in QUANTIFIERS.items()
     for check_name, check in yield_checks(cls())
 ]
@@ -168,7 +170,7 @@ def test_grid_search(data: tuple[np.ndarray, ...]) -> None:
 ON_POSTERIORS = [n for n, c in QUANTIFIERS.items() if c.sees == {"posteriors"}]
 
 
-@pytest.mark.parametrize("name", ON_POSTERIORS)
+@pytest.mark.parametrize("name", each(ON_POSTERIORS))
 def test_frozen_classifier_is_used_as_it_is(name: str, data: tuple[np.ndarray, ...]) -> None:
     X, y, X_new = data
     labels = np.array(["bad", "good"])[y]
