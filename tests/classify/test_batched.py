@@ -19,7 +19,7 @@ def _items(n_classes: int) -> tuple[csr_matrix, np.ndarray]:
     return csr_matrix(X), codes
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("weighted", [pytest.param(False, marks=pytest.mark.slow), True])
 @pytest.mark.parametrize("n_classes", [2, pytest.param(4, marks=pytest.mark.slow)])
 def test_models_and_held_out_posteriors_are_scikit_learns(n_classes: int, weighted: bool) -> None:
     X, codes = _items(n_classes)

@@ -237,7 +237,7 @@ def test_a_tooltip_tells_the_figures(visit):
     assert "mean error" in tip.inner_text()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])
 def test_the_theme_follows_the_system_and_the_button(visit, scheme):
     page = visit(scheme=scheme)
     background = "getComputedStyle(document.body).backgroundColor"

@@ -389,6 +389,7 @@ def test_an_output_is_never_an_input(quantshift, files, option):
     assert (files / "new.csv").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_foreign_files_in_a_model_folder_stay(quantshift, files):
     train = ("train", "--train", files / "train.csv", "--label", "y", "--out", files / "m")
     assert quantshift(*train)[0] == 0
