@@ -5,10 +5,11 @@ class's items of a function of the two. All of it is one number per class and po
 are means over their items, and the pairs of points and items are only ever held block by block.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,6 @@ from quantshift.types import Codes, Indices, Prevalences
 from quantshift.weights import Weights
 
 Reals = NDArray[np.float64]
-Q = TypeVar("Q", bound=AbstractQuantifier)
 
 BLOCK_PAIRS = 1 << 17
 """Pairs of a point and a training item at once: small enough for the processor's cache."""
@@ -30,8 +30,8 @@ BLOCK_PAIRS = 1 << 17
 HIGHEST = 600.0
 """Largest logarithm of a density's height: beyond, all of them are lowered alike."""
 
-MATCHING_DIAGNOSTICS = {"clipped": "bool", "fallback": "bool"}
-"""What `match_means` tells of a sample."""
+MATCHING_DIAGNOSTICS: Mapping[str, str] = MappingProxyType({"clipped": "bool", "fallback": "bool"})
+"""What the matching of means tells of a sample."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,36 +158,42 @@ def _in_blocks(classes: ClassPoints, n_points: int, values: Callable[[slice], Re
     return means
 
 
-def match_means(
-    representation: Reals,
-    index: Indices,
-    weights: Weights | None,
-    gram: Reals,
-    prior: Prevalences,
-) -> tuple[Prevalences, Diagnostics]:
+class AbstractReweighted(AbstractQuantifier):
+    """A quantifier that is refitted by weights: items drawn twice weigh twice."""
+
+    def refitter(self) -> Callable[[Indices], Self]:
+        """`refit` for many calls, in which no item is looked at twice."""
+        check_is_fitted(self, "classes_")
+        items, codes = self.held_out_, self.held_out_codes_
+
+        def refit(rows: Indices) -> Any:
+            weights = drawn_weights(rows, items.weights, len(codes))
+            kept = np.flatnonzero(weights)
+            drawn = replace(items.take(kept), weights=weights[kept])
+            return copy(self)._set_fitted(drawn, codes[kept], self.classes_)
+
+        return refit
+
+
+class AbstractMeanMatching(AbstractReweighted):
     """The mixtures of classes nearest to the samples, by mean kernels with each class.
 
-    representation: mean kernel of each item with each class, (n_classes, n_items); gram: that of
-    the classes with each other. p . gram p - 2 p . mean is least. `clipped`: a share is zero that
-    would be negative; `fallback`: some classes are mixtures of others, and the estimate is the
+    An item is represented by its mean kernel with each class, (n_classes, n_items); `gram_` is that
+    of the classes with each other. p . gram p - 2 p . mean is least. `clipped`: a share is zero
+    that would be negative; `fallback`: some classes are mixtures of others, and the estimate is the
     nearest to the prior of those that fit equally well.
     """
-    p_hat = minimise_on_simplex(gram, sample_means(representation, index, weights), prior)
-    return p_hat, {
-        "clipped": (p_hat == 0).any(axis=1),
-        "fallback": np.full(len(index), is_flat(gram)),
-    }
 
+    diagnostics: ClassVar[Mapping[str, str]] = MATCHING_DIAGNOSTICS
 
-def refit_distinct(quantifier: Q) -> Callable[[Indices], Q]:
-    """`refit` by weights: items drawn twice weigh twice, rather than being looked at twice."""
-    check_is_fitted(quantifier, "classes_")
-    items, codes = quantifier.held_out_, quantifier.held_out_codes_
+    gram_: Reals
 
-    def refit(rows: Indices) -> Any:
-        weights = drawn_weights(rows, items.weights, len(codes))
-        kept = np.flatnonzero(weights)
-        drawn = replace(items.take(kept), weights=weights[kept])
-        return copy(quantifier)._set_fitted(drawn, codes[kept], quantifier.classes_)
-
-    return refit
+    def _solve(
+        self, representation: Reals, index: Indices, weights: Weights | None = None
+    ) -> tuple[Prevalences, Diagnostics]:
+        means = sample_means(representation, index, weights)
+        p_hat = minimise_on_simplex(self.gram_, means, self.prior_)
+        return p_hat, {
+            "clipped": (p_hat == 0).any(axis=1),
+            "fallback": np.full(len(index), is_flat(self.gram_)),
+        }

@@ -10,9 +10,7 @@ estimation under class balance change using energy distance", IEICE Transactions
 et al., "An analysis of quantification methods based on matching distributions", 2019.
 """
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,21 +18,19 @@ from sklearn.base import BaseEstimator
 
 from quantshift.errors import DataError, unknown_name
 from quantshift.quantifiers.class_kernels import (
-    MATCHING_DIAGNOSTICS,
+    AbstractMeanMatching,
     ClassPoints,
-    match_means,
     mean_distances,
-    refit_distinct,
 )
-from quantshift.quantifiers.estimator import AbstractAggregative, AbstractQuantifier, Diagnostics
+from quantshift.quantifiers.estimator import AbstractAggregative
 from quantshift.quantifiers.items import Items, dense_features
-from quantshift.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.types import Codes, Posteriors
 from quantshift.weights import Weights
 
 METRICS = ("manhattan", "euclidean")
 
 
-class EDy(AbstractAggregative):
+class EDy(AbstractMeanMatching, AbstractAggregative):
     """Energy Distance y-similarity: the mixture of the classes' posteriors nearest to the sample's.
 
     metric: "manhattan" (default) or "euclidean" distances between vectors of posteriors. With two
@@ -44,10 +40,8 @@ class EDy(AbstractAggregative):
     """
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
-    diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(MATCHING_DIAGNOSTICS)
 
     known_: ClassPoints
-    distances_: NDArray[np.float64]
 
     def __init__(
         self,
@@ -62,27 +56,18 @@ class EDy(AbstractAggregative):
         self.cv = cv
         self.seed = seed
 
-    def refitter(self) -> Callable[[Indices], Self]:
-        """Items drawn twice weigh twice."""
-        return refit_distinct(self)
-
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
         _check_metric(self.metric)
         self.known_ = ClassPoints.of(posteriors, codes, len(self.classes_), weights)
-        self.distances_ = class_distances(self.known_, self.metric)
+        self.gram_ = -class_distances(self.known_, self.metric)
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         return -mean_distances(self.known_, posteriors, self.metric)
 
-    def _solve(
-        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
-    ) -> tuple[Prevalences, Diagnostics]:
-        return match_means(representation, index, weights, -self.distances_, self.prior_)
 
-
-class CvMy(AbstractAggregative):
+class CvMy(AbstractMeanMatching, AbstractAggregative):
     """Cramer-von Mises y-similarity: EDy on the ranks of posteriors.
 
     Minimises sum_c int (F_p,c - G_c)^2 dH_c over the mixtures p, where F_p,c and G_c are the
@@ -93,10 +78,8 @@ class CvMy(AbstractAggregative):
     """
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
-    diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(MATCHING_DIAGNOSTICS)
 
     known_: ClassPoints
-    distances_: NDArray[np.float64]
     order_: tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...]
 
     def __init__(
@@ -106,25 +89,16 @@ class CvMy(AbstractAggregative):
         self.cv = cv
         self.seed = seed
 
-    def refitter(self) -> Callable[[Indices], Self]:
-        """Items drawn twice weigh twice."""
-        return refit_distinct(self)
-
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
         given = np.ones(len(codes)) if weights is None else weights
         self.order_ = tuple(_distribution(column, given / given.sum()) for column in posteriors.T)
         self.known_ = ClassPoints.of(self._ranks(posteriors), codes, len(self.classes_), weights)
-        self.distances_ = class_distances(self.known_, "manhattan")
+        self.gram_ = -class_distances(self.known_, "manhattan")
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         return -mean_distances(self.known_, self._ranks(posteriors), "manhattan")
-
-    def _solve(
-        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
-    ) -> tuple[Prevalences, Diagnostics]:
-        return match_means(representation, index, weights, -self.distances_, self.prior_)
 
     def _ranks(self, posteriors: Posteriors) -> NDArray[np.float64]:
         """Mid-ranks among the training items, column by column, between 0 and 1."""
@@ -135,7 +109,7 @@ class CvMy(AbstractAggregative):
         return np.stack(columns, axis=1)
 
 
-class EDx(AbstractQuantifier):
+class EDx(AbstractMeanMatching):
     """Energy Distance x-similarity: the mixture of the classes' features nearest to the sample's.
 
     metric: "manhattan" (default) or "euclidean" distances between rows of features. Features count
@@ -144,23 +118,17 @@ class EDx(AbstractQuantifier):
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
     sees: ClassVar[frozenset[str]] = frozenset({"features"})
-    diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(MATCHING_DIAGNOSTICS)
 
     known_: ClassPoints
-    distances_: NDArray[np.float64]
 
     def __init__(self, *, metric: str = "manhattan") -> None:
         self.metric = metric
-
-    def refitter(self) -> Callable[[Indices], Self]:
-        """Items drawn twice weigh twice."""
-        return refit_distinct(self)
 
     def _learn(self, items: Items, codes: Codes) -> None:
         _check_metric(self.metric)
         X = dense_features(items, "EDx")
         self.known_ = ClassPoints.of(X, codes, len(self.classes_), items.weights)
-        self.distances_ = class_distances(self.known_, self.metric)
+        self.gram_ = -class_distances(self.known_, self.metric)
 
     def _represent_items(self, items: Items) -> NDArray[Any]:
         X = dense_features(items, "EDx")
@@ -168,11 +136,6 @@ class EDx(AbstractQuantifier):
         if X.shape[1] != n_features:
             raise DataError(f"{X.shape[1]} features, but {n_features} in training")
         return -mean_distances(self.known_, X, self.metric)
-
-    def _solve(
-        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
-    ) -> tuple[Prevalences, Diagnostics]:
-        return match_means(representation, index, weights, -self.distances_, self.prior_)
 
 
 def class_distances(known: ClassPoints, metric: str) -> NDArray[np.float64]:

@@ -38,7 +38,7 @@ from quantshift.quantifiers.matching import (
     or_prior,
     sample_histograms,
 )
-from quantshift.quantifiers.mixtures import minimise_on_simplex
+from quantshift.quantifiers.mixtures import minimise_convex
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.weights import Weights
 
@@ -243,4 +243,4 @@ def _least_mean_root(samples: Reals, classes: Reals, start: Prevalences) -> Prev
         first, second = first * slope, second * slope
         return first @ flat.T, (second[:, np.newaxis] * flat) @ flat.T
 
-    return minimise_on_simplex(objective, derivatives, start, len(samples))
+    return minimise_convex(objective, derivatives, start, len(samples))

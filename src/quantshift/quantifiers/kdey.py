@@ -14,9 +14,9 @@ Reference: A. Moreo, P. Gonzalez and J. J. del Coz, "Kernel density estimation f
 quantification", Machine Learning 114 (2025).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +29,13 @@ from quantshift.quantifiers.class_kernels import (
     BLOCK_PAIRS,
     HIGHEST,
     MATCHING_DIAGNOSTICS,
+    AbstractReweighted,
     ClassPoints,
     mean_gaussians,
-    refit_distinct,
 )
 from quantshift.quantifiers.divergences import LEAST
 from quantshift.quantifiers.estimator import AbstractAggregative, Diagnostics, sample_means
-from quantshift.quantifiers.mixtures import minimise_on_simplex as minimise_convex
+from quantshift.quantifiers.mixtures import minimise_convex
 from quantshift.quantifiers.quadratic import is_flat, minimise_on_simplex
 from quantshift.quantifiers.solvers import maximise_mixtures
 from quantshift.seeding import generator
@@ -63,7 +63,7 @@ MOST_VALUES = 1 << 22
 """Values of reference points, samples and classes held at once."""
 
 
-class KDEyML(AbstractAggregative):
+class KDEyML(AbstractReweighted, AbstractAggregative):
     """Kernel Density Estimation y, Maximum Likelihood: the likeliest mixture of class densities.
 
     bandwidth: of the Gaussian kernel, or "scott" or "silverman" for a rule by each class's size.
@@ -97,10 +97,6 @@ class KDEyML(AbstractAggregative):
         self.shrinkage = shrinkage
         self.cv = cv
         self.seed = seed
-
-    def refitter(self) -> Callable[[Indices], Self]:
-        """Items drawn twice weigh twice."""
-        return refit_distinct(self)
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
@@ -166,7 +162,7 @@ class KDEyML(AbstractAggregative):
         return np.asarray((scale * sizes) ** (-1 / (n_dimensions + 4)))
 
 
-class KDEyCS(AbstractAggregative):
+class KDEyCS(AbstractReweighted, AbstractAggregative):
     """Kernel Density Estimation y, Cauchy-Schwarz: the mixture density most alike to the sample's.
 
     With a_k the mean over the sample of class k's density and B the mean density between items of
@@ -177,7 +173,7 @@ class KDEyCS(AbstractAggregative):
     """
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
-    diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(MATCHING_DIAGNOSTICS)
+    diagnostics: ClassVar[Mapping[str, str]] = MATCHING_DIAGNOSTICS
 
     known_: ClassPoints
     overlaps_: Reals
@@ -194,10 +190,6 @@ class KDEyCS(AbstractAggregative):
         self.bandwidth = bandwidth
         self.cv = cv
         self.seed = seed
-
-    def refitter(self) -> Callable[[Indices], Self]:
-        """Items drawn twice weigh twice."""
-        return refit_distinct(self)
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
@@ -224,7 +216,7 @@ class KDEyCS(AbstractAggregative):
         return mean_gaussians(self.known_, points, precision)
 
 
-class KDEyHD(AbstractAggregative):
+class KDEyHD(AbstractReweighted, AbstractAggregative):
     """Kernel Density Estimation y, Hellinger: the mixture density nearest to the sample's.
 
     Two classes: integrated on a grid, without chance. More: a sum over reference points drawn from
@@ -258,10 +250,6 @@ class KDEyHD(AbstractAggregative):
         self.n_points = n_points
         self.cv = cv
         self.seed = seed
-
-    def refitter(self) -> Callable[[Indices], Self]:
-        """Items drawn twice weigh twice."""
-        return refit_distinct(self)
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None

@@ -17,10 +17,8 @@ matching", ECML PKDD 2023; A. Rahimi and B. Recht, "Random features for large-sc
 machines", NIPS 2007.
 """
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,17 +26,15 @@ from sklearn.base import BaseEstimator
 
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.quantifiers.class_kernels import (
-    MATCHING_DIAGNOSTICS,
+    AbstractMeanMatching,
     ClassPoints,
-    match_means,
     mean_distances,
     mean_gaussians,
-    refit_distinct,
 )
-from quantshift.quantifiers.estimator import AbstractAggregative, AbstractQuantifier, Diagnostics
+from quantshift.quantifiers.estimator import AbstractAggregative
 from quantshift.quantifiers.items import Items, dense_features
 from quantshift.seeding import generator
-from quantshift.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.types import Codes, Posteriors
 from quantshift.weights import Weights
 
 Reals = NDArray[np.float64]
@@ -81,7 +77,7 @@ class MeanKernel:
         return self.known.pair_means(self)
 
 
-class MMDy(AbstractAggregative):
+class MMDy(AbstractMeanMatching, AbstractAggregative):
     """Maximum Mean Discrepancy y-similarity: matches kernel means of posteriors.
 
     kernel: "rbf" (default), exp(-gamma |x - y|^2); "energy", minus the Euclidean distance, which is
@@ -92,10 +88,8 @@ class MMDy(AbstractAggregative):
     """
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
-    diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(MATCHING_DIAGNOSTICS)
 
     kernel_: MeanKernel
-    gram_: Reals
 
     def __init__(
         self,
@@ -114,10 +108,6 @@ class MMDy(AbstractAggregative):
         self.cv = cv
         self.seed = seed
 
-    def refitter(self) -> Callable[[Indices], Self]:
-        """Items drawn twice weigh twice."""
-        return refit_distinct(self)
-
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
@@ -128,13 +118,8 @@ class MMDy(AbstractAggregative):
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         return self.kernel_(posteriors)
 
-    def _solve(
-        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
-    ) -> tuple[Prevalences, Diagnostics]:
-        return match_means(representation, index, weights, self.gram_, self.prior_)
 
-
-class MMDx(AbstractQuantifier):
+class MMDx(AbstractMeanMatching):
     """Maximum Mean Discrepancy x-similarity: matches kernel means of features.
 
     kernel, gamma, n_components: as of MMDy; the default of gamma is one over the number of
@@ -144,10 +129,8 @@ class MMDx(AbstractQuantifier):
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
     sees: ClassVar[frozenset[str]] = frozenset({"features"})
-    diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(MATCHING_DIAGNOSTICS)
 
     kernel_: MeanKernel
-    gram_: Reals
 
     def __init__(
         self,
@@ -162,10 +145,6 @@ class MMDx(AbstractQuantifier):
         self.n_components = n_components
         self.seed = seed
 
-    def refitter(self) -> Callable[[Indices], Self]:
-        """Items drawn twice weigh twice."""
-        return refit_distinct(self)
-
     def _learn(self, items: Items, codes: Codes) -> None:
         X = dense_features(items, "MMDx")
         known = ClassPoints.of(X, codes, len(self.classes_), items.weights)
@@ -178,11 +157,6 @@ class MMDx(AbstractQuantifier):
         if X.shape[1] != n_features:
             raise DataError(f"{X.shape[1]} features, but {n_features} in training")
         return self.kernel_(X)
-
-    def _solve(
-        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
-    ) -> tuple[Prevalences, Diagnostics]:
-        return match_means(representation, index, weights, self.gram_, self.prior_)
 
 
 def _mean_kernel(

@@ -68,7 +68,7 @@ def match_all(
             _, first, second = terms(p @ flat, target[rows])
             return first @ flat.T, (second[:, np.newaxis] * flat) @ flat.T
 
-        return minimise_on_simplex(objective, derivatives, start, len(samples))
+        return minimise_convex(objective, derivatives, start, len(samples))
     measure = divergence
 
     def total(p: Prevalences, rows: Any) -> Reals:
@@ -87,10 +87,10 @@ def match_all(
         curved = np.diagonal(second, axis1=1, axis2=2)
         return rise / DIFFERENCE - DIFFERENCE / 2 * curved, second
 
-    return minimise_on_simplex(total, differences, start, len(samples))
+    return minimise_convex(total, differences, start, len(samples))
 
 
-def minimise_on_simplex(
+def minimise_convex(
     objective: Objective, derivatives: Derivatives, start: Prevalences, n_samples: int
 ) -> Prevalences:
     """The p on the simplex that minimises each of many convex functions.

@@ -19,12 +19,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from quantshift.classify.calibration import AUTO
-from quantshift.quantifiers.adjusted import DIAGNOSTICS, adjust
-from quantshift.quantifiers.counting import hard_predictions
+from quantshift.quantifiers.adjusted import ACC, PACC, adjust
 from quantshift.quantifiers.estimator import (
     AbstractAggregative,
     Diagnostics,
-    class_means,
     sample_means,
 )
 from quantshift.quantifiers.expectation import SLD
@@ -46,7 +44,7 @@ MOST_ROWS = 1 << 14
 """Items whose likelihoods are gathered at once."""
 
 
-class OrdinalACC(AbstractAggregative):
+class OrdinalACC(ACC):
     """Ordinal Adjusted Classify and Count: ACC with a penalty on jumps between neighbours.
 
     The p on the simplex with the least |M p - q|^2 + tau |C p|^2, where C are second differences
@@ -54,11 +52,7 @@ class OrdinalACC(AbstractAggregative):
     """
 
     assumption: ClassVar[str] = PRIOR_SHIFT
-    diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
-    crisp: ClassVar[bool] = True
     ordered: ClassVar[bool] = True
-
-    rates_: NDArray[np.float64]
 
     def __init__(
         self,
@@ -68,19 +62,14 @@ class OrdinalACC(AbstractAggregative):
         cv: int = 5,
         seed: int = 0,
     ) -> None:
-        self.classifier = classifier
+        super().__init__(classifier, cv=cv, seed=seed)
         self.tau = tau
-        self.cv = cv
-        self.seed = seed
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
         checked_penalty("tau", self.tau)
-        self.rates_ = class_means(hard_predictions(posteriors).T, codes, weights)
-
-    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
-        return hard_predictions(posteriors)
+        super()._fit_aggregation(posteriors, codes, weights)
 
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
@@ -89,17 +78,14 @@ class OrdinalACC(AbstractAggregative):
         return adjust_smoothly(counts, self.rates_, self.prior_, self.tau)
 
 
-class OrdinalPACC(AbstractAggregative):
+class OrdinalPACC(PACC):
     """Ordinal Probabilistic Adjusted Classify and Count: PACC with a penalty on jumps.
 
     As OrdinalACC, with mean posteriors in place of counts. tau: strength of the penalty; 0 is PACC.
     """
 
     assumption: ClassVar[str] = PRIOR_SHIFT
-    diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
     ordered: ClassVar[bool] = True
-
-    rates_: NDArray[np.float64]
 
     def __init__(
         self,
@@ -109,19 +95,14 @@ class OrdinalPACC(AbstractAggregative):
         cv: int = 5,
         seed: int = 0,
     ) -> None:
-        self.classifier = classifier
+        super().__init__(classifier, cv=cv, seed=seed)
         self.tau = tau
-        self.cv = cv
-        self.seed = seed
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
         checked_penalty("tau", self.tau)
-        self.rates_ = class_means(posteriors, codes, weights)
-
-    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
-        return np.ascontiguousarray(posteriors.T)
+        super()._fit_aggregation(posteriors, codes, weights)
 
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from quantshift.compiled import compiled
 from quantshift.errors import UserError
-from quantshift.quantifiers.mixtures import minimise_on_simplex
+from quantshift.quantifiers.mixtures import minimise_convex
 from quantshift.quantifiers.solvers import maximise_mixtures
 from quantshift.types import Indices, Prevalences
 from quantshift.weights import Weights
@@ -194,7 +194,7 @@ def penalised_likelihood(
         gradient = -weighed.sum(axis=1) + 2 * (p[:, np.newaxis] * penalty).sum(axis=2)
         return gradient, np.einsum("sjk,sjl->skl", weighed, pull) + 2 * penalty
 
-    return minimise_on_simplex(objective, derivatives, start, len(heft))
+    return minimise_convex(objective, derivatives, start, len(heft))
 
 
 def sample_weights(index: Indices, weights: Weights | None) -> Reals:
