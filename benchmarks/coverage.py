@@ -1,4 +1,4 @@
-"""Coverage of 95 % intervals and of audits on real reviews, under every kind of shift.
+"""Coverage of 95% intervals and of audits on real reviews, under every kind of shift.
 
     python benchmarks/coverage.py CORPUS [--trainings 4] [--samples 10] [--methods SLD] [--audit]
 

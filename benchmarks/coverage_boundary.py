@@ -1,9 +1,9 @@
-"""Coverage of 95 % intervals where nearly all items are of one class.
+"""Coverage of 95% intervals where nearly all items are of one class.
 
     python benchmarks/coverage_boundary.py [--methods SLD,SubclassSLD] [--repeats 20] [--size 300]
 
-Two normal classes 3.5 standard deviations apart (a classifier is right on 96 %), 1,000 training
-items half of each, 20 folds, samples at true prevalences of 99.5, 95, 50 and 0.5 %. Each repeat is
+Two normal classes 3.5 standard deviations apart (a classifier is right on 96%), 1,000 training
+items half of each, 20 folds, samples at true prevalences of 99.5, 95, 50 and 0.5%. Each repeat is
 a training set with 20 samples; the standard error of the coverage is clustered by training set. The
 last column is the narrowest interval, which is never narrower than if the labels were known.
 """

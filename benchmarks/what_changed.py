@@ -6,8 +6,8 @@
 --tables is `development`, `kept`, `made-up` or names separated by commas. Every repetition draws a
 training set with the table's own share of positives and, from the other rows, a sample of --size
 items at each prevalence of .1, .3, .5, .7 and .9. An alarm is a sample with any column listed as
-changed at 5 %. The prevalence is the true one (`known`), or the true one with a normal error of 2
-points (`estimated`), with the 95 % interval (`interval`), which is what `quantify` does. `first` is
+changed at 5%. The prevalence is the true one (`known`), or the true one with a normal error of 2
+points (`estimated`), with the 95% interval (`interval`), which is what `quantify` does. `first` is
 the share of samples where a column of numbers, moved by half a standard deviation, comes first.
 """
 

@@ -32,7 +32,7 @@ def main() -> None:
 
     mean = PCC().fit_posteriors(known, labels).aggregate(new, samples)[:, 1]
     corrected = aggregate_interval(SLD().fit_posteriors(known, labels), new, samples)
-    print("day   true   mean posterior   SLD, 95 % interval")
+    print("day   true   mean posterior   SLD, 95% interval")
     for day, (_, own) in enumerate(days):
         estimate, low, high = (
             limits[day, 1] for limits in (corrected.prevalence, corrected.low, corrected.high)

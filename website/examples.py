@@ -40,7 +40,7 @@ _OTHER_PROGRAMS = ("python", "cat", "head", "ls")
 _WIDTH = "80"
 # Told every few seconds off a terminal; on one it is gone when the work is done.
 _PROGRESS = re.compile(
-    r"^(?:\d+/\d+ cells?, .*|working on .*|.+: (?:[\d,]+ of [\d,]+|\d+ %), .*\d+:\d\d left)\n",
+    r"^(?:\d+/\d+ cells?, .*|working on .*|.+: (?:[\d,]+ of [\d,]+|\d+%), .*\d+:\d\d left)\n",
     re.MULTILINE,
 )
 

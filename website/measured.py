@@ -26,7 +26,7 @@ from website.tables import table
 FIGURES = DOCS / "figures"
 
 RARE = "prior-rare"
-"""Prior shift after training sets with 2 % of a class."""
+"""Prior shift after training sets with 2% of a class."""
 
 PARTS: Mapping[str, str] = {
     "prior": "prior",
@@ -91,7 +91,7 @@ def write(frame: pl.DataFrame, path: Path) -> None:
 
 
 def errors_of(frame: pl.DataFrame) -> pl.DataFrame:
-    """Mean absolute error and its 95 % limits, per part and method."""
+    """Mean absolute error and its 95% limits, per part and method."""
     columns = ["part", "method", "mean", "low", "high", "n", "training_sets"]
     prior = pl.col("experiment") == "prior"
     rare = frame.filter(prior & pl.col("p_train").is_in([0.02, 0.98]))

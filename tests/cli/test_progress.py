@@ -20,7 +20,7 @@ def test_lines_now_and_then_where_there_is_no_terminal(clock):
             clock[0] = 100.0 + second
             advance("[a].txt", second * 1_000_000, 25_000_000)
     assert out.getvalue() == (
-        "[a].txt: 20 %, 1.0 MB/s, 0:20 left\n[a].txt: 60 %, 1.0 MB/s, 0:10 left\n"
+        "[a].txt: 20%, 1.0 MB/s, 0:20 left\n[a].txt: 60%, 1.0 MB/s, 0:10 left\n"
     )
 
 
@@ -55,7 +55,7 @@ def test_the_rate_of_a_continued_download_counts_from_where_it_began(clock):
         advance("a", 50_000_000, 100_000_000)
         clock[0] += 10
         advance("a", 60_000_000, 100_000_000)
-    assert out.getvalue() == "a: 60 %, 1.0 MB/s, 0:40 left\n"
+    assert out.getvalue() == "a: 60%, 1.0 MB/s, 0:40 left\n"
 
 
 def test_a_bar_on_a_terminal():
@@ -76,5 +76,5 @@ def test_counts_on_a_terminal():
 
 
 def test_an_empty_total_is_done():
-    assert progress.byte_line("a", 0, 0, 0.0) == "a: 100 %, 0.0 MB/s, 0:00 left"
+    assert progress.byte_line("a", 0, 0, 0.0) == "a: 100%, 0.0 MB/s, 0:00 left"
     assert progress.item_line("training", 0, 0, 0.0) == "training"

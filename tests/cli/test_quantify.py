@@ -66,7 +66,7 @@ def test_options_reach_the_job(tables):
         *("--level", 0.9, "--replicates", 100, "--seed", 3),
     )
     assert done.exit_code == 0, done.output
-    assert "share  90 % interval" in done.stdout
+    assert "share  90% interval" in done.stdout
     assert "Method   PACC: chosen by you" in done.stdout
     assert "naive-bayes, right on" in done.stdout
 
@@ -106,7 +106,7 @@ def test_what_tells_nothing_of_the_label_ends_with_exit_code_4(tables, tmp_path)
         *("--label", "y", "--method", "PACC", "--replicates", 100),
     )
     assert done.exit_code == 4, done.output
-    assert done.stdout.startswith("y = 1: cannot be estimated without items; between 0 and 100 %\n")
+    assert done.stdout.startswith("y = 1: cannot be estimated without items; between 0 and 100%\n")
 
 
 def test_a_plan_without_a_file_says_how_to_draw(tables):
@@ -116,7 +116,7 @@ def test_a_plan_without_a_file_says_how_to_draw(tables):
     )
     assert done.exit_code == 0, done.output
     assert done.stdout.splitlines()[0].startswith(
-        "Label all the 80 items for an interval of about plus or minus 5.0 %; counting labels"
+        "Label all the 80 items for an interval of about plus or minus 5.0%; counting labels"
     )
     assert "More cannot be had from 80 items" in done.stdout
     assert done.stdout.splitlines()[-1] == "Add --out FILE.csv to draw them."

@@ -48,7 +48,7 @@ def test_text(corpus):
         "R&B               1                1   0.000    1.000    0.000    0.000    0.000\n"
         "\n"
         "Length in characters\n"
-        "category  mean  median  5 %  95 %\n"
+        "category  mean  median  5%  95%\n"
         "Books       23       5    3   106\n"
         "R&B          7       7    7     7\n"
         "\n"

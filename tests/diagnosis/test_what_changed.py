@@ -105,7 +105,7 @@ def test_without_a_change_of_prevalence_it_is_the_test_of_two_samples() -> None:
 def false_alarms(sizes: list[int], p: np.ndarray, n: int, repeats: int, seed: int) -> float:
     """The share of samples in which any column is listed although only the prevalence changed.
 
-    The estimate of the prevalence errs as an interval of 95 % says.
+    The estimate of the prevalence errs as an interval of 95% says.
     """
     alarms = []
     for repeat in range(repeats):
@@ -125,7 +125,7 @@ def false_alarms(sizes: list[int], p: np.ndarray, n: int, repeats: int, seed: in
     ("sizes", "p"), [([300, 100], [0.2, 0.8]), ([400, 200, 50], [0.1, 0.3, 0.6])]
 )
 def test_prior_shift_is_no_change(sizes: list[int], p: list[float]) -> None:
-    # At most 5 %, and three standard errors of 60 repetitions.
+    # At most 5%, and three standard errors of 60 repetitions.
     assert false_alarms(sizes, np.array(p), 300, 60, seed=0) <= 0.05 + 3 * 0.028
 
 
@@ -205,7 +205,7 @@ def test_gaps_are_a_change(known: tuple[pl.DataFrame, np.ndarray]) -> None:
     found = first(known, few)
     assert found.name == "x"
     assert found.said.startswith("gaps in 5")
-    assert "where 12 % was expected" in found.said
+    assert "where 12% was expected" in found.said
 
 
 def test_levels_are_told_by_their_share(known: tuple[pl.DataFrame, np.ndarray]) -> None:
@@ -225,7 +225,7 @@ def test_new_levels_are_a_change(known: tuple[pl.DataFrame, np.ndarray]) -> None
 def test_truth_values_are_told_by_their_share(known: tuple[pl.DataFrame, np.ndarray]) -> None:
     found = first(known, pl.lit(value=True).alias("member"))
     assert (found.name, found.kind) == ("member", TRUTH)
-    assert found.said.startswith(("'true' in 100 % of the rows", "'false' in 0 % of the rows"))
+    assert found.said.startswith(("'true' in 100% of the rows", "'false' in 0% of the rows"))
 
 
 def test_dates_are_told_by_their_median(known: tuple[pl.DataFrame, np.ndarray]) -> None:
@@ -250,7 +250,7 @@ def test_words_are_told_by_the_texts_that_hold_them(
 
 def test_texts_that_are_gone_are_a_change(known: tuple[pl.DataFrame, np.ndarray]) -> None:
     few = pl.when(pl.int_range(pl.len()) % 3 == 0).then(pl.lit("")).otherwise("review")
-    assert "no text in 33 % of the rows where 0 %" in first(known, few.alias("review")).said
+    assert "no text in 33% of the rows where 0%" in first(known, few.alias("review")).said
 
 
 def test_columns_may_be_strings(known: tuple[pl.DataFrame, np.ndarray]) -> None:

@@ -85,7 +85,7 @@ def test_weights_alone_raise_no_alarm(quantifier: SubclassSLD) -> None:
         X, _ = items(PRIOR, 100 + seed)
         weights = rng.exponential(size=len(X)) ** 2
         p_values.append(shift_test(quantifier, X, n_bootstrap=100, weights=weights).p_value)
-    # Uniform: 12 p-values below .1 more than four times has a probability of .4 %.
+    # Uniform: 12 p-values below .1 more than four times has a probability of .4%.
     assert np.sum(np.array(p_values) < 0.1) <= 4
     assert np.mean(p_values) > 0.25
 

@@ -29,7 +29,7 @@ def test_preferences_between_answers(tables_dir, design):
         assert answer.classes == ("model_a", "model_b", "tie")
         assert answer.overall.judges[0].says == ("model_a", "model_b", "tie", None)
         right += holds(answer, table["truth"])
-    # Three intervals of 95 % at once hold in about nine of ten draws.
+    # Three intervals of 95% at once hold in about nine of ten draws.
     assert right >= 8
 
 

@@ -34,7 +34,7 @@ def reviews() -> pl.DataFrame:
 
 @pytest.fixture(scope="session")
 def folder(reviews: pl.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """labelled.csv (balanced, 600 rows) and new.csv (300 rows, 30 % positive) with truth.csv."""
+    """labelled.csv (balanced, 600 rows) and new.csv (300 rows, 30% positive) with truth.csv."""
     path = tmp_path_factory.mktemp("tables")
     positive = reviews.filter(pl.col("sentiment") == "positive")
     negative = reviews.filter(pl.col("sentiment") == "negative")

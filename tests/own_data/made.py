@@ -37,7 +37,7 @@ BATCH = Batch(
     advice=("A.",),
     changes=(
         ColumnChange("age", "number", 0.6, "mean 41.2 where 35.0 was expected", 0.002),
-        ColumnChange("town", "category", 0.3, "level 'Ulm' 40 % where 12 % was expected", 0.01),
+        ColumnChange("town", "category", 0.3, "level 'Ulm' 40% where 12% was expected", 0.01),
     ),
     left_out=10,
 )

@@ -57,7 +57,7 @@ def test_a_sample_like_training_is_not_remarked_on(profile: TrainingProfile) -> 
 def test_values_outside_the_range_of_training(profile: TrainingProfile) -> None:
     older = pl.when(every(8)).then(80.0).otherwise("age").alias("age")
     assert warnings(profile, older) == (
-        "column 'age': 12 % of the rows lie outside 18 to 65, the range of training",
+        "column 'age': 12% of the rows lie outside 18 to 65, the range of training",
     )
     younger = pl.when(every(8)).then(17.0).otherwise("age").alias("age")
     assert warnings(profile, younger) == warnings(profile, older)
@@ -71,7 +71,7 @@ def test_dates_after_those_of_training_are_no_news(profile: TrainingProfile) -> 
 def test_levels_never_seen(profile: TrainingProfile) -> None:
     oslo = pl.when(every(3)).then(pl.lit("Oslo")).otherwise("city").alias("city")
     assert warnings(profile, oslo, n=300) == (
-        "column 'city': 33 % of the rows have values that training has not seen, such as 'Oslo'",
+        "column 'city': 33% of the rows have values that training has not seen, such as 'Oslo'",
     )
 
 
@@ -90,16 +90,16 @@ def test_words_never_seen(profile: TrainingProfile) -> None:
     foreign = pl.col("review").str.replace_all("word", "palabra")
     (warning,) = warnings(profile, foreign)
     assert warning == (
-        "column 'review': 100 % of the words are ones that training does not have, or in a single "
-        "text, where 0 % was expected"
+        "column 'review': 100% of the words are ones that training does not have, or in a single "
+        "text, where 0% was expected"
     )
 
 
 def test_nothing_but_gaps(profile: TrainingProfile) -> None:
     gone = pl.lit(None, dtype=pl.Float64).alias("income")
-    assert warnings(profile, gone) == ("column 'income': nothing but gaps, where training has 6 %",)
+    assert warnings(profile, gone) == ("column 'income': nothing but gaps, where training has 6%",)
     assert warnings(profile, pl.lit("").alias("review")) == (
-        "column 'review': nothing but gaps, where training has 0 %",
+        "column 'review': nothing but gaps, where training has 0%",
     )
 
 
@@ -107,7 +107,7 @@ def test_more_gaps_than_expected(profile: TrainingProfile) -> None:
     few = pl.when(~every(2)).then("income").alias("income")
     (warning,) = warnings(profile, few)
     assert warning.startswith("column 'income': 5")
-    assert warning.endswith(" % of the rows are gaps where 6 % was expected")
+    assert warning.endswith(" % of the rows are gaps where 6% was expected")
 
 
 def test_the_worst_columns_come_first_and_the_others_are_named() -> None:
@@ -173,7 +173,7 @@ def test_quantify_tells_what_changed(churn: pl.DataFrame, tmp_path: Path) -> Non
     assert [change.name for change in changed.changes[:2]] == ["city", "age"]
     assert "median 4" in next(c.said for c in changed.changes if c.name == "age")
     assert changed.warnings[-1] == (
-        "column 'city': 40 % of the rows have values that training has not seen, such as 'Oslo'"
+        "column 'city': 40% of the rows have values that training has not seen, such as 'Oslo'"
     )
     save_model(model, tmp_path / "model")
     again = quantify(moved, model=tmp_path / "model", n_bootstrap=50).batches[0]

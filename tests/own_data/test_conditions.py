@@ -20,7 +20,7 @@ def found_with(*batches, **changes):
     ("text", "holds"),
     [
         ("pos>0.4", True),
-        ("pos > 40 %", True),
+        ("pos > 40%", True),
         ("pos>40%", True),
         ("pos>0.43", False),
         ("pos>=0.43", True),
@@ -39,7 +39,7 @@ def test_bounds_on_the_share_of_a_class(text, holds):
 
 def test_a_condition_tells_the_batch_and_the_share():
     told = failures(found_with(CALM, UNKNOWN), [], [Condition.parse("pos>0.4")])
-    assert told == ["calm: pos>0.4 (43.0 %)"]
+    assert told == ["calm: pos>0.4 (43.0%)"]
 
 
 def test_classes_may_have_names_of_any_kind():

@@ -522,7 +522,7 @@ def test_columns_that_all_tell_much_are_not_accused():
     notes = train(easy, label="y", method="PACC").training.notes
     assert not any("alone" in note for note in notes)
     # But nobody is right on all unseen rows.
-    assert "100.0 % of rows it has not seen" in notes[0]
+    assert "100.0% of rows it has not seen" in notes[0]
 
 
 def test_a_rare_class_gives_no_column_away():

@@ -137,7 +137,7 @@ def test_what_cannot_be_estimated_is_the_lead(made):
     lead = page.split('<p class="lead">')[1].split("</p>")[0]
     assert lead == (
         "pos: cannot be estimated from these columns: they tell the classes apart no better than "
-        "chance; between 0 and 100 %."
+        "chance; between 0 and 100%."
     )
 
 

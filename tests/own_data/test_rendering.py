@@ -26,11 +26,11 @@ def with_batches(*batches, **changes) -> Quantification:
 def test_one_batch_in_a_terminal():
     assert render_text(FOUND) == "\n".join(
         [
-            "pos: 43.0 % of the 500 items in new.csv (95 % interval 37.5 to 50.0 %)",
+            "pos: 43.0% of the 500 items in new.csv (95% interval 37.5 to 50.0%)",
             "",
-            "         share  95 % interval",
-            "  neg   57.0 %   50.0 to 62.5 %  ████████████▒▒▒·········",
-            "  pos   43.0 %   37.5 to 50.0 %  █████████▒▒▒············",
+            "         share  95% interval",
+            "  neg   57.0%   50.0 to 62.5%  ████████████▒▒▒·········",
+            "  pos   43.0%   37.5 to 50.0%  █████████▒▒▒············",
             "",
             "Columns  3 used, 1 left out",
             "         number    age, income (scaled)",
@@ -40,15 +40,15 @@ def test_one_batch_in_a_terminal():
             "         t.csv: 1,000 read, all used",
             "Shift    V.",
             "Changed  age: mean 41.2 where 35.0 was expected",
-            "         town: level 'Ulm' 40 % where 12 % was expected",
+            "         town: level 'Ulm' 40% where 12% was expected",
             "Warning  T",
             "Warning  W",
             "Next     A.",
             "",
             "Method   SLD: R",
             "         assumes: S",
-            "Trained  on 1,000 rows of t.csv (neg 50.0 %, pos 50.0 %)",
-            "         logistic, right on 90.0 % of unseen rows",
+            "Trained  on 1,000 rows of t.csv (neg 50.0%, pos 50.0%)",
+            "         logistic, right on 90.0% of unseen rows",
         ]
     )
 
@@ -57,13 +57,13 @@ def test_several_batches_in_a_terminal():
     other = dataclasses.replace(BATCH, name="b", shift=None, change=("pos",), warnings=())
     told = render_text(with_batches(BATCH, other)).splitlines()
     assert told[:9] == [
-        "pos: from 43.0 % (new.csv) to 43.0 % (b) in 2 batches",
+        "pos: from 43.0% (new.csv) to 43.0% (b) in 2 batches",
         "",
-        "batch    items     pos   95 % interval",
-        "new.csv    500  43.0 %  37.5 to 50.0 %  shift",
-        "b          500  43.0 %  37.5 to 50.0 %  changed",
+        "batch    items     pos   95% interval",
+        "new.csv    500  43.0%  37.5 to 50.0%  shift",
+        "b          500  43.0%  37.5 to 50.0%  changed",
         "",
-        "changed  the share differs from the batch before by more than chance (99 %)",
+        "changed  the share differs from the batch before by more than chance (99%)",
         "shift    more than the prevalence has changed; by chance alone one batch in twenty is "
         "marked",
         "",
@@ -85,12 +85,12 @@ def test_what_cannot_be_estimated_is_said_first():
     told = render_text(with_batches(UNKNOWN)).splitlines()
     assert told[0] == (
         "pos: cannot be estimated from these columns: they tell the classes apart no better than "
-        "chance; between 0 and 100 %"
+        "chance; between 0 and 100%"
     )
-    assert told[3] == f"  neg        ?   0.0 to 100.0 %  {'▒' * 24}"
+    assert told[3] == f"  neg        ?   0.0 to 100.0%  {'▒' * 24}"
     empty = dataclasses.replace(UNKNOWN, n_items=0, why_not="")
     assert render_text(with_batches(empty)).startswith(
-        "pos: cannot be estimated without items; between 0 and 100 %\n"
+        "pos: cannot be estimated without items; between 0 and 100%\n"
     )
 
 
@@ -99,9 +99,9 @@ def test_batches_that_cannot_be_estimated_come_before_those_that_can():
     assert told[:2] == [
         "pos: cannot be estimated in 1 of 2 batches (b: they tell the classes apart no better than "
         "chance)",
-        "pos: from 43.0 % (new.csv) to 43.0 % (new.csv) in 1 batches",
+        "pos: from 43.0% (new.csv) to 43.0% (new.csv) in 1 batches",
     ]
-    assert "b          500       ?  0.0 to 100.0 %  unknown" in told
+    assert "b          500       ?  0.0 to 100.0%  unknown" in told
     assert "unknown  cannot be estimated" in told
     all_of_them = with_batches(UNKNOWN, dataclasses.replace(UNKNOWN, name="b"))
     assert render_text(all_of_them).startswith("pos: cannot be estimated in all 2 batches (new.csv")
@@ -114,9 +114,9 @@ def test_many_rows_left_out_are_said_first():
     assert told[0] == (
         "new.csv: 607 of 616 rows were left out (no content: 600, too many or too few cells: 7)"
     )
-    assert told[1].startswith("pos: 43.0 %")
+    assert told[1].startswith("pos: 43.0%")
     drawn = Rows("t.csv", 1000, 10, {NOT_DRAWN: 990})
-    assert render_text(dataclasses.replace(FOUND, sample_rows=(drawn,))).startswith("pos: 43.0 %")
+    assert render_text(dataclasses.replace(FOUND, sample_rows=(drawn,))).startswith("pos: 43.0%")
     training = dataclasses.replace(FOUND.training, rows=Rows("t.csv", 10, 8, {"no label": 2}))
     assert render_text(dataclasses.replace(FOUND, training=training)).startswith(
         "t.csv: 2 of 10 rows were left out (no label: 2)\n"
@@ -150,9 +150,9 @@ def test_classes_are_shown_with_their_column_and_the_headline_is_the_user_s():
         FOUND, headline="neg", names={"neg": "Exited = 0", "pos": "Exited = 1"}
     )
     told = render_text(named).splitlines()
-    assert told[0].startswith("Exited = 0: 57.0 %")
-    assert told[4].startswith("  Exited = 1   43.0 %")
-    assert told[-2].endswith("(Exited = 0 50.0 %, Exited = 1 50.0 %)")
+    assert told[0].startswith("Exited = 0: 57.0%")
+    assert told[4].startswith("  Exited = 1   43.0%")
+    assert told[-2].endswith("(Exited = 0 50.0%, Exited = 1 50.0%)")
 
 
 def test_of_many_columns_some_are_named_and_the_rest_is_counted():
@@ -185,7 +185,7 @@ def test_hundreds_of_batches_with_long_names_stay_readable():
 
 def test_a_name_with_line_breaks_stays_on_one_line():
     told = render_text(with_batches(dataclasses.replace(BATCH, name="a\u2028b\nc\x1b[31m")))
-    assert told.split("\n")[0].startswith("pos: 43.0 % of the 500 items in a b c [31m (95 %")
+    assert told.split("\n")[0].startswith("pos: 43.0% of the 500 items in a b c [31m (95%")
     odd = dataclasses.replace(BATCH, warnings=("a level 'x\x1b[2J\u2029y' is new",))
     assert "Warning  a level 'x [2J y' is new" in render_text(with_batches(odd)).split("\n")
 

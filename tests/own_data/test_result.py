@@ -95,17 +95,17 @@ def test_a_frame_has_a_row_per_batch_and_class(monkeypatch):
 def test_at_a_prompt_it_is_a_few_lines():
     assert repr(FOUND) == "\n".join(
         [
-            "pos: 43.0 % of the 500 items in new.csv (95 % interval 37.5 to 50.0 %)",
-            "class   share   95 % interval",
-            "neg    57.0 %  50.0 to 62.5 %",
-            "pos    43.0 %  37.5 to 50.0 %",
+            "pos: 43.0% of the 500 items in new.csv (95% interval 37.5 to 50.0%)",
+            "class   share   95% interval",
+            "neg    57.0%  50.0 to 62.5%",
+            "pos    43.0%  37.5 to 50.0%",
         ]
     )
     assert repr(SEVERAL).splitlines() == [
-        "batch    items     pos   95 % interval",
-        "new.csv    500  43.0 %  37.5 to 50.0 %  shift",
-        "b <i>      500       ?  0.0 to 100.0 %  unknown",
-        "new.csv    500  43.0 %  37.5 to 50.0 %  shift",
+        "batch    items     pos   95% interval",
+        "new.csv    500  43.0%  37.5 to 50.0%  shift",
+        "b <i>      500       ?  0.0 to 100.0%  unknown",
+        "new.csv    500  43.0%  37.5 to 50.0%  shift",
     ]
     many = dataclasses.replace(FOUND, batches=(BATCH,) * 500)
     assert len(repr(many).splitlines()) == 12
@@ -118,7 +118,7 @@ def test_in_a_notebook_it_is_a_table_without_scripts():
     assert "<td>b &lt;i&gt;</td>" in told
     assert told.count("<tr>") == 4
     assert "<script" not in told
-    assert "<p>pos: 43.0 %" in FOUND._repr_html_()
+    assert "<p>pos: 43.0%" in FOUND._repr_html_()
     many = dataclasses.replace(FOUND, batches=(BATCH,) * 500)
     assert len(many._repr_html_()) < 3000
 
@@ -128,10 +128,10 @@ def test_a_chart_has_a_row_per_class_or_batch():
     assert names == ["neg", "pos"]
     ax = SEVERAL.plot()
     assert [text.get_text() for text in ax.get_yticklabels()] == ["new.csv", "b <i>", "new.csv"]
-    assert ax.get_xlabel() == "share of pos, 95 % interval"
+    assert ax.get_xlabel() == "share of pos, 95% interval"
     own = Figure().subplots()
     assert SEVERAL.plot("neg", ax=own) is own
-    assert own.get_xlabel() == "share of neg, 95 % interval"
+    assert own.get_xlabel() == "share of neg, 95% interval"
     with pytest.raises(UserError, match="unknown class 'nag'; did you mean 'neg'"):
         FOUND.plot("nag")
     odd = dataclasses.replace(FOUND, batches=(dataclasses.replace(BATCH, name="$x_{"),) * 300)

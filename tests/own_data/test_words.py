@@ -24,8 +24,8 @@ def test_the_verdict_names_the_change_and_the_estimates():
         ),
     )
     assert told == (
-        "The mix of topics has changed (p = 0.002): share of 'pos' under prior shift 41.0 % "
-        "(refuted), covariate shift 36.0 % (for comparison), local shift 44.0 %."
+        "The mix of topics has changed (p = 0.002): share of 'pos' under prior shift 41.0% "
+        "(refuted), covariate shift 36.0% (for comparison), local shift 44.0%."
     )
     assert "none of the estimates can be trusted" in verdict(SHIFTED)
     calm = verdict(Shift(False, "prior", 0.43))
@@ -97,7 +97,7 @@ def test_classes_that_are_not_told_apart_are_named():
 def test_what_is_refuted_is_called_so():
     refuted = [dataclasses.replace(ASSUMPTIONS[0], refuted=True), *ASSUMPTIONS[1:]]
     told = verdict(SHIFTED, refuted)
-    assert "under prior shift 41.0 % (refuted), covariate shift 36.0 %, local" in told
+    assert "under prior shift 41.0% (refuted), covariate shift 36.0%, local" in told
 
 
 def test_without_texts_there_are_subgroups_instead_of_topics():
@@ -119,7 +119,7 @@ def test_a_p_value_at_the_floor_is_at_most_that(p_value, said):
 
 def test_the_verdict_speaks_of_the_headline_as_it_is_shown():
     told = verdict(None, lead="neg", name="mood = neg")
-    assert "share of 'mood = neg' under prior shift 59.0 %" in told
+    assert "share of 'mood = neg' under prior shift 59.0%" in told
 
 
 def test_classes_that_say_nothing_alone_are_shown_with_their_column():

@@ -138,7 +138,7 @@ POINTS = [
 
 AWKWARD = ReportTable(
     name="awkward",
-    caption=r"50 % of $\alpha_L - \alpha_U$ & a_b | <i> #1 {x} ~ ^ \ $p_U$.",
+    caption=r"50% of $\alpha_L - \alpha_U$ & a_b | <i> #1 {x} ~ ^ \ $p_U$.",
     corner="a|b",
     groups=(ColumnGroup("$p_U = 0.5$", ("x_1", "<b>"), shaded=True), ColumnGroup("g & h", ("*",))),
     rows=(

@@ -1,8 +1,8 @@
 """The worst estimates of a method: how many were clipped, how many had hardly any separation.
 
 An adjusted count divides by tpr - fpr, the separation: where that is small the quotient explodes
-and is clipped to 0 or 1. The paper looks at the 100 worst estimates of ACC under prior shift: 36 %
-needed clipping and 46 % had a separation below 0.05.
+and is clipped to 0 or 1. The paper looks at the 100 worst estimates of ACC under prior shift: 36%
+needed clipping and 46% had a separation below 0.05.
 """
 
 from dataclasses import dataclass

@@ -193,7 +193,7 @@ def judge(
             "--sensitivity",
             metavar="0.9,0.85-0.94",
             help="If known, instead of labels: how often the verdict is positive where the truth "
-            "is, with its 95 % limits.",
+            "is, with its 95% limits.",
             rich_help_panel=ESTIMATE,
         ),
     ] = None,

@@ -51,10 +51,10 @@ def byte_line(what: str, done: int, total: int, rate: float) -> str:
     """One line of progress; `rate` in bytes per second.
 
     >>> byte_line("Books.json.gz", 25_000_000, 100_000_000, 2.5e6)
-    'Books.json.gz: 25 %, 2.5 MB/s, 0:30 left'
+    'Books.json.gz: 25%, 2.5 MB/s, 0:30 left'
     """
     share = round(100 * done / total) if total else 100
-    return f"{what}: {share} %, {rate / 1e6:.1f} MB/s, {_left(done, total, rate)} left"
+    return f"{what}: {share}%, {rate / 1e6:.1f} MB/s, {_left(done, total, rate)} left"
 
 
 def item_line(what: str, done: int, total: int, rate: float) -> str:
@@ -75,10 +75,10 @@ def share_line(what: str, done: int, total: int, rate: float) -> str:
     """One line of progress; `rate` in anything per second.
 
     >>> share_line("reading churn.csv", 1, 4, 0.1)
-    'reading churn.csv: 25 %, 0:30 left'
+    'reading churn.csv: 25%, 0:30 left'
     """
     left = f", {_left(done, total, rate)} left" if rate > 0 else ""
-    return f"{what}: {round(100 * done / max(total, 1))} %{left}"
+    return f"{what}: {round(100 * done / max(total, 1))}%{left}"
 
 
 class _CountColumn(ProgressColumn):

@@ -183,7 +183,7 @@ def _length_table(description: Description) -> Table:
         (category.name, *(f"{value:,.0f}" for value in asdict(category.lengths).values()))
         for category in description.categories
     ]
-    header = ("category", "mean", "median", "5 %", "95 %")
+    header = ("category", "mean", "median", "5%", "95%")
     return Table("Length in characters", header, tuple(rows))
 
 

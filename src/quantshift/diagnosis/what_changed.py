@@ -329,7 +329,7 @@ def against(now: float, wanted: float, of: str = "rows") -> str:
     """Two shares in words.
 
     >>> against(0.12, 0.03)
-    '12 % of the rows where 3 % was expected'
+    '12% of the rows where 3% was expected'
     """
     digits = 0 if abs(now - wanted) >= 0.01 else 1
     share, other = (percent(abs(value), digits) for value in (now, wanted))
@@ -340,11 +340,11 @@ def percent(share: float, digits: int | None = None) -> str:
     """A share in whole percent; below one with a digit more.
 
     >>> percent(0.123), percent(0.004), percent(0.0)
-    ('12 %', '0.4 %', '0 %')
+    ('12%', '0.4%', '0%')
     """
     if digits is None:
         digits = 1 if 0 < share < 0.01 else 0
-    return f"{100 * share:.{digits}f} %"
+    return f"{100 * share:.{digits}f}%"
 
 
 def on_scale(value: float, kind: str) -> str:

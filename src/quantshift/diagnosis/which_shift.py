@@ -17,8 +17,8 @@ Its null distribution is not chi-squared: the training set is finite too. A repl
   their held-out posteriors. The items of the sample are classified likewise: each by one of the
   models that made the held-out posteriors.
 
-Leaving the first out, as if the training frequencies were the truth, raises false alarms from 5 %
-to about 8 % for 5,000 training items and samples of 500. The clusters themselves need no replicate:
+Leaving the first out, as if the training frequencies were the truth, raises false alarms from 5%
+to about 8% for 5,000 training items and samples of 500. The clusters themselves need no replicate:
 they are a fixed function of the features, whatever training set has made it.
 
 If prior shift is rejected, 2 (l_local - l_mixed) is held against replicates of the mixed model:

@@ -57,7 +57,7 @@ def render_page(result: Judgement) -> str:
         warnings=_warnings(result),
         rows=[rows_said(rows) for rows in result.rows],
         facts=_facts(result),
-        level=f"{100 * result.level:g} %",
+        level=f"{100 * result.level:g}%",
         data=_chart_data(result, several=several),
     )
 
@@ -68,7 +68,7 @@ def _lead(result: Judgement, lead: str) -> str:
         return f"{answer(result, result.overall)}."
     said = (
         f"{percent(share.estimate)} of the {result.overall.n_items:,} items of "
-        f"{shortened(result.overall.name)} are “{lead}”; with {100 * result.level:g} % confidence "
+        f"{shortened(result.overall.name)} are “{lead}”; with {100 * result.level:g}% confidence "
         f"{limits(share.low, share.high)}."
     )
     naive = result.overall.naive(result.headline)
@@ -84,7 +84,7 @@ def _numbers(result: Judgement, lead: str) -> list[tuple[str, str]]:
     naive = result.overall.naive(result.headline)
     told = [
         (f"true share of {lead}", estimate_said(share)),
-        (f"{100 * result.level:g} % interval", limits(share.low, share.high)),
+        (f"{100 * result.level:g}% interval", limits(share.low, share.high)),
     ]
     if naive is not None:
         told.append(("by the verdicts alone", percent(naive)))
@@ -192,7 +192,7 @@ def _facts(result: Judgement) -> list[tuple[str, str]]:
         facts.append(("labels in", result.label))
     if result.by is not None:
         facts.append(("groups by", result.by))
-    return [*facts, ("intervals", f"{100 * result.level:g} %, for each class on its own")]
+    return [*facts, ("intervals", f"{100 * result.level:g}%, for each class on its own")]
 
 
 def _chart_data(result: Judgement, *, several: bool) -> dict[str, Any]:

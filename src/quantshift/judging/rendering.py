@@ -90,7 +90,7 @@ def mean_said(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
     if batch.mean is None:
         return
     found = batch.mean
-    interval = f"{100 * result.level:g} % interval {found.low:.2f} to {found.high:.2f}"
+    interval = f"{100 * result.level:g}% interval {found.low:.2f} to {found.high:.2f}"
     naive = "" if found.naive is None else f"; by the verdicts alone {found.naive:.2f}"
     yield f"mean: {found.estimate:.2f} ({interval}){naive}"
 
@@ -114,7 +114,7 @@ def is_judgement_csv(path: Path) -> bool:
 
 def summary_rows(result: Judgement) -> list[list[str]]:
     """The shares of one batch class by class, or the headline's batch by batch, under a header."""
-    interval = f"{100 * result.level:g} % interval"
+    interval = f"{100 * result.level:g}% interval"
     if len(result.batches) == 1 and result.by is None:
         (batch,) = result.batches
         rows = [
@@ -277,4 +277,4 @@ def _rate_name(result: Judgement, label: str) -> str:
 def _cell(rate: Rate | None) -> str:
     if rate is None:
         return ""
-    return f"{100 * rate.estimate:.0f} % ({100 * rate.low:.0f} to {100 * rate.high:.0f})"
+    return f"{100 * rate.estimate:.0f}% ({100 * rate.low:.0f} to {100 * rate.high:.0f})"

@@ -30,7 +30,7 @@ _LIMIT = re.compile(r"(?P<label>.+)\.(?P<limit>low|high)")
 
 @dataclass(frozen=True)
 class Condition:
-    """A bound on the share of a class: `spam>0.05`, `spam > 5 %`, `spam.low>=0.05`.
+    """A bound on the share of a class: `spam>0.05`, `spam > 5%`, `spam.low>=0.05`.
 
     label: the class, behind which .low or .high may ask for a limit of its interval instead.
     """
@@ -44,7 +44,7 @@ class Condition:
     def parse(cls, text: str) -> "Condition":
         """Read a condition; the last sign counts, so that names of classes may hold others.
 
-        >>> Condition.parse("not spam > 5 %").bound
+        >>> Condition.parse("not spam > 5%").bound
         0.05
         """
         found = _CONDITION.fullmatch(text.strip())

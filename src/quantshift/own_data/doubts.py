@@ -13,7 +13,7 @@ from quantshift.seeding import generator
 from quantshift.types import Codes, Indices, Posteriors
 
 TOO_GOOD = 0.9995
-"""An accuracy on unseen rows that is shown as 100.0 %."""
+"""An accuracy on unseen rows that is shown as 100.0%."""
 
 GIVEN_AWAY, LEFT_TO_LEARN = 0.98, 0.2
 """A column gives the label away if it alone is right so often, with at most this part of the errors
@@ -47,7 +47,7 @@ def doubt_about_accuracy(accuracy: float) -> Iterator[str]:
     """An accuracy that no honest table gives."""
     if accuracy >= TOO_GOOD:
         yield (
-            "the classifier is right on 100.0 % of rows it has not seen, which is too good to be "
+            "the classifier is right on 100.0% of rows it has not seen, which is too good to be "
             "true: is the label hidden in a column, or are there copies of rows?"
         )
 

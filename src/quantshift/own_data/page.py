@@ -51,7 +51,7 @@ def render_page(result: Quantification) -> str:
         facts=_facts(result),
         legend=[(mark, said) for mark, said in MARKS.items() if mark in _all_marks(result)],
         limits_head=limits_head(last.limits_are, result.level),
-        level=f"{100 * result.level:g} %",
+        level=f"{100 * result.level:g}%",
         groups=None if result.groups is None else _groups(result, result.groups),
         data=_chart_data(result),
     )
@@ -64,7 +64,7 @@ def _lead(result: Quantification, last: Batch, lead: str) -> str:
     name = shortened(last.name)
     where = name if len(result.batches) == 1 else f"{name}, the last of the batches,"
     # What spans several assumptions is right by no known chance.
-    sure = f"with {100 * result.level:g} % confidence"
+    sure = f"with {100 * result.level:g}% confidence"
     if last.limits_are == RANGE:
         sure = "the assumptions allow"
     why = last.carried

@@ -55,7 +55,7 @@ CSV_HEADER = "batch,items,left_out,class,estimate,low,high,"
 """How a table that `render_csv` made begins."""
 
 MARKS = {
-    "changed": "the share differs from the batch before by more than chance (99 %)",
+    "changed": "the share differs from the batch before by more than chance (99%)",
     "shift": "more than the prevalence has changed; by chance alone one batch in twenty is marked",
     "range": "the limits are a range of what the assumptions allow, no confidence interval",
     "unknown": "cannot be estimated",
@@ -108,7 +108,7 @@ def answer(result: Quantification, batch: Batch) -> str:
     share = headline_share(result, batch)
     lead = shown(result, share.label)
     if share.estimate is None:
-        between = f"between {100 * share.low:.0f} and {100 * share.high:.0f} %"
+        between = f"between {100 * share.low:.0f} and {100 * share.high:.0f}%"
         if not batch.n_items:
             return f"{lead}: cannot be estimated without items; {between}"
         return f"{lead}: cannot be estimated from these columns: {batch.why_not}; {between}"

@@ -62,19 +62,19 @@ def percent(share: float) -> str:
     """A share as a percentage with one decimal, or two where it is below one percent.
 
     >>> percent(0.4167), percent(0.0052)
-    ('41.7 %', '0.52 %')
+    ('41.7%', '0.52%')
     """
-    return f"{100 * share:.{2 if 0 < share < RARE else 1}f} %"
+    return f"{100 * share:.{2 if 0 < share < RARE else 1}f}%"
 
 
 def limits(low: float, high: float) -> str:
     """Two limits as percentages, with as many decimals as tell them apart.
 
     >>> limits(0.381, 0.45), limits(0.0007, 0.0131)
-    ('38.1 to 45.0 %', '0.07 to 1.31 %')
+    ('38.1 to 45.0%', '0.07 to 1.31%')
     """
     decimals = 2 if 0 < high < 2 * RARE else 1
-    return f"{100 * low:.{decimals}f} to {100 * high:.{decimals}f} %"
+    return f"{100 * low:.{decimals}f} to {100 * high:.{decimals}f}%"
 
 
 def listed(labels: Sequence[str]) -> str:
@@ -246,9 +246,9 @@ def limits_head(kind: str, level: float) -> str:
     """What stands above limits.
 
     >>> limits_head(INTERVAL, 0.95), limits_head(RANGE, 0.95)
-    ('95 % interval', 'range allowed')
+    ('95% interval', 'range allowed')
     """
-    return "range allowed" if kind == RANGE else f"{100 * level:g} % interval"
+    return "range allowed" if kind == RANGE else f"{100 * level:g}% interval"
 
 
 def reach_of_labels(n_labels: int, shares: Sequence[Share], level: float) -> float:

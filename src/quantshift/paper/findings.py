@@ -8,7 +8,7 @@ with the published tables and first results at hand: they summarise, they are no
     have the two greatest; the MAE of CC and PCC by |degree| has a rank correlation with |degree|
     of at least 0.8; ACC's MAE at p_train of at most 0.05 or at least 0.95 is at least twice that
     elsewhere.
-2.  Pure covariate shift. PCC has the least MAE in at least 90 % of the rows (p_train, degree); SLD
+2.  Pure covariate shift. PCC has the least MAE in at least 90% of the rows (p_train, degree); SLD
     the greatest at the largest |degree|, over all p_train.
 3.  Mixed covariate shift. The MAE of CC and of PCC is at least twice that under pure shift; SLD has
     the least MAE in more than half of the rows (p_train, p_test, degree).

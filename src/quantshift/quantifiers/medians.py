@@ -169,7 +169,7 @@ class ClassifierMedian(AbstractQuantifier):
 
     def _learn(self, items: Items, codes: Codes) -> None:
         if self.classifiers is None:
-            trees = {"n_estimators": 100, "min_samples_leaf": 5, "random_state": self.seed}
+            trees = {"n_estimators": 100, "min_samples_leaf": 5, "random_state": self.seed % 2**32}
             given: list[BaseEstimator] = [
                 LogisticRegression(max_iter=1000),
                 RandomForestClassifier(**trees),

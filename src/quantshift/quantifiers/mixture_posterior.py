@@ -35,6 +35,9 @@ NODES_OF_TWO, NODES_OF_MANY = 256, 1024
 DEGREES = 4.0
 """Of freedom of the t distribution: tails wide enough for posteriors that lean to one side."""
 
+SMALLEST_FACTOR = 1e-140
+"""Two numbers above it (and below its inverse) have a product that can be represented."""
+
 SPREAD = 1.2
 """Nodes are spread so many times as wide as the curvature says."""
 
@@ -134,15 +137,25 @@ def _curvature(likelihood: Reals, weights: Weights, p: Prevalences, alpha: float
 
 @compiled
 def _log_likelihoods(likelihood: Reals, weights: Reals, nodes: Reals) -> Reals:
-    """Sum of w_j log(p . r_j) at every node."""
+    """Sum of w_j log(p . r_j) at every node.
+
+    Items of weight one are multiplied, and the logarithm is taken before a product leaves the range
+    of numbers: most of the time would go into logarithms otherwise.
+    """
     n_items, n_classes = likelihood.shape
     logs = np.empty(len(nodes))
     for i in range(len(nodes)):
-        total = 0.0
+        total, product = 0.0, 1.0
         for j in range(n_items):
             mass = 0.0
             for k in range(n_classes):
                 mass += nodes[i, k] * likelihood[j, k]
-            total += weights[j] * math.log(mass)
-        logs[i] = total
+            if weights[j] != 1.0 or not SMALLEST_FACTOR < mass < 1 / SMALLEST_FACTOR:
+                total += weights[j] * math.log(mass)
+                continue
+            product *= mass
+            if not SMALLEST_FACTOR < product < 1 / SMALLEST_FACTOR:
+                total += math.log(product)
+                product = 1.0
+        logs[i] = total + math.log(product)
     return logs

@@ -167,7 +167,7 @@ class AbstractShift(AbstractProtocol):
     ) -> Iterator[TrainTest]:
         """Every training set with its test samples.
 
-        Without pools the items are split once, 60 % for training, stratified by label and (if
+        Without pools the items are split once, 60% for training, stratified by label and (if
         given) category; with pools, they must not share an item.
         """
         train_ids, test_ids = self._pools(y, categories, train_pool, test_pool)

@@ -34,5 +34,5 @@ SCENARIOS = (
 
 
 def covariate_illustration(*, seed: int = 0) -> Figure:
-    """Balanced categories, category 2 at 20 % of the items, and at 95 %."""
+    """Balanced categories, category 2 at 20% of the items, and at 95%."""
     return draw_scenarios(SCENARIOS, extent=(-4.4, 5.1, -3.8, 4.0), seed=seed)

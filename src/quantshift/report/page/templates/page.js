@@ -224,7 +224,7 @@ function linesSpec(chart, rows, room) {
     veil: chosen.size > CROWDED ? [0.2, 0, 0] : undefined,
     x: degreeAxis(chart), y: { scale: { zero: true }, axis: { tickCount: 6 } },
     tooltip: [
-      ...about("x", "degree"), number("mean", "mean error"), number("low", "95 % from"),
+      ...about("x", "degree"), number("mean", "mean error"), number("low", "95% from"),
       number("high", "to"), number("median", "median"), counts,
     ],
   });
@@ -353,7 +353,7 @@ function caption(chart, rows) {
     .filter((entry) => chosenValue(chart, entry.name) !== OPEN)
     .map((entry) => `${entry.label} ${entry.texts[chosenValue(chart, entry.name)]}`);
   const words = {
-    lines: `Mean ${MEASURE}; the bands are 95 % limits from resampled training sets`,
+    lines: `Mean ${MEASURE}; the bands are 95% limits from resampled training sets`,
     boxes: `${MEASURE[0].toUpperCase()}${MEASURE.slice(1)}: median, quartiles and whiskers of 1.5 interquartile ranges`,
     bias: "Mean of estimated minus true prevalence; above the line, estimates are too high",
     diagonal: "Mean estimate by true prevalence; the dotted line is a perfect quantifier. Point at a method for its standard deviation",
