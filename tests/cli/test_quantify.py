@@ -66,7 +66,7 @@ def test_options_reach_the_job(tables):
         *("--level", 0.9, "--replicates", 100, "--seed", 3),
     )
     assert done.exit_code == 0, done.output
-    assert "share  90% interval" in done.stdout
+    assert "share   90% interval" in done.stdout
     assert "Method   PACC: chosen by you" in done.stdout
     assert "naive-bayes, right on" in done.stdout
 

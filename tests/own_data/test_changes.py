@@ -107,7 +107,7 @@ def test_more_gaps_than_expected(profile: TrainingProfile) -> None:
     few = pl.when(~every(2)).then("income").alias("income")
     (warning,) = warnings(profile, few)
     assert warning.startswith("column 'income': 5")
-    assert warning.endswith(" % of the rows are gaps where 6% was expected")
+    assert warning.endswith("% of the rows are gaps where 6% was expected")
 
 
 def test_the_worst_columns_come_first_and_the_others_are_named() -> None:

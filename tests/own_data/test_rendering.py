@@ -28,9 +28,9 @@ def test_one_batch_in_a_terminal():
         [
             "pos: 43.0% of the 500 items in new.csv (95% interval 37.5 to 50.0%)",
             "",
-            "         share  95% interval",
-            "  neg   57.0%   50.0 to 62.5%  ████████████▒▒▒·········",
-            "  pos   43.0%   37.5 to 50.0%  █████████▒▒▒············",
+            "        share   95% interval",
+            "  neg   57.0%  50.0 to 62.5%  ████████████▒▒▒·········",
+            "  pos   43.0%  37.5 to 50.0%  █████████▒▒▒············",
             "",
             "Columns  3 used, 1 left out",
             "         number    age, income (scaled)",
@@ -59,7 +59,7 @@ def test_several_batches_in_a_terminal():
     assert told[:9] == [
         "pos: from 43.0% (new.csv) to 43.0% (b) in 2 batches",
         "",
-        "batch    items     pos   95% interval",
+        "batch    items    pos   95% interval",
         "new.csv    500  43.0%  37.5 to 50.0%  shift",
         "b          500  43.0%  37.5 to 50.0%  changed",
         "",
@@ -87,7 +87,7 @@ def test_what_cannot_be_estimated_is_said_first():
         "pos: cannot be estimated from these columns: they tell the classes apart no better than "
         "chance; between 0 and 100%"
     )
-    assert told[3] == f"  neg        ?   0.0 to 100.0%  {'▒' * 24}"
+    assert told[3] == f"  neg       ?  0.0 to 100.0%  {'▒' * 24}"
     empty = dataclasses.replace(UNKNOWN, n_items=0, why_not="")
     assert render_text(with_batches(empty)).startswith(
         "pos: cannot be estimated without items; between 0 and 100%\n"
@@ -101,7 +101,7 @@ def test_batches_that_cannot_be_estimated_come_before_those_that_can():
         "chance)",
         "pos: from 43.0% (new.csv) to 43.0% (new.csv) in 1 batches",
     ]
-    assert "b          500       ?  0.0 to 100.0%  unknown" in told
+    assert "b          500      ?  0.0 to 100.0%  unknown" in told
     assert "unknown  cannot be estimated" in told
     all_of_them = with_batches(UNKNOWN, dataclasses.replace(UNKNOWN, name="b"))
     assert render_text(all_of_them).startswith("pos: cannot be estimated in all 2 batches (new.csv")
@@ -174,7 +174,7 @@ def test_hundreds_of_batches_with_long_names_stay_readable():
     told = render_text(with_batches(*batches, names={"pos": "a" * 100})).splitlines()
     table = told[2 : 2 + 306]
     assert "…" in table[1]
-    ends = {cell_len(line[: line.index(" %  shift")]) for line in table[1:]}
+    ends = {cell_len(line[: line.index("%  shift")]) for line in table[1:]}
     assert len(ends) == 1
     assert max(map(cell_len, table)) < 110
     assert sum(line.startswith("Shift") for line in told) == 8

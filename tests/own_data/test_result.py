@@ -96,15 +96,15 @@ def test_at_a_prompt_it_is_a_few_lines():
     assert repr(FOUND) == "\n".join(
         [
             "pos: 43.0% of the 500 items in new.csv (95% interval 37.5 to 50.0%)",
-            "class   share   95% interval",
+            "class  share   95% interval",
             "neg    57.0%  50.0 to 62.5%",
             "pos    43.0%  37.5 to 50.0%",
         ]
     )
     assert repr(SEVERAL).splitlines() == [
-        "batch    items     pos   95% interval",
+        "batch    items    pos   95% interval",
         "new.csv    500  43.0%  37.5 to 50.0%  shift",
-        "b <i>      500       ?  0.0 to 100.0%  unknown",
+        "b <i>      500      ?  0.0 to 100.0%  unknown",
         "new.csv    500  43.0%  37.5 to 50.0%  shift",
     ]
     many = dataclasses.replace(FOUND, batches=(BATCH,) * 500)

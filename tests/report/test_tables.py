@@ -475,7 +475,7 @@ def test_published_comparison(frame):
 
 def test_latex_of_the_awkward_table():
     text = latex(AWKWARD)
-    assert r"50 \% of $\alpha_L - \alpha_U$ \& a\_b $|$ $<$i$>$ \#1 \{x\}" in text
+    assert r"50\% of $\alpha_L - \alpha_U$ \& a\_b $|$ $<$i$>$ \#1 \{x\}" in text
     assert rf"{GREY} \textbf{{.100}}" in text
     assert rf"{GREY} .200\rlap{{$^{{\ddag}}$}} {{\tiny ($n=3$)}}" in text
     assert r"\begin{tabular}{r|rr|r}" in text

@@ -397,10 +397,10 @@ def share_table(
     """The shares with their limits, and a bar for each."""
     names = [shown(result, share.label) for share in shares]
     width = max(map(cell_len, names))
-    yield f"  {'':{width}}    share  {limits_head(limits_are, result.level)}"
+    yield f"  {'':{width}}   share  {limits_head(limits_are, result.level):>13}"
     for name, share in zip(names, shares, strict=True):
         bounds = limits(share.low, share.high)
-        cells = f"{_padded(name, width)}  {estimate_said(share):>7}  {bounds:>15}"
+        cells = f"{_padded(name, width)}  {estimate_said(share):>6}  {bounds:>13}"
         yield f"  {cells}  {_bar(share)}"
 
 
