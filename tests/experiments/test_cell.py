@@ -267,3 +267,12 @@ def test_the_seed_of_the_cell_reaches_the_method(small, items, cell_rows):
     assert seen == [seed, 0]
     assert (ours.novelty != other.novelty).any()
     assert len(rows) == 6
+
+
+@pytest.mark.slow
+def test_methods_with_classifiers_of_their_own_run_on_texts(small, cell_rows):
+    # Trees of scikit-learn took neither the indices of our matrices nor the seed of a cell.
+    rows = cell_rows(small({"quantifiers": ["ClassifierMedian", "EoQ", "FusedSLD"]}))
+    errors = (positive(rows, "p_hat") - positive(rows, "p_true")).abs()
+    assert len(rows) == 18
+    assert errors.mean() < 0.25  # the training prevalence is off by .33
