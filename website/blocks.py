@@ -19,7 +19,7 @@ from quantshift import catalogue, judging, metrics, own_data
 from quantshift.experiments.loading import library
 from quantshift.quantifiers.estimator import AbstractQuantifier
 from website import commands, json_layout, schema
-from website.pages import DOCS, name_of, pages
+from website.pages import name_of, page_of_method, pages
 from website.tables import code, table
 
 _BEGIN = re.compile(r"^<!-- generated: ", re.MULTILINE)
@@ -118,22 +118,11 @@ def _block(found: re.Match[str], page: Path) -> str:
 
 
 def _linked(cls: type[AbstractQuantifier], page: Path) -> str:
-    """The name of a method, linked to its page or to that of its family: its module's name."""
-    family = cls.__module__.rpartition(".")[2].replace("_", "-")
-    for stem in (_dashed(cls.__name__), family):
-        target = DOCS / "quantifiers" / f"{stem}.md"
-        if target.exists():
-            return f"[{cls.__name__}]({Path(os.path.relpath(target, page.parent)).as_posix()})"
-    return cls.__name__
-
-
-def _dashed(name: str) -> str:
-    """The page's name of a class.
-
-    >>> [_dashed(name) for name in ("SubclassSLD", "HDy")]
-    ['subclass-sld', 'hdy']
-    """
-    return re.sub(r"(?<=[a-z])(?=[A-Z]{2})", "-", name).lower()
+    """The name of a method, linked to its page."""
+    target = page_of_method(cls)
+    if target is None:
+        return cls.__name__
+    return f"[{cls.__name__}]({Path(os.path.relpath(target, page.parent)).as_posix()})"
 
 
 def _options(cls: type[AbstractQuantifier]) -> str:

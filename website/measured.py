@@ -11,16 +11,18 @@ page between `<!-- measured: NAME -->` and `<!-- end -->`.
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
 
+from quantshift import catalogue
 from quantshift.analysis import order_methods, part_of, summarise
+from quantshift.analysis.methods import ORDER
 from quantshift.paper import against_published, verdicts
 from quantshift.report.table import decimal
 from quantshift.results.store import ResultStore
-from website.pages import DOCS, pages
+from website.pages import DOCS, page_of_method, pages
 from website.tables import table
 
 FIGURES = DOCS / "figures"
@@ -44,6 +46,9 @@ CONTROLS: Mapping[str, str] = {
     "local-control": "local's control",
     "concept-forced": "concept, forced priors",
 }
+
+OWN = "SubclassSLD"
+"""Our method, which stands beside those of the paper."""
 
 YARDSTICK = "MLPE"
 """Right by design where the prevalence stays, so it is not among the best."""
@@ -74,11 +79,15 @@ def measure(runs: Sequence[Path], folder: Path) -> None:
 
     Findings and published tables are of the first run; further ones add methods to the errors.
     """
-    frame, *others = (ResultStore.open(run).read().select(COLUMNS).collect() for run in runs)
+    rows = [ResultStore.open(run).read().select(COLUMNS) for run in runs]
     folder.mkdir(exist_ok=True)
-    methods = set(frame["method"].unique())
-    added = [other.filter(~pl.col("method").is_in(list(methods))) for other in others]
-    write(errors_of(pl.concat([frame, *added])), folder / "errors.csv")
+    errors: dict[str, pl.DataFrame] = {}
+    for results in rows:
+        methods = results.select(pl.col("method").unique()).collect()["method"].to_list()
+        for method in sorted(set(methods) - set(errors)):  # all at once need much memory
+            errors[method] = errors_of(results.filter(pl.col("method") == method).collect())
+    write(pl.concat(errors.values()).sort("part", "method"), folder / "errors.csv")
+    frame = rows[0].filter(pl.col("method").is_in(ORDER)).collect()
     write(findings_of(frame), folder / "findings.csv")
     published = against_published(frame).rename({"setup": "part"})
     write(by_degree(published), folder / "published.csv")
@@ -146,7 +155,8 @@ def measured_blocks(folder: Path) -> dict[str, str]:
         "errors": errors_table(errors),
         "parts": parts_table(errors),
         **{
-            f"errors-{name}": method_table(errors, name) for name in order_methods(errors["method"])
+            f"errors-{page}": family_table(errors, methods)
+            for page, methods in pages_of_methods(errors["method"]).items()
         },
         "findings": findings_table(pl.read_csv(folder / "findings.csv")),
         "agreement": agreement_table(pl.read_csv(folder / "agreement.csv")),
@@ -168,21 +178,28 @@ def fill_blocks(text: str, tables: Mapping[str, str]) -> str:
 
 
 def errors_table(errors: pl.DataFrame) -> str:
-    """A row per method: mean absolute errors, and the worst of the shifts methods are made for."""
+    """A row per method: mean absolute errors, and the worst of the shifts methods are made for.
+
+    In the order of the worst. Under concept shift the least error is no merit, and is not bold.
+    """
     mean = _means(errors)
-    columns = [
-        *([mean.get((part, name)) for name in _methods(errors)] for part in PARTS),
-        [_worst(mean, name) for name in _methods(errors)],
-        [mean.get((RARE, name)) for name in _methods(errors)],
+    worst = {name: _worst(mean, name) for name in _methods(errors)}
+    methods = sorted(worst, key=lambda name: (name == YARDSTICK, worst[name] or 1.0))
+    cells = [
+        [_text(value) for value in values] if part == "concept" else _bold_least(values, methods)
+        for part in PARTS
+        for values in [[mean.get((part, name)) for name in methods]]
     ]
-    cells = [_bold_least(column, _methods(errors)) for column in columns]
+    cells.append(_bold_least([worst[name] for name in methods], methods))
+    cells.append(_bold_least([mean.get((RARE, name)) for name in methods], methods))
     header = ["", *PARTS.values(), "worst of four", "rare class"]
-    return table(header, [[n, *row] for n, *row in zip(_methods(errors), *cells, strict=True)])
+    return table(header, [[name, *row] for name, *row in zip(methods, *cells, strict=True)])
 
 
 def parts_table(errors: pl.DataFrame) -> str:
-    """A row per part of the experiments, a column per method."""
-    mean, methods = _means(errors), _methods(errors)
+    """A row per part of the experiments, a column for each of the paper's methods and ours."""
+    mean = _means(errors)
+    methods = [name for name in _methods(errors) if name in (*ORDER, OWN)]
     rows = [
         [name, *_bold_least([mean.get((part, method)) for method in methods], methods)]
         for part, name in {**PARTS, **CONTROLS}.items()
@@ -190,17 +207,31 @@ def parts_table(errors: pl.DataFrame) -> str:
     return table(["mean absolute error", *methods], rows)
 
 
-def method_table(errors: pl.DataFrame, method: str) -> str:
-    """One method beside the best of each part."""
+def family_table(errors: pl.DataFrame, methods: Sequence[str]) -> str:
+    """The methods of a page beside the best of each part."""
     mean, parts = _means(errors), {**PARTS, **CONTROLS}
     least = [_least(mean, part) for part in parts]
     return table(
         ["mean absolute error", *parts.values()],
         [
-            [method, *(_text(mean.get((part, method))) for part in parts)],
+            *([name, *(_text(mean.get((part, name))) for part in parts)] for name in methods),
             ["the least", *(f"{decimal(value)} {name}" for value, name in least)],
         ],
     )
+
+
+def pages_of_methods(names: Iterable[str]) -> dict[str, list[str]]:
+    """The methods that each page on quantifiers is about; "SLD MAP" belongs to SLD's.
+
+    >>> pages_of_methods(["SLD MAP", "KDEyML", "KDEyCS"])
+    {'kdey': ['KDEyCS', 'KDEyML'], 'sld': ['SLD MAP']}
+    """
+    methods: dict[str, list[str]] = {}
+    for name in order_methods(names):
+        page = page_of_method(catalogue.quantifiers()[name.split()[0]])
+        if page is not None:
+            methods.setdefault(page.stem, []).append(name)
+    return methods
 
 
 def findings_table(findings: pl.DataFrame) -> str:

@@ -1,6 +1,9 @@
 """Where the pages are."""
 
+import re
 from pathlib import Path
+
+from quantshift.quantifiers.estimator import AbstractQuantifier
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -18,3 +21,19 @@ def name_of(page: Path) -> str:
     'docs/guides/audit.md'
     """
     return page.relative_to(ROOT).as_posix()
+
+
+def page_of_method(cls: type[AbstractQuantifier]) -> Path | None:
+    """The page of a quantifier, or that of its family, which is called like the module.
+
+    >>> from quantshift import KDEyML, SubclassSLD
+    >>> [name_of(page_of_method(cls)) for cls in (KDEyML, SubclassSLD)]
+    ['docs/quantifiers/kdey.md', 'docs/quantifiers/subclass-sld.md']
+    """
+    own = re.sub(r"(?<=[a-z])(?=[A-Z]{2})", "-", cls.__name__).lower()
+    family = cls.__module__.rpartition(".")[2].replace("_", "-")
+    for stem in (own, family):
+        page = DOCS / "quantifiers" / f"{stem}.md"
+        if page.exists():
+            return page
+    return None
