@@ -39,6 +39,7 @@ docs-refresh: $(VENV)/.installed-test
 	$(BIN)/python -m website.blocks
 	$(BIN)/python -m website.measured
 	$(BIN)/python -m website.overview
+	$(BIN)/python -m website.gallery
 	$(BIN)/python -m website.examples
 	$(BIN)/python -m website.screenshot
 
@@ -51,7 +52,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: $(BIN)/python pyproject.toml constraints.txt
-	$(INSTALL) -e .
+	$(INSTALL) -e '.[report]'
 	@touch $@
 
 $(VENV)/.installed-docs: $(VENV)/.installed

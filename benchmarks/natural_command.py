@@ -1,4 +1,4 @@
-"""Natural shift through the front door: CSV in, JSON out, as a user of the command line has it.
+"""Natural shift through the command line: CSV in, JSON out, as a user of the command line has it.
 
     python benchmarks/natural_command.py [--tables kept] [--training-groups 2] [--most-rows 2000]
         [--artificial] [--csv FILE]

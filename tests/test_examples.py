@@ -45,6 +45,7 @@ def test_own_csv(tmp_path: Path) -> None:
     assert estimated == pytest.approx(true, abs=0.05)
 
 
+@pytest.mark.slow
 def test_own_method(tmp_path: Path) -> None:
     said = output_of("own_method.py", folder=tmp_path)
     assert "FM passes all checks" in said
@@ -55,6 +56,7 @@ def test_own_method(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_posteriors_of_another_model(tmp_path: Path) -> None:
     said = output_of("posteriors_of_another_model.py", folder=tmp_path)
     days = [numbers(line) for line in said.splitlines()[1:]]

@@ -75,7 +75,7 @@ def test_places_that_cannot_be_written_are_found_by_trying(tmp_path, monkeypatch
     assert refused(tmp_path) == f"{tmp_path} is a folder; name a file in it"
     nowhere = tmp_path / "no" / "page.html"
     assert refused(nowhere) == f"{nowhere}: no such folder; name a file in one that is there"
-    assert refused("/dev/full") == "/dev/full is no ordinary file; name another"
+    assert refused("/dev/full") == "/dev/full is not a regular file; name another"
     assert refused("/proc/page.html").startswith("/proc cannot be written (")
     assert "too long" in refused(tmp_path / ("x" * 300))
     with pytest.raises(UserError, match="the name is too long; choose a shorter one"):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from quantshift.report.table import decimal
+from quantshift import catalogue
 from website.overview import ERRORS, METHODS, PICTURE, SHIFTS
 
 ROOT = Path(__file__).parents[1]
@@ -15,6 +15,21 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 def test_the_example_has_ten_lines() -> None:
     code = re.search(r"```python\n(.*?)```", README, re.DOTALL)[1]
     assert len([line for line in code.splitlines() if line and "import" not in line]) <= 10
+
+
+def test_the_answers_are_those_of_the_guides() -> None:
+    guides = [ROOT / "docs" / "start.md", ROOT / "docs" / "guides" / "judge.md"]
+    shown = "".join(guide.read_text(encoding="utf-8") for guide in guides)
+    for command in re.findall(r"^quantshift .*", README, re.MULTILINE):
+        assert f"$ {command}\n" in shown
+    answers = re.findall(r"```text\n(.*?)```", README, re.DOTALL)
+    assert len(answers) == 2
+    for line in "".join(answers).splitlines():
+        assert f"{line}\n" in shown
+
+
+def test_it_counts_the_quantifiers() -> None:
+    assert f" {len(catalogue.quantifiers())} [quantifiers]" in README
 
 
 def test_the_commands_exist() -> None:
@@ -27,10 +42,10 @@ def test_the_commands_exist() -> None:
 
 def test_the_picture_shows_the_measured_errors() -> None:
     assert f"]({PICTURE.relative_to(ROOT).as_posix()})" in README
-    shown = re.findall(r">(\.\d{3})<", PICTURE.read_text(encoding="utf-8"))
+    shown = re.findall(r">(0\.\d{3})<", PICTURE.read_text(encoding="utf-8"))
     errors = pl.read_csv(ERRORS)
     measured = {(part, method): mean for part, method, mean, *_ in errors.iter_rows()}
-    assert shown == [decimal(measured[part, method]) for part in SHIFTS for method in METHODS]
+    assert shown == [f"{measured[part, method]:.3f}" for part in SHIFTS for method in METHODS]
 
 
 def test_the_picture_has_a_background_of_its_own() -> None:

@@ -1,4 +1,4 @@
-"""Weights at the door: what they may be, and their quantiles."""
+"""Weights on input: what they may be, and their quantiles."""
 
 import numpy as np
 import pytest

@@ -19,8 +19,11 @@ from quantshift import catalogue, judging, metrics, own_data
 from quantshift.experiments.loading import library
 from quantshift.quantifiers.estimator import AbstractQuantifier
 from website import commands, json_layout, schema
-from website.pages import name_of, page_of_method, pages
+from website.pages import ROOT, name_of, page_of_method, pages
 from website.tables import code, table
+
+GALLERY = ROOT / "examples" / "gallery"
+"""The scripts of the gallery."""
 
 _BEGIN = re.compile(r"^<!-- generated: ", re.MULTILINE)
 _MARKED = re.compile(
@@ -72,6 +75,13 @@ def measures(page: Path) -> str:
     return table(["name", "what it is", "takes `smoothing`"], rows)
 
 
+def gallery_script(page: Path) -> str:
+    """The script of a page of the gallery, as a file that the page's commands can run."""
+    script = GALLERY / f"{page.stem.replace('-', '_')}.py"
+    code_lines = script.read_text(encoding="utf-8").rstrip()
+    return f'```python title="{script.name}"\n{code_lines}\n```'
+
+
 BLOCKS: Mapping[str, Callable[[Path], str]] = MappingProxyType(
     {
         "methods": methods,
@@ -86,6 +96,7 @@ BLOCKS: Mapping[str, Callable[[Path], str]] = MappingProxyType(
         "run-options": lambda page: commands.options_table("quantshift run"),
         "report-options": lambda page: commands.options_table("quantshift report"),
         "commands": lambda page: commands.reference(),
+        "gallery-script": gallery_script,
         "quantification-json": lambda page: json_layout.layout(own_data.json_schema()),
         "judgement-json": lambda page: json_layout.layout(judging.json_schema()),
     }
@@ -140,7 +151,7 @@ def _first_line(thing: object) -> str:
 
 def _sizes(n_training_sets: int, n_test_samples: int | None) -> str:
     if n_test_samples is None:
-        return "as the data have groups"
+        return "as the data have them"
     return f"{n_training_sets:,} x {n_test_samples:,}"
 
 

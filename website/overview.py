@@ -17,13 +17,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-from quantshift.report.table import decimal
 from website.pages import DOCS
 
 ERRORS = DOCS / "figures" / "errors.csv"
 PICTURE = DOCS / "pictures" / "errors-by-shift.svg"
 METHODS = ("CC", "PCC", "ACC", "PACC", "HDy", "DyS", "SLD", "SubclassSLD")
-"""SMM is left out: with two classes it is PACC. So is MLPE, the yardstick."""
+"""SMM is left out: with two classes it is PACC. So is MLPE, the baseline."""
 SHIFTS: Mapping[str, str] = {
     "prior": "prior",
     "covariate-pure": "covariate",
@@ -39,7 +38,7 @@ CARD, INK, FAINT, BEST, OTHER = "#fbfbfd", "#22252b", "#6b7280", "#0b7a75", "#c3
 def overview(errors: pl.DataFrame) -> Figure:
     """A panel of bars for each kind of shift, the method with the least error in colour.
 
-    Not so under concept shift, where the least error is no merit.
+    None under concept shift, where all methods fail.
     """
     figure = Figure(figsize=(9.2, 3.3))
     card = FancyBboxPatch(
@@ -82,7 +81,7 @@ def _panel(axes: Axes, name: str, means: list[float], *, with_best: bool) -> Non
         axes.barh(row, mean, height=0.68, color=BEST if best else OTHER)
         axes.text(
             *(mean + 0.008, row),
-            decimal(mean),
+            f"{mean:.3f}",
             va="center",
             fontsize=10,
             color=BEST if best else FAINT,

@@ -135,7 +135,7 @@ STEPS = (
     ),
 )
 
-DIRECTIONS_HEAD = Box(("Which brings about which?",), QUESTION, bold=True)
+DIRECTIONS_HEAD = Box(("What causes what?",), QUESTION, bold=True)
 
 DIRECTIONS = (
     Step(

@@ -25,7 +25,7 @@ PAGE = "weeks.html"
 CHART, CHART_PICTURE = "groups.png", DOCS / "pictures" / "left-out-groups.png"
 """What a block of the tutorial draws, and where it is shown."""
 
-SIZE = (1180, 1000)
+SIZE = (1180, 1160)
 SHOWN = "shown"
 """Key of the text in the PNG."""
 

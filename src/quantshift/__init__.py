@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from quantshift.diagnosis.which_shift import shift_test
     from quantshift.evaluation import evaluate
     from quantshift.experiments import load_experiment, run_experiments
+    from quantshift.history import History
     from quantshift.intervals import aggregate_interval, predict_interval
     from quantshift.judging import judge
     from quantshift.own_data import load_model, quantify, save_model, train
@@ -89,12 +90,16 @@ if TYPE_CHECKING:
         Draw,
         GivenSamples,
         GroupShift,
+        KnockOutShift,
         LocalCovariateShift,
         NaturalPrevalence,
+        NoiseShift,
         PriorShift,
         TrainTest,
+        TweakOneShift,
         UniformPrevalence,
     )
+    from quantshift.sketches import Sketch, load_sketch, quantify_sketch, sketch, sketch_sql
 else:
     __getattr__, __dir__ = lazy_exports(
         __name__,
@@ -105,6 +110,7 @@ else:
             "quantshift.diagnosis.which_shift": ("shift_test",),
             "quantshift.evaluation": ("evaluate",),
             "quantshift.experiments": ("load_experiment", "run_experiments"),
+            "quantshift.history": ("History",),
             "quantshift.intervals": ("aggregate_interval", "predict_interval"),
             "quantshift.metrics": ("metrics",),
             "quantshift.judging": ("judge",),
@@ -177,11 +183,21 @@ else:
                 "Draw",
                 "GivenSamples",
                 "GroupShift",
+                "KnockOutShift",
                 "LocalCovariateShift",
                 "NaturalPrevalence",
+                "NoiseShift",
                 "PriorShift",
                 "TrainTest",
+                "TweakOneShift",
                 "UniformPrevalence",
+            ),
+            "quantshift.sketches": (
+                "Sketch",
+                "load_sketch",
+                "quantify_sketch",
+                "sketch",
+                "sketch_sql",
             ),
         },
     )
@@ -237,16 +253,19 @@ __all__ = [
     "GuardedSLD",
     "HDx",
     "HDy",
+    "History",
     "Items",
     "KDEyCS",
     "KDEyHD",
     "KDEyML",
+    "KnockOutShift",
     "LocalCovariateShift",
     "MMDx",
     "MMDy",
     "Median",
     "MethodX",
     "NaturalPrevalence",
+    "NoiseShift",
     "OrdinalACC",
     "OrdinalLikelihood",
     "OrdinalPACC",
@@ -254,8 +273,10 @@ __all__ = [
     "PriorShift",
     "QuaDapt",
     "ResultStore",
+    "Sketch",
     "SubclassSLD",
     "TrainTest",
+    "TweakOneShift",
     "UniformPrevalence",
     "aggregate_interval",
     "binarise",
@@ -265,13 +286,17 @@ __all__ = [
     "judge",
     "load_experiment",
     "load_model",
+    "load_sketch",
     "metrics",
     "predict_interval",
     "predict_region",
     "quantify",
+    "quantify_sketch",
     "run_experiments",
     "save_model",
     "shift_test",
+    "sketch",
+    "sketch_sql",
     "train",
     "wrap",
 ]

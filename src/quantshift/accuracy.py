@@ -144,7 +144,7 @@ def estimate_accuracy(
     if not isinstance(quantifier, AbstractQuantifier):
         if held_out is None:
             raise UserError(
-                f"{type(quantifier).__name__} is no quantifier: give held_out=(X, y), labelled "
+                f"{type(quantifier).__name__} is not a quantifier: give held_out=(X, y), labelled "
                 "items it was not trained on, or a fitted quantifier such as SLD"
             )
         quantifier = SLD(FrozenEstimator(quantifier)).fit(*held_out)

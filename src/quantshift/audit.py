@@ -52,6 +52,7 @@ from quantshift.errors import DataError, PoolTooSmallError, UserError, unknown_n
 from quantshift.quantifiers.adjusted import PACC
 from quantshift.seeding import generator
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.weights import Weights, checked_weights
 
 FEWEST_LABELS = 10
 """With fewer labelled items an interval says nothing and its approximation breaks down."""
@@ -129,12 +130,15 @@ def audit_interval(
     *,
     level: float = 0.95,
     target: str = "population",
+    weights: ArrayLike | None = None,
 ) -> AuditInterval:
     """The prevalence of a sample some random items of which are labelled.
 
     posteriors: of all items of the sample, (n_items, n_classes), by any model, right or wrong; hard
         verdicts are posteriors of 0 and 1.
     items, codes: positions of the labelled items, drawn at random, and the codes of their classes.
+    weights: how many items of the sample each row stands for. A labelled row that another row
+        counts already has the weight 0; it is one label all the same.
 
     The interval is never wider than that of counting the labels alone (`count_interval`).
     """
@@ -143,11 +147,15 @@ def audit_interval(
     _check_level_and_target(level, target)
     k, n_items = len(rows), len(f)
     Y, predicted = np.eye(f.shape[1])[labels], f[rows]
+    counts = checked_weights(weights, len(f))
+    mean = f.mean(axis=0)
+    if counts is not None:
+        n_items, mean = max(round(float(counts.sum())), k), counts @ f / counts.sum()
     even = np.full((k, 1), 1 / k)
     weight = _regression_weight(Y, predicted, even)
     counted = Y.mean(axis=0)
-    helped = np.clip(counted + weight * (f.mean(axis=0) - predicted.mean(axis=0)), 0.0, 1.0)
-    spread = _spread_of_residuals(Y, predicted, even, weight, f)
+    helped = np.clip(counted + weight * (mean - predicted.mean(axis=0)), 0.0, 1.0)
+    spread = _spread_of_residuals(Y, predicted, even, weight, f, counts)
     alone, together = _distances(counted, spread, k, n_items, level=level, target=target)
     low, high = _around(counted, alone)
     low_helped, high_helped = _around(helped, together)
@@ -190,8 +198,9 @@ def plan_audit(
 ) -> AuditPlan:
     """About how many items to label for limits `precision` to either side, and which.
 
-    n_labels: instead of a precision, how many items to label; the plan tells the precision.
-    held_out: posteriors by the same model of other items, (n_held_out, n_classes), and the codes of
+    n_labels: instead of a precision, how many items to label; the plan says what precision they
+    give. held_out: posteriors by the same model of other items, (n_held_out, n_classes), and the
+    codes of
         their classes. They show how much the posteriors of the sample are worth.
     prevalence: expected in the sample. By default PACC's estimate or, as far as the posteriors are
         too weak for one, the prevalence of the held-out items.
@@ -288,11 +297,13 @@ def _spread_of_residuals(
     weights: NDArray[np.float64],
     weight: float,
     f: Posteriors,
+    counts: Weights | None = None,
 ) -> _Spread | None:
     """Of Y - weight * predicted, whose rows have weights that sum to one; None for plain counting.
 
     An unseen error is an item that contradicts its posterior in f, on average over the items, each
-    of them as likely as its posterior is far from the truth.
+    of them as likely as its posterior is far from the truth. counts: how many items each row of f
+    stands for.
     """
     if weight == 0:
         return None
@@ -301,8 +312,9 @@ def _spread_of_residuals(
     deviations = residuals - mean
     squares = weights * deviations**2
     tiny = np.finfo(np.float64).tiny
-    missed = weight * (f * (1 - f)).sum(axis=0) / np.maximum((1 - f).sum(axis=0), tiny)
-    false = weight * (f * f).sum(axis=0) / np.maximum(f.sum(axis=0), tiny)
+    n = 1.0 if counts is None else counts[:, np.newaxis]
+    missed = weight * (n * f * (1 - f)).sum(axis=0) / np.maximum((n * (1 - f)).sum(axis=0), tiny)
+    false = weight * (n * f * f).sum(axis=0) / np.maximum((n * f).sum(axis=0), tiny)
     return _Spread(
         square=squares.sum(axis=0),
         cube=(squares * deviations).sum(axis=0),

@@ -1,7 +1,7 @@
 """Audits step by step: label some items, look, label more; the interval holds at every look.
 
-An interval for a fixed number of labels holds with 95% probability if one looks once. Whoever looks
-after every 20 labels and stops when the answer pleases is wrong far more often. A confidence
+An interval for a fixed number of labels holds with 95% probability if you look once. Anybody who
+looks after every 20 labels and stops when the answer pleases is wrong far more often. A confidence
 sequence holds at all looks at once: with probability `level` the share lies between the limits
 after *every* number of labels, so that one may stop whenever one likes, for whatever reason.
 
@@ -130,7 +130,9 @@ def confidence_sequence(
     if posteriors is not None:
         f = check_posteriors(posteriors, n_classes)
         if items is None:
-            raise UserError("posteriors help where it is known whose they are: give items too")
+            raise UserError(
+                "posteriors help only together with the items they belong to: give items too"
+            )
         n_items = len(f)
     if n_items is not None and n_items < len(labels):
         raise DataError(f"{len(labels)} labels of {n_items} items; each is labelled once")

@@ -1,4 +1,4 @@
-"""What the package offers, read off its exports: nobody keeps a list by hand."""
+"""What the package offers, read from its exports, so that no list is kept by hand."""
 
 import inspect
 from types import ModuleType
@@ -29,11 +29,11 @@ def full_name(cls: type[Any]) -> str:
     return first.split(":")[0].rstrip(".")
 
 
-def _exported(room: ModuleType, base: type[T]) -> dict[str, type[T]]:
-    """Classes of a room that the package exports too."""
+def _exported(package: ModuleType, base: type[T]) -> dict[str, type[T]]:
+    """Classes of a subpackage that quantshift exports too."""
     exports = {
-        name: getattr(room, name)
-        for name in sorted(set(quantshift.__all__) & set(room.__all__), key=str.casefold)
+        name: getattr(package, name)
+        for name in sorted(set(quantshift.__all__) & set(package.__all__), key=str.casefold)
     }
     return {
         name: thing

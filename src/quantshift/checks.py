@@ -105,13 +105,13 @@ def check_one_item_sample(quantifier: AbstractQuantifier) -> None:
 
 
 def check_declared_diagnostics(quantifier: AbstractQuantifier) -> None:
-    """What it tells of every sample, one number each, is what it declares, in name and type."""
+    """What it reports for every sample, one number each, is what it declares, in name and type."""
     fitted, X = _fitted(quantifier)
     told = fitted.estimate(X, [[0, 1, 2], [3, 4]]).diagnostics
     kinds = {name: values.dtype.kind for name, values in told.items() if values.ndim == 1}
     known = {"bool": "b", "int": "i", "float": "f"}
     declared = {name: known[kind] for name, kind in quantifier.diagnostics.items()}
-    _expect(kinds == declared, f"declares {dict(quantifier.diagnostics)} but tells {kinds}")
+    _expect(kinds == declared, f"declares {dict(quantifier.diagnostics)} but reports {kinds}")
 
 
 def check_class_relabelling(quantifier: AbstractQuantifier) -> None:
@@ -342,7 +342,7 @@ def check_bad_weights_are_refused(quantifier: AbstractQuantifier) -> None:
     fitted, some = clone(quantifier).fit(X, y), np.arange(len(X_new), dtype=float)
     wrong = {
         "a negative weight": some - 1,
-        "a weight that is no number": np.where(some == 3, np.nan, some),
+        "a weight that is not a number": np.where(some == 3, np.nan, some),
         "an infinite weight": np.where(some == 3, np.inf, some),
         "a weight too few": some[1:],
         "weights that are all zero": 0 * some,

@@ -11,6 +11,7 @@ from quantshift import metrics
 from quantshift.classify.classifier import n_rows
 from quantshift.errors import UserError
 from quantshift.quantifiers.estimator import AbstractClassifying, AbstractQuantifier
+from quantshift.shifts.coordinates import NOISE
 from quantshift.shifts.protocol import AbstractProtocol, Coordinates, Draw
 from quantshift.types import Prevalences
 from quantshift.weights import checked_weights
@@ -78,13 +79,20 @@ def evaluate_draws(
     """The frame of `evaluate` for draws already made, e.g. those of `train_test`."""
     for name in measures:
         metrics.measure_called(name)
+    if any(draw.coordinates.get(NOISE.name) for draw in draws):
+        raise UserError(
+            "the samples are to have noise on their features, which experiments add (`quantshift "
+            "run`); here, add it to X yourself and draw by another protocol"
+        )
     samples = [draw.indices for draw in draws]
     if not posteriors:
         estimate = quantifier.estimate(X, samples, weights=weights)
     elif isinstance(quantifier, AbstractClassifying):
         estimate = quantifier.estimate_posteriors(X, samples, weights=weights)
     else:
-        raise UserError(f"{type(quantifier).__name__} cannot be had from posteriors: give features")
+        raise UserError(
+            f"{type(quantifier).__name__} cannot be computed from posteriors: give features"
+        )
     sizes = np.array([len(draw.indices) for draw in draws])
     given = checked_weights(weights, n_rows(X))
     p_true = np.stack(

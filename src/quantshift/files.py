@@ -1,8 +1,8 @@
 """Files and folders that appear whole or not at all, and survive a kill or a power cut.
 
 Content goes to a temporary name in the same folder, is flushed to disk and renamed. The temporary
-name carries process and host, so that what a dead process left behind can be told from what a live
-one is writing.
+name carries process and host, so that the leftovers of a dead process can be distinguished from
+what a live one is writing.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ import psutil
 from quantshift.errors import UserError
 
 STALE_SECONDS = 3600.0
-"""A temporary file older than this belongs to nobody, whatever its name says."""
+"""A temporary file older than this is a leftover, whatever its name says."""
 
 Recognises: TypeAlias = Callable[[Path], bool]
 """Whether a file that is there was made by quantshift, so that a newer one may take its place."""
@@ -102,7 +102,7 @@ def check_replaceable(
     if not path.exists():
         return
     if not path.is_file():
-        raise UserError(f"{file} is no ordinary file; name another")
+        raise UserError(f"{file} is not a regular file; name another")
     for given in _paths(inputs):
         if _is_part(path, given) and not (given.is_dir() and _is_ours(path, ours)):
             raise UserError(

@@ -36,10 +36,10 @@ is the middle part of them: a credible interval.
 drawn from the training items of a class in proportion to their weights. Where the size of a sample
 matters (simulated samples, and the least width) it is Kish's effective size: what the same variance
 would take of items of equal weights. Weights that are whole numbers are no exception: as far as
-intervals go they tell how much an item counts, not how often it was drawn.
+intervals go they say how much an item counts, not how often it was drawn.
 
 No interval is shorter than Wilson's for a sample whose labels are known, whatever its size. If the
-held-out posteriors of two classes cannot be told from each other, no sample says how many items are
+held-out posteriors of two classes cannot be distinguished, no sample says how many items are
 of the one or the other: their intervals go from 0 to all that the two have together, 100% if there
 are but two. The same holds for a sample whose items all look the same, if those of no training
 class do: its intervals go from 0 to 100%. Methods that count answers are asked this, too.
@@ -116,7 +116,8 @@ class PrevalenceInterval:
     prevalence, low, high: shape (..., n_classes), in the order of `classes`.
     simultaneous: whether all classes are within their limits at once with probability `level`;
         otherwise each class is, on its own.
-    informative: whether the posteriors tell a class from every other, (..., n_classes). Where they
+    informative: whether the posteriors separate a class from every other, (..., n_classes). Where
+    they
         do not, the limits are as wide as they can be.
     replicates: the bootstrap's estimates, or draws of a posterior, shape (..., n_bootstrap,
         n_classes).
@@ -340,12 +341,12 @@ class Replicates:
         return low, high
 
     def _told_apart(self, known: Items, codes: Codes, *, cross_fitted: bool) -> NDArray[np.bool_]:
-        """Which classes the held-out posteriors tell apart, as far as they are known and used."""
+        """Which classes the held-out posteriors separate, as far as they are known and used."""
         n_classes = len(self.quantifier.classes_)
         if known.posteriors is None or "posteriors" not in self.quantifier.sees:
             return np.ones((n_classes, n_classes), dtype=bool)
         if not self.quantifier.adjusts and np.bincount(codes).min() < FEWEST:
-            # Of a method that counts answers, training items may tell but the number of classes.
+            # If a method counts predictions, training items may show only the number of classes.
             return np.ones((n_classes, n_classes), dtype=bool)
         return told_apart(
             known.posteriors,
@@ -356,7 +357,7 @@ class Replicates:
         )
 
     def _alike(self, known: Items, codes: Codes) -> NDArray[np.bool_]:
-        """In which samples the items cannot be told apart, though training items can."""
+        """In which samples the items cannot be distinguished, though training items can."""
         pool = self.items.posteriors
         if pool is None or "posteriors" not in self.quantifier.sees:
             return np.zeros(len(self.samples), dtype=bool)
@@ -519,9 +520,9 @@ def inner(p_hat: Prevalences, sizes: ArrayLike) -> Prevalences:
 
 
 def without_information(low: Reals, high: Reals, apart: NDArray[np.bool_]) -> tuple[Reals, Reals]:
-    """Limits of classes that are not told apart: from 0 to what they may have together.
+    """Limits of classes that are not separated: from 0 to what they may have together.
 
-    apart: which classes are told from each other, (n_classes, n_classes).
+    apart: which classes are separated from each other, (n_classes, n_classes).
     """
     n_groups, groups = connected_components(~apart, directed=False)
     for group in range(n_groups):

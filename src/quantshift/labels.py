@@ -170,6 +170,6 @@ def _missing(name: str, position: int) -> DataError:
 
 def _unsupported(name: str, kind: str, position: int) -> DataError:
     return DataError(
-        f"{name} of type {kind} (position {position}) are not understood; "
+        f"{name} of type {kind} (position {position}) are not supported; "
         "convert them to strings, integers or booleans"
     )

@@ -1,4 +1,4 @@
-"""Folders that vouch for themselves: a manifest with format and version, sizes and hashes."""
+"""Folders with a manifest: format and version, sizes and hashes."""
 
 import json
 import os
@@ -120,7 +120,8 @@ class FolderKind:
         if os.path.lexists(out) and not (os.path.isdir(out) and not any(out.iterdir())):
             if format_of(out) != self.format:
                 raise UserError(
-                    f"{out} exists and is no {self.noun}; choose another folder", arguments=["out"]
+                    f"{out} exists and is not a {self.noun}; choose another folder",
+                    arguments=["out"],
                 )
             own = own_files(out)
             for given in inputs:
@@ -149,7 +150,7 @@ class FolderKind:
 
 
 def own_files(folder: Path) -> set[Path]:
-    """The files that a folder's manifest vouches for, and those of what was derived from it."""
+    """The files that a folder's manifest lists, and those of what was derived from it."""
     own: set[Path] = set()
     for path in [folder / MANIFEST, *folder.glob(f"*/{MANIFEST}")]:
         manifest = _manifest(path.parent)

@@ -36,6 +36,9 @@ def check(prevalence: ArrayLike) -> Prevalences:
 def of_positive(p: ArrayLike) -> Prevalences:
     """Binary prevalences (..., 2) from the prevalence of the second class."""
     positive = np.asarray(p, dtype=np.float64)
+    if positive.shape == (1,):  # a sample by itself, in which numpy's operations take all the time
+        share = positive.item()
+        return np.array([[1 - share, share]])
     both = np.empty((*positive.shape, 2))
     np.subtract(1, positive, out=both[..., 0])
     both[..., 1] = positive

@@ -1,7 +1,8 @@
-"""Worker processes that Ctrl-C does not reach, and that do not outlive whoever started them.
+"""Worker processes that Ctrl-C does not reach, and that do not outlive the process that started
+them.
 
 A terminal sends the signal to all processes at once. A worker that is still starting would die of
-it with a traceback, long before any code of ours could tell it not to.
+it with a traceback, long before our code could prevent it.
 """
 
 import multiprocessing
@@ -15,7 +16,7 @@ from multiprocessing import resource_tracker
 from typing import Any, ParamSpec, TypeVar, final
 
 STOP_SECONDS = 10.0
-"""Patience with a worker that was told to end."""
+"""How long to wait for a worker that was asked to end."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -79,7 +80,7 @@ def _unheard() -> Iterator[None]:
     def note(number: int, _frame: Any) -> None:
         heard.append(number)
 
-    # Begun before, for it unblocks the signal once it is begun.
+    # Started first, because starting it unblocks the signal.
     resource_tracker.ensure_running()
     before = signal.signal(signal.SIGINT, note)
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])

@@ -48,7 +48,7 @@ ROUNDING = 1e-12
 """A share beyond a limit by less is within it."""
 
 N_POINTS = 10_000
-"""Points of the simplex by which the share that a region covers is told; seed 0."""
+"""Points of the simplex used to estimate the share that a region covers; seed 0."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Names for the arrays that travel between the rooms, and nothing else."""
+"""Names for the arrays that are passed between subpackages."""
 
 from typing import TypeAlias
 

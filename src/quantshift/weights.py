@@ -1,8 +1,8 @@
-"""Weights of items: counts or survey weights, checked once at the door.
+"""Weights of items: counts or survey weights, checked once, on input.
 
 An item of weight w counts as w items like it, so that whole weights are the same as repeated items
 and an item of weight zero is none. The sum of the weights therefore stands wherever a number of
-items matters: in penalties, in tests, in what few items cannot tell. Survey weights that are only
+items matters: in penalties, in tests, in what few items cannot show. Survey weights that are only
 known up to a factor should be scaled to sum to the number of items asked. Weights that are all
 equal say nothing about the items, whatever they are: they are none.
 """
@@ -58,7 +58,7 @@ def checked_weights(
             absent = int(np.argmin(totals))
             name = absent if classes is None else np.asarray(classes).tolist()[absent]
             raise DataError(
-                f"{kind} {name!r} has total weight zero: leave it out, or weigh its items"
+                f"{kind} {name!r} has total weight zero: leave it out, or give its items weights"
             )
     return None if (checked == checked[0]).all() else checked
 

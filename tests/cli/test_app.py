@@ -35,6 +35,32 @@ def test_version() -> None:
     assert (done.returncode, done.stdout) == (0, f"quantshift {__version__}\n")
 
 
+def test_python_runs_the_package_as_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "quantshift", "--version"], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (0, f"quantshift {__version__}\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "completion"),
+    [
+        ("quantshift aud", "audit-plan"),
+        ("quantshift --ver", "--version"),
+        ("quantshift doctor --he", "--help"),
+    ],
+)
+def test_shells_complete_verbs_and_their_options(line: str, completion: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "quantshift"],
+        env={**os.environ, "_QUANTSHIFT_COMPLETE": "complete_fish", "_TYPER_COMPLETE_ARGS": line}
+        | {"_TYPER_COMPLETE_FISH_ACTION": "get-args"},
+        capture_output=True,
+        text=True,
+    )
+    assert completion in done.stdout.split()
+
+
 def test_help_names_every_verb() -> None:
     done = quantshift("--help")
     assert done.returncode == 0
@@ -154,7 +180,7 @@ def test_memory_that_is_not_enough_is_one_line(monkeypatch, capsys) -> None:
     code = called("status.ResultStore.open", error, ("status", "out"), monkeypatch)
     said, wrong = capsys.readouterr()
     assert (code, said, wrong.count("\n")) == (2, "", 1)
-    assert wrong.startswith("error: the memory of this machine is not enough")
+    assert wrong.startswith("error: not enough memory on this machine")
     assert "7.28 TiB" in wrong
 
 

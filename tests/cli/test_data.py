@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from quantshift.data import DataFolder
+from tests.data.lequa_folders import make_task
 
 
 @pytest.fixture
@@ -53,11 +54,11 @@ def test_import_describe_and_list(quantshift, churn):
         "FR           6  0.429\n"
         "\n"
         "Features\n"
-        "column     holds  gaps  levels\n"
-        "age       number     4\n"
-        "plan    category     0       3\n"
+        "column     holds  missing  levels\n"
+        "age       number        4\n"
+        "plan    category        0       3\n"
         "\n"
-        "Columns that are no features\n"
+        "Columns not used as features\n"
         "column              why\n"
         "left          the label\n"
         "country  the categories\n"
@@ -70,13 +71,15 @@ def test_import_describe_and_list(quantshift, churn):
     found = json.loads(quantshift("data", "describe", "mine", "--format", "json")[1])
     assert found["classes"] == [{"name": "no", "items": 10}, {"name": "yes", "items": 4}]
     assert "| yes | 4 | 0.286 |" in quantshift("data", "describe", "mine", "-f", "markdown")[1]
-    assert quantshift("data", "list") == (
-        0,
+    here = (
         "Data sets\n"
         "name   kind  items  classes  categories  given samples  folder\n"
-        "mine  table     14        2           2                   mine\n",
-        "",
+        "mine  table     14        2           2                   mine\n"
     )
+    assert quantshift("data", "list", ".") == (0, here, "")
+    _, out, _ = quantshift("data", "list")
+    assert out.startswith(f"{here}\nEmbedded data sets\n")
+    assert out.count("\n") == 13
 
 
 def test_arrays_posteriors_and_samples(quantshift, churn):
@@ -112,8 +115,26 @@ def test_arrays_posteriors_and_samples(quantshift, churn):
     ]
 
 
+def test_embedded_data_sets_are_described_and_listed_by_name(quantshift, churn):
+    code, out, _ = quantshift("data", "describe", "iris")
+    assert code == 0
+    assert out.startswith("Data set iris\n")
+    assert "setosa         50  0.333" in out
+    assert "petal width   number        0" in out
+    listed = json.loads(quantshift("data", "list", "--format", "json")[1])
+    assert [entry["name"] for entry in listed] == [
+        *("breast-cancer", "digits", "fried", "iris", "mixed-table", "waveform", "wine")
+    ]
+    assert quantshift("data", "import", "churn.csv", "--label", "left", "--out", "iris")[0] == 0
+    code, _, err = quantshift("data", "describe", "iris")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "write './iris' for the folder" in err
+    assert quantshift("data", "describe", "./iris")[0] == 0
+
+
 def test_lists_name_corpora_and_damaged_data_sets(quantshift, churn):
-    assert quantshift("data", "list")[1].startswith("no data sets there")
+    assert quantshift("data", "list", ".")[1].startswith("no data sets there")
+    assert quantshift("data", "list")[1].startswith("Embedded data sets")
     assert quantshift("corpus", "synthetic", "--out", "reviews", "--documents", "50")[0] == 0
     assert quantshift("data", "import", "churn.csv", "--label", "left", "--out", "mine")[0] == 0
     (churn / "mine" / "items.parquet").write_bytes(b"")
@@ -142,9 +163,9 @@ def test_lists_name_corpora_and_damaged_data_sets(quantshift, churn):
             "--text does not fit here",
         ),
         (("import", "--features", "x.npy", "--labels", "y.npy", "--out", "d"), "not a NumPy array"),
-        (("import", "churn.csv", "--label", "left", "--out", "."), "is no data set"),
-        (("describe", "nowhere"), "nowhere is no data set: it does not exist"),
-        (("list", "nowhere"), "nowhere is no folder"),
+        (("import", "churn.csv", "--label", "left", "--out", "."), "is not a data set"),
+        (("describe", "nowhere"), "nowhere is not a data set: it does not exist"),
+        (("list", "nowhere"), "nowhere is not a folder"),
     ],
 )
 def test_errors_are_one_line_and_exit_code_2(quantshift, churn, arguments, message):
@@ -183,10 +204,29 @@ def test_a_quote_left_open_names_its_line_and_its_cure(quantshift, churn):
     code, _, err = quantshift(*words)
     assert code == 2
     assert err == (
-        "error: churn.csv: line 4: a quote (\") is opened in column 'plan' and never closed; mend "
+        "error: churn.csv: line 4: a quote (\") is opened in column 'plan' and never closed; fix "
         "the line, or read the file line by line (--lenient)\n"
     )
     assert not (churn / "mine").exists()
     code, out, _ = quantshift(*words, "--lenient")
     assert code == 0
     assert re.search(r"^items +14$", out, re.MULTILINE)
+
+
+def test_a_split_and_a_task_of_lequa_by_their_options(quantshift, churn):
+    split = ("--label", "left", "--test-share", "0.25", "--out", "split")
+    code, out, _ = quantshift("data", "import", "churn.csv", *split)
+    assert code == 0
+    assert any(line.split() == ["items", "to", "test", "on", "3"] for line in out.splitlines())
+    code, _, err = quantshift(
+        "data", "import", "churn.csv", "--label", "left", "--max-train", "9", "--out", "d"
+    )
+    assert (code, err.count("\n")) == (2, 1)
+    assert "give test_share too (--test-share)" in err
+    public = make_task(churn, "T1")
+    code, _, err = quantshift("data", "import", public, "--label", "label", "--out", "d")
+    assert code == 2
+    assert "--label does not fit here: the folder of a task of LeQua" in err
+    code, out, _ = quantshift("data", "import", public, "--out", "d")
+    assert code == 0
+    assert "LeQua T1" in out

@@ -64,7 +64,7 @@ def test_a_contradiction_is_one_line_that_names_the_option(table, quantshift):
         (("verdicts.csv", *ASKED, "--map", "pass"), "write VERDICT=LABEL (--map)"),
         (("verdicts.csv", *ASKED, "--compare", "A"), "write A,B (--compare)"),
         (("verdicts.csv", *ASKED, "--compare", "A,B"), "(--by)"),
-        (("bare.csv", "--verdict", "judge", "--sensitivity", "x"), "is no sensitivity"),
+        (("bare.csv", "--verdict", "judge", "--sensitivity", "x"), "is not a sensitivity"),
         (("verdicts.csv", *ASKED, "--fail-if", "passs>1%"), "did you mean 'pass'"),
         (("verdicts.csv", *ASKED, "--html", "verdicts.csv"), "is read by the same command"),
         (("nowhere.csv", *ASKED), "no such file"),
@@ -186,5 +186,5 @@ def test_a_plan_needs_one_goal(table, quantshift):
     assert "name one" in refused(quantshift, "plan", "-", *ASKED, "--out", "sheet.csv")
     code, said, _ = quantshift("judge", "plan", "bare.csv", *ASKED, "--precision", "0.001")
     assert code == 0
-    assert "More cannot be had" in said
+    assert "cannot give more precision" in said
     assert "unknown plan" in refused(quantshift, "plan", "bare.csv", *ASKED, "--how", "best")

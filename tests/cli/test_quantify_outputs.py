@@ -115,7 +115,7 @@ def test_exit_codes(job, quantshift, batches, options, code, said):
     ("options", "said"),
     [
         (("--fail-on", "shft"), "unknown condition 'shft'; did you mean 'shift'?"),
-        (("--fail-if", "spam"), "'spam' is no condition; write a class, > or <, and a share: "),
+        (("--fail-if", "spam"), "'spam' is not a condition; write a class, > or <, and a share: "),
         (("--fail-if", "spam>5"), "'spam>5': a share is at most 1; write 0.05, or 5% (--fail-if)"),
         (("--train", "-", "--sample", "-"), "standard input (-) can be only one of the tables"),
         (("--csv", "new.csv"), "new.csv is read by the same command; name another file"),

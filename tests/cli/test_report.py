@@ -52,7 +52,7 @@ def test_a_page_and_where_it_is(call, runs, tmp_path):
     page = tmp_path / "report.html"
     assert f"open {page.as_uri()} in a browser" in result.output
     text = page.read_text()
-    assert "Not everything is here" not in text
+    assert "Results are incomplete" not in text
     assert "2 of 2" in text
 
 

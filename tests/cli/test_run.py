@@ -80,7 +80,6 @@ def test_the_paper_s_sizes_for_a_corpus(quantshift, tmp_path):
         (["prior", "--corpus", "nowhere"], "nowhere"),
         (["prior", *SMALL, "--redo", "Pacc"], "redo='Pacc' is neither 'failed' nor 'all'"),
         (["prior", "--set", "shift.train_size=500000"], "asks for 490000 items"),
-        (["prior", "prior"], "two experiments are called 'prior'"),
     ],
 )
 def test_wrong_input_is_one_line_and_exit_code_2(arguments, message, quantshift, tmp_path):
@@ -142,7 +141,7 @@ def test_stopped_by_ctrl_c(quantshift, tmp_path, monkeypatch):
     code, said, wrong = quantshift("run", "prior", "--out", out, "--redo", "all")
     assert (code, wrong) == (130, "")
     assert said.splitlines()[-1] == (
-        f"stopped; nothing is lost. To go on: quantshift run prior --out '{out}'"
+        f"stopped; nothing is lost. To resume: quantshift run prior --out '{out}'"
     )
 
 

@@ -205,7 +205,7 @@ def test_what_is_no_corpus_is_never_replaced(tmp_path, overwrite):
     precious = tmp_path / "home" / "thesis.tex"
     precious.parent.mkdir()
     precious.write_text("all my work")
-    with pytest.raises(UserError, match="exists and is no corpus"):
+    with pytest.raises(UserError, match="exists and is not a corpus"):
         write(tmp_path / "home", overwrite=overwrite)
     assert precious.read_text() == "all my work"
 

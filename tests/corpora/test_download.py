@@ -2,15 +2,9 @@
 
 import errno
 import gzip
-import hashlib
-import json
-import re
 import shutil
-import threading
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -18,6 +12,7 @@ import pytest
 from quantshift.corpora import fetch_reviews
 from quantshift.corpora.download import DownloadProgress, download_files, list_files
 from quantshift.errors import DataError, UserError
+from tests.record_server import Record, serving
 
 BOOKS = gzip.compress(
     "".join(
@@ -27,91 +22,10 @@ BOOKS = gzip.compress(
 )
 
 
-@dataclass
-class Record:
-    """A record on a server: its files, how it behaves, and the requests it has seen."""
-
-    files: dict[str, bytes]
-    url: str = ""
-    ranges: bool = True
-    etag: str | None = '"v1"'
-    cut_after: list[int] = field(default_factory=list)
-    answers: list[int] = field(default_factory=list)
-    checksums: dict[str, str] = field(default_factory=dict)
-    listing: bytes | None = None
-    wrong_range: bool = False
-    requests: list[tuple[str, str | None, str | None]] = field(default_factory=list)
-
-    def listed(self) -> bytes:
-        if self.listing is not None:
-            return self.listing
-        entries = [
-            {
-                "key": name,
-                "size": len(content),
-                "checksum": "md5:" + self.checksums.get(name, hashlib.md5(content).hexdigest()),
-                "links": {"self": f"{self.url}/files/{name}/content"},
-            }
-            for name, content in self.files.items()
-        ]
-        return json.dumps({"id": 8421611, "files": entries}).encode()
-
-
-def handler(record: Record) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            if self.path == "/record":
-                self.answer(200, record.listed())
-                return
-            name = self.path.split("/")[2]
-            asked, condition = self.headers.get("Range"), self.headers.get("If-Range")
-            record.requests.append((name, asked, condition))
-            if record.answers and (code := record.answers.pop(0)) != 200:
-                self.answer(code, b"")
-                return
-            content = record.files[name]
-            valid = condition is None or condition == record.etag
-            if asked and record.ranges and valid:
-                start = int(re.fullmatch(r"bytes=(\d+)-", asked).group(1))  # type: ignore[union-attr]
-                shown = start + 1 if record.wrong_range else start
-                span = {"Content-Range": f"bytes {shown}-{len(content) - 1}/{len(content)}"}
-                self.answer(206, content[start:], span)
-            else:
-                self.answer(200, content)
-
-        def answer(self, code: int, body: bytes, headers: dict[str, str] | None = None) -> None:
-            self.send_response(code)
-            self.send_header("Content-Length", str(len(body)))
-            if record.etag:
-                self.send_header("ETag", record.etag)
-            for name, value in (headers or {}).items():
-                self.send_header(name, value)
-            self.end_headers()
-            cut = record.cut_after.pop(0) if record.cut_after and self.path != "/record" else None
-            self.wfile.write(body[:cut])
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            pass
-
-    return Handler
-
-
 @pytest.fixture
 def serve() -> Iterator[Callable[..., Record]]:
-    servers: list[ThreadingHTTPServer] = []
-
-    def start(files: dict[str, bytes] | None = None, **behaviour: object) -> Record:
-        record = Record(files if files is not None else {"Books.txt.gz": BOOKS}, **behaviour)  # type: ignore[arg-type]
-        server = ThreadingHTTPServer(("127.0.0.1", 0), handler(record))
-        record.url = f"http://127.0.0.1:{server.server_address[1]}"
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        servers.append(server)
-        return record
-
-    yield start
-    for server in servers:
-        server.shutdown()
-        server.server_close()
+    with serving() as start:
+        yield lambda files=None, **behaviour: start(files or {"Books.txt.gz": BOOKS}, **behaviour)
 
 
 def download(record: Record, folder: Path) -> Path:
@@ -296,7 +210,7 @@ class FullAfter:
         (b'{"files": []}', "lists no file of reviews .* but no file at all"),
         (
             b'{"files": [{"key": "../a.txt", "size": 1, "checksum": "md5:0", "links": {}}]}',
-            r"a file we cannot take: '\.\./a\.txt'",
+            r"a file that cannot be used: '\.\./a\.txt'",
         ),
     ],
 )
@@ -315,7 +229,7 @@ def test_listing_without_reviews_or_with_doubles(serve):
 
 def test_addresses_that_lead_nowhere(serve):
     url = serve(answers=[404]).url
-    with pytest.raises(UserError, match="no web address"):
+    with pytest.raises(UserError, match="is not a web address"):
         list_files("file:///etc/passwd")
     with pytest.raises(UserError, match=r"cannot reach http://127\.0\.0\.1:9/"):
         list_files("http://127.0.0.1:9/record")
@@ -336,6 +250,6 @@ def test_an_archive_of_several_files_is_left_to_the_user(tmp_path, serve):
 def test_a_taken_folder_is_refused_before_the_download(tmp_path, serve):
     record = serve()
     (tmp_path / "file").write_text("precious")
-    with pytest.raises(UserError, match="is no corpus"):
+    with pytest.raises(UserError, match="is not a corpus"):
         fetch_reviews(tmp_path, url=f"{record.url}/record")
     assert record.requests == []

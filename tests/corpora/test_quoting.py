@@ -69,7 +69,7 @@ def test_a_quote_left_open_is_found_wherever_it_is(monkeypatch, header, delimite
         said = refused(as_csv(header, rows, delimiter), header, delimiter)
         assert said == (
             f'a.csv: line {row + 2}: a quote (") is opened in column {header[column]!r} and never '
-            "closed; mend the line, or read the file line by line"
+            "closed; fix the line, or read the file line by line"
         )
 
 
@@ -84,7 +84,7 @@ def test_two_quotes_left_open_are_found(monkeypatch, header, block_bytes):
         said = refused(as_csv(header, rows), header)
         assert said.startswith(
             f'a.csv: line 101: a quote (") is opened in column {header[first]!r} and closed in '
-            "line 251, in the middle of a cell; mend"
+            "line 251, in the middle of a cell; fix"
         )
 
 
@@ -100,7 +100,7 @@ def test_a_cell_that_holds_whole_rows_is_found(monkeypatch, header, last, block_
         said = refused(as_csv(header, rows), header)
         assert said.startswith(
             f'a.csv: line 101: a quote (") is opened in column {header[first]!r} and closed in '
-            f"line {last + 2}, behind what looks like whole rows; mend"
+            f"line {last + 2}, behind what looks like whole rows; fix"
         )
 
 

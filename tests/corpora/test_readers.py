@@ -118,7 +118,7 @@ def test_parquet_with_dictionary_texts_missing_values_and_bad_bytes(tmp_path):
     texts = pa.array([b"a", b"\xff", None, b"d", b"e"]).cast(pa.binary()).dictionary_encode()
     stars = pa.array([1, 2, 3, None, 5])
     pq.write_table(pa.table({"stars": stars, "text": texts}), tmp_path / "a.parquet")
-    with pytest.raises(DataError, match="3 of the first 5 rows are no reviews"):
+    with pytest.raises(DataError, match="3 of the first 5 rows are not reviews"):
         run(tmp_path / "a.parquet")
     more = pa.concat_tables(
         [pa.table({"stars": stars, "text": texts})]
@@ -208,10 +208,14 @@ def truncated(content: bytes) -> bytes:
         ("a.parquet", b"", "not a readable Parquet file"),
         ("a.parquet.gz", b"", "must not be gzipped"),
         ("a.xlsx", b"", "cannot tell the layout"),
-        ("a.txt", JSON, r"4 of the first 4 lines are no reviews \(line 1: no tab\); .*star<TAB>te"),
+        (
+            "a.txt",
+            JSON,
+            r"4 of the first 4 lines are not reviews \(line 1: no tab\); " ".*star<TAB>te",
+        ),
         ("a.json", TABBED, r"\(line 1: not a JSON object\); the name promises one JSON object per"),
-        ("a.json", b"null\n" * 5, "5 of the first 5 lines are no reviews"),
-        ("a.txt", "5\tUTF-16\n".encode("utf-16") * 9, "lines are no reviews"),
+        ("a.json", b"null\n" * 5, "5 of the first 5 lines are not reviews"),
+        ("a.txt", "5\tUTF-16\n".encode("utf-16") * 9, "lines are not reviews"),
         ("a.csv", b"st\xff,text\n1,a\n", "names of the columns are not UTF-8"),
     ],
 )

@@ -182,7 +182,7 @@ def test_more_than_half_malformed_is_another_format(tmp_path, bad, good, refused
     path.write_text("no tab\n" * bad + "5\tgood\n" * good + "no tab\n" * 2000 * (bad >= 500))
     if refused:
         with pytest.raises(
-            DataError, match=f"{bad} of the first {bad + good} lines are no reviews"
+            DataError, match=f"{bad} of the first {bad + good} lines are not reviews"
         ):
             import_reviews([Source("A", path)], tmp_path / "c", min_chars=0)
     else:

@@ -31,7 +31,7 @@ def write_matrix(path, kind):
         ("x.npy", "text", "not a matrix of numbers"),
         ("x.npz", "text", "not a matrix of numbers"),
         ("x.npz", "dense archive", "not a matrix of numbers"),
-        ("x.csv", "words", "not a matrix of numbers: row 1 of column 'b' holds 'x'; mend it"),
+        ("x.csv", "words", "not a matrix of numbers: row 1 of column 'b' holds 'x'; fix it"),
         ("x.parquet", "text", "not a Parquet file"),
         ("x.npy", "vector", "two axes, this array has shape (4,)"),
         ("x.npy", "nan", "row 1 holds NaN or infinity"),
@@ -98,7 +98,7 @@ def test_a_bad_number_is_shown_in_one_short_line(tmp_path):
 def test_a_matrix_or_labels_with_ragged_rows_are_refused(tmp_path):
     # The rows of the one would no longer be those of the other.
     (tmp_path / "x.csv").write_text("a,b\n1,2\n3,4,5\n6,7\n")
-    said = r"x.csv: 1 rows have too many or too few cells \(line 3\); mend them$"
+    said = r"x.csv: 1 rows have too many or too few cells \(line 3\); fix them$"
     with pytest.raises(DataError, match=said):
         read_matrix(tmp_path / "x.csv")
     with pytest.raises(DataError, match=said):

@@ -65,7 +65,7 @@ RNG = np.random.default_rng(0)
 @pytest.mark.parametrize(
     ("name", "column", "reason"),
     [
-        ("y", [None] * N, "all gaps"),
+        ("y", [None] * N, "all missing"),
         ("y", ["NA"] * N, "constant"),
         ("y", ["a"] * N, "constant"),
         ("y", [3] * N, "constant"),
@@ -81,8 +81,8 @@ RNG = np.random.default_rng(0)
         ("policy id", np.repeat(RNG.integers(0, 10**6, N // 2), 2).tolist(), "called an id"),
         ("policy_nr", RNG.integers(0, 10**6, N).tolist(), "called an id"),
         ("userid", RNG.integers(0, 10**6, N).tolist(), "called an id"),
-        ("user_key", [f"u{i // 2}" for i in range(N)], "as names and ids have"),
-        ("y", [[i] for i in range(N)], "not understood"),
+        ("user_key", [f"u{i // 2}" for i in range(N)], "as names and ids do"),
+        ("y", [[i] for i in range(N)], "not supported"),
     ],
 )
 def test_what_is_no_feature_is_left_out_with_a_reason(name, column, reason):

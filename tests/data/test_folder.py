@@ -126,7 +126,7 @@ def test_an_older_data_set_is_replaced_only_when_asked(tmp_path):
 def test_a_folder_of_something_else_is_never_replaced(tmp_path):
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / "thesis.txt").write_text("all of it")
-    with pytest.raises(UserError, match="exists and is no data set"):
+    with pytest.raises(UserError, match="exists and is not a data set"):
         make("table", tmp_path / "in", tmp_path / "d", overwrite=True)
     assert content(tmp_path / "d") == {"thesis.txt": b"all of it"}
 

@@ -50,8 +50,8 @@ def test_a_table_is_the_same_data_set_from_every_format(name, table, tmp_path):
     assert left_out == {
         "churn": "the label",
         "land": "the categories",
-        "id": "60 different values in 60 rows, as names and ids have",
-        "empty": "all gaps",
+        "id": "60 different values in 60 rows, as names and ids do",
+        "empty": "all missing",
         "same": "constant",
     }
     columns = {column["name"]: column for column in data.manifest["columns"]}

@@ -242,12 +242,12 @@ def test_a_truncated_archive_is_one_line(tmp_path, keep):
         ("a.parquet", b"text\nx", "a.parquet: not a Parquet file, though its name says so; rename"),
         ("a.xlsx", b"text\nx", "a.xlsx: not an Excel workbook, though its name says so; rename it"),
         ("a.csv.gz", b"text\nx", "a.csv.gz: not a gzip file, though its name says so; rename it"),
-        ("a.jsonl", b"text,n\n", "a.jsonl: line 1 is no JSON object"),
-        ("a.jsonl", b"\n7\n", "a.jsonl: line 2 is no JSON object"),
+        ("a.jsonl", b"text,n\n", "a.jsonl: line 1 is not a JSON object"),
+        ("a.jsonl", b"\n7\n", "a.jsonl: line 2 is not a JSON object"),
         (
             "a.json",
             b'[{"text": "x"}]',
-            "a.json: line 1 is no JSON object; write one object per line instead of one array",
+            "a.json: line 1 is not a JSON object; write one object per line instead of one array",
         ),
         ("a.docx", b"x", "a.docx: cannot tell the format from the ending '.docx'; known: .csv"),
         ("a.parquet", b"PAR1" + b"x" * 40, "a.parquet: not a readable Parquet file"),
@@ -388,7 +388,7 @@ def test_a_quote_gone_wrong_stops_before_a_row_is_used(tmp_path, places, what, e
         with pytest.raises(DataError) as caught:
             read(path)
         assert str(caught.value).startswith(f"{path}: {what}")
-        assert str(caught.value).endswith("; mend the line, or read the file line by line")
+        assert str(caught.value).endswith("; fix the line, or read the file line by line")
         assert caught.value.arguments == ("lenient",)
 
 

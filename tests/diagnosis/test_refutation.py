@@ -51,7 +51,7 @@ def test_a_constant_added_to_one_feature_is_refuted(trained):
     assert found.refuted
     assert found.auc > 0.6
     assert found.z > 3
-    assert str(found).startswith("refuted: neither a change of prevalence nor of subgroups")
+    assert str(found).startswith("refuted: neither a change in prevalence nor in subgroups")
 
 
 def test_many_samples_are_tested_as_each_is_alone(trained):

@@ -204,7 +204,7 @@ def test_gaps_are_a_change(known: tuple[pl.DataFrame, np.ndarray]) -> None:
     few = pl.when(pl.int_range(pl.len()) % 2 == 0).then(pl.col("x")).alias("x")
     found = first(known, few)
     assert found.name == "x"
-    assert found.said.startswith("gaps in 5")
+    assert found.said.startswith("missing values in 5")
     assert "where 12% was expected" in found.said
 
 

@@ -135,3 +135,25 @@ def undisturbed(tools: Tools, tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 0, done.stderr
     assert n_done(out) == N_CELLS
     return out
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of its own with a quota, and how to enlarge it."""
+    if os.geteuid() != 0 or not sys.platform.startswith("linux"):
+        pytest.skip("needs root on Linux to mount a small file system")
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)],
+        capture_output=True,
+        check=False,
+    )
+    if mounted.returncode:
+        pytest.skip(f"cannot mount a tmpfs here: {mounted.stderr.decode().strip()}")
+
+    def enlarge() -> None:
+        subprocess.run(["mount", "-o", "remount,size=64m", str(place)], check=True)
+
+    yield place, enlarge
+    subprocess.run(["umount", "--lazy", str(place)], check=True)

@@ -134,6 +134,7 @@ def test_the_filter_works_by_keyboard_down_to_no_method(visit):
     assert empty.is_hidden()
 
 
+@pytest.mark.slow
 def test_a_coordinate_chooses_a_slice(visit):
     page = visit()
     figure = chart(page)
@@ -179,6 +180,7 @@ def test_tables_sort_by_click_and_by_keyboard(visit):
     assert table.locator("th[aria-sort=descending]").count() == 1
 
 
+@pytest.mark.slow
 def test_grouped_tables_sort_by_the_column_that_was_clicked(visit):
     page = visit()
     page.locator("#local details.table").evaluate_all("all => all.forEach(d => { d.open = true; })")
@@ -191,6 +193,7 @@ def test_grouped_tables_sort_by_the_column_that_was_clicked(visit):
     assert values == sorted(values)
 
 
+@pytest.mark.slow
 def test_charts_can_be_downloaded(visit, tmp_path):
     page = visit()
     content = {}
@@ -211,6 +214,7 @@ def test_charts_can_be_downloaded(visit, tmp_path):
     assert len([line for line in lines if ",SLD,2,4,,,," in line]) == 3
 
 
+@pytest.mark.slow
 def test_zoom_by_buttons_changes_the_axis_and_comes_back(visit):
     page = visit()
     labels = "e => [...e.querySelectorAll('.role-axis-label text')].map(t => t.textContent).sort()"
@@ -224,6 +228,7 @@ def test_zoom_by_buttons_changes_the_axis_and_comes_back(visit):
     page.wait_for_function(comes_back, arg=[plot.element_handle(), before])
 
 
+@pytest.mark.slow
 def test_a_tooltip_tells_the_figures(visit):
     page = visit()
     chart(page).scroll_into_view_if_needed()

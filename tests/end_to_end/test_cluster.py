@@ -160,7 +160,7 @@ def test_ctrl_c_on_a_cluster(cluster, tools, undisturbed, tmp_path):
     said, wrong = run.communicate(timeout=60)
     assert run.returncode == 130
     assert "Traceback" not in wrong
-    assert said.splitlines()[-1].startswith("stopped; nothing is lost. To go on: quantshift run")
+    assert said.splitlines()[-1].startswith("stopped; nothing is lost. To resume: quantshift run")
     # To go on without the cluster is as good.
     assert tools.command.run(out).returncode == 0
     assert tools.tree(out) == tools.tree(undisturbed)

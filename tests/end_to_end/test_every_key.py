@@ -19,6 +19,8 @@ from website.schema import TABLES
 
 SIZES = {"train_size": "150", "test_size": "40", "train_repeats": "1", "test_repeats": "2"}
 
+AT_RANDOM = {**SIZES, "replace": "true", "positive": '"yes"', "whole_pool": "false"}
+
 SHIFTS: Mapping[str, Mapping[str, str]] = {
     "prior": {
         **SIZES,
@@ -55,14 +57,24 @@ SHIFTS: Mapping[str, Mapping[str, str]] = {
         "train_prevalence": "0.4",
         "test_prevalence": "0.6",
     },
-    "natural": {**SIZES, "replace": "true", "positive": '"yes"'},
-    "uniform": {**SIZES, "replace": "true", "positive": '"yes"'},
-    "given": {"train_size": "150", "train_repeats": "2", "positive": '"yes"'},
+    "natural": {**AT_RANDOM},
+    "uniform": {**AT_RANDOM, "concentration": "0.5", "smoothest": "1.0"},
+    "tweak-one": {**AT_RANDOM, "label": '"no"', "prevalences": "[0.3, 0.6]"},
+    "knock-out": {
+        **AT_RANDOM,
+        "label": '"no"',
+        "by": '"day"',
+        "region": '"2021-01-31"',
+        "removed": "[0.5, 1.0]",
+    },
+    "noise": {**AT_RANDOM, "strengths": "[0.0, 0.5]"},
+    "given": {"train_size": "150", "train_repeats": "2", "positive": '"yes"', "part": '"late"'},
     "groups": {
         **SIZES,
         "by": '"day"',
         "design": '"forward"',
         "every": '"year"',
+        "chunks": "3",
         "ahead": "2",
         "smallest": "50",
         "positive": '"yes"',
@@ -121,7 +133,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     days = [f"{2020 + i % 4}-01-31" for i in range(1200)]
     frame = {"a": X[:, 0], "b": X[:, 1], "label": labels, "category": categories, "day": days}
     pl.DataFrame(frame).write_csv(path / "table.csv")
-    samples = [(s, row) for s in range(3) for row in range(900 + 100 * s, 1000 + 100 * s)]
+    names = ("early/0", "late/1", "late/2")
+    samples = [(n, 900 + 100 * s + row) for s, n in enumerate(names) for row in range(100)]
     pl.DataFrame(samples, schema=["sample", "row"], orient="row").write_csv(path / "samples.csv")
     import_table(
         path / "table.csv", path / "set", label="label", categories="category", groups=["day"]

@@ -5,7 +5,6 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -75,6 +74,7 @@ def _resumed(tools, out: Path) -> Path:
     return out
 
 
+@pytest.mark.slow
 def test_killed_and_resumed_the_bytes_are_the_same(tools, undisturbed, tmp_path):
     kill_and_resume(tools, undisturbed, tmp_path / "out", kills=3, seed=1)
 
@@ -118,7 +118,7 @@ def test_ctrl_c_leaves_whole_results_and_says_how_to_go_on(tools, undisturbed, t
     assert process.returncode == 130
     assert wrong == ""
     last = said.splitlines()[-1]
-    assert last.startswith("stopped; nothing is lost. To go on: quantshift run prior ")
+    assert last.startswith("stopped; nothing is lost. To resume: quantshift run prior ")
     assert last.endswith(f"--out {out}")
     assert not [name for name in tools.tree(out) if ".tmp-" in name]
     checked = tools.call("verify", str(out))
@@ -135,7 +135,7 @@ def test_ctrl_c_while_workers_start_is_one_line(seconds, tools, tmp_path):
     said, wrong = process.communicate(timeout=60)
     assert process.returncode == 130
     assert wrong == ""
-    assert said.splitlines()[-1].startswith("stopped; nothing is lost. To go on: quantshift run")
+    assert said.splitlines()[-1].startswith("stopped; nothing is lost. To resume: quantshift run")
 
 
 def test_ctrl_c_in_a_report_is_one_line_and_leaves_nothing(tools, undisturbed, tmp_path):
@@ -164,28 +164,6 @@ def test_two_runs_on_one_store(tools, undisturbed, tmp_path):
         assert process.returncode == 0, wrong
     assert tools.tree(tmp_path / "out") == tools.tree(undisturbed)
     assert tools.call("verify", str(tmp_path / "out")).returncode == 0
-
-
-@pytest.fixture
-def small_disk(tmp_path):
-    """A file system of its own with a quota, and how to enlarge it."""
-    if os.geteuid() != 0 or not sys.platform.startswith("linux"):
-        pytest.skip("needs root on Linux to mount a small file system")
-    place = tmp_path / "disk"
-    place.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)],
-        capture_output=True,
-        check=False,
-    )
-    if mounted.returncode:
-        pytest.skip(f"cannot mount a tmpfs here: {mounted.stderr.decode().strip()}")
-
-    def enlarge() -> None:
-        subprocess.run(["mount", "-o", "remount,size=64m", str(place)], check=True)
-
-    yield place, enlarge
-    subprocess.run(["umount", "--lazy", str(place)], check=True)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""What people's files do to the front door: each test is a file that once gave a wrong answer.
+"""What people's files do to the command line: each test is a file that once gave a wrong answer.
 
 Every command goes through `main`, as on the command line: its exit code and what it prints are all
 that a user has.

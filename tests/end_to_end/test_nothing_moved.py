@@ -41,7 +41,13 @@ def _compare(stored: dict[str, Any], made: dict[str, Any], *, same_processor: bo
     return moved
 
 
-@pytest.mark.parametrize("name", digests.EXPERIMENTS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name == "covariate" else [])
+        for name in digests.EXPERIMENTS
+    ],
+)
 def test_quick_experiments_on_the_embedded_corpus(name: str, tmp_path: Path) -> None:
     stored = digests.load("quick")
     made = digests.fingerprints([digests.quick(name)], SyntheticSource(), tmp_path / "out")

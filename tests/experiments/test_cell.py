@@ -10,8 +10,8 @@ from sklearn.linear_model import LogisticRegression
 from quantshift import catalogue
 from quantshift.classify.folds import stratified_folds, stratified_split
 from quantshift.classify.learners import LogisticLearner
-from quantshift.experiments.cell import N_FOLDS
 from quantshift.experiments.population import population_of
+from quantshift.experiments.shared_work import N_FOLDS
 from quantshift.quantifiers.items import Items
 from quantshift.results.schema import schema_of
 from quantshift.seeding import seed_of

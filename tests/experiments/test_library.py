@@ -5,7 +5,7 @@ import pytest
 
 from quantshift import ConceptShift, CovariateShift, LocalCovariateShift, PriorShift, binarise
 from quantshift.corpora.synthetic import generate
-from quantshift.experiments.loading import library, library_names, load_experiment
+from quantshift.experiments.loading import library, library_names, load_experiment, suites
 from quantshift.experiments.planning import describe_plan, plan
 from quantshift.shifts import split_pools
 
@@ -22,8 +22,9 @@ COUNTS = {
 }
 
 
-def test_the_library_holds_the_experiments_of_the_paper_and_natural_shift():
-    assert library_names() == sorted([*NAMES, "natural"])
+def test_the_library_holds_the_experiments_of_the_paper_and_those_of_the_suites():
+    assert suites()["paper"] == tuple(NAMES)
+    assert library_names() == sorted(name for names in suites().values() for name in names)
     assert list(library()) == library_names()
 
 

@@ -229,8 +229,8 @@ def test_overrides_are_parsed_as_toml_values():
     [
         ("shift.train_size", "override: 'shift.train_size' is not of the form key=value"),
         ("=3", "override: '=3' is not of the form key=value"),
-        ("a=[1,", "override: a: '[1,' is no TOML value; e.g. 3, [0.1, 0.5], \"text\""),
-        ("a=1\nb=2", "override: a: '1\\nb=2' is no TOML value; e.g. 3, [0.1, 0.5], \"text\""),
+        ("a=[1,", "override: a: '[1,' is not a TOML value; e.g. 3, [0.1, 0.5], \"text\""),
+        ("a=1\nb=2", "override: a: '1\\nb=2' is not a TOML value; e.g. 3, [0.1, 0.5], \"text\""),
     ],
 )
 def test_a_broken_override_is_refused(assignment, message):
@@ -271,7 +271,8 @@ BROKEN = {
     ),
     "name that is no folder": (
         replaced('name = "mine"', 'name = "a/b"'),
-        "mine.toml: name: must be letters, digits, '-', '_' and '.', at most 100, for it names a "
+        "mine.toml: name: must be letters, digits, '-', '_' and '.', at most 100, because it "
+        "names a "
         "folder of the results, got 'a/b'",
     ),
     "name of a method on two lines": (
@@ -280,7 +281,8 @@ BROKEN = {
     ),
     "name of 300 letters": (
         replaced('name = "mine"', f'name = "{"n" * 300}"'),
-        "mine.toml: name: must be letters, digits, '-', '_' and '.', at most 100, for it names a "
+        "mine.toml: name: must be letters, digits, '-', '_' and '.', at most 100, because it "
+        "names a "
         f"folder of the results, got '{'n' * 56}...",
     ),
     "name of the report's folder": (
@@ -374,9 +376,9 @@ BROKEN = {
         "mine.toml: classifier.name: cannot import 'no_such_lab': ModuleNotFoundError: "
         "No module named 'no_such_lab'",
     ),
-    "class that is no classifier": (
+    "class that is not a classifier": (
         replaced('name = "logistic"', 'name = "fractions:Fraction"'),
-        "mine.toml: classifier.name: 'fractions:Fraction' is no classifier; "
+        "mine.toml: classifier.name: 'fractions:Fraction' is not a classifier; "
         "it needs fit and predict",
     ),
     "unknown option of a scikit-learn classifier": (
@@ -396,9 +398,9 @@ BROKEN = {
         "mine.toml: quantifiers[1]: unknown quantifier 'SDL'; did you mean 'SLD'? "
         '(your own: "package.module:Class")',
     ),
-    "class that is no quantifier": (
+    "class that is not a quantifier": (
         replaced('"SLD"', '"fractions:Fraction"'),
-        "mine.toml: quantifiers[1]: 'fractions:Fraction' is no quantifier; derive it from "
+        "mine.toml: quantifiers[1]: 'fractions:Fraction' is not a quantifier; derive it from "
         "quantshift.AbstractQuantifier, or give it fit(X, y) and predict(X)",
     ),
     "unknown option of a quantifier": (
@@ -429,7 +431,8 @@ BROKEN = {
     "no kind of shift": (
         replaced('kind = "prior"', ""),
         "mine.toml: shift.kind: is missing; "
-        "known: concept, covariate, given, groups, local, natural, prior, uniform",
+        "known: concept, covariate, given, groups, knock-out, local, natural, noise, prior, "
+        "tweak-one, uniform",
     ),
     "no shift": (
         'name = "m"\nquantifiers = ["CC"]',

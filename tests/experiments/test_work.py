@@ -95,8 +95,8 @@ def test_one_thread_while_it_computes(small, small_source, tmp_path, monkeypatch
         seen.extend(pool["num_threads"] for pool in threadpool_info())
         return original(*args, **options)
 
-    original = work.run_cell
-    monkeypatch.setattr(work, "run_cell", spy)
+    original = work.compute_cell
+    monkeypatch.setattr(work, "compute_cell", spy)
     _, job = prepared(small(), small_source, tmp_path / "out")
     perform(job)
     assert seen

@@ -120,7 +120,7 @@ def test_labels_of_another_table_are_joined_by_id(found, table):
     twice = pl.concat([bare, bare])
     assert "is that of several rows" in refused(twice, labelled=beside, **options)
     other = beside.with_columns(human=pl.col("human").replace({"pass": "fail", "fail": "pass"}))
-    assert "decide for one" in refused(frame, labelled=other, **options)
+    assert "decide on one" in refused(frame, labelled=other, **options)
 
 
 def test_items_labelled_elsewhere(table):
@@ -154,7 +154,7 @@ def test_scores_and_several_judges(table):
     assert share(by_score).low < 0.7 < share(by_score).high
     both = judge(frame, verdict=["judge", "second"], label="human", labels="random")
     assert [q.name for q in both.overall.judges] == ["judge", "second"]
-    assert "no number" in refused(frame, score="id", label="human")
+    assert "not a number" in refused(frame, score="id", label="human")
 
 
 def test_three_classes_and_a_verdict_of_its_own():
@@ -191,7 +191,7 @@ def test_groups_and_their_difference(table):
     assert "unknown system 'C'" in refused(
         drawn(table), verdict="judge", label="human", by="system", compare=("A", "C")
     )
-    assert "tells them apart" in refused(
+    assert "distinguishes them" in refused(
         drawn(table), verdict="judge", label="human", compare=("A", "C")
     )
 
@@ -243,7 +243,7 @@ def test_labels_by_label_serve_all_groups(table):
         halves(table, "truth"), verdict="judge", label="human", labels="by-label", by="system"
     )
     assert all(batch.can_be_estimated for batch in answer.batches)
-    assert "The labels of all groups serve each of them." in answer.batches[0].assumed
+    assert "The labels of all groups are used for each of them." in answer.batches[0].assumed
 
 
 def test_known_rates_instead_of_labels(table):
@@ -323,7 +323,7 @@ def test_labels_that_differ_in_case_are_one_and_slips_are_pointed_out(table):
     assert {c.casefold() for c in answer.classes} == set(plain.classes)
     assert len(answer.classes) == len(plain.classes)
     assert answer.overall.shares[0].low == pytest.approx(plain.overall.shares[0].low)
-    assert any("differ in case alone are taken as one" in w for w in answer.warnings)
+    assert any("differ in case only are treated as one" in w for w in answer.warnings)
     assert (
         judge(frame, verdict="judge", label="human", labels="random", classes=plain.classes).classes
         == plain.classes

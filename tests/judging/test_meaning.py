@@ -68,7 +68,7 @@ def test_levels_that_nobody_gave_are_classes_of_the_scale():
 def test_labels_of_one_class_take_the_other_from_the_verdicts():
     assert understood(["pass", "fail"], ["pass"]).classes == ("fail", "pass")
     assert understood(["pass", "fail"], ["1"]).classes == ("0", "1")
-    with pytest.raises(DataError, match="the labels are all 'x' and nothing tells the other"):
+    with pytest.raises(DataError, match="the labels are all 'x' and nothing shows the other"):
         understood(["a", "b", "c"], ["x"])
     assert understood(["a", "b", "c"], ["x"], classes=["x", "y"]).classes == ("x", "y")
 

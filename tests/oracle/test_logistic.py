@@ -27,6 +27,8 @@ def fit_quietly(model, X, codes, weight):
     """Fit; on some problems scikit-learn goes over to another of its solvers, and says so."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Line search of Newton solver", ConvergenceWarning)
+        # Of lbfgs, when the other solver has left nothing to improve.
+        warnings.filterwarnings("ignore", "lbfgs failed to converge after 0", ConvergenceWarning)
         model.fit(X, codes, sample_weight=weight)
 
 

@@ -47,7 +47,7 @@ def test_the_truth_is_within_the_limits(answer) -> None:
 def test_it_is_said_in_text_and_json(answer) -> None:
     found, _ = answer
     sentence = found.batches[0].accuracy.said
-    assert sentence.startswith("The classifier is right for about ")
+    assert sentence.startswith("The accuracy of the classifier on this sample is about ")
     assert sentence.endswith("in training).")
     assert sentence in render_text(found)
     assert json.loads(found.to_json())["batches"][0]["accuracy"]["said"] == sentence
@@ -55,11 +55,12 @@ def test_it_is_said_in_text_and_json(answer) -> None:
 
 def test_sentences() -> None:
     assert said(0.841, 0.8, 0.88, 0.911, 0.95, "prior") == (
-        "The classifier is right for about 84% of this sample (95% interval 80 to 88%; 91% in "
+        "The accuracy of the classifier on this sample is about 84% (95% interval 80 to 88%; "
+        "91% in "
         "training)."
     )
     assert "label shift is refuted" in said(0.8, 0.7, 0.9, 0.9, 0.95, "unexplained")
-    assert said(0.8, 0.7, 0.9, 0.9, 0.95, "assumed").endswith("judging by how sure it is.")
+    assert said(0.8, 0.7, 0.9, 0.9, 0.95, "assumed").endswith("judging by its own confidence.")
 
 
 def test_nothing_is_said_without_labelled_rows() -> None:

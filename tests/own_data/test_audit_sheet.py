@@ -141,7 +141,7 @@ def test_what_is_no_item_number(labelled, refused, item):
     )
     line = refused(wrong)
     assert line.startswith("row 5: ")
-    assert "is no number of an item; audit items of the sample itself" in line
+    assert "is not the number of an item; audit items of the sample itself" in line
 
 
 def test_items_beyond_the_sample_and_labelled_twice(labelled, refused):
@@ -262,7 +262,7 @@ def test_an_audit_with_many_looks(folder, plain_model, tmp_path):
     assert looks[20].audit.looked.n_needed > 20
     assert "label about" in looks[20].advice[0]
     assert looks[200].audit.looked.reached
-    assert looks[200].advice[0].startswith("You may stop")
+    assert looks[200].advice[0].startswith("You can stop")
     gap = pl.Series([None, *labels[1:30], *[None] * (len(labels) - 30)], dtype=pl.String)
     blank.with_columns(sentiment=gap).write_csv(tmp_path / "s.csv")
     found = quantify(folder / "new.csv", **looking)

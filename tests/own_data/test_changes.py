@@ -97,9 +97,11 @@ def test_words_never_seen(profile: TrainingProfile) -> None:
 
 def test_nothing_but_gaps(profile: TrainingProfile) -> None:
     gone = pl.lit(None, dtype=pl.Float64).alias("income")
-    assert warnings(profile, gone) == ("column 'income': nothing but gaps, where training has 6%",)
+    assert warnings(profile, gone) == (
+        "column 'income': only missing values, where training has 6%",
+    )
     assert warnings(profile, pl.lit("").alias("review")) == (
-        "column 'review': nothing but gaps, where training has 0%",
+        "column 'review': only missing values, where training has 0%",
     )
 
 
@@ -107,7 +109,7 @@ def test_more_gaps_than_expected(profile: TrainingProfile) -> None:
     few = pl.when(~every(2)).then("income").alias("income")
     (warning,) = warnings(profile, few)
     assert warning.startswith("column 'income': 5")
-    assert warning.endswith("% of the rows are gaps where 6% was expected")
+    assert warning.endswith("% of the rows are missing where 6% was expected")
 
 
 def test_the_worst_columns_come_first_and_the_others_are_named() -> None:

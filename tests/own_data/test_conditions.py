@@ -55,7 +55,7 @@ def test_classes_may_have_names_of_any_kind():
 
 @pytest.mark.parametrize("text", ["", "pos", "pos>", ">0.5", "pos=0.5", "pos>x", "pos>>0.5"])
 def test_what_is_no_condition(text):
-    with pytest.raises(UserError, match="is no condition; write a class, > or <, and a share"):
+    with pytest.raises(UserError, match="is not a condition; write a class, > or <, and a share"):
         Condition.parse(text)
 
 

@@ -50,7 +50,7 @@ def test_constant_posteriors_are_no_estimate() -> None:
     known = pl.DataFrame({"p": [0.5] * 500, "label": labels})
     found = _quantify(known, pl.DataFrame({"p": [0.5] * 300}), posteriors=["p"])
     assert _unknown(found.batches[0])
-    assert "no better than chance" in found.batches[0].why_not
+    assert "better than chance" in found.batches[0].why_not
 
 
 @pytest.mark.parametrize("method", ["auto", "SLD", "PACC", "ACC", "CC", "PCC", "DyS", "HDx"])

@@ -101,7 +101,7 @@ def test_a_tampered_or_foreign_model_is_refused(saved, tmp_path):
     (saved / DESCRIPTION).write_text('{"model": "another"}')
     assert refused(saved) == "model.json is not of a quantshift model"
     (saved / DESCRIPTION).write_text("{")
-    assert refused(saved) == "model.json is no JSON; train the model again"
+    assert refused(saved) == "model.json is not JSON; train the model again"
     (saved / DESCRIPTION).write_text(description)
     numbers = (saved / NUMBERS).read_bytes()
     (saved / NUMBERS).write_bytes(numbers[:-1] + b"x")
@@ -213,7 +213,7 @@ def test_content_nested_without_end_is_one_line(saved):
     deep = "[" * 100_000 + "]" * 100_000
     described = (saved / DESCRIPTION).read_text()
     (saved / DESCRIPTION).write_text(deep)
-    assert refused(saved) == "model.json is no JSON; train the model again"
+    assert refused(saved) == "model.json is not JSON; train the model again"
     with pytest.raises(UserError, match="the folder holds other things"):
         check_model_place(saved)
     (saved / DESCRIPTION).write_text(described)
@@ -230,7 +230,7 @@ def test_a_packed_or_endless_file_is_not_read(saved, monkeypatch):
         archive.writestr("schema.json", "{}")
         archive.writestr("padding.npy", b"\0" * 1_000_000)
     resealed(saved, data.getvalue())
-    assert refused(saved) == "model.skops is packed, which no model of ours is"
+    assert refused(saved) == "model.skops is packed, which a quantshift model never is"
     (saved / NUMBERS).unlink()
     (saved / NUMBERS).symlink_to("/dev/zero")
     assert refused(saved) == "model.skops is missing; train the model again"
@@ -299,7 +299,7 @@ def test_a_classifier_of_ones_own_cannot_be_saved():
     check_savable(make_pipeline(StandardScaler(), LogisticRegression()))
     with pytest.raises(UserError) as caught:
         check_savable(make_pipeline(StandardScaler(), Own()))
-    assert "Own cannot be saved in a model, which holds parts of scikit-learn and" in str(
+    assert "Own cannot be saved in a model, which can hold only parts of scikit-learn and" in str(
         caught.value
     )
 
@@ -319,7 +319,7 @@ def test_types_that_no_model_has_are_never_built(saved):
 
     resealed(saved, skops.io.dumps({"preparation": Columns("a", "b")}))
     assert refused(saved) == (
-        "model.skops holds quantshift.corpora.readers.Columns, which no model of ours does"
+        "model.skops holds quantshift.corpora.readers.Columns, which a quantshift model never does"
     )
     resealed(saved, b"no archive at all")
     assert refused(saved).startswith("cannot be read by this version (quantshift ")

@@ -79,7 +79,7 @@ def test_classifiers_by_name(folder, classifier):
     (batch,) = quantify(folder / "new.csv", model=model, **FAST).batches
     assert share(batch).estimate == pytest.approx(0.3, abs=0.12)
     assert [a.method for a in batch.assumptions] == ["PACC", "SLD", "PCC"]
-    assert batch.verdict.startswith("Not tested for changes other than of prevalence")
+    assert batch.verdict.startswith("Not tested for changes beyond prevalence")
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def test_posteriors_without_training_are_taken_at_their_word(scored):
     assert found.classes == ("p_negative", "p_positive")
     (batch,) = found.batches
     assert share(batch, "p_positive").estimate == pytest.approx(new["p_positive"].mean())
-    assert "cannot be told" in batch.verdict
+    assert "no way to tell" in batch.verdict
     assert "audit-plan" in batch.advice[0]
 
 
@@ -208,7 +208,7 @@ def test_too_few_audited_items_are_said_to_be_too_few(folder, model):
     few = pl.read_csv(folder / "truth.csv")[:4]
     (batch,) = quantify(folder / "new.csv", model=model, audit=few, **FAST).batches
     assert batch.audit is None
-    assert batch.warnings == ("4 items are labelled, an audit needs 10: not audited",)
+    assert batch.warnings == ("4 items are labelled and an audit needs 10: not audited",)
 
 
 def test_an_empty_sample_is_a_result_that_knows_nothing(folder, model, tmp_path):
@@ -310,7 +310,8 @@ def bad_tables(path, model, plain_model):
     )
     yield (
         {"sample": path / "dates.csv", "model": plain_model, "by": "date", "every": "week"},
-        f"{path}/dates.csv: row 17, column 'date': '2026-13-01' is no date; write YYYY-MM-DD, or "
+        f"{path}/dates.csv: row 17, column 'date': '2026-13-01' is not a date; write "
+        f"YYYY-MM-DD, or "
         "group by the values as they are, without `every`",
     )
     yield (
@@ -320,7 +321,7 @@ def bad_tables(path, model, plain_model):
     )
     yield (
         {"sample": new, "model": model, "audit": path / "far.csv"},
-        f"{path}/far.csv: row 1 is no item of the sample; audit items of the sample itself "
+        f"{path}/far.csv: row 1 is not an item of the sample; audit items of the sample itself "
         "(quantshift audit-plan draws them)",
     )
     yield (
@@ -480,7 +481,7 @@ def test_of_a_long_sample_a_random_part_is_used(folder, plain_model, monkeypatch
     assert [b.n_items for b in part.batches] == [b.n_items for b in whole.batches]
     assert part.warnings == (
         "of 300 items 199 were used, drawn at random from the largest batches; more would not make "
-        "the estimates surer",
+        "the estimates more precise",
     )
     # The last month is short: its items are all there.
     assert whole.batches[-1].n_items < 60
@@ -539,8 +540,8 @@ def test_items_that_tell_nothing_are_a_warning(folder):
     frame = pl.read_csv(folder / "labelled.csv").with_columns(length=pl.lit(1.0))
     found = quantify(frame, train_on=frame, label="sentiment", features=["length"], **FAST)
     assert found.warnings == (
-        "the training table: logistic is right no more often than if it always said 'negative'; "
-        "the items may tell nothing of the label",
+        "the training table: logistic is no more accurate than always predicting 'negative'; "
+        "the columns may say nothing about the label",
     )
 
 

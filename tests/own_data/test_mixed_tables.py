@@ -62,7 +62,7 @@ def test_every_kind_of_column_is_used_and_the_others_are_named(tmp_path):
     }
     how = {c.name: c.how for c in found.used}
     assert how["income"].startswith("scaled; ")
-    assert how["income"].endswith("gaps filled with the median and marked")
+    assert how["income"].endswith("missing values filled with the median and flagged")
     assert how["town"] == "2 levels"
     assert how["since"] == "by month and weekday"
     left_out = reasons(found.left_out_columns)
@@ -136,7 +136,7 @@ def test_a_weight_that_is_none_names_its_row(tmp_path, cell, side):
     good.write_csv(tmp_path / "good.csv")
     bad.write_csv(tmp_path / "bad.csv")
     first, second = ("bad", "good") if side == "train" else ("good", "bad")
-    with pytest.raises(DataError, match=r"bad\.csv: row 7, column 'w': .* is no weight"):
+    with pytest.raises(DataError, match=r"bad\.csv: row 7, column 'w': .* is not a valid weight"):
         quantify(
             tmp_path / f"{second}.csv",
             train_on=tmp_path / f"{first}.csv",
@@ -238,7 +238,7 @@ PIPELINE = _pipeline()
         ("no.such.module:name", "cannot be imported"),
         ("sklearn.linear_model:Logistic", "cannot be imported"),
         ("sklearn.pipeline:Pipeline", "cannot be made without arguments"),
-        ("math:pi", "is no scikit-learn classifier"),
+        ("math:pi", "is not a scikit-learn classifier"),
         ("sklearn.preprocessing:StandardScaler", "predicts nothing"),
         ("logistik", "did you mean 'logistic'?"),
     ],
@@ -385,8 +385,12 @@ def test_one_bad_cell_does_not_remove_a_feature(tmp_path, cell):
     assert model.training.n_items == N
     assert model.training.accuracy == pytest.approx(plain.training.accuracy, abs=0.02)
     how = model.columns.used[0].how
-    told = {"inf": "1 cell of another kind", "many": "1 cell of another kind", "NA": "1 gap filled"}
-    assert told.get(cell, "1 far value clipped") in how
+    told = {
+        "inf": "1 cell of another type",
+        "many": "1 cell of another type",
+        "NA": "1 missing value filled",
+    }
+    assert told.get(cell, "1 outlier clipped") in how
 
 
 @pytest.mark.parametrize("cell", ["inf", "1e308", "many"])
@@ -429,7 +433,7 @@ def test_constant_features_are_no_traceback():
     found = quantify(
         frame, train_on=frame, label="churn", features=["age", "income"], n_bootstrap=20
     )
-    assert "may tell nothing of the label" in found.warnings[0]
+    assert "may say nothing about the label" in found.warnings[0]
 
 
 # Copies
@@ -522,7 +526,7 @@ def test_columns_that_all_tell_much_are_not_accused():
     notes = train(easy, label="y", method="PACC").training.notes
     assert not any("alone" in note for note in notes)
     # But nobody is right on all unseen rows.
-    assert "100.0% of rows it has not seen" in notes[0]
+    assert "cross-validated accuracy of the classifier is 100.0%" in notes[0]
 
 
 def test_a_rare_class_gives_no_column_away():

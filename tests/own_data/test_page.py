@@ -1,14 +1,20 @@
 """The page: complete in itself, escaped, and at work in a real browser."""
 
+import base64
 import dataclasses
+import html
+import json
 import re
 
 import polars as pl
 import pytest
 
 from quantshift.own_data import quantify
+from quantshift.own_data.conditions import Condition
 from quantshift.own_data.page import render_page
-from quantshift.own_data.result import Quantification, Rows
+from quantshift.own_data.rendering import render_csv
+from quantshift.own_data.result import RANGE, Assumption, Quantification, Rows, Share
+from tests.accessibility import grave_violations
 from tests.own_data.made import ASSUMPTIONS, BATCH, FOUND, UNKNOWN
 
 pytest.importorskip("vl_convert", reason="vl-convert-python is not installed")
@@ -25,7 +31,9 @@ def found(folder, model) -> Quantification:
 
 def test_the_page_needs_nothing_else(found):
     page = render_page(found)
-    assert not re.search(r"<(script|img|link|iframe)[^>]+(src|href)=", page.split("<script>")[0])
+    loaded = re.findall(r"<(?:script|img|link|iframe)[^>]+(?:src|href)=.(\w+:)", page)
+    assert loaded == ["data:"]
+    assert '<link rel="icon" type="image/svg+xml" href="data:' in page
     assert "default-src 'none'" in page
     assert len(page) < 1_500_000
 
@@ -71,6 +79,39 @@ def test_it_works_in_a_browser(browser, found, tmp_path):
     assert page.get_attribute("#theme", "aria-pressed") == "true"
     assert page.evaluate(colour) != light
     assert len(troubles) == 1
+    page.close()
+
+
+def test_a_checker_of_accessibility_finds_nothing_grave(browser, made, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(render_page(made, conditions=[Condition.parse("pos>0.4")]), "utf-8")
+    page, _ = opened(browser, path)
+    assert grave_violations(page) == []
+    page.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "scheme"), [(420, "light"), (1400, "dark"), (420, "dark")])
+def test_a_checker_finds_nothing_grave_in_any_mode(browser, found, tmp_path, width, scheme):
+    path = tmp_path / "page.html"
+    path.write_text(render_page(found), "utf-8")
+    viewport = {"width": width, "height": 900}
+    page, _ = opened(browser, path, viewport=viewport, color_scheme=scheme)
+    page.locator("details").evaluate_all("all => all.forEach(d => { d.open = true; })")
+    assert grave_violations(page) == []
+    page.close()
+
+
+@pytest.mark.slow
+def test_the_page_prints_without_controls_and_fits_the_paper(browser, found, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(render_page(found), "utf-8")
+    page, _ = opened(browser, path, viewport={"width": 680, "height": 960})
+    page.emulate_media(media="print")
+    assert not page.is_visible(".chooser")
+    assert not page.is_visible(".downloads")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 680
+    assert page.pdf(format="A4").startswith(b"%PDF")
     page.close()
 
 
@@ -132,20 +173,146 @@ def test_columns_rows_and_changes_are_on_the_page(made):
     assert "Cannot be estimated" in page
 
 
-def test_what_cannot_be_estimated_is_the_lead(made):
-    page = render_page(dataclasses.replace(made, batches=(UNKNOWN,)))
-    lead = page.split('<p class="lead">')[1].split("</p>")[0]
+def masthead(page):
+    """Heading, limits and lead."""
+    parts = re.findall(r'id="(?:heading|limits|lead)">(.*?)</(?:h1|p)>', page)
+    return [html.unescape(part) for part in parts]
+
+
+def test_the_headline_names_share_items_batch_column_class_and_interval(made):
+    monthly = dataclasses.replace(
+        made,
+        batches=(*made.batches[:2], dataclasses.replace(BATCH, name="12", carried="assumes A")),
+        names={"neg": "Exited = 0", "pos": "Exited = 1"},
+        by="month",
+    )
+    heading, limits, lead = masthead(render_page(monthly))
+    assert heading == "43.0% of the 500 items in month 12 have Exited = 1"
+    assert limits == "95% confidence interval 37.5 to 50.0%"
+    assert lead == "The number assumes A."
+    assert f"<title>{heading} ({limits})</title>" in render_page(monthly)
+    assert masthead(render_page(made))[0] == "43.0% of the 500 items in third have mood = pos"
+    unnamed = dataclasses.replace(made, label=None)
+    assert masthead(render_page(unnamed))[0] == "43.0% of the 500 items in third are pos"
+
+
+def test_a_range_is_never_called_an_interval(made):
+    refuted = dataclasses.replace(BATCH, limits_are=RANGE)
+    heading, limits, _ = masthead(render_page(dataclasses.replace(made, batches=(refuted,))))
+    assert heading.startswith("43.0% of the 500 items")
+    assert limits == "The assumptions allow 37.5 to 50.0%; this range is not a confidence interval"
+    wide = dataclasses.replace(refuted, needs_labels=True)
+    page = render_page(dataclasses.replace(made, batches=(wide,)))
+    heading, limits, lead = masthead(page)
+    assert heading == "The share of mood = pos in new.csv cannot be estimated without labels"
+    assert limits.endswith("is not a confidence interval")
+    assert lead.startswith("50 random labels")
+    assert "share of pos if P(Y|X) is unchanged" in page
+
+
+def test_what_cannot_be_estimated_is_the_headline(made):
+    heading, limits, lead = masthead(render_page(dataclasses.replace(made, batches=(UNKNOWN,))))
+    assert heading == "The share of mood = pos in new.csv cannot be estimated"
+    assert limits == "Anything from 0.0 to 100.0% is possible"
     assert lead == (
         "pos: cannot be estimated from these columns: they tell the classes apart no better than "
         "chance; between 0 and 100%."
     )
 
 
-def test_classes_are_shown_with_their_column(made):
-    names = {"neg": "Exited = 0", "pos": "Exited = 1"}
-    page = render_page(dataclasses.replace(made, names=names))
-    assert "<h1>How common is “Exited = 1”?</h1>" in page
-    assert '<option value="1" selected>Exited = 1</option>' in page
+def test_the_numbers_can_be_downloaded_as_the_command_line_writes_them(made):
+    link = r'download="(.*?)" href="data:[\w/]+;charset=utf-8;base64,(.*?)"'
+    links = dict(re.findall(link, render_page(made)))
+    files = {name: base64.b64decode(link).decode() for name, link in links.items()}
+    assert files == {"quantshift.csv": render_csv(made), "quantshift.json": made.to_json()}
+
+
+def test_what_is_too_large_for_a_link_is_left_out(made, monkeypatch):
+    monkeypatch.setattr("quantshift.own_data.page.MOST_BYTES", 3000)
+    assert re.findall(r'download="(.*?)"', render_page(made)) == ["quantshift.csv"]
+
+
+def test_thresholds_are_drawn_and_those_crossed_are_told(made):
+    conditions = [Condition.parse("pos > 40%"), Condition.parse("neg<0.1")]
+    page = render_page(made, conditions=conditions)
+    assert "Thresholds crossed" in page
+    assert "<li>third: pos &gt; 40% (43.0%)</li>" in page
+    data = json.loads(re.search(r'id="report-data">(.*?)</script>', page)[1])
+    assert data["thresholds"] == [
+        {"label": "pos", "bound": 0.4, "text": "pos > 40%"},
+        {"label": "neg", "bound": 0.1, "text": "neg<0.1"},
+    ]
+    assert "Thresholds crossed" not in render_page(made)
+
+
+def three_classes():
+    """A quantification of three classes in one batch."""
+    labels = ("long", "none", "short")
+    estimates = zip(labels, (0.1, 0.6, 0.3), strict=True)
+    shares = tuple(Share(label, p, p - 0.02, p + 0.02) for label, p in estimates)
+    prevalence = dict(zip(labels, (0.2, 0.5, 0.3), strict=True))
+    batch = dataclasses.replace(
+        BATCH,
+        shares=shares,
+        unaudited=shares,
+        assumptions=(Assumption("prior shift", "SLD", prevalence),),
+        scores=dict.fromkeys(labels, EVEN),
+    )
+    training = dataclasses.replace(
+        FOUND.training,
+        prevalence=prevalence,
+        scores={label: dict.fromkeys(labels, EVEN) for label in labels},
+    )
+    return dataclasses.replace(
+        FOUND,
+        classes=labels,
+        headline="long",
+        names={label: label for label in labels},
+        batches=(batch,),
+        training=training,
+    )
+
+
+def test_the_page_follows_the_class_that_is_chosen_by_keyboard(browser, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(render_page(three_classes()), "utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    page.wait_for_selector("#plot-scores svg path")
+    assert page.inner_text("#heading") == "10.0% of the 500 items in new.csv have mood = long"
+    page.focus("[data-label]")
+    page.keyboard.press("ArrowDown")
+    assert page.inner_text("#heading") == "60.0% of the 500 items in new.csv have mood = none"
+    assert page.inner_text("#limits") == "95% confidence interval 58.0 to 62.0%"
+    assert "50.0%" in page.inner_text("#numbers")
+    assert "none" in page.inner_text("tr.chosen")
+    page.wait_for_function(
+        "document.querySelector('#plot-scores').textContent.includes('probability of none')"
+    )
+    assert "share of none" in page.inner_text("#plot-assumptions")
+    assert "prior shift: 50.0%" in page.get_attribute("#plot-assumptions", "aria-label")
+    page.close()
+
+
+def axis_of(page, chart):
+    """The texts along the axis of shares."""
+    return page.locator(f"#plot-{chart} .role-axis-label text").all_text_contents()
+
+
+def test_axes_begin_at_zero_and_end_where_the_data_do(browser, made, tmp_path):
+    small = tuple(Share(label, p, p - 0.02, p + 0.02) for label, p in (("neg", 0.9), ("pos", 0.1)))
+    batches = tuple(dataclasses.replace(batch, shares=small) for batch in made.batches[::2])
+    training = dataclasses.replace(made.training, prevalence={"neg": 0.8, "pos": 0.2})
+    path = tmp_path / "page.html"
+    found = dataclasses.replace(made, batches=batches, training=training)
+    path.write_text(render_page(found), "utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    page.wait_for_selector("#plot-batches svg path")
+    shares = [float(text[:-1]) for text in axis_of(page, "batches") if text.endswith("%")]
+    assert min(shares) == 0
+    assert 15 <= max(shares) <= 22
+    page.close()
 
 
 def test_line_separators_in_names_do_not_break_the_charts(browser, made, tmp_path):

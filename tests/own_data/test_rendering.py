@@ -48,7 +48,7 @@ def test_one_batch_in_a_terminal():
             "Method   SLD: R",
             "         assumes: S",
             "Trained  on 1,000 rows of t.csv (neg 50.0%, pos 50.0%)",
-            "         logistic, right on 90.0% of unseen rows",
+            "         logistic: cross-validated accuracy 90.0%",
         ]
     )
 
@@ -63,7 +63,7 @@ def test_several_batches_in_a_terminal():
         "new.csv    500  43.0%  37.5 to 50.0%  shift",
         "b          500  43.0%  37.5 to 50.0%  changed",
         "",
-        "changed  the share differs from the batch before by more than chance (99%)",
+        "changed  the share differs from the previous batch by more than chance (99%)",
         "shift    more than the prevalence has changed; by chance alone one batch in twenty is "
         "marked",
         "",

@@ -77,7 +77,7 @@ def test_the_json_is_as_its_schema_says():
     ):
         with pytest.raises(AssertionError):
             check(wrong, schema, schema["$defs"])
-    assert "weighs it" in schema["$defs"]["Assumption"]["description"]
+    assert "weights it" in schema["$defs"]["Assumption"]["description"]
 
 
 def test_a_frame_has_a_row_per_batch_and_class(monkeypatch):

@@ -29,9 +29,9 @@ def test_the_verdict_names_the_change_and_the_estimates():
     )
     assert "none of the estimates can be trusted" in verdict(SHIFTED)
     calm = verdict(Shift(False, "prior", 0.43))
-    assert calm.startswith("Nothing but the prevalence seems to have changed (p = 0.43): share of")
+    assert calm.startswith("Only the prevalence seems to have changed (p = 0.43): share of")
     untold = verdict(None)
-    assert untold.startswith("Not tested for changes other than of prevalence: share of 'pos'")
+    assert untold.startswith("Not tested for changes beyond prevalence: share of 'pos'")
 
 
 def test_advice_follows_the_findings():
@@ -40,7 +40,7 @@ def test_advice_follows_the_findings():
         return " ".join(words.advice(shares, assumptions, shift, audit, **told))
 
     assert "because more than the prevalence has changed" in advice(shift=SHIFTED)
-    assert advice(shift=Shift(False, "prior", 0.5)).startswith("Nothing to do.")
+    assert advice(shift=Shift(False, "prior", 0.5)).startswith("No action needed.")
     assert "far apart" in advice()
     assert "narrower" in advice((Share("pos", 0.5, 0.2, 0.8),), ASSUMPTIONS[:1])
     agreed = Audited(50, 0.8, SHARES, SHARES, contradicts=False)
@@ -53,7 +53,7 @@ def test_the_advice_tells_what_a_few_labels_give():
     wide = (Share("pos", 0.3, 0.2, 0.8),)
     told = {"untrained": False, "level": 0.95}
     (said,) = words.advice(wide, ASSUMPTIONS, SHIFTED, None, n_items=500, **told)
-    assert "50 random labels bring this to about plus or minus 14 points" in said
+    assert "50 random labels narrow this to about plus or minus 14 points" in said
     rare = (Share("pos", 0.02, 0.0, 0.1),)
     (said,) = words.advice(rare, ASSUMPTIONS, SHIFTED, None, n_items=500, **told)
     assert "about plus or minus 8 points" in said  # 1.96 sqrt(.1 * .9 / 50)
@@ -71,7 +71,7 @@ def test_an_audit_with_many_looks_says_when_to_stop():
     stop, _ = words.advice(
         SHARES, ASSUMPTIONS, None, dataclasses.replace(audit, looked=done), **told
     )
-    assert stop.startswith("You may stop: the limits are plus or minus 4.9 points")
+    assert stop.startswith("You can stop: the interval is plus or minus 4.9 points")
 
 
 def test_limits_are_called_what_they_are():
@@ -89,7 +89,8 @@ def test_classes_that_are_not_told_apart_are_named():
         n_items=500, n_labelled=0, asked=False, audited=False, confused=["neg", "pos"]
     )
     assert list(told) == [
-        "on unseen rows the classifier tells 'neg' and 'pos' apart no better than chance: the "
+        "in cross-validation the classifier cannot tell 'neg' and 'pos' apart better than "
+        "chance: the "
         "items say nothing about their shares"
     ]
 
@@ -147,4 +148,4 @@ def test_advice_where_nothing_can_be_estimated():
     (told,) = words.advice(
         nothing, (), None, None, untrained=False, can_be_estimated=False, n_items=500, level=0.95
     )
-    assert told.startswith("Add columns that tell something about the label, or label some")
+    assert told.startswith("Add columns that say something about the label, or label some")

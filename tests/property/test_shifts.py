@@ -1,6 +1,7 @@
 """What every protocol promises, for any grid, pool, seed and kind of label."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import given
@@ -11,9 +12,12 @@ from quantshift.seeding import generator
 from quantshift.shifts import (
     ConceptShift,
     CovariateShift,
+    KnockOutShift,
     LocalCovariateShift,
     NaturalPrevalence,
+    NoiseShift,
     PriorShift,
+    TweakOneShift,
     UniformPrevalence,
 )
 
@@ -90,7 +94,35 @@ uniforms = st.builds(
     train_repeats=repeats,
     seed=seeds,
 )
-protocols = priors | covariates | locals_ | concepts | naturals | uniforms
+drawn_at_random = {
+    "test_size": sizes,
+    "test_repeats": repeats,
+    "train_size": sizes,
+    "train_repeats": repeats,
+    "seed": seeds,
+}
+dirichlets = st.builds(
+    UniformPrevalence, concentration=st.sampled_from([0.1, 0.5, 3.0]), **drawn_at_random
+)
+tweaks = st.builds(
+    TweakOneShift, label=st.sampled_from([None, 0, 1]), prevalences=grids, **drawn_at_random
+)
+knock_outs = st.builds(
+    KnockOutShift, label=st.sampled_from([None, 0, 1]), removed=grids, **drawn_at_random
+) | st.builds(KnockOutShift, region=st.sampled_from([0, 1]), removed=grids, **drawn_at_random)
+noises = st.builds(NoiseShift, strengths=grids, **drawn_at_random)
+protocols = (
+    priors
+    | covariates
+    | locals_
+    | concepts
+    | naturals
+    | uniforms
+    | dirichlets
+    | tweaks
+    | knock_outs
+    | noises
+)
 pools = seeds.map(lambda seed: generator(seed, test="pool").permutation(N)[: 9 * N // 10])
 
 
@@ -157,6 +189,18 @@ def test_samples_of_several_classes_have_whole_counts(size, seed, n_classes):
         for draw in pair:
             counts = np.bincount(draw.labels, minlength=n_classes).tolist()
             assert counts == whole_counts(point, size).tolist()
+
+
+@given(shift=knock_outs)
+def test_the_more_is_removed_the_less_is_left(shift):
+    inside = (1 if shift.label is None else shift.label) == Y
+    if shift.region is not None:
+        inside = shift.region == CATEGORIES
+    left = {d.coordinates["removed"]: inside[d.indices].sum() for d in shift.samples(Y, CATEGORIES)}
+    shares = sorted(left)
+    # Whole items: rounding may add one.
+    assert all(left[more] <= left[less] + 1 for less, more in pairwise(shares))
+    assert left.get(1.0, 0) == 0
 
 
 @given(shift=covariates)
@@ -263,7 +307,7 @@ def test_with_replacement_the_counts_are_the_same(shift):
     for one, two in zip(ours, theirs, strict=True):
         assert two.coordinates == {**one.coordinates, "replace": True}
         assert one.labels.size == two.labels.size
-        if not isinstance(shift, NaturalPrevalence):
+        if not isinstance(shift, NaturalPrevalence | NoiseShift):  # random counts
             assert sorted(one.labels.tolist()) == sorted(two.labels.tolist())
 
 

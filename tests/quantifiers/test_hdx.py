@@ -138,5 +138,5 @@ def test_what_cannot_be_matched_is_refused() -> None:
         HDx().fit(np.array([["a"], ["b"]] * 4), [0, 1] * 4)
     with pytest.raises(UserError, match="1001 are more than 1000: reduce them"):
         HDx().fit(csr_array((4, 1001)), [0, 1, 0, 1])
-    with pytest.raises(UserError, match="HDx cannot be had from posteriors"):
+    with pytest.raises(UserError, match="HDx cannot be computed from posteriors"):
         evaluate(fitted, PriorShift(test_size=5), np.full((50, 2), 0.5), y, posteriors=True)

@@ -425,7 +425,7 @@ def test_errors_name_the_cure(fitted: SubclassSLD) -> None:
     posteriors = np.full((4, 2), 0.5)
     with pytest.raises(DataError, match="cluster 7 is not among the 2 of the training items"):
         fitted.estimate_posteriors(posteriors, clusters=[0, 1, 7, 0])
-    with pytest.raises(DataError, match=r"a row each .* posteriors of 4, features of 2"):
+    with pytest.raises(DataError, match=r"one row per item, got posteriors of 4, features of 2"):
         fitted.estimate_posteriors(posteriors, clusters=[0, 1])
     with pytest.raises(DataError, match="cluster 1 has no training item: renumber them"):
         SubclassSLD().fit_posteriors(posteriors, [0, 1, 0, 1], clusters=[0, 0, 2, 2])

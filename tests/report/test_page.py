@@ -1,10 +1,13 @@
 """The page: what its data say, what is left out, and that no name can break out of it."""
 
 import base64
+import dataclasses
 import hashlib
 import json
 import re
 from html.parser import HTMLParser
+from importlib import resources
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -15,7 +18,14 @@ from quantshift.paper import verdicts
 from quantshift.report.page import FailedCell, Provenance, contents_of, provenance_of, render_page
 from quantshift.report.page.builder import BIAS_ROWS, DIAGONAL_ROWS, ERROR_ROWS, SHOWN_METHODS
 from quantshift.report.page.gaps import gaps_of
-from quantshift.report.page.glance import best_methods, glance_of
+from quantshift.report.page.glance import (
+    Glance,
+    GlanceCell,
+    GlanceRow,
+    best_methods,
+    glance_of,
+    winners,
+)
 from quantshift.report.page.payload import embedded_json
 from quantshift.report.page.sections import sections_of, with_panels
 from quantshift.report.page.slices import (
@@ -336,7 +346,7 @@ def test_few_methods_are_all_on_and_need_no_search(both):
     assert not [a for a in both.of("input") if a.get("type") == "search"]
 
 
-def test_the_yardstick_is_off_at_first():
+def test_the_baseline_is_off_at_first():
     reader = Reader(page(outcomes(methods=("CC", "MLPE", "SLD"))))
     boxes = [a for a in reader.of("input") if "data-method" in a]
     names = [method["name"] for method in reader.data["methods"]]
@@ -450,7 +460,13 @@ def test_nothing_is_loaded_from_elsewhere(both):
     for tag, attributes in both.elements:
         assert "src" not in attributes, tag
         if tag != "a":
-            assert "href" not in attributes, tag
+            assert attributes.get("href", "data:").startswith("data:"), tag
+
+
+def test_the_site_has_the_icon_of_the_pages():
+    icon = resources.files("quantshift.report.page").joinpath("templates", "favicon.svg")
+    site = Path(__file__).parents[2] / "docs" / "assets" / "favicon.svg"
+    assert site.read_text() == icon.read_text()
 
 
 # -- gaps and provenance
@@ -516,7 +532,7 @@ def test_unfinished_data_sets_are_named(make_about, make_results):
 
 
 def test_a_finished_run_has_no_such_notice(both):
-    assert "Not everything is here" not in both.words
+    assert "Results are incomplete" not in both.words
 
 
 def test_an_experiment_without_any_result_is_named():
@@ -536,6 +552,66 @@ def test_a_glance_shows_no_mean_over_other_samples():
     assert not mlpe.best
     assert glance.partial
     assert best_methods(glance, 3) == ("CC",)
+
+
+def concept_and_prior():
+    told = abouts("prior", "concept")
+    frames = [outcomes(name, methods=("CC", "SLD", "MLPE")) for name in told]
+    mine = dataclasses.replace(about("moved"), shift="concept")
+    renamed = outcomes("concept").with_columns(experiment=pl.lit("moved"))
+    return pl.concat([*frames, renamed]), {**told, "moved": mine}
+
+
+def test_where_all_methods_fail_none_is_the_best():
+    frame, told = concept_and_prior()
+    html = page(frame, told=told)
+    made = contents(frame, told)
+    glance = glance_of(made.rows, sections(made.rows, told), ("CC", "SLD", "MLPE"))
+    best = [any(row.cells[column].best for row in glance.rows) for column in range(3)]
+    # By the kind of shift, whatever the experiment is called.
+    assert best == [True, False, False]
+    assert len(glance.unranked) == 2
+    reader = Reader(html)
+    assert "all methods fail, so none is marked as the best" in reader.words
+    parts = re.split(r'<section class="part" id="', html)
+    by_section = {part.split('"')[0]: part for part in parts[1:]}
+    assert "<strong>" in by_section["prior"]
+    assert "Bold:" in by_section["prior"]
+    for name in ("concept", "moved"):
+        tables = by_section[name].split('<section class="part provenance"')[0]
+        assert "<strong>" not in tables
+        assert "Bold:" not in tables
+        assert "‡" not in tables
+    summary = summary_text(made, Provenance({}))
+    assert "**Results" not in summary
+    assert "all methods fail" in summary
+
+
+def test_the_page_says_who_wins():
+    def glance(*errors, unranked=()):
+        best = [min(column) for column in zip(*errors, strict=True)]
+        rows = tuple(
+            GlanceRow(
+                name,
+                i,
+                tuple(
+                    GlanceCell(f"{e:.3f}", f"{e}", best=e == b and str(c) not in unranked)
+                    for c, (e, b) in enumerate(zip(row, best, strict=True))
+                ),
+            )
+            for i, (name, row) in enumerate(zip("AB", errors, strict=False))
+        )
+        columns = tuple(str(c) for c in range(len(best)))
+        return Glance(columns, tuple(unranked), rows, "", partial=False)
+
+    assert winners(glance([0.1], [0.2]), "error") == "A has the lowest mean error: 0.100."
+    assert winners(glance([0.1] * 3, [0.2] * 3), "error") == (
+        "A has the lowest mean error under all 3 shifts."
+    )
+    assert winners(glance([0.1, 0.1, 0.3, 0.1], [0.2] * 4, unranked=["3"]), "error") == (
+        "No method wins under every shift: of 3, the lowest mean error is that of A under 2 and "
+        "B under 1. Under “3” all methods fail, so none is marked as the best."
+    )
 
 
 def test_provenance_of_a_store(tmp_path):

@@ -6,6 +6,7 @@ A run of the library's experiments is looked at in `tests/end_to_end/test_browse
 import pytest
 
 from quantshift.report.page import Provenance, contents_of, render_page
+from tests.accessibility import grave_violations
 from tests.report.conftest import many_methods, own_about, own_outcomes
 
 ALL_DRAWN = "[...document.querySelectorAll('.plot')].every((plot) => plot.dataset.drawn)"
@@ -139,3 +140,26 @@ def test_it_prints(visit, tmp_path):
     assert page.locator("#method-search").is_hidden()
     page.pdf(path=tmp_path / "page.pdf", format="A4")
     assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (1400, "dark"), (420, "light")])
+def test_a_checker_of_accessibility_finds_nothing_grave(visit, width, scheme):
+    page = visit(width, scheme)
+    page.locator("details.table").evaluate_all("all => all.forEach(d => { d.open = true; })")
+    assert grave_violations(page) == []
+
+
+def test_no_marker_is_clipped_at_the_edge_of_a_chart(visit):
+    page = visit()
+    plot = page.locator(".plot").first
+    inside = """plot => {
+        const frame = plot.querySelector(".mark-group.role-scope path.background, .background");
+        const box = frame.getBoundingClientRect();
+        return [...plot.querySelectorAll(".mark-symbol.role-mark path")].every((dot) => {
+            const mark = dot.getBoundingClientRect();
+            return mark.top >= box.top - 1 && mark.bottom <= box.bottom + 1;
+        });
+    }"""
+    assert plot.locator(".mark-symbol.role-mark path").count() > 10
+    assert plot.evaluate(inside)

@@ -1,8 +1,10 @@
 from itertools import pairwise
 
+import pytest
+
 from quantshift.analysis.methods import ORDER
 from quantshift.report.page.payload import SHAPES
-from quantshift.report.style import COLOURS, MARKERS, METHOD_STYLE, ON_DARK, method_styles
+from quantshift.report.style import MARKERS, METHOD_STYLE, ON_DARK, PALETTE, method_styles
 
 
 def luminance(colour):
@@ -19,7 +21,8 @@ def test_the_papers_methods_differ_in_everything():
 
 
 def test_colours_show_on_white_and_on_dark():
-    for colour in {*COLOURS, *(style.colour for style in METHOD_STYLE.values())}:
+    assert {style.colour for style in METHOD_STYLE.values()} <= set(PALETTE)
+    for colour in PALETTE:
         assert 1.05 / (luminance(colour) + 0.05) > 2
         on_dark = ON_DARK.get(colour, colour)
         assert (luminance(on_dark) + 0.05) / (luminance("#1a1a1a") + 0.05) > 2.5
@@ -52,3 +55,11 @@ def test_the_papers_methods_keep_their_looks_among_any_others():
     styles = method_styles(names)
     assert list(styles) == ["CC", "SLD", "Mine", "Yours"]
     assert styles["SLD"] == METHOD_STYLE["SLD"]
+
+
+@pytest.mark.parametrize("names", [ORDER, ("CC", "SLD"), ()])
+def test_twelve_methods_have_twelve_colours(names):
+    methods = [*names, *(f"Mine{i:02d}" for i in range(12 - len(names)))]
+    styles = method_styles(methods).values()
+    assert len({style.colour for style in styles}) == 12
+    assert len({ON_DARK.get(style.colour, style.colour) for style in styles}) == 12

@@ -409,10 +409,10 @@ def test_the_command_says_what_it_did(v1):
     assert first.exit_code == 0
     assert re.sub(r"\S*/", "", first.stdout) == (
         "runs is up to date: 2 parts, 12 rows\n"
-        "left out: failure.json is no readable failure record\n"
+        "left out: failure.json is not a readable failure record\n"
         "run the same experiments again to compute what was left out\n"
         "the old results are kept in runs.v1; delete it when you no longer need it\n"
-        "1 files that are no results are there, and only there\n"
+        "1 files that are not results are there, and only there\n"
     )
     again = CliRunner().invoke(app, [str(v1)])
     assert (again.exit_code, re.sub(r"\S*/", "", again.stdout)) == (

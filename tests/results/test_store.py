@@ -435,7 +435,7 @@ def test_opening_what_is_no_store(tmp_path):
     with pytest.raises(DataError, match=r"has no store\.json"):
         ResultStore.open(tmp_path)
     for content, message in (
-        ("{", "is not JSON; `quantshift verify .* --repair` makes it again from its parts"),
+        ("{", "is not JSON; `quantshift verify .* --repair` rebuilds it from its parts"),
         ("[]", "does not describe results"),
         ('{"format": "quantshift-corpus"}', "does not describe results; was the right folder"),
         ('{"format": "quantshift-results", "version": 2}', "lacks version or experiments"),
@@ -494,7 +494,7 @@ def test_a_damaged_description_is_made_again_from_its_copies(store, description,
     store = ResultStore.create(store.path, description() | other)
     before, whole = store.read().collect(), tree(store.path)
     DAMAGES[damage](store.path / "store.json")
-    cure = rf"`quantshift verify {store.path} --repair` makes it again from its parts"
+    cure = rf"`quantshift verify {store.path} --repair` rebuilds it from its parts"
     for action in (
         lambda: ResultStore.open(store.path),
         lambda: ResultStore.create(store.path, description()),
@@ -597,7 +597,7 @@ def test_a_result_outweighs_an_older_failure(store, signatures, cells):
 def test_an_unreadable_failure_record_is_named_and_may_be_replaced(store, signatures, cells):
     path = store.path / "prior" / "reviews" / cells[0] / "failure.json"
     path.write_text("{")
-    with pytest.raises(DataError, match=r"failure\.json is no readable failure record"):
+    with pytest.raises(DataError, match=r"failure\.json is not a readable failure record"):
         store.failed("prior", "reviews", cells[0])
     store.write_failure("prior", "reviews", cells[0], signatures(["SLD"]), failing("again"))
     assert [f.message for f in store.failures("prior", "reviews", cells[0])] == ["again"]

@@ -67,7 +67,7 @@ def test_one_training_set_is_not_drawn_twice():
 
 @pytest.mark.parametrize("point", [{"train_repeat": 1}, {}, {"train_repeat": 0.5}])
 def test_a_training_set_that_is_not_there_is_refused(point):
-    with pytest.raises(UserError, match=r"take one of training_points\(\)"):
+    with pytest.raises(UserError, match=r"use one of training_points\(\)"):
         SHIFT.training_set(point, Y)
 
 

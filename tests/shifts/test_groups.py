@@ -213,7 +213,7 @@ def test_long_names_of_groups_are_shortened_and_stay_apart():
         ({}, np.repeat("a", 500), "1 of 1 groups have 100 items or more, and 2 are needed"),
         ({"by": "Region"}, GROUPS[:250], "column 'Region': 1 of 2 groups"),
         ({"design": "forward", "ahead": 3}, GROUPS, "3 of 4 groups .* 4 are needed"),
-        ({"every": "month"}, GROUPS, "is no date"),
+        ({"every": "month"}, GROUPS, "is not a date"),
         ({}, None, "groups are missing"),
     ],
 )
@@ -246,3 +246,30 @@ def test_without_data_nothing_is_known_of_the_groups():
     shift = GroupShift(by="Region")
     assert (shift.training_points(), shift.count_samples()) == ([], None)
     assert replace(shift, survey=None) == shift
+
+
+def test_chunks_are_consecutive_and_of_about_one_size():
+    rng = np.random.default_rng(0)
+    days = rng.integers(0, 60, size=1000)
+    dates = np.array(["2024-01-01"], dtype="datetime64[D]") + days
+    y = rng.integers(0, 2, size=1000)
+    shift = GroupShift(design="forward", chunks=5, smallest=10).surveyed(y, dates.astype(str))
+    assert len(shift.survey.names) == 5
+    sides = list(shift.train_test(y, dates.astype(str)))
+    assert len(sides) == 4
+    for number, side in enumerate(sides, start=1):
+        (test,) = side.tests
+        # Nothing is learnt from the future, and a day is in one chunk.
+        assert days[side.train.indices].max() < days[test.indices].min()
+        # A chunk begins at the first day that has its share of the items before it.
+        before = np.array([(days < day).sum() for day in range(60)])
+        first = next(day for day in range(60) if before[day] * 5 // 1000 >= number)
+        assert days[test.indices].min() == first
+    name = sides[0].tests[0].coordinates["group_test"]
+    assert name == shift.survey.names[1]
+    assert " to " in name
+
+
+def test_one_chunk_is_none():
+    with pytest.raises(UserError, match="chunks=1 must be a whole number of at least 2"):
+        GroupShift(chunks=1).surveyed([0, 1], ["a", "b"])

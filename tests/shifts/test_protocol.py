@@ -252,7 +252,14 @@ def test_binding_is_no_option():
     assert set(shift.options()) == {
         *("test_size", "train_size", "test_repeats", "train_repeats", "replace", "positive")
     }
-    assert [item.name for item in shift.option_fields()] == list(shift.options())
+    # Options that were added later are told if they are set: older signatures stay valid.
+    assert [item.name for item in shift.option_fields()] == [
+        *shift.options(),
+        "whole_pool",
+        "concentration",
+        "smoothest",
+    ]
+    assert UniformPrevalence(smoothest=0.2).options()["smoothest"] == 0.2
 
 
 def test_pools_are_checked_before_the_first_draw():

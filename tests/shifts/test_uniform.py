@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
+from quantshift.errors import UserError
 from quantshift.prevalence import whole_counts
 from quantshift.shifts import UniformPrevalence
+from quantshift.shifts.uniform import jaggedness
 
 Y = np.repeat(["neg", "pos"], 600)
 
@@ -53,3 +55,70 @@ def test_training_sets_are_natural():
     positives = np.array([draw.labels.sum() for draw in draws])
     assert positives.std() > 0
     assert positives.mean() == pytest.approx(50, abs=4 * np.sqrt(200 * 0.1875 / 200))
+
+
+LEVELS = np.repeat(np.arange(5), 400)
+FIRST_POINT = (0.095485538, 0.319223042, 0.295786536, 0.280595411, 0.008909473)
+FIRST_INDICES = [82, 519, 554, 795, 1043, 1076, 1116, 1212, 1350, 1541]
+
+
+def jagged(p):
+    """The definition by hand: squared second differences, summed."""
+    return sum((-p[k - 1] + 2 * p[k] - p[k + 1]) ** 2 for k in range(1, len(p) - 1))
+
+
+def test_the_smoothest_are_the_smoothest_of_the_plain_draws():
+    plain = UniformPrevalence(test_size=100, test_repeats=50)
+    smooth = UniformPrevalence(test_size=100, test_repeats=10, smoothest=0.2)
+    drawn = [draw.coordinates["p_test"] for draw in plain.samples(LEVELS)]
+    kept = [draw.coordinates["p_test"] for draw in smooth.samples(LEVELS)]
+    limit = sorted(map(jagged, drawn))[9]
+    assert kept == [p for p in drawn if jagged(p) <= limit]
+    for p in kept:
+        assert jaggedness(np.array(p)) == pytest.approx(jagged(p), abs=1e-12)
+
+
+def test_all_of_them_are_those_of_before():
+    told = UniformPrevalence(test_repeats=5, smoothest=1.0, concentration=1.0)
+    assert told == UniformPrevalence(test_repeats=5)
+    first = next(UniformPrevalence(test_size=10, test_repeats=1).samples(LEVELS))
+    # Drawn before there were these options.
+    assert first.coordinates["p_test"] == FIRST_POINT
+    assert first.indices.tolist() == FIRST_INDICES
+
+
+def test_dirichlet_prevalences_have_its_mean_and_variance():
+    alpha, n = 0.3, 4000
+    shift = UniformPrevalence(test_size=10, test_repeats=n, concentration=alpha, replace=True)
+    p = np.array([draw.coordinates["p_test"] for draw in shift.samples(LEVELS)])
+    variance = 0.2 * 0.8 / (5 * alpha + 1)
+    assert p.mean(axis=0) == pytest.approx(np.full(5, 0.2), abs=5 * np.sqrt(variance / n))
+    # A variance of n draws is known within a few of its own errors, about 10% here.
+    assert p.var(axis=0) == pytest.approx(np.full(5, variance), rel=0.15)
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"smoothest": 0.0}, "smoothest=0.0 must be above 0 and at most 1"),
+        ({"smoothest": 1e-9}, "is too small a share"),
+        ({"concentration": 0.0}, "concentration=0.0 must be above 0"),
+    ],
+)
+def test_options_out_of_range_are_refused(options, problem):
+    with pytest.raises(UserError, match=problem):
+        next(UniformPrevalence(test_size=10, **options).samples(LEVELS))
+
+
+def test_two_classes_have_no_smoothness():
+    with pytest.raises(UserError, match="three ordered classes or more, found 2"):
+        next(UniformPrevalence(test_size=10, smoothest=0.5).samples(Y))
+
+
+def test_the_whole_pool_is_trained_on_once():
+    pool = np.arange(0, 2000, 3)
+    shift = UniformPrevalence(test_size=10, test_repeats=2, whole_pool=True, replace=True)
+    (draw,) = shift.training_sets(LEVELS, pool=pool)
+    assert sorted(draw.indices.tolist()) == pool.tolist()
+    assert shift.count_training_sets() == 1
+    assert shift.training_points() == [{"train_repeat": 0}]

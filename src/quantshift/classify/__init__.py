@@ -1,4 +1,4 @@
-"""Room 4: a training set -> posteriors, out of fold on the training set, direct on a pool."""
+"""A training set -> posteriors, out of fold on the training set, direct on a pool."""
 
 from typing import TYPE_CHECKING
 

@@ -78,7 +78,7 @@ def folds_of(cv: Any, codes: Codes, *, seed: int) -> Indices:
     for fold in range(int(folds.max()) + 1):
         if len(np.unique(codes[folds != fold])) <= codes.max():
             raise DataError(
-                f"a class has all its items in fold {fold} of cv: none is left to learn"
+                f"a class has all its items in fold {fold} of cv: none is left to train on"
             )
     return folds
 

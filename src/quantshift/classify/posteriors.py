@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
+from quantshift.compiled import compiled
 from quantshift.errors import DataError
 from quantshift.masks import unmasked
 from quantshift.types import Posteriors
@@ -13,43 +14,77 @@ from quantshift.types import Posteriors
 SUM_TOLERANCE = 1e-3
 """Rows this near to summing to one are taken as rounded and normalised; others are refused."""
 
+FEW_CLASSES = 7
+"""numpy sums rows of more numbers than this pairwise, and shorter ones from left to right."""
+
 
 def check_posteriors(posteriors: ArrayLike, n_classes: int | None = None) -> Posteriors:
     """Posteriors as floats with rows that sum to one, shape (..., n_items, n_classes).
 
     Refuses NaN and infinities, negative values, rows that do not sum to one (scores are not
-    posteriors) and a wrong number of columns, naming the first offending row.
+    posteriors) and a wrong number of columns, naming the first offending row. Where nothing has to
+    be changed, the result may be the array that was given: it is not to be written to.
     """
     p = _numbers(posteriors)
-    if p.ndim < 2:
+    shape = p.shape
+    if len(shape) < 2:
         raise DataError(
-            f"posteriors need a row per item and a column per class, got shape {p.shape}; "
+            f"posteriors need a row per item and a column per class, got shape {shape}; "
             "for binary posteriors p of the second class give np.column_stack([1 - p, p])"
         )
-    if n_classes is not None and p.shape[-1] != n_classes:
+    n_columns = shape[-1]
+    if n_classes is not None and n_columns != n_classes:
         raise DataError(
-            f"posteriors have {p.shape[-1]} columns but there are {n_classes} classes: "
+            f"posteriors have {n_columns} columns but there are {n_classes} classes: "
             "give one column per class, in the order of classes_"
         )
-    if p.shape[-1] < 2:
+    if n_columns < 2:
         raise DataError("posteriors have a single column: give one column per class, at least 2")
-    if 0 in p.shape:
+    if 0 in shape:
         raise DataError("the sample is empty: a prevalence needs at least one item")
+    if n_columns == 2:
+        p = np.ascontiguousarray(p)  # what a classifier's columns in another order are not
+    if n_columns <= FEW_CLASSES and p.flags.carray:  # one kind of array: one compilation
+        scaled = _normalised(p if len(shape) == 2 else p.reshape(-1, n_columns))
+        if len(scaled):
+            return scaled if len(shape) == 2 else scaled.reshape(shape)
     # One pass finds every fault: NaN and infinities poison the sum, a negative value the minimum.
-    binary = p.shape[-1] == 2
-    sums = p[..., 0] + p[..., 1] if binary else p.sum(axis=-1)
+    sums = p.sum(axis=-1)
     if not (np.abs(sums - 1).max() <= SUM_TOLERANCE and p.min() >= 0):
         raise _fault(p, sums)
-    if not binary:
-        return np.asarray(p / sums[..., np.newaxis])
-    # Two long columns are added and divided several times faster than many rows of two.
-    scaled = np.empty(p.shape)
-    for k in (0, 1):
-        np.divide(p[..., k], sums, out=scaled[..., k])
+    return np.asarray(p / sums[..., np.newaxis])
+
+
+@compiled
+def _normalised(p: Posteriors) -> Posteriors:
+    """The rows with sums of one: p itself if they have them; no rows if they are no posteriors."""
+    n_items, n_classes = p.shape
+    fine = exact = True
+    for i in range(n_items):
+        total = p[i, 0] + p[i, 1]
+        fine &= (p[i, 0] >= 0.0) & (p[i, 1] >= 0.0)
+        for k in range(2, n_classes):
+            fine &= p[i, k] >= 0.0
+            total += p[i, k]
+        fine &= abs(total - 1.0) <= SUM_TOLERANCE
+        exact &= total == 1.0
+    if not fine:
+        return p[:0]
+    if exact:
+        return p
+    scaled = np.empty((n_items, n_classes))
+    for i in range(n_items):
+        total = p[i, 0] + p[i, 1]
+        for k in range(2, n_classes):
+            total += p[i, k]
+        for k in range(n_classes):
+            scaled[i, k] = p[i, k] / total
     return scaled
 
 
 def _numbers(posteriors: ArrayLike) -> Posteriors:
+    if type(posteriors) is np.ndarray and posteriors.dtype == np.float64:
+        return posteriors
     given: Any = unmasked(posteriors, "posteriors")
     given = given.toarray() if issparse(given) else given
     try:
@@ -65,7 +100,7 @@ def _fault(p: Posteriors, sums: Posteriors) -> DataError:
         row = int(np.argmin(finite))
         return DataError(
             f"posteriors of item {row} are not finite ({flat[row].tolist()}): "
-            "drop the item or mend the classifier that made them"
+            "drop the item or fix the classifier that produced them"
         )
     negative = (flat < 0).any(axis=1)
     row = int(np.argmax(negative)) if negative.any() else int(np.argmax(np.abs(flat_sums - 1)))

@@ -1,1 +1,1 @@
-"""Room 14: the command line. One file per verb, thin: all it does Python can do too."""
+"""The command line. One thin file per verb: everything it does can be done from Python too."""

@@ -5,6 +5,7 @@ A verb is imported when it is called: the libraries behind the others take a sec
 
 import atexit
 import gc
+import os
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from importlib import import_module
@@ -37,43 +38,59 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
         "quantify": Verb(
             "quantify",
             "quantify",
-            "How common is each class in new data? With an interval, and whether to believe it.",
+            "Estimate how common each class is in new data, and whether to trust it.",
         ),
         "train": Verb(
             "train",
             "train",
-            "Learn from a labelled table once, quantify many samples later.",
+            "Train a model on a labelled table once; quantify many samples later.",
         ),
         "audit-plan": Verb(
             "audit_plan",
             "audit_plan",
-            "Draw random items of a sample for people to label, as many as a precision needs.",
+            "Draw random items to label by hand, as many as a given precision needs.",
+        ),
+        "history": Verb(
+            "history",
+            "app",
+            "Look into a history of `quantify`, export it, prune it.",
+        ),
+        "sketch": Verb(
+            "sketch",
+            "sketch",
+            "Reduce scores to counts: a few kB for each batch, all that `quantify --sketch` needs.",
         ),
         "judge": Verb(
             "judge",
             "app",
-            "What is the true rate behind machine verdicts?",
+            "Estimate the true rate behind the verdicts of an LLM judge or any model.",
         ),
         "corpus": Verb(
             "corpus",
             "app",
-            "Make corpora of reviews and look into them.",
+            "Create and inspect corpora of reviews.",
         ),
         "data": Verb(
             "data",
             "app",
-            "Make data sets of your own tables, arrays and posteriors, and look into them.",
+            "Create and inspect data sets from your own tables, arrays and posteriors.",
         ),
         "run": Verb(
             "run",
             "run",
-            "Run experiments; what is already in the results is not computed again.",
+            "Run experiments; results that exist are not computed again.",
+        ),
+        "bench": Verb(
+            "bench",
+            "bench",
+            "Run all methods on suites of experiments, and write the leaderboard.",
         ),
         "status": Verb(
             "status",
             "status",
-            "Show what is done, failed and to do in each experiment and data set, and how fast it "
-            "went.",
+            "Show what is done, failed and pending in each experiment and data set, and how "
+            "fast it "
+            "ran.",
         ),
         "verify": Verb(
             "status",
@@ -83,7 +100,7 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
         "migrate": Verb(
             "migrate",
             "migrate",
-            "Bring results of an older version up to date; the old ones are kept as DIR.v1.",
+            "Upgrade results of an older version; the old ones are kept as DIR.v1.",
         ),
         "report": Verb(
             "report",
@@ -93,7 +110,7 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
         "demo": Verb(
             "demo",
             "demo",
-            "All of the paper's experiments in small, on the embedded synthetic reviews.",
+            "A small-scale run of all the paper's experiments, on embedded synthetic reviews.",
         ),
         "list": Verb(
             "listing",
@@ -103,7 +120,7 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
         "doctor": Verb(
             "doctor",
             "doctor",
-            "Show versions, cores, memory, and needed and optional parts, found or missing.",
+            "Show versions, cores, memory, and required and optional packages, found or missing.",
         ),
     }
 )
@@ -111,6 +128,9 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
 
 CYCLES = 300_000
 """New objects after which the garbage collector looks for cycles; Python's default is 700."""
+
+COMPLETED_LINE = "_TYPER_COMPLETE_ARGS"
+"""The variable in which shells put the line that is to be completed."""
 
 STOPPED = 130
 """The exit code of a command that Ctrl-C has ended, as shells know it."""
@@ -156,10 +176,9 @@ def app_with(verbs: Collection[str] = VERBS) -> typer.Typer:
     app = typer.Typer(
         name="quantshift",
         cls=Verbs,
-        help="Quantification under dataset shift: how common is each class, and can it be "
-        "believed?",
+        help="Quantification under dataset shift: how common is each class, and can the estimate "
+        "be trusted?",
         no_args_is_help=True,
-        add_completion=False,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
         rich_markup_mode="rich",
@@ -197,7 +216,9 @@ def main() -> None:
     debug = "--debug" in sys.argv[1:]
     # --debug is welcome behind the verb too, where one types it after an error.
     arguments = [a for a in sys.argv[1:] if a != "--debug"]
-    verb = next((a for a in arguments if not a.startswith("-")), "")
+    # A shell that asks how a line goes on calls the command without arguments.
+    words = os.environ.get(COMPLETED_LINE, "").split()[1:] or arguments
+    verb = next((word for word in words if not word.startswith("-")), "")
     # Help and advice on a misspelt verb need but their names.
     wanted = [verb] if verb in VERBS else []
     try:
@@ -212,7 +233,7 @@ def main() -> None:
     except MemoryError as error:
         if debug:
             raise
-        _fail(f"the memory of this machine is not enough for this ({error}); ask for less of it")
+        _fail(f"not enough memory on this machine ({error}); reduce the size of the job")
 
 
 def _fail(message: str) -> NoReturn:

@@ -38,7 +38,7 @@ def audit_plan(
         typer.Option(
             "--precision",
             metavar="0.03",
-            help="Half the width the interval may have (default: 0.05).",
+            help="Target half-width of the interval (margin of error; default: 0.05).",
             show_default=False,
         ),
     ] = None,
@@ -52,8 +52,8 @@ def audit_plan(
         bool,
         typer.Option(
             "--sequential",
-            help="Label some, look, label more: a longer sheet, for `quantify --sequential`, whose "
-            "interval holds at every look.",
+            help="Label some, check, label more: a longer sheet for `quantify --sequential`, whose "
+            "interval is valid at every look.",
         ),
     ] = False,
     out: Annotated[
@@ -74,12 +74,12 @@ def audit_plan(
     level: Level = 0.95,
     seed: Seed = 0,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a file that is there, labels and all.")
+        bool, typer.Option("--overwrite", help="Replace an existing file, including its labels.")
     ] = False,
 ) -> None:
-    """Draw random items of a sample for people to label, as many as a precision needs.
+    """Draw random items to label by hand, as many as a given precision needs.
 
-    The answer says what to run once they are labelled.
+    The output says what to run once they are labelled.
 
     The file has the items in random order, with their number and an empty column for the label.
     Fill it in from the top (stopping early is fine) and give it to `quantify --audit`.
@@ -126,8 +126,9 @@ def audit_plan(
     )
     if every and plan.attainable > plan.precision:
         typer.echo(
-            f"More cannot be had from {plan.n_items:,} items: with all of them labelled it is "
-            f"about plus or minus {percent(plan.attainable)}."
+            f"{plan.n_items:,} items cannot give more precision: with all of them labelled it "
+            f"is about "
+            f"plus or minus {percent(plan.attainable)}."
         )
     if sequential:
         likely, most = (
@@ -135,8 +136,8 @@ def audit_plan(
             for n in (plan.n_labels, plan.n_counting)
         )
         typer.echo(
-            f"That is for one look. With a look whenever you like it takes about {likely} labels, "
-            f"or {most} if the scores are of no help: label 20 from the top, look, label more."
+            f"That is for a single look. If you check as you go, it takes about {likely} labels, "
+            f"or {most} if the scores do not help: label 20 from the top, check, label more."
         )
     if out is None:
         typer.echo("Add --out FILE.csv to draw them.")

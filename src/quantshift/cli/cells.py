@@ -13,6 +13,8 @@ from quantshift.nouns import counted
 
 LINE_EVERY_SECONDS = 10.0
 
+STARTING = "starting workers; the first run on a machine also compiles, about 30 s"
+
 
 @contextmanager
 def cell_progress(console: Console) -> Iterator[Callable[[RunProgress], None]]:
@@ -28,7 +30,7 @@ def cell_progress(console: Console) -> Iterator[Callable[[RunProgress], None]]:
         TextColumn("{task.fields[note]}", markup=False),
     )
     with Bar(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=None, note="starting workers")
+        task = bar.add_task("", total=None, note=STARTING)
 
         def report(progress: RunProgress) -> None:
             bar.update(

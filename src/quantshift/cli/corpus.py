@@ -16,14 +16,14 @@ from quantshift.corpora.reviews import MIN_CHARS, MIN_USEFUL, import_reviews, pa
 from quantshift.nouns import counted
 
 app = typer.Typer(
-    help="Make corpora of reviews and look into them.",
+    help="Create and inspect corpora of reviews.",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
 
 Out = Annotated[
     Path,
-    typer.Option("--out", "-o", help="The corpus folder to make.", metavar="DIR"),
+    typer.Option("--out", "-o", help="The corpus folder to create.", metavar="DIR"),
 ]
 MinChars = Annotated[
     int, typer.Option("--min-chars", min=0, help="Drop texts with fewer characters.")
@@ -81,9 +81,9 @@ def import_(
 ) -> None:
     """Import review files into a corpus folder.
 
-    The layout follows from the name: .json, .jsonl (one JSON object per line, with reviewText,
+    The format is inferred from the name: .json, .jsonl (one JSON object per line, with reviewText,
     overall, and helpful or vote), .txt (star<TAB>text), .csv, .tsv, .parquet; all but Parquet
-    also with .gz behind or in a .zip.
+    also compressed as .gz or in a .zip.
 
     Examples:
 
@@ -120,7 +120,7 @@ def describe_(
     ] = 3,
     verify: Annotated[
         bool,
-        typer.Option("--verify", help="First check all hashes, also of its counts."),
+        typer.Option("--verify", help="First check all hashes, including those of its counts."),
     ] = False,
 ) -> None:
     """Show what is in a corpus: reviews, star shares, lengths, filters, first rows.
@@ -150,14 +150,14 @@ def fetch(
     data_set: Annotated[DataSet, typer.Argument(help="What to fetch.", show_default=False)],
     out: Out,
     url: Annotated[
-        str, typer.Option("--url", help="Listing of the record, if not Zenodo's.")
+        str, typer.Option("--url", help="URL of the record, if not on Zenodo.")
     ] = REVIEWS_URL,
     downloads: Annotated[
         Path | None,
         typer.Option(
             "--downloads",
             metavar="DIR",
-            help="Where to keep the files (default: DIR.downloads beside the corpus).",
+            help="Where to keep the files (default: DIR.downloads next to the corpus).",
             show_default=False,
         ),
     ] = None,
@@ -166,7 +166,7 @@ def fetch(
 ) -> None:
     """Download a public data set (Zenodo record 8421611) and import it.
 
-    An interrupted download continues when the command is repeated.
+    Run the command again to continue an interrupted download.
 
     Example: quantshift corpus fetch reviews --out amazon
     """
@@ -188,7 +188,7 @@ def fetch(
 def tokenise(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A corpus folder.")],
 ) -> None:
-    """Count the words of a corpus, once; `quantshift run` does it when it is missing.
+    """Count the words of a corpus once; `quantshift run` does it if needed.
 
     Example: quantshift corpus tokenise reviews
     """
@@ -209,7 +209,7 @@ def synthetic(
     ] = 20_000,
     seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same corpus.")] = 0,
 ) -> None:
-    """Make a synthetic corpus of two categories and five stars; needs no download.
+    """Create a synthetic corpus of two categories and five stars; needs no download.
 
     Example: quantshift corpus synthetic --out synthetic --documents 20000
     """

@@ -1,5 +1,6 @@
 """`quantshift data`: make data sets of tables, arrays and posteriors, and look into them."""
 
+import shlex
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -8,16 +9,20 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from quantshift.cli.progress import share_progress
+from quantshift.cli.progress import byte_progress, share_progress
 from quantshift.data.arrays import DataFile
 from quantshift.data.assembly import Wishes
-from quantshift.data.description import describe, find, render, render_list
+from quantshift.data.description import describe, find, find_embedded, render, render_list
+from quantshift.data.embedded import EMBEDDED
+from quantshift.data.fetching import RECORDS, fetch_record
 from quantshift.data.folder import DataFolder
 from quantshift.data.importing import import_arrays, import_table
+from quantshift.data.lequa import import_lequa, is_lequa
+from quantshift.data.sources import source_at
 from quantshift.errors import UserError
 
 app = typer.Typer(
-    help="Make data sets of your own tables, arrays and posteriors, and look into them.",
+    help="Create and inspect data sets from your own tables, arrays and posteriors.",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
@@ -31,19 +36,27 @@ class Format(StrEnum):
     JSON = "json"
 
 
+class Record(StrEnum):
+    """The records that can be fetched."""
+
+    LEQUA2022 = "lequa2022"
+    LEQUA2024 = "lequa2024"
+
+
 Shown = Annotated[Format, typer.Option("--format", "-f", help="How to show it.")]
 
 
 @app.command("import")
 def import_(
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="The data-set folder to make.")
+        Path, typer.Option("--out", "-o", metavar="DIR", help="The data-set folder to create.")
     ],
     table: Annotated[
         Path | None,
         typer.Argument(
             metavar="TABLE",
-            help="A table: .csv, .tsv, .txt (as CSV), .jsonl, .parquet, .xlsx; text also as .gz.",
+            help="A table: .csv, .tsv, .txt (as CSV), .jsonl, .parquet, .xlsx; text also as .gz. "
+            "Or the folder of a task of the LeQua challenges, which needs no --label.",
             show_default=False,
         ),
     ] = None,
@@ -59,7 +72,8 @@ def import_(
         typer.Option(
             "--categories",
             metavar="COL",
-            help="Column that covariate shifts go by; it is no feature. With arrays: FILE:COL, "
+            help="Column that defines covariate shifts; not used as a feature. With arrays: "
+            "FILE:COL, "
             "FILE.npy, or a column of the table of the labels.",
         ),
     ] = None,
@@ -68,7 +82,7 @@ def import_(
         typer.Option(
             "--groups",
             metavar="A,B",
-            help="Columns that natural shifts go by; they are no features.",
+            help="Columns that define natural shifts; not used as features.",
         ),
     ] = None,
     drop: Annotated[
@@ -125,7 +139,7 @@ def import_(
         ),
     ] = None,
     ordinal: Annotated[
-        bool, typer.Option("--ordinal", help="Labels are numbers whose order means something.")
+        bool, typer.Option("--ordinal", help="The labels are ordered numbers (ordinal classes).")
     ] = False,
     positive: Annotated[
         str | None,
@@ -141,13 +155,36 @@ def import_(
             "--fewest", metavar="N", min=0, help="Leave out classes with fewer rows than this."
         ),
     ] = 0,
+    test_share: Annotated[
+        float,
+        typer.Option(
+            "--test-share",
+            metavar="SHARE",
+            help="Keep this share of every class for testing, in all experiments (default: every "
+            "experiment splits the items itself).",
+            show_default=False,
+        ),
+    ] = 0.0,
+    max_train: Annotated[
+        int,
+        typer.Option(
+            "--max-train",
+            metavar="N",
+            min=0,
+            help="With --test-share: train on at most so many items and test on all others.",
+            show_default=False,
+        ),
+    ] = 0,
+    split_seed: Annotated[
+        int, typer.Option("--split-seed", metavar="N", min=0, help="Seed of that split.")
+    ] = 0,
     name: Annotated[
         str | None,
-        typer.Option("--name", help="Its name in results (default: the name of the folder)."),
+        typer.Option("--name", help="Name in results (default: the name of the folder)."),
     ] = None,
     title: Annotated[
         str | None,
-        typer.Option("--title", help="What people call it (default: the name of the file)."),
+        typer.Option("--title", help="Display name (default: the name of the file)."),
     ] = None,
     lenient: Annotated[
         bool, typer.Option("--lenient", help="Take every line of a CSV table as a row.")
@@ -161,11 +198,11 @@ def import_(
 ) -> None:
     """Import a table, arrays or posteriors into a data-set folder.
 
-    Of a table all columns but the label are features: numbers, categories and truth values, told
-    by their cells; gaps are welcome. Rows without label are left out. Columns that are constant,
-    all gaps, dates, or different in nearly every row are no features. `describe` shows what became
-    of each row and column. How columns become numbers is learnt in each experiment, from its
-    training items alone.
+    Of a table all columns but the label are features: numbers, categories and booleans, inferred
+    from their cells; missing values are fine. Rows without label are left out. Columns that are
+    constant, entirely missing, dates, or different in nearly every row are not used as features.
+    `describe` shows what became of each row and column. How columns become numbers is learnt in
+    each experiment, from its training items alone.
 
     Examples:
 
@@ -175,12 +212,17 @@ def import_(
 
     quantshift data import grades.csv --label grade --ordinal --groups school,subject --out grades
 
+    quantshift data import yeast.csv --label class --fewest 100 --test-share 0.3 --max-train 25000
+    --out yeast
+
     quantshift data import --features X.npz --labels y.csv:class --out vectors
 
     quantshift data import --posteriors p.npy --labels y.npy --positive spam --out mine
 
-    quantshift data import training_data.txt --label label --samples dev_samples
-    --prevalences dev_prevalences.txt --out lequa
+    quantshift data import items.csv --label label --samples weeks --prevalences weeks.csv
+    --out weeks
+
+    quantshift data import T1/public --out lequa-t1
     """
     wishes = Wishes(
         ordinal=ordinal,
@@ -188,6 +230,9 @@ def import_(
         fewest=fewest,
         samples=samples,
         prevalences=prevalences,
+        test_share=test_share,
+        max_train=max_train,
+        split_seed=split_seed,
         name=name,
         title=title,
         overwrite=overwrite,
@@ -195,7 +240,12 @@ def import_(
     arrays = {"--features": features, "--posteriors": posteriors, "--labels": labels}
     columns = {"--label": label, "--text": text, "--drop": drop, "--codes": codes}
     with share_progress(Console(stderr=True)) as progress:
-        if table is not None:
+        if table is not None and is_lequa(table):
+            why = "the folder of a task of LeQua has its own names for everything"
+            others = {"--categories": categories, "--groups": groups}
+            _refuse({**arrays, **columns, **others}, why)
+            data = import_lequa(table, out, wishes=wishes, progress=progress)
+        elif table is not None:
             _refuse(arrays, "a table needs none: name its column with --label")
             if label is None:
                 raise UserError(f"{table}: which column holds the labels? name it with --label")
@@ -235,33 +285,49 @@ def import_(
 
 @app.command("describe")
 def describe_(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A data-set folder.")],
+    folder: Annotated[
+        str,
+        typer.Argument(
+            metavar="DIR", help="A data-set folder, or the name of an embedded data set."
+        ),
+    ],
     format: Shown = Format.TEXT,  # noqa: A002 - the option's name
 ) -> None:
     """Show what is in a data set: classes, categories, columns, what was left out.
 
-    First all files are read and compared with their hashes.
+    All files are first checked against their hashes. For a folder with the name of an
+    embedded data set write ./NAME.
 
     Examples:
 
     quantshift data describe churn
 
+    quantshift data describe mixed-table
+
     quantshift data describe churn --format json > churn.json
     """
-    data = DataFolder.open(folder)
-    data.verify()
-    typer.echo(render(describe(data), format.value))
+    if folder in EMBEDDED:
+        source_at(folder)
+        description = describe(EMBEDDED[folder])
+    else:
+        data = DataFolder.open(folder)
+        data.verify()
+        description = describe(data)
+    typer.echo(render(description, format.value))
 
 
 @app.command("list")
 def list_(
     folders: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="DIR...", help="Where to look (default: here)."),
+        typer.Argument(
+            metavar="DIR...",
+            help="Where to look (default: the current folder and the embedded data sets).",
+        ),
     ] = None,
     format: Shown = Format.TEXT,  # noqa: A002 - the option's name
 ) -> None:
-    """List the data sets and corpora in folders.
+    """List the data sets and corpora in folders, and the embedded data sets.
 
     Examples:
 
@@ -269,12 +335,70 @@ def list_(
 
     quantshift data list tables corpora --format markdown
     """
-    places = folders or [Path()]
-    listed = find(places)
+    listed = find(folders) if folders else [*find([Path()]), *find_embedded()]
     if listed or format is Format.JSON:
         typer.echo(render_list(listed, format.value))
     else:
         typer.echo("no data sets there; make one with `quantshift data import`")
+
+
+@app.command("fetch")
+def fetch(
+    record: Annotated[
+        Record, typer.Argument(metavar="NAME", help="lequa2022 or lequa2024.", show_default=False)
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="The folder to unpack it into.")
+    ],
+    tasks: Annotated[
+        str | None,
+        typer.Option(
+            "--tasks",
+            metavar="T1,T2",
+            help="Only these tasks (default: all; they are large).",
+            show_default=False,
+        ),
+    ] = None,
+    url: Annotated[
+        str | None,
+        typer.Option("--url", help="Listing of the record, if not Zenodo's.", show_default=False),
+    ] = None,
+    downloads: Annotated[
+        Path | None,
+        typer.Option(
+            "--downloads",
+            metavar="DIR",
+            help="Where to keep the archives (default: DIR.downloads beside the folder).",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Download a public record and unpack it: LeQua 2022 (Zenodo 6546188) or 2024 (11661820).
+
+    Every file is compared with the checksum that the record lists. An interrupted download
+    continues when the command is repeated. What to run next is printed at the end.
+
+    Examples:
+
+    quantshift data fetch lequa2024 --tasks T1,T3 --out lequa2024
+
+    quantshift data fetch lequa2022 --out lequa2022
+    """
+    with byte_progress(Console(stderr=True)) as advance:
+        fetched = fetch_record(
+            record.value,
+            out,
+            tasks=_parted(tasks),
+            url=url,
+            downloads=downloads,
+            progress=lambda p: advance(p.file, p.bytes_done, p.bytes_total),
+        )
+    typer.echo(f"{RECORDS[record.value].title} in {out}")
+    if fetched.tasks:
+        typer.echo("next:")
+    for task in fetched.tasks:
+        command = ["quantshift", "data", "import", str(task), "--out", f"sets/{task.name}"]
+        typer.echo(f"  {shlex.join(command)}")
 
 
 def _parted(text: str | None) -> list[str]:

@@ -12,7 +12,6 @@ from quantshift.cli.machine import n_cores
 
 REQUIRED = (
     "jinja2",
-    "matplotlib",
     "numba",
     "numpy",
     "polars",
@@ -28,12 +27,15 @@ REQUIRED = (
     "vl-convert-python",
 )
 OPTIONAL_PACKAGES = {
+    "matplotlib": "figures of reports, and plots in notebooks (extra report)",
     "fastexcel": "Excel tables (extra excel)",
     "distributed": "runs on a Dask cluster (extra dask)",
+    "duckdb": "tables in DuckDB (extra warehouse)",
+    "adbc-driver-postgresql": "tables in PostgreSQL (extra warehouse)",
     "zensical": "the documentation (extra docs)",
     "mkdocstrings-python": "the documentation (extra docs)",
     "math-core": "the documentation (extra docs)",
-    "pandas": "data frames of pandas in, results as such out",
+    "pandas": "pandas data frames as input and output",
     "quapy": "the oracle of the test suite, and the other side of the benchmarks",
 }
 OPTIONAL_PROGRAMS = {
@@ -43,9 +45,9 @@ OPTIONAL_PROGRAMS = {
 
 
 def doctor() -> None:
-    """Show versions, cores, memory, and needed and optional parts, found or missing.
+    """Show versions, cores, memory, and required and optional packages, found or missing.
 
-    Put its output into a bug report.
+    Include its output in bug reports.
     """
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold", no_wrap=True)

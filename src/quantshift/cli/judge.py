@@ -1,6 +1,7 @@
 """`quantshift judge`: the true rate behind machine verdicts; `judge plan`: what to label next."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -48,7 +49,7 @@ class JudgeVerbs(TyperGroup):
     default = "table"
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """What is no verb is the table, or an option."""
+        """Anything that is not a verb is the table, or an option."""
         known = args and args[0] in self.commands
         return super().parse_args(ctx, args if known else [self.default, *args])
 
@@ -60,7 +61,7 @@ class JudgeVerbs(TyperGroup):
 
 app = typer.Typer(
     cls=JudgeVerbs,
-    help="What is the true rate behind machine verdicts?",
+    help="Estimate the true rate behind the verdicts of an LLM judge or any model.",
     rich_markup_mode="rich",
 )
 
@@ -95,7 +96,7 @@ Score = Annotated[
     typer.Option(
         "--score",
         metavar="COLUMN",
-        help="Column of a score, instead of a verdict or beside it.",
+        help="Column of a score, instead of or in addition to a verdict.",
         rich_help_panel=COLUMNS,
     ),
 ]
@@ -104,7 +105,8 @@ Id = Annotated[
     typer.Option(
         "--id",
         metavar="COLUMN",
-        help="Column that names the items: joins --labelled, and pairs what is compared.",
+        help="Column that identifies the items: joins --labelled, and pairs the items of a "
+        "comparison.",
         rich_help_panel=COLUMNS,
     ),
 ]
@@ -123,7 +125,7 @@ Map = Annotated[
     typer.Option(
         "--map",
         metavar="VERDICT=LABEL,...",
-        help="Which verdict says which label, where it is not obvious: pass=1,fail=0.",
+        help="Which verdict means which label, where it is not obvious: pass=1,fail=0.",
         rich_help_panel=COLUMNS,
     ),
 ]
@@ -150,8 +152,9 @@ def judge(
         typer.Option(
             "--labels",
             metavar="random|by-verdict|by-label|elsewhere",
-            help="How the labelled items were chosen: at random; so many of each verdict; so many "
-            "of each label; or they are other items. Guessed if you do not say, and checked.",
+            help="How the labelled items were chosen: at random; a number of each verdict; a "
+            "number "
+            "of each label; or they are other items. Guessed if not given, and checked.",
             rich_help_panel=TABLES,
         ),
     ] = None,
@@ -159,7 +162,7 @@ def judge(
         bool,
         typer.Option(
             "--insist",
-            help="Go by --labels although the table contradicts it.",
+            help="Trust --labels even if the table contradicts it.",
             rich_help_panel=TABLES,
         ),
     ] = False,
@@ -170,7 +173,7 @@ def judge(
         typer.Option(
             "--by",
             metavar="COLUMN",
-            help="Judge the groups of this column one by one.",
+            help="Estimate a rate for each group of this column.",
             rich_help_panel=TABLES,
         ),
     ] = None,
@@ -179,7 +182,7 @@ def judge(
         typer.Option(
             "--compare",
             metavar="A,B",
-            help="The difference of two groups of --by; on the same items with --id.",
+            help="The difference between two groups of --by; on the same items with --id.",
             rich_help_panel=TABLES,
         ),
     ] = None,
@@ -192,8 +195,8 @@ def judge(
         typer.Option(
             "--sensitivity",
             metavar="0.9,0.85-0.94",
-            help="If known, instead of labels: how often the verdict is positive where the truth "
-            "is, with its 95% limits.",
+            help="If known, instead of labels: how often the verdict is positive when the true "
+            "label is, with its 95% limits.",
             rich_help_panel=ESTIMATE,
         ),
     ] = None,
@@ -202,7 +205,7 @@ def judge(
         typer.Option(
             "--specificity",
             metavar="0.97,0.95-0.99",
-            help="The same for the negative ones.",
+            help="The same for the negative class.",
             rich_help_panel=ESTIMATE,
         ),
     ] = None,
@@ -214,15 +217,17 @@ def judge(
     overwrite: Overwrite = False,
     fail_if: FailIf = None,
 ) -> None:
-    """What is the true rate behind machine verdicts? From people's labels of a few items.
+    """Estimate the true rate behind the verdicts of an LLM judge or any
+    model.
 
-    A model has judged every item (an LLM judge, a moderation classifier, a test), people some of
-    them. How these were chosen decides how to reckon: say it with --labels.
+    A model has judged every item (an LLM judge, a moderation classifier, a diagnostic test), and
+    peoplef have labelled some of them. The right calculation depends on how those items were
+    chosen: say so with --labels.
 
     `quantshift judge plan` says which items to label next.
 
-    Exit code 0: fine; 2: wrong input, told in one line; 3: a condition of --fail-if holds; 4: a
-    group cannot be estimated.
+    Exit code 0: fine; 2: invalid input, reported in one line; 3: a condition of --fail-if holds;
+    4: a group cannot be estimated.
 
     Examples:
 
@@ -264,7 +269,7 @@ def judge(
     # Before anything is written: a class that is not there is an error of the command.
     failed = [line for condition in conditions for line in condition.failures(result)]
     typer.echo(result.to_json() if as_json else render_text(result))
-    for line in outputs.write(lambda: _page(result), lambda: render_csv(result)):
+    for line in outputs.write(lambda: _page(result, conditions), lambda: render_csv(result)):
         if not as_json:
             typer.echo(line)
     leave(failed, can_be_estimated=all(batch.can_be_estimated for batch in result.batches))
@@ -287,14 +292,17 @@ def plan(
         typer.Option(
             "--precision",
             metavar="0.03",
-            help="Half the width the interval may have (default: 0.05).",
+            help="Target half-width of the interval (margin of error; default: 0.05).",
             show_default=False,
         ),
     ] = None,
     n_labels: Annotated[
         int | None,
         typer.Option(
-            "--n-labels", metavar="100", min=1, help="Instead: how many items you can label."
+            "--n-labels",
+            metavar="100",
+            min=1,
+            help="Instead of --precision: how many items you can label.",
         ),
     ] = None,
     how: Annotated[
@@ -302,7 +310,7 @@ def plan(
         typer.Option(
             "--how",
             metavar="random|by-verdict|by-score",
-            help="How to draw them (default: by score if there is one, else by verdict).",
+            help="How to choose them (default: by score if there is one, otherwise by verdict).",
             show_default=False,
         ),
     ] = None,
@@ -313,7 +321,7 @@ def plan(
     level: Level = 0.95,
     seed: Seed = 0,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a file that is there, labels and all.")
+        bool, typer.Option("--overwrite", help="Replace an existing file, including its labels.")
     ] = False,
 ) -> None:
     """Which items should people label next, and how many?
@@ -355,7 +363,7 @@ def plan(
         f"{percent(found.half_width)}{instead}{in_all if instead else ''}."
     )
     if precision is not None and found.half_width > 1.1 * precision:
-        typer.echo("More cannot be had from these items.")
+        typer.echo("These items cannot give more precision.")
     if len(sheet.strata) > 1:
         for name, n in sheet.strata[:MOST_STRATA]:
             typer.echo(f"  {name}: {n:,}")
@@ -366,10 +374,10 @@ def plan(
     typer.echo(f"items to label in {out}" if out else "Add --out FILE.csv to draw them.")
 
 
-def _page(result: Judgement) -> str:
+def _page(result: Judgement, conditions: Sequence[Condition]) -> str:
     from quantshift.judging.page import render_page
 
-    return render_page(result)
+    return render_page(result, conditions=conditions)
 
 
 def _pair(option: str | None) -> tuple[str, str] | None:
@@ -377,7 +385,7 @@ def _pair(option: str | None) -> tuple[str, str] | None:
         return None
     pair = names(option)
     if len(pair) != 2:
-        raise UserError(f"{option!r} names no two groups; write A,B", arguments=["compare"])
+        raise UserError(f"{option!r} does not name two groups; write A,B", arguments=["compare"])
     return pair[0], pair[1]
 
 
@@ -391,7 +399,7 @@ def _map(option: str | None) -> dict[str, str]:
     for entry in names(option):
         verdict, sign, label = (part.strip() for part in entry.partition("="))
         if not (verdict and sign and label):
-            raise UserError(f"{entry!r} maps nothing; write VERDICT=LABEL", arguments=["map"])
+            raise UserError(f"{entry!r} is not a mapping; write VERDICT=LABEL", arguments=["map"])
         told[verdict] = label
     return told
 
@@ -407,7 +415,7 @@ def _rate(name: str, option: str | None) -> float | tuple[float, float, float] |
     found = _RATE.fullmatch(option.strip())
     if found is None:
         raise UserError(
-            f"{option!r} is no {name}; write 0.9, or with limits 0.9,0.85-0.94", arguments=[name]
+            f"{option!r} is not a {name}; write 0.9, or with limits 0.9,0.85-0.94", arguments=[name]
         )
     rate = float(found["rate"])
     return rate if found["low"] is None else (rate, float(found["low"]), float(found["high"]))

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from quantshift import catalogue
 from quantshift.experiments.experiment import Experiment
-from quantshift.experiments.loading import library
+from quantshift.experiments.loading import library, suites
 from quantshift.nouns import counted
 
 
@@ -23,7 +23,7 @@ class Kind(StrEnum):
 
 def list_(
     kind: Annotated[
-        Kind | None, typer.Argument(help="Only these (default: all).", show_default=False)
+        Kind | None, typer.Argument(help="Show only these (default: all).", show_default=False)
     ] = None,
 ) -> None:
     """List the quantifiers and shifts, with what each assumes, and the experiments.
@@ -44,20 +44,17 @@ def list_(
         ]
         console.print(_table("Shifts", "what changes", rows))
     if kind in (None, Kind.EXPERIMENTS):
-        rows = [
-            (
-                name,
-                experiment.title,
-                _size(experiment),
-            )
-            for name, experiment in library().items()
-        ]
-        console.print(_table("Experiments", "full size", rows))
+        everything = library()
+        for suite, names in suites().items():
+            rows = [(n, everything[n].title, _size(everything[n])) for n in names]
+            console.print(_table(f"Experiments of the suite {suite}", "full size", rows))
 
 
 def _size(experiment: Experiment) -> str:
-    if experiment.n_test_samples is None:
+    if experiment.shift.from_groups:
         return "as many training sets as the data have groups"
+    if experiment.n_test_samples is None:
+        return "the samples that come with the data"
     training = counted(experiment.n_training_sets, "training set")
     return f"{training} x {experiment.n_test_samples} samples"
 

@@ -17,7 +17,7 @@ def migrate(
         Path, typer.Argument(metavar="DIR", help="A folder of results.", show_default=False)
     ],
 ) -> None:
-    """Bring results of an older version up to date; the old ones are kept as DIR.v1."""
+    """Upgrade results of an older version; the old ones are kept as DIR.v1."""
     console = Console()
 
     def say(text: str) -> None:
@@ -37,4 +37,4 @@ def migrate(
         say("run the same experiments again to compute what was left out")
     say(f"the old results are kept in {done.kept}; delete it when you no longer need it")
     if done.foreign:
-        say(f"{len(done.foreign)} files that are no results are there, and only there")
+        say(f"{len(done.foreign)} files that are not results are there, and only there")

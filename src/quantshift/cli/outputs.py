@@ -1,4 +1,5 @@
-"""The page and the table that verbs on own tables write beside their answer, and how they end."""
+"""The page and the table that verbs on own tables write in addition to their output, and how they
+end."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -40,7 +41,7 @@ class Outputs:
                 )
 
     def write(self, page: Callable[[], str], table: Callable[[], str]) -> Iterator[str]:
-        """Write both; what to tell of it, line by line."""
+        """Write both; returns what to print, line by line."""
         written = []
         for path, content, what, ours in (
             (self.html, page, "page", is_page),
@@ -53,9 +54,12 @@ class Outputs:
         yield from ["", *written] if written else []
 
 
-def leave(failed: Sequence[str], *, can_be_estimated: bool) -> None:
-    """End with the exit code that scripts go by; nothing happens if all is well."""
-    for line in failed:
+def leave(failed: Sequence[str], *, can_be_estimated: bool, told: bool = False) -> None:
+    """End with the exit code that scripts go by; nothing happens if all is well.
+
+    told: whether the failures were printed already.
+    """
+    for line in () if told else failed:
         typer.echo(f"failed: {line}", err=True)
     if not can_be_estimated:
         raise typer.Exit(CANNOT_BE_ESTIMATED)

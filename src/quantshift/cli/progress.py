@@ -1,7 +1,7 @@
 """Progress of long work: a bar on a terminal, a line now and then elsewhere.
 
 Work reports with a function of three: what is being done, how much of it is done, and how much
-there is in all, 0 if nobody knows.
+there is in all, 0 if unknown.
 """
 
 import time
@@ -37,9 +37,19 @@ def byte_progress(console: Console) -> AbstractContextManager[Advance]:
     return _reporting(console, (DownloadColumn(), TransferSpeedColumn()), byte_line)
 
 
-def item_progress(console: Console) -> AbstractContextManager[Advance]:
-    """Progress of work that is counted in rows, replicates, documents."""
-    return _reporting(console, (_CountColumn(),), item_line)
+@contextmanager
+def item_progress(console: Console) -> Iterator[Advance]:
+    """Progress of work that is counted in rows, replicates, documents.
+
+    Compiled loops that are not on disk yet are announced: nothing moves while they are compiled.
+    """
+    from quantshift.compiled import announced
+
+    def say(line: str) -> None:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    with announced(say), _reporting(console, (_CountColumn(),), item_line) as advance:
+        yield advance
 
 
 def share_progress(console: Console) -> AbstractContextManager[Advance]:

@@ -1,15 +1,25 @@
 """`quantshift quantify`: prevalences in the user's own tables."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
+from quantshift.cli.history_options import (
+    ALARM,
+    HISTORY,
+    Baseline,
+    BaselineFrom,
+    FalseAlarms,
+    LooksPerYear,
+)
 from quantshift.cli.outputs import Outputs, leave
 from quantshift.cli.progress import item_progress
 from quantshift.cli.shared_options import (
     ESTIMATE,
+    OUTPUT,
     SCRIPTS,
     TABLES,
     AsJson,
@@ -39,6 +49,7 @@ from quantshift.cli.shared_options import (
     names,
     source,
 )
+from quantshift.errors import UserError
 from quantshift.own_data import quantify as quantify_tables
 from quantshift.own_data import render_csv, render_text
 from quantshift.own_data.audit_sheet import PRECISION
@@ -47,21 +58,44 @@ from quantshift.own_data.conditions import EVENTS, Condition, check_events, fail
 from quantshift.own_data.rendering import is_result_csv
 from quantshift.own_data.result import Quantification
 
+if TYPE_CHECKING:
+    from quantshift.history import Alarm, History
+
+_EVENTS = {**EVENTS, "alarm": ALARM}
+
 
 def quantify(
     sample: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             "--sample",
             metavar="FILE",
             help="The unlabelled table: a file, several (repeat the option), a pattern such as "
-            "'week-*.csv', a folder of Parquet files, or - for standard input. Every file is a "
+            "'week-*.csv', a folder of Parquet files, or - for standard input. Each file is a "
             "batch.",
             rich_help_panel=TABLES,
         ),
-    ],
+    ] = None,
     train: Train = None,
     model: Model = None,
+    sketch: Annotated[
+        Path | None,
+        typer.Option(
+            "--sketch",
+            metavar="FILE",
+            help="Instead of a sample: the counts of its scores (see `quantshift sketch`).",
+            rich_help_panel=TABLES,
+        ),
+    ] = None,
+    train_sketch: Annotated[
+        Path | None,
+        typer.Option(
+            "--train-sketch",
+            metavar="FILE",
+            help="With --sketch: the counts of labelled items' scores.",
+            rich_help_panel=TABLES,
+        ),
+    ] = None,
     audit: Annotated[
         Path | None,
         typer.Option(
@@ -75,8 +109,9 @@ def quantify(
         bool,
         typer.Option(
             "--sequential",
-            help="The audit goes on, with a look now and then: limits that hold at every look, and "
-            "how many more labels it takes.",
+            help="The audit continues while you check it now and then: a confidence interval "
+            "that stays valid at "
+            "every look, and how many more labels it needs.",
             rich_help_panel=TABLES,
         ),
     ] = False,
@@ -85,7 +120,7 @@ def quantify(
         typer.Option(
             "--precision",
             metavar="0.03",
-            help="With --sequential: half the width at which to stop.",
+            help="With --sequential: target half-width (margin of error) at which to stop.",
             rich_help_panel=TABLES,
         ),
     ] = PRECISION,
@@ -95,7 +130,7 @@ def quantify(
         typer.Option(
             "--by",
             metavar="COLUMN",
-            help="Divide the sample into batches by this column.",
+            help="Split the sample into batches by this column.",
             rich_help_panel=TABLES,
         ),
     ] = None,
@@ -104,7 +139,7 @@ def quantify(
         typer.Option(
             "--every",
             metavar="day|week|month",
-            help="If --by is a column of dates.",
+            help="Length of a batch, if --by is a column of dates.",
             rich_help_panel=TABLES,
         ),
     ] = None,
@@ -152,25 +187,58 @@ def quantify(
     html: Html = None,
     table: CsvTable = None,
     overwrite: Overwrite = False,
+    summary: Annotated[
+        bool,
+        typer.Option(
+            "--summary",
+            help="Print one line instead of the whole: the last batch, alarms, failed conditions.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
+    history: Annotated[
+        Path | None,
+        typer.Option(
+            "--history",
+            metavar="DIR",
+            help="Also append the estimates to the history in this folder (`quantshift history` "
+            "shows it). Batches are dated by their names (2026-03-02, 2026-W10) or, without a date "
+            "in them, by the day of the call; a batch that is measured again is kept, and the last "
+            "counts.",
+            rich_help_panel=HISTORY,
+        ),
+    ] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            "--at",
+            metavar="TIME",
+            help="The time of the call in the history, if not now: 2026-03-02T06:00.",
+            rich_help_panel=HISTORY,
+        ),
+    ] = None,
+    baseline: Baseline = None,
+    baseline_from: BaselineFrom = None,
+    false_alarms_per_year: FalseAlarms = None,
+    looks_per_year: LooksPerYear = None,
     fail_on: Annotated[
         str | None,
         typer.Option(
             "--fail-on",
-            metavar="shift,changed,unreliable",
+            metavar="shift,changed,unreliable,alarm",
             help="Exit code 3 if this holds for a batch. "
-            + " ".join(f"{name}: {meaning}." for name, meaning in EVENTS.items()),
+            + " ".join(f"{name}: {meaning}." for name, meaning in _EVENTS.items()),
             rich_help_panel=SCRIPTS,
         ),
     ] = None,
     fail_if: FailIf = None,
 ) -> None:
-    """How common is each class in new data? With an interval, and whether to believe it.
+    """Estimate how common each class is in new data, and whether to trust it.
 
-    Tables: CSV, TSV, JSON lines, Parquet, Excel. All columns that can be used are used, and the
-    answer says which, how, and which were left out and why.
+    Tables: CSV, TSV, JSON lines, Parquet, Excel. All usable columns are used, and the output says
+    which, how, and which were left out and why.
 
-    Exit code 0: fine; 2: wrong input, told in one line; 3: a condition of --fail-on or --fail-if
-    holds; 4: a batch cannot be estimated.
+    Exit code 0: fine; 2: invalid input, reported in one line; 3: a condition of --fail-on or
+    --fail-if holds; 4: a batch cannot be estimated.
 
     Examples:
 
@@ -187,16 +255,35 @@ def quantify(
         quantshift quantify --model model/ --sample new.csv --audit audited.csv
 
         quantshift quantify --train labelled.csv --sample new.csv --label churned --groups region
+
+        quantshift quantify --model model/ --sample 2026-03-02.csv --history history/ --summary
+
+        quantshift quantify --sketch week.parquet --train-sketch training.parquet
     """
     events = names(fail_on)
-    check_events(events)
+    check_events(events, _EVENTS)
+    if as_json and summary:
+        raise UserError("the answer is printed as JSON or as one line, not as both")
+    kept = _history(history, at, alarm="alarm" in events)
+    limits = {
+        "baseline": baseline,
+        "baseline_from": baseline_from,
+        "false_alarms_per_year": false_alarms_per_year,
+        "looks_per_year": looks_per_year,
+    }
+    if kept is not None:
+        kept.limits(**limits)
+        kept.check()
     conditions = [Condition.parse(text) for text in fail_if or ()]
     check_standard_input(sample, train)
-    outputs = Outputs(html, table, is_result_csv, [sample, train, model, audit], overwrite)
+    inputs = [sample, train, model, audit, sketch, train_sketch]
+    outputs = Outputs(html, table, is_result_csv, inputs, overwrite)
     outputs.check()
     with item_progress(Console(stderr=True)) as progress:
-        result = quantify_tables(
+        result = quantify_either(
             sample,
+            sketch,
+            train_sketch,
             train_on=source(train),
             model=model,
             label=label,
@@ -225,15 +312,74 @@ def quantify(
             progress=progress,
         )
     # Before anything is written: a class that is not there is an error of the command.
-    failed = failures(result, events, conditions)
-    typer.echo(result.to_json() if as_json else render_text(result))
-    for line in outputs.write(lambda: _page(result), lambda: render_csv(result)):
-        if not as_json:
+    own = [event for event in events if event != "alarm"]
+    failed = failures(result, own, conditions)
+    if not summary:
+        typer.echo(result.to_json() if as_json else render_text(result))
+    from quantshift.history.rendering import alarm_said, appended_said, summary_line
+
+    alarms: list[Alarm] = []
+    if kept is not None:
+        call = kept.append(result, at=at, conditions=fail_if or (), limits=kept.limits(**limits))
+        alarms = kept.alarms(call)
+    if summary:
+        typer.echo(summary_line(result, alarms, failed))
+    elif kept is not None and not as_json:
+        typer.echo(f"\n{appended_said(kept, alarms)}")
+    for line in outputs.write(lambda: _page(result, conditions), lambda: render_csv(result)):
+        if not as_json and not summary:
             typer.echo(line)
-    leave(failed, can_be_estimated=all(batch.can_be_estimated for batch in result.batches))
+    if "alarm" in events:
+        failed += map(alarm_said, alarms)
+    estimable = all(batch.can_be_estimated for batch in result.batches)
+    leave(failed, can_be_estimated=estimable, told=summary)
 
 
-def _page(result: Quantification) -> str:
+def _history(folder: Path | None, at: str | None, *, alarm: bool) -> "History | None":
+    if folder is None:
+        if alarm or at is not None:
+            raise UserError(
+                "alarms and the time of a call need a history: name its folder",
+                arguments=["history"],
+            )
+        return None
+    from quantshift.history import History
+    from quantshift.history.dates import moment_of
+
+    if at is not None:
+        moment_of(at)
+    return History.open(folder)
+
+
+def quantify_either(
+    sample: list[str] | None, sketch: Path | None, train_sketch: Path | None, **options: Any
+) -> Quantification:
+    """The answer from tables or, if there is one, from a sketch."""
+    if sketch is None:
+        if train_sketch is not None:
+            raise UserError(
+                "counts of labelled items need counts of a sample", arguments=["sketch"]
+            )
+        if not sample:
+            raise UserError("give a sample, or a sketch of one", arguments=["sample", "sketch"])
+        return quantify_tables(sample, **options)
+    from quantshift.sketches import quantify_sketch
+
+    taken = ("positive", "method", "level", "n_bootstrap", "simultaneous", "audit", "seed")
+    kept = {name: options[name] for name in (*taken, "progress")}
+    columns = {"label": options["label"], "batch": options["by"]}
+    unused = {"label", "by", "assume", "classifier", "precision", *kept}
+    if sample or any(value for name, value in options.items() if name not in unused):
+        raise UserError("a sketch has scores and nothing else: leave options of tables away")
+    return quantify_sketch(
+        sketch,
+        train_sketch,
+        audit_columns={name: column for name, column in columns.items() if column is not None},
+        **kept,
+    )
+
+
+def _page(result: Quantification, conditions: Sequence[Condition]) -> str:
     from quantshift.own_data.page import render_page
 
-    return render_page(result)
+    return render_page(result, conditions=conditions)

@@ -16,6 +16,7 @@ from quantshift.experiments.planning import planned
 from quantshift.metrics import MEASURES
 from quantshift.nouns import counted
 from quantshift.results.description import REPORT
+from quantshift.results.predictions import write_predictions
 from quantshift.results.store import ResultStore
 
 LINE_EVERY_SECONDS = 5.0
@@ -69,7 +70,7 @@ def report(
             "--measure",
             "-m",
             metavar="NAME",
-            help=f"What an error is: {', '.join(MEASURES)}.",
+            help=f"The error measure: {', '.join(MEASURES)}.",
         ),
     ] = "ae",
     methods: Annotated[
@@ -86,8 +87,18 @@ def report(
         typer.Option(help="Compare with the published numbers.", show_default=False),
     ] = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace files that are not of a report.")
+        bool, typer.Option("--overwrite", help="Replace files that are not part of a report.")
     ] = False,
+    predictions: Annotated[
+        Path | None,
+        typer.Option(
+            "--predictions",
+            metavar="DIR",
+            help="Instead of a report: write the estimates of given samples into this folder as "
+            "the LeQua challenges evaluate them, a file per method (id, then a column per class).",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Turn results into a web page, tables, figures and a summary; nothing is run again.
 
@@ -102,18 +113,25 @@ def report(
         quantshift report runs/paper --out paper/tables --formats tex --formats pdf
 
         quantshift report runs/mine --measure rae --methods SLD,PACC,Mine
+
+        quantshift report runs/lequa --predictions predictions --methods SLD
     """
+    console = Console()
+    store = ResultStore.open(results)
+    chosen = listed(methods) if methods else None
+    if predictions is not None:
+        written_files = write_predictions(store, predictions, methods=chosen)
+        _say(console, f"{counted(len(written_files), 'file')} of predictions in {predictions}")
+        return
     # Reports need packages that no other verb does, and these take a second to import.
     from quantshift.report.build import FORMATS, build_report
 
-    console = Console()
-    store = ResultStore.open(results)
     with _report_progress(console) as progress:
         written = build_report(
             store,
             out,
             measure=measure,
-            methods=listed(methods) if methods else None,
+            methods=chosen,
             formats=[str(name) for name in formats] if formats else FORMATS,
             against_paper=against is Reference.PAPER,
             planned=planned(store.description),
@@ -123,16 +141,16 @@ def report(
         )
     folder = (out or results / REPORT).resolve()
     page = folder / "report.html"
-
-    def say(text: str) -> None:
-        console.print(text, highlight=False, markup=False, soft_wrap=True)
-
     for gap in written.gaps:
-        say(f"not complete: {gap}")
-    say(f"{counted(len(written.files), 'file')} in {folder}")
+        _say(console, f"not complete: {gap}")
+    _say(console, f"{counted(len(written.files), 'file')} in {folder}")
     if folder / page.name in [path.resolve() for path in written.files]:
         size = page.stat().st_size / 1e6
-        say(f"open {page.as_uri()} in a browser ({size:.1f} MB, needs no network)")
+        _say(console, f"open {page.as_uri()} in a browser ({size:.1f} MB, needs no network)")
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
 def listed(names: str) -> list[str]:
@@ -146,7 +164,7 @@ def listed(names: str) -> list[str]:
 
 @contextmanager
 def _report_progress(console: Console) -> Iterator[Callable[[str], None]]:
-    """A function to tell what is being worked on: a live line on a terminal, else lines."""
+    """A function that shows what is being worked on: a live line on a terminal, otherwise lines."""
     if not console.is_terminal:
         yield _line_reporter(console)
         return

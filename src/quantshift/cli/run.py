@@ -3,7 +3,6 @@
 import shlex
 import sys
 from collections.abc import Sequence
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -14,11 +13,12 @@ from rich.console import Console
 from quantshift.cli.cells import cell_progress
 from quantshift.cli.machine import n_cores
 from quantshift.cli.progress import item_progress
+from quantshift.cli.run_options import Cluster, Jobs, Profile, Redo, Settings
 from quantshift.corpora.corpus import Corpus
 from quantshift.data.sources import CorpusSource
 from quantshift.experiments.document import parse_overrides
 from quantshift.experiments.executors import executor
-from quantshift.experiments.loading import library_names, load_experiment
+from quantshift.experiments.loading import experiments_of, library_names, load_experiment
 from quantshift.experiments.planning import plan_table
 from quantshift.experiments.runner import REDO_FAILED, Run, RunSummary, run_experiments
 from quantshift.experiments.sources import sources_of
@@ -28,19 +28,13 @@ from quantshift.results.store import ResultStore
 from quantshift.tables import text_table
 
 
-class Profile(StrEnum):
-    """How large an experiment is."""
-
-    PAPER = "paper"
-    QUICK = "quick"
-
-
 def run(
     experiments: Annotated[
         list[str],
         typer.Argument(
             metavar="EXPERIMENT...",
-            help="Names (see `quantshift list experiments`) or TOML files.",
+            help="Names of experiments or suites (see `quantshift list experiments`), or TOML "
+            "files.",
             show_default=False,
         ),
     ],
@@ -48,13 +42,14 @@ def run(
         Path, typer.Option("--out", "-o", metavar="DIR", help="The folder of the results.")
     ],
     data: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Option(
             "--data",
             "--corpus",
             metavar="DIR",
-            help="A data set made with `quantshift data import`, or a corpus made with `quantshift "
-            "corpus import`; may be given several times (default: synthetic reviews).",
+            help="A data set made with `quantshift data import`, a corpus made with `quantshift "
+            "corpus import`, or the name of an embedded data set (see `quantshift data list`); may "
+            "be given several times (default: those the experiment names, or synthetic reviews).",
             show_default=False,
         ),
     ] = None,
@@ -62,52 +57,40 @@ def run(
         Profile | None,
         typer.Option(
             help="paper: full sizes (default with --data); quick: the same grids, smaller sizes "
-            "(default on the synthetic reviews).",
+            "(default without --data).",
             show_default=False,
         ),
     ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", "-j", help="Worker processes (default: all cores).", min=1),
-    ] = None,
-    cluster: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Run on this dask.distributed scheduler instead."),
-    ] = None,
-    redo: Annotated[
-        str | None,
-        typer.Option(metavar="failed|all|METHOD", help="Compute this again (default: nothing)."),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Override one value of the experiments, e.g. --set shift.train_size=1000.",
-        ),
-    ] = None,
+    jobs: Jobs = None,
+    cluster: Cluster = None,
+    redo: Redo = None,
+    settings: Settings = None,
     documents: Annotated[
         int, typer.Option(help="Size of the synthetic corpus, if no --data is given.", min=1)
     ] = 20_000,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the plan with its counts and stop.")
+        bool, typer.Option("--dry-run", help="Print the plan with its counts and exit.")
     ] = False,
 ) -> None:
-    """Run experiments; what is already in the results is not computed again.
+    """Run experiments; results that exist are not computed again.
 
     A TOML file may name Python classes, which are imported, with --dry-run too: an experiment file
     is code, so run only those you trust.
 
-    Killed or stopped with Ctrl-C, the same command resumes. Exit code 0: all is there; 1: some
-    cells have failed (see `quantshift status`); 2: wrong input; 130: stopped by Ctrl-C.
+    If it is killed or stopped with Ctrl-C, the same command resumes it. Exit code 0: complete; 1:
+    some cells have failed (see `quantshift status`); 2: invalid input; 130: stopped by Ctrl-C.
 
     Examples:
 
         quantshift run prior local --out runs/first
 
+        quantshift run multiclass knock-out --out runs/suites
+
         quantshift run prior covariate --data reviews --out runs/paper --jobs 2
 
         quantshift run prior --data churn --data adult --out runs/tables
+
+        quantshift run natural --data mixed-table --out runs/natural --profile quick
 
         quantshift run my.toml --data reviews --out runs/mine --set shift.test_repeats=10
     """
@@ -117,31 +100,30 @@ def run(
         load_experiment(
             e, profile=_profile(e, profile, on_own_data=bool(data)), overrides=overrides
         )
-        for e in experiments
+        for e in experiments_of(experiments)
     )
     sources = {e.name: sources_of(e, data or (), n_documents=documents) for e in loaded}
     prepared = Run(loaded, sources, out)
     if dry_run:
         store = ResultStore.open(out) if (out / "store.json").exists() else None
-        _say(console, text_table(plan_table(prepared.plan(store))))
+        say(console, text_table(plan_table(prepared.plan(store))))
         return
-    for folder in {s.path for own in sources.values() for s in own if isinstance(s, CorpusSource)}:
-        _tokenise_if_needed(folder, console)
+    tokenise_corpora(prepared, console)
     chosen = executor(jobs or n_cores(), cluster)
     try:
         with cell_progress(console) as progress:
             summary = run_experiments(prepared, chosen, redo=redo, progress=progress)
     except KeyboardInterrupt:
         command = resume_command(sys.argv[1:], redo)
-        _say(console, f"\nstopped; nothing is lost. To go on: {command}")
+        say(console, f"\nstopped; nothing is lost. To resume: {command}")
         raise typer.Exit(130) from None
-    _tell(summary, out, console)
+    tell_summary(summary, out, console)
     if summary.failures or summary.failed_before:
         raise typer.Exit(1)
 
 
 def resume_command(arguments: Sequence[str], redo: str | None) -> str:
-    """The command that goes on: without --redo all or METHOD, which would begin anew.
+    """The command that resumes: without --redo all or METHOD, which would start again.
 
     >>> resume_command(["run", "prior", "--redo", "all", "--out", "runs/a b"], "all")
     "quantshift run prior --out 'runs/a b'"
@@ -156,37 +138,47 @@ def resume_command(arguments: Sequence[str], redo: str | None) -> str:
 
 
 def _profile(experiment: str, wanted: Profile | None, *, on_own_data: bool) -> str:
-    # A file of one's own is run as it is written; it need not have a quick profile.
+    # A user's own file is run as it is written; it need not have a quick profile.
     quick = not on_own_data and experiment in library_names()
     return (wanted or (Profile.QUICK if quick else Profile.PAPER)).value
+
+
+def tokenise_corpora(run: Run, console: Console) -> None:
+    """Count the words of the run's corpora that have none counted yet."""
+    for folder in {
+        s.path for own in run.sources.values() for s in own if isinstance(s, CorpusSource)
+    }:
+        _tokenise_if_needed(folder, console)
 
 
 def _tokenise_if_needed(path: Path, console: Console) -> None:
     corpus = Corpus.open(path)
     if (corpus.path / FOLDER).exists():
         return
-    _say(console, f"counting the words of {path} (once)")
+    say(console, f"counting the words of {path} (once)")
     with item_progress(console) as advance:
         tokenise_corpus(corpus, progress=partial(advance, "documents"))
 
 
-def _tell(summary: RunSummary, out: Path, console: Console) -> None:
+def tell_summary(summary: RunSummary, out: Path, console: Console) -> None:
+    """Say what a run did, and how to try again what failed."""
     for problem in summary.repaired:
-        _say(console, f"damaged and computed again: {problem}")
+        say(console, f"damaged and computed again: {problem}")
     minutes, seconds = divmod(round(summary.seconds), 60)
-    _say(console, f"{counted(summary.done, 'cell')} in {minutes}:{seconds:02d}; results in {out}")
+    say(console, f"{counted(summary.done, 'cell')} in {minutes}:{seconds:02d}; results in {out}")
     for line in summary.failures[:10]:
-        _say(console, f"failed: {line}", style="red")
+        say(console, f"failed: {line}", style="red")
     if len(summary.failures) > 10:
         more = counted(len(summary.failures) - 10, "more failure")
-        _say(console, f"... and {more}", style="red")
+        say(console, f"... and {more}", style="red")
     if summary.failed_before:
         failed = counted(summary.failed_before, "result")
-        _say(console, f"{failed} failed in an earlier run", style="red")
+        say(console, f"{failed} failed in an earlier run", style="red")
     if summary.failures or summary.failed_before:
-        _say(console, "to try them again: the same command with --redo failed")
+        say(console, "to try them again: the same command with --redo failed")
 
 
-def _say(console: Console, text: str, style: str | None = None) -> None:
+def say(console: Console, text: str, style: str | None = None) -> None:
+    """Print a line."""
     # One line stays one line, whatever the width: commands are copied, outputs are searched.
     console.print(text, markup=False, highlight=False, soft_wrap=True, style=style)

@@ -62,7 +62,7 @@ Features = Annotated[
     typer.Option(
         "--features",
         metavar="A,B,...",
-        help="Columns of numbers, categories, truth values and dates. Without --text only these "
+        help="Columns of numbers, categories, booleans and dates. Without --text only these "
         "are used; with neither, all columns that can be.",
         rich_help_panel=COLUMNS,
     ),
@@ -85,7 +85,7 @@ Id = Annotated[
     typer.Option(
         "--id",
         metavar="COLUMN",
-        help="Column that names the items; never used to estimate.",
+        help="Column that identifies the items; never used for estimating.",
         rich_help_panel=COLUMNS,
     ),
 ]
@@ -103,7 +103,7 @@ Missing = Annotated[
     typer.Option(
         "--missing",
         metavar="NA,unknown",
-        help="What stands for a missing label (default: an empty cell, NA, N/A, NaN, NULL, None).",
+        help="Values that mean a missing label (default: an empty cell, NA, N/A, NaN, NULL, None).",
         show_default=False,
         rich_help_panel=COLUMNS,
     ),
@@ -113,7 +113,7 @@ Positive = Annotated[
     typer.Option(
         "--positive",
         metavar="CLASS",
-        help="The class whose share comes first (default: the second of two).",
+        help="The class reported first (default: the second of two).",
         show_default=False,
         rich_help_panel=COLUMNS,
     ),
@@ -123,9 +123,9 @@ Groups = Annotated[
     typer.Option(
         "--groups",
         metavar="COLUMN",
-        help="Column of regions, years or sites in the labelled table: leave each of them out in "
-        "turn, and tell how every method would have erred on it. Dates and years are estimated "
-        "from those before them. Never used to estimate.",
+        help="Column of regions, years or sites in the labelled table: leave each one out in turn "
+        "and report how far off every method would have been on it. Dates and years are "
+        "estimated from earlier ones. Never used for estimating.",
         rich_help_panel=COLUMNS,
     ),
 ]
@@ -143,7 +143,7 @@ Method = Annotated[
     str,
     typer.Option(
         "--method",
-        help="auto, or a name of `quantshift list quantifiers`.",
+        help="auto, or a name from `quantshift list quantifiers`.",
         rich_help_panel=ESTIMATE,
     ),
 ]
@@ -153,13 +153,11 @@ Level = Annotated[
         "--level",
         min=0.5,
         max=0.999,
-        help="Confidence of the intervals.",
+        help="Confidence level of the intervals.",
         rich_help_panel=ESTIMATE,
     ),
 ]
-Seed = Annotated[
-    int, typer.Option("--seed", help="Of everything random.", rich_help_panel=ESTIMATE)
-]
+Seed = Annotated[int, typer.Option("--seed", help="Random seed.", rich_help_panel=ESTIMATE)]
 
 AsJson = Annotated[
     bool,
@@ -187,7 +185,7 @@ Overwrite = Annotated[
     bool,
     typer.Option(
         "--overwrite",
-        help="Replace a file that quantshift did not make.",
+        help="Replace a file that quantshift did not create.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -215,7 +213,7 @@ def names(option: str | None) -> tuple[str, ...]:
 
 
 def missing_names(option: str | None) -> tuple[str, ...] | None:
-    """What stands for a missing label, None for the usual."""
+    """Values that mean a missing label, None for the usual."""
     return None if option is None else names(option)
 
 

@@ -23,9 +23,9 @@ Results = Annotated[
 
 
 def status(results: Results) -> None:
-    """Show what is done, failed and to do in each experiment and data set, and how fast it went.
+    """Show what is done, failed and pending in each experiment and data set, and how fast it ran.
 
-    If the results are of a shift of somebody's own, its Python class is imported; no other is.
+    If the results use a custom shift, its Python class is imported; nothing else is.
     """
     console = Console()
     store = ResultStore.open(results)
@@ -71,7 +71,7 @@ def verify(
         typer.Option(
             "--repair",
             help="Remove damaged files, so that the next run redoes them; a damaged store.json is "
-            "made again from its parts.",
+            "rebuilt from its parts.",
         ),
     ] = False,
 ) -> None:

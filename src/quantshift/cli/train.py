@@ -33,7 +33,7 @@ from quantshift.own_data import train as train_model
 from quantshift.own_data.classifiers import AUTO, named_object
 from quantshift.own_data.folder import check_model_place, check_savable
 from quantshift.own_data.rendering import columns_said, rows_said
-from quantshift.own_data.words import groups_said, percent, shortened
+from quantshift.own_data.words import accuracy_said, groups_said, shortened
 
 
 def train(
@@ -73,9 +73,9 @@ def train(
     classifier: Classifier = AUTO,
     seed: Seed = 0,
 ) -> None:
-    """Learn from a labelled table once, quantify many samples later.
+    """Train a model on a labelled table once; quantify many samples later.
 
-    All columns that can be used are used; the answer says which, how, and which were left out.
+    All usable columns are used; the output says which, how, and which were left out.
 
     Examples:
 
@@ -118,7 +118,7 @@ def train(
     for note in told.notes:
         typer.echo(f"Warning  {note}")
     if told.accuracy is not None:
-        typer.echo(f"{told.classifier}: right on {percent(told.accuracy)} of unseen rows")
+        typer.echo(accuracy_said(told.classifier, told.accuracy))
     if model.groups is not None:
         typer.echo(groups_said(model.groups))
     typer.echo(f"method {model.method}; model in {out}")

@@ -1,4 +1,4 @@
-"""Room 1: raw files become a corpus on disk."""
+"""Raw files become a corpus on disk."""
 
 from typing import TYPE_CHECKING
 

@@ -41,7 +41,7 @@ CORPUS = FolderKind(
     noun="corpus",
     described="a corpus",
     keys=frozenset({"hash", "documents", "categories", "files", "origin"}),
-    absent="{folder} is no corpus: it {reason}; make one with `quantshift corpus import`",
+    absent="{folder} is not a corpus: it {reason}; make one with `quantshift corpus import`",
     cure="make the corpus again",
 )
 BLOCK_BYTES = 1 << 24
@@ -208,7 +208,7 @@ class CorpusWriter:
 
     Memory is bounded by the blocks given. With `overwrite`, an older corpus at `out` stays in
     place until the new one is complete, and files in it that are no part of the corpus stay in
-    any case; a folder that is no corpus is never replaced, nor one that `inputs` are part of.
+    any case; a folder that is not a corpus is never replaced, nor one that `inputs` are part of.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
-"""The public data set: download with resume, check, import.
+"""Public records: download with resume, check; the paper's reviews are imported as well.
 
-The reviews of the paper are Zenodo record 8421611. Its listing gives each file's name, size, MD5
-and address; the files that may hold reviews (`.txt`, `.gz`, `.zip`) are fetched and each becomes
-the category named by its stem (`Books.txt.gz` -> Books).
+The listing of a Zenodo record gives each file's name, size, MD5 and address. The reviews of the
+paper are record 8421611: the files that may hold reviews (`.txt`, `.gz`, `.zip`) are fetched and
+each becomes the category named by its stem (`Books.txt.gz` -> Books).
 
 A download goes to `NAME.part` and gets its name when the checksum is right. An interrupted one is
 continued with an HTTP range request; `If-Range` with the entity tag kept beside it makes the server
@@ -99,12 +99,12 @@ def fetch_reviews(
     )
 
 
-def list_files(url: str = REVIEWS_URL) -> tuple[RemoteFile, ...]:
-    """The files of a Zenodo record that may hold reviews."""
+def list_record(url: str) -> tuple[RemoteFile, ...]:
+    """All files of a Zenodo record, with the checksums that the record itself gives."""
     try:
         with _open(url, {}) as response:
             record = json.load(response)
-        listed = [_remote_file(entry) for entry in record["files"]]
+        return tuple(_remote_file(entry) for entry in record["files"])
     except UserError:
         raise
     except (ValueError, KeyError, TypeError) as error:
@@ -114,6 +114,11 @@ def list_files(url: str = REVIEWS_URL) -> tuple[RemoteFile, ...]:
         raise UserError(f"cannot reach {url} (it answers {error.code} {error.reason})") from error
     except (OSError, http.client.HTTPException) as error:
         raise UserError(f"cannot reach {url} ({_reason(error)}); try again later") from error
+
+
+def list_files(url: str = REVIEWS_URL) -> tuple[RemoteFile, ...]:
+    """The files of a Zenodo record that may hold reviews."""
+    listed = list_record(url)
     files = [
         file
         for file in listed
@@ -236,7 +241,7 @@ def _continue(file: RemoteFile, part: Path, report: Callable[[int], None]) -> No
 
 def _open(url: str, headers: dict[str, str]) -> Any:
     if urllib.parse.urlsplit(url).scheme not in ("http", "https"):
-        raise UserError(f"{url!r} is no web address; it must begin with https:// or http://")
+        raise UserError(f"{url!r} is not a web address; it must begin with https:// or http://")
     agent = f"quantshift/{importlib.metadata.version('quantshift')}"
     request = urllib.request.Request(url, headers={"User-Agent": agent, **headers})
     return urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS)
@@ -245,7 +250,7 @@ def _open(url: str, headers: dict[str, str]) -> Any:
 def _remote_file(entry: Any) -> RemoteFile:
     name, checksum = str(entry["key"]), str(entry["checksum"])
     if Path(name).name != name or not checksum.startswith("md5:"):
-        raise DataError(f"the listing has a file we cannot take: {name!r} ({checksum})")
+        raise DataError(f"the listing has a file that cannot be used: {name!r} ({checksum})")
     return RemoteFile(
         name, int(entry["size"]), checksum.removeprefix("md5:"), entry["links"]["self"]
     )

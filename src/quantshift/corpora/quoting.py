@@ -179,7 +179,7 @@ class _Check:
 
     def _error(self, line: int, column: str, what: str) -> DataError:
         return DataError(
-            f'{self.name}: line {line}: a quote (") is opened{column} and {what}; mend the line, '
+            f'{self.name}: line {line}: a quote (") is opened{column} and {what}; fix the line, '
             "or read the file line by line",
             arguments=["lenient"],
         )

@@ -265,7 +265,7 @@ def first_row(name: str, start: bytes, delimiter: str) -> tuple[str, ...]:
     try:
         names = tuple(next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), []))
     except csv.Error as error:
-        raise DataError(f"{name}: the first row is no header ({error})") from error
+        raise DataError(f"{name}: the first row is not a header ({error})") from error
     if not names:
         raise DataError(f"{name}: the file is empty")
     if any("\ufffd" in column for column in names):

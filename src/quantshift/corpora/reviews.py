@@ -351,7 +351,7 @@ class _Judge:
             raise DataError(f"{self.name}: the file is empty")
         if self.n_bad > self.n_rows / 2:
             raise DataError(
-                f"{self.name}: {self.n_bad} of the first {self.n_rows} {self.layout.unit}s are no "
+                f"{self.name}: {self.n_bad} of the first {self.n_rows} {self.layout.unit}s are not "
                 f"reviews ({self.first_bad}); the name promises {self.layout.looks_like}"
             )
 

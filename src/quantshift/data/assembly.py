@@ -21,8 +21,9 @@ from quantshift.data.content import Content
 from quantshift.data.items import AbstractItems
 from quantshift.data.reading import Progress
 from quantshift.errors import DataError, UserError
-from quantshift.shifts.given import Given
-from quantshift.types import Indices
+from quantshift.shifts.given import PART, Given
+from quantshift.shifts.pools import split_pools
+from quantshift.types import Codes, Indices
 
 MISSING = "(missing)"
 """The category or group of a row whose cell is empty."""
@@ -35,8 +36,15 @@ class Wishes:
     ordinal     the labels are numbers whose order means something
     positive    of two classes the one that comes last
     fewest      leave out the rows of classes that have fewer
-    samples     given samples: a table with the columns `sample` and `row`, or a folder of files
-    prevalences their true prevalences: a table, sample first, then a column per class
+    samples     given samples: a table with the columns `sample` and `row`, or a folder of files; or
+                several folders by the name of their part ("dev", "test"), which begins the names of
+                their samples
+    prevalences their true prevalences: a table, sample first, then a column per class; or a table
+                for each part
+    test_share  keep this share of every class for testing, in all experiments; 0: every experiment
+                splits the items itself
+    max_train   at most so many items are for training, all others for testing; 0: no limit
+    split_seed  of that split
     name        in results, fit for a folder (default: that of the folder)
     title       what people call it (default: the name of the main file)
     overwrite   replace an older data set, once the new one is complete
@@ -45,11 +53,23 @@ class Wishes:
     ordinal: bool = False
     positive: str | None = None
     fewest: int = 0
-    samples: Path | None = None
-    prevalences: Path | None = None
+    samples: Path | Mapping[str, Path] | None = None
+    prevalences: Path | Mapping[str, Path] | None = None
+    test_share: float = 0.0
+    max_train: int = 0
+    split_seed: int = 0
     name: str | None = None
     title: str | None = None
     overwrite: bool = False
+
+    @property
+    def sample_paths(self) -> tuple[Path, ...]:
+        """All files and folders of given samples and their prevalences."""
+        paths: list[Path] = []
+        for place in (self.samples, self.prevalences):
+            if place is not None:
+                paths += place.values() if isinstance(place, Mapping) else [place]
+        return tuple(paths)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +133,7 @@ def assemble(main: MainFile, wishes: Wishes, progress: Progress = None) -> tuple
         categories=None if categories is None else _names(categories, used, n_more),
         groups={name: _names(c, used, n_more) for name, c in main.beside.groups.items()},
         given=_given(samples.names, positions, joined, sorted(classes), wishes.prevalences),
+        test=_test_items(codes_of(joined, classes), wishes) if wishes.test_share else None,
         **parts,
     )
     n_unlabelled = int((~is_used & main.beside.labels.is_null().to_numpy()).sum())
@@ -147,6 +168,13 @@ class _Samples:
 def _samples(wishes: Wishes, n_rows: int, ragged: int) -> _Samples:
     if wishes.samples is None:
         return _Samples(())
+    if isinstance(wishes.samples, Mapping):
+        files = {
+            f"{part}{PART}{name}": path
+            for part, folder in wishes.samples.items()
+            for name, path in sampling.sample_files(folder).items()
+        }
+        return _Samples(tuple(files), files=files)
     if wishes.samples.is_dir():
         if wishes.prevalences is None:
             raise UserError(
@@ -158,7 +186,7 @@ def _samples(wishes: Wishes, n_rows: int, ragged: int) -> _Samples:
     if ragged:
         raise DataError(
             f"{ragged} rows of the data have too many or too few cells, so that the rows of the "
-            "samples could not be counted; mend them"
+            "samples could not be counted; fix them"
         )
     lists = sampling.read_lists(wishes.samples, n_rows)
     return _Samples(lists.names, lists=lists.rows)
@@ -169,12 +197,18 @@ def _given(
     positions: tuple[Indices, ...],
     labels: pl.Series,
     classes: list[Any],
-    truth: Path | None,
+    truth: Path | Mapping[str, Path] | None,
 ) -> Given | None:
     if not names:
         return None
     codes = codes_of(labels, classes)
-    if truth is not None:
+    if isinstance(truth, Mapping):
+        rows = []
+        for part, path in truth.items():
+            own = [n.partition(PART)[2] for n in names if n.startswith(f"{part}{PART}")]
+            rows.append(sampling.read_prevalences(path, own, classes))
+        prevalences = np.concatenate(rows)
+    elif truth is not None:
         prevalences = sampling.read_prevalences(truth, names, classes)
     else:
         prevalences = sampling.counted(positions, names, codes, len(classes))
@@ -190,6 +224,23 @@ def _given(
             "the samples"
         )
     return Given(np.flatnonzero(is_train), positions, prevalences, names)
+
+
+def _test_items(codes: Codes, wishes: Wishes) -> Indices:
+    """Positions of the items kept for testing, the same share of every class."""
+    train_share, classes = 1 - wishes.test_share, np.unique(codes)
+    if wishes.max_train:
+        # Every class is rounded to the nearest whole item, at most half an item up.
+        most = max(wishes.max_train - len(classes) / 2, 1)
+        train_share = min(train_share, most / len(codes))
+    train, test = split_pools(codes, train_share=train_share, seed=wishes.split_seed)
+    for part, what in ((train, "train on"), (test, "test")):
+        if len(np.unique(codes[part])) < len(classes):
+            raise DataError(
+                f"the split leaves no item of some class to {what}; leave out rare classes",
+                arguments=["fewest"],
+            )
+    return test
 
 
 def _reported(files: Mapping[str, Path], progress: Progress) -> Iterator[Path]:

@@ -60,13 +60,13 @@ class Frame:
         if self.ragged:
             raise DataError(
                 f"{self.name}: {self.ragged} rows have too many or too few cells "
-                f"({self.first_ragged}); mend them"
+                f"({self.first_ragged}); fix them"
             )
         return self
 
     def require(self, column: str) -> pl.Series:
         """The column, refused if there is none of that name, with the nearest that is one."""
-        _require(self.name, self.columns.columns, column)
+        require_column(self.name, self.columns.columns, column)
         return self.columns[column]
 
 
@@ -87,14 +87,14 @@ class OpenTable:
     def chunks(self, wanted: Sequence[str]) -> Generator[Chunk]:
         """The chunks with the wanted columns, which must be there; to be closed if not read out."""
         for column in wanted:
-            _require(self.name, self.columns, column)
+            require_column(self.name, self.columns, column)
         with explained(self.name):
             yield from self.read(list(dict.fromkeys(wanted)))
 
     def require(self, wanted: Sequence[str]) -> None:
         """Refuse names that are no columns, with the nearest that is one, and nested columns."""
         for column in wanted:
-            _require(self.name, self.columns, column)
+            require_column(self.name, self.columns, column)
             if column in self.nested:
                 raise DataError(
                     f"{self.name}: the cells of {column!r} are lists or objects; give each of "
@@ -123,7 +123,8 @@ def without_gaps(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.when(~is_gap).then(cs.string()), cs.float().fill_nan(None))
 
 
-def _require(name: str, columns: Sequence[str], wanted: str) -> None:
+def require_column(name: str, columns: Sequence[str], wanted: str) -> None:
+    """Refuse a name that is no column, with the nearest that is one."""
     if wanted not in columns:
         near = difflib.get_close_matches(wanted, columns, n=1, cutoff=0.7)
         # Without a header the first row stands in its place, and may be long.
@@ -132,3 +133,9 @@ def _require(name: str, columns: Sequence[str], wanted: str) -> None:
         raise DataError(f"{name}: no column {wanted!r}; {hint}")
     if columns.count(wanted) > 1:
         raise DataError(f"{name}: there are two columns {wanted!r}; rename one")
+
+
+def require_columns(name: str, columns: Sequence[str], wanted: Sequence[str]) -> None:
+    """Refuse names that are no columns of a file, with the nearest that is one."""
+    for column in wanted:
+        require_column(name, columns, column)

@@ -24,7 +24,7 @@ def labels_of(column: pl.Series, name: str) -> pl.Series:
     if labels.null_count() == len(labels):
         raise DataError(f"{name} are all missing; is this the column of the labels?")
     if labels.dtype not in (pl.Int64, pl.Boolean, pl.String):
-        raise DataError(f"{name} of type {labels.dtype} are not understood; give numbers or words")
+        raise DataError(f"{name} of type {labels.dtype} are not supported; give numbers or words")
     return labels.rename("label")
 
 

@@ -290,13 +290,13 @@ def _column(column: pl.Series, *, is_code: bool, named: bool) -> Column | LeftOu
     if not fits:
         what = "lists or objects" if column.dtype.is_nested() else str(column.dtype)
         if named:
-            raise DataError(f"column {name!r} holds {what}, which are not understood; leave it out")
-        return LeftOut(name, f"{what}: not understood")
+            raise DataError(f"column {name!r} holds {what}, which are not supported; leave it out")
+        return LeftOut(name, f"{what}: not supported")
     if is_code:
         names = names_of(column)
         levels = names.drop_nulls().n_unique()
         if levels < 2 and not named:
-            return LeftOut(name, "constant" if levels else "all gaps")
+            return LeftOut(name, "constant" if levels else "all missing")
         return Column(name, CATEGORY, names.null_count(), levels)
     values, format_ = _typed(column, most_odd=MOST_ODD)
     if values.dtype.is_float():
@@ -328,7 +328,7 @@ def _unfit(values: pl.Series, feature: Column) -> str | None:
     known = values.drop_nulls()
     distinct = known.n_unique()
     if len(known) == 0:
-        return "all gaps"
+        return "all missing"
     # Cells that are there or not say something, even if they always say the same.
     if distinct == 1 and not feature.gaps:
         return "constant"
@@ -337,7 +337,7 @@ def _unfit(values: pl.Series, feature: Column) -> str | None:
     if feature.kind == CATEGORY:
         share = _distinct_of_ids(values.name, MOST_DISTINCT)
         if distinct > max(FEWEST_DISTINCT, share * len(known)):
-            return f"{distinct:,} different values in {len(known):,} rows, as names and ids have"
+            return f"{distinct:,} different values in {len(known):,} rows, as names and ids do"
         return None
     return _counts(known)
 
@@ -351,7 +351,7 @@ def _counts(numbers: pl.Series) -> str | None:
     steps = numbers.cast(pl.Float64).diff().drop_nulls()
     if (steps > 0).all() or (steps < 0).all():
         one = (steps.abs() == 1).all()
-        return "row numbers" if one else "a counter: it only ever grows or falls from row to row"
+        return "row numbers" if one else "a counter: it only rises or only falls from row to row"
     share = _distinct_of_ids(numbers.name, 1.0)
     if distinct > max(FEWEST_DISTINCT, share * n):
         return f"{distinct:,} different numbers in {n:,} rows, and it is called an id"

@@ -12,15 +12,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from quantshift.data.names import in_order
 from quantshift.shifts.given import Given
-from quantshift.types import Posteriors
+from quantshift.types import Indices, Posteriors
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Content:
     """The items of a data set; one of columns, texts, matrix or posteriors is there.
 
-    labels: null for an item without label. classes: in their order, of the labels' type.
+    labels: null for an item without label. classes: in their order, of the labels' type. test:
+    positions of the items kept for testing, if the items are split; all others are for training.
     """
 
     labels: pl.Series
@@ -33,6 +35,7 @@ class Content:
     matrix: Any = None
     posteriors: Posteriors | None = None
     given: Given | None = None
+    test: Indices | None = None
 
     @property
     def kind(self) -> str:
@@ -42,6 +45,31 @@ class Content:
         if self.columns is not None:
             return "table"
         return "matrix" if self.matrix is not None else "posteriors"
+
+    def described(self) -> dict[str, Any]:
+        """What a manifest says of the content."""
+        counts = dict(self.labels.drop_nulls().value_counts().iter_rows())
+        described: dict[str, Any] = {
+            "classes": [{"name": name, "items": counts[name]} for name in self.classes],
+            "ordinal": self.ordinal,
+            "categories": None if self.categories is None else _levels(self.categories),
+            "groups": {name: _levels(values) for name, values in self.groups.items()},
+        }
+        if self.matrix is not None:
+            described["shape"] = list(self.matrix.shape)
+            described["sparse"] = bool(issparse(self.matrix))
+        if self.given is not None:
+            sizes = [len(rows) for rows in self.given.samples]
+            described["given"] = {
+                "samples": len(sizes),
+                "train": len(self.given.train),
+                "smallest": min(sizes),
+                "largest": max(sizes),
+            }
+        if self.test is not None:
+            n_test = len(self.test)
+            described["split"] = {"train": len(self.labels) - n_test, "test": n_test}
+        return described
 
     def digest(self) -> str:
         """SHA-256 of the content, whatever the files it is written to."""
@@ -71,7 +99,14 @@ class Content:
             hash_.array("prevalences", self.given.prevalences)
             for name, rows in zip(self.given.names, self.given.samples, strict=True):
                 hash_.array(f"sample {name}", rows)
+        if self.test is not None:
+            hash_.array("test", self.test)
         return hash_.digest.hexdigest()
+
+
+def _levels(values: pl.Series) -> list[dict[str, Any]]:
+    counts = dict(values.value_counts().iter_rows())
+    return [{"name": name, "items": counts[name]} for name in in_order(counts)]
 
 
 class _Hash:

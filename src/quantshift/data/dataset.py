@@ -34,6 +34,8 @@ class Dataset:
     groups      further columns that natural shifts go by
     posteriors  (n_items, n_classes), a column for each of the sorted classes
     given       samples that come with the data, prevalences also by the sorted classes
+    test        positions of the items kept for testing, if the data set was split when it was made;
+                all others are for training. None: every experiment splits the items itself
     hash        identifies the content; results of different data do not mix
     """
 
@@ -48,6 +50,7 @@ class Dataset:
     features: Features | None = None
     posteriors: Posteriors | None = None
     given: Given | None = None
+    test: Indices | None = None
     hash: str
 
     def __len__(self) -> int:

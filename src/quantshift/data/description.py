@@ -6,7 +6,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from quantshift.corpora.corpus import CORPUS, Corpus
+from quantshift.data.columns import CATEGORY, NUMBER, TRUTH
+from quantshift.data.embedded import EMBEDDED, EmbeddedSet
 from quantshift.data.folder import DATA_SET, DataFolder
 from quantshift.errors import UserError, unknown_name
 from quantshift.manifests import format_of
@@ -19,7 +23,10 @@ SHOWN = 20
 
 @dataclass(frozen=True)
 class Listed:
-    """A data set in a list; `problem` says why it cannot be used."""
+    """A data set in a list; `problem` says why it cannot be used.
+
+    folder: empty for an embedded data set, of which `about` says what it is.
+    """
 
     folder: str
     name: str
@@ -29,10 +36,13 @@ class Listed:
     categories: int
     samples: int
     problem: str | None = None
+    about: str = ""
 
 
-def describe(data: DataFolder) -> dict[str, Any]:
+def describe(data: DataFolder | EmbeddedSet) -> dict[str, Any]:
     """All that the manifest knows, but for the hashes of single files."""
+    if isinstance(data, EmbeddedSet):
+        return _described_embedded(data)
     hidden = {"files", "format", "version", "quantshift"}
     return {key: value for key, value in data.manifest.items() if key not in hidden}
 
@@ -54,7 +64,7 @@ def render(description: Mapping[str, Any], format: str = "text") -> str:  # noqa
         tables.append(_column_table(description["columns"]))
     if description.get("left_out"):
         rows = [(column["name"], column["reason"]) for column in description["left_out"]]
-        tables.append(_cut("Columns that are no features", ("column", "why"), rows))
+        tables.append(_cut("Columns not used as features", ("column", "why"), rows))
     parts = [RENDERERS[format](table) for table in tables]
     if description["notes"]:
         parts.append("\n".join(f"- {note}" for note in description["notes"]))
@@ -66,13 +76,21 @@ def find(places: Iterable[Path]) -> list[Listed]:
     listed = []
     for place in places:
         if not place.is_dir():
-            raise UserError(f"{place} is no folder; name one with data sets in it")
+            raise UserError(f"{place} is not a folder; name one with data sets in it")
         here = [place] if format_of(place) in _LISTERS else sorted(place.iterdir())
         for folder in here:
             lister = _LISTERS.get(format_of(folder) or "")
             if lister is not None and not folder.name.startswith("."):
                 listed.append(_listed(folder, lister))
     return listed
+
+
+def find_embedded() -> list[Listed]:
+    """The embedded data sets, by name."""
+    return [
+        Listed("", one.name, "table", one.items, one.classes, one.categories, 0, about=one.about)
+        for one in EMBEDDED.values()
+    ]
 
 
 def render_list(listed: Sequence[Listed], format: str = "text") -> str:  # noqa: A002
@@ -82,6 +100,7 @@ def render_list(listed: Sequence[Listed], format: str = "text") -> str:  # noqa:
     if format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
     header = ("name", "kind", "items", "classes", "categories", "given samples", "folder")
+    in_folders = [entry for entry in listed if entry.folder]
     rows = tuple(
         (
             entry.name,
@@ -90,11 +109,26 @@ def render_list(listed: Sequence[Listed], format: str = "text") -> str:  # noqa:
             *(f"{n:,}" if n else "" for n in (entry.categories, entry.samples)),
             entry.folder,
         )
-        for entry in listed
+        for entry in in_folders
     )
-    lines = [RENDERERS[format](Table("Data sets", header, rows))]
-    lines += [f"{entry.name}: {entry.problem}" for entry in listed if entry.problem]
+    lines = [RENDERERS[format](Table("Data sets", header, rows))] if rows else []
+    lines += [f"{entry.name}: {entry.problem}" for entry in in_folders if entry.problem]
+    embedded = [entry for entry in listed if not entry.folder]
+    if embedded:
+        table = RENDERERS[format](_embedded_table(embedded))
+        lines.append(f"\n{table}" if lines else table)
     return "\n".join(lines)
+
+
+def _embedded_table(embedded: Sequence[Listed]) -> Table:
+    # Words begin at the left; the renderers put all columns but the first to the right.
+    widest = max(len(entry.about) for entry in embedded)
+    rows = tuple(
+        (entry.name, f"{entry.items:,}", f"{entry.classes:,}", entry.about.ljust(widest))
+        for entry in embedded
+    )
+    header = ("name", "items", "classes", "what it is".ljust(widest))
+    return Table("Embedded data sets", header, rows)
 
 
 def _listed(folder: Path, lister: Any) -> Listed:
@@ -128,6 +162,36 @@ def _listed_corpus(folder: Path) -> Listed:
 _LISTERS = {DATA_SET.format: _listed_data, CORPUS.format: _listed_corpus}
 
 
+def _described_embedded(data: EmbeddedSet) -> dict[str, Any]:
+    """What the manifest of a folder with the same content would say."""
+    content = data.make()
+    assert content.columns is not None
+    n_items = len(content.labels)
+    holds = {pl.String: CATEGORY, pl.Boolean: TRUTH}
+    return {
+        "name": data.name,
+        "title": data.about,
+        "kind": content.kind,
+        "items": n_items,
+        "unlabelled": 0,
+        "rows": {"read": n_items, "used": n_items, "left_out": {}, "of_samples": 0},
+        **content.described(),
+        "label": data.label,
+        "category": data.category,
+        "columns": [
+            {
+                "name": column.name,
+                "kind": holds.get(type(column.dtype), NUMBER),
+                "gaps": column.null_count(),
+                "levels": column.drop_nulls().n_unique() if column.dtype == pl.String else None,
+            }
+            for column in content.columns.get_columns()
+        ],
+        "notes": [],
+        "hash": content.digest(),
+    }
+
+
 def _overview(description: Mapping[str, Any]) -> Table:
     rows = [("title", description["title"]), ("kind", description["kind"])]
     rows += [("items", f"{description['items']:,}"), ("hash", description["hash"][:12])]
@@ -141,6 +205,8 @@ def _overview(description: Mapping[str, Any]) -> Table:
         rows.append((f"rows left out: {reason}", f"{n:,}"))
     if description["rows"]["of_samples"]:
         rows.append(("rows of samples' files", f"{description['rows']['of_samples']:,}"))
+    if "split" in description:
+        rows += [(f"items to {side} on", f"{n:,}") for side, n in description["split"].items()]
     if "given" in description:
         given = description["given"]
         sizes = sorted({given["smallest"], given["largest"]})
@@ -154,7 +220,13 @@ def _class_table(description: Mapping[str, Any]) -> Table:
     title = "Classes, in their order" if description["ordinal"] else "Classes"
     if not description["ordinal"] and len(description["classes"]) == 2:
         title += " (the positive one is last)"
-    return _level_table(title, description["label"], description["classes"])
+    levels = description["classes"]
+    if names := description.get("class_names"):
+        called = dict(enumerate(names))
+        levels = [
+            {**level, "name": f"{level['name']} ({called[level['name']]})"} for level in levels
+        ]
+    return _level_table(title, description["label"], levels)
 
 
 def _level_table(title: str, column: str, levels: Sequence[Mapping[str, Any]]) -> Table:
@@ -171,7 +243,7 @@ def _column_table(columns: Sequence[Mapping[str, Any]]) -> Table:
         (column["name"], column["kind"], f"{column['gaps']:,}", _number(column["levels"]))
         for column in columns
     ]
-    return _cut("Features", ("column", "holds", "gaps", "levels"), rows)
+    return _cut("Features", ("column", "holds", "missing", "levels"), rows)
 
 
 def _cut(title: str, header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:

@@ -7,6 +7,7 @@
     DIR/features.npy       a dense matrix; features-{indptr,indices,data}.npy: a sparse one (CSR)
     DIR/posteriors.npy     a column for each of the sorted classes
     DIR/train.npy, DIR/samples.parquet   given samples: name, rows, prevalence
+    DIR/test.npy           positions of the items kept for testing, if the items are split
 
 The same input gives the same bytes, and a hash of the content that does not depend on the library
 that wrote the files. A data set exists when its folder has its final name: everything is written
@@ -48,7 +49,7 @@ DATA_SET = FolderKind(
     noun="data set",
     described="a data set",
     keys=_KEYS,
-    absent="{folder} is no data set: it {reason}; make one with `quantshift data import`",
+    absent="{folder} is not a data set: it {reason}; make one with `quantshift data import`",
     cure="import the data again",
 )
 
@@ -91,19 +92,8 @@ class DataFolder:
     def dataset(self) -> Dataset:
         """The data set; arrays are mapped into memory, so that processes share them."""
         content = self._content(texts=False)
-        return Dataset(
-            name=self.name,
-            title=self.title,
-            labels=_array(content.labels),
-            order=_array(pl.Series(content.classes, dtype=content.labels.dtype)),
-            ordinal=content.ordinal,
-            categories=None if content.categories is None else _array(content.categories),
-            groups={name: _array(values) for name, values in content.groups.items()},
-            features=self._features(content),
-            posteriors=content.posteriors,
-            given=content.given,
-            hash=self.hash,
-        )
+        features = self._features(content)
+        return dataset_of(content, self.name, self.title, features, hash_=self.hash)
 
     def verify(self) -> None:
         """Read everything and compare it with the hashes of the manifest."""
@@ -131,6 +121,7 @@ class DataFolder:
             matrix=self._matrix() if self.kind == "matrix" else None,
             posteriors=self._array("posteriors") if self.kind == "posteriors" else None,
             given=self._given() if "samples.parquet" in self.manifest["files"] else None,
+            test=self._array("test") if "test.npy" in self.manifest["files"] else None,
         )
 
     def _features(self, content: Content) -> Features | None:
@@ -167,6 +158,26 @@ class DataFolder:
             return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
         except (OSError, EOFError, ValueError) as error:
             raise DATA_SET.damaged(f"{path} is not an array") from error
+
+
+def dataset_of(
+    content: Content, name: str, title: str, features: Features | None, *, hash_: str
+) -> Dataset:
+    """The content as experiments see it."""
+    return Dataset(
+        name=name,
+        title=title,
+        labels=_array(content.labels),
+        order=_array(pl.Series(content.classes, dtype=content.labels.dtype)),
+        ordinal=content.ordinal,
+        categories=None if content.categories is None else _array(content.categories),
+        groups={group: _array(values) for group, values in content.groups.items()},
+        features=features,
+        posteriors=content.posteriors,
+        given=content.given,
+        test=content.test,
+        hash=hash_,
+    )
 
 
 def write_folder(
@@ -241,6 +252,8 @@ def _write_files(
     if content.given is not None:
         np.save(folder / "train.npy", content.given.train)
         _write_table(folder / "samples.parquet", _samples_frame(content.given))
+    if content.test is not None:
+        np.save(folder / "test.npy", content.test)
 
 
 def _samples_frame(given: Given) -> pl.DataFrame:

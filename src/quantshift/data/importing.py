@@ -6,9 +6,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-from scipy.sparse import issparse
-
 from quantshift.data import samples as sampling
 from quantshift.data.arrays import DataFile, read_column, read_matrix
 from quantshift.data.assembly import MISSING, Beside, MainFile, Wishes, assemble
@@ -24,7 +21,7 @@ from quantshift.data.items import (
     TextItems,
     read_posteriors,
 )
-from quantshift.data.names import check_name, folder_name, in_order
+from quantshift.data.names import check_name, folder_name
 from quantshift.data.reading import Frame, Progress, read_frame
 from quantshift.errors import DataError, UserError
 from quantshift.files import file_sha256
@@ -57,7 +54,7 @@ def import_table(
     of a CSV file is a row, and a quote that does not fit is taken literally.
     """
     main = Path(path)
-    _check(out, wishes, [main])
+    check_wishes(out, wishes, [main])
     frame = read_frame(main, lenient=lenient, progress=progress)
     _check_roles(frame, label, text, categories, groups, drop, codes)
     beside = Beside(
@@ -83,9 +80,9 @@ def import_table(
         about["columns"] = [asdict(feature) for feature in features]
         about["left_out"] = [asdict(column) for column in (*named, *unfit)]
     notes = [_undecodable(frame.undecodable)] if frame.undecodable else []
-    about |= {"notes": notes, "sources": [_source(main)]}
+    about |= {"notes": notes, "sources": [source_of(main)]}
     file = MainFile(main, items, beside, frame.ragged)
-    return _import(file, Path(out), wishes, about, progress)
+    return import_items(file, Path(out), wishes, about, progress)
 
 
 def import_arrays(
@@ -104,7 +101,7 @@ def import_arrays(
     if main is None or (features and posteriors):
         raise UserError("give features or posteriors, one of them")
     others = [labels, *([categories] if categories else []), *groups]
-    _check(out, wishes, [main, *(file.path for file in others)])
+    check_wishes(out, wishes, [main, *(file.path for file in others)])
     if posteriors is not None and wishes.fewest:
         raise UserError("posteriors have a column for every class: no class can be left out")
     without = tuple(o.column for o in others if o.path == main and o.column is not None)
@@ -130,18 +127,35 @@ def import_arrays(
         "label": labels.column or labels.path.name,
         "category": None if categories is None else categories.column or categories.path.name,
         "notes": [],
-        "sources": [_source(file) for file in files],
+        "sources": [source_of(file) for file in files],
     }
-    return _import(MainFile(main, items, beside), Path(out), wishes, about, progress)
+    return import_items(MainFile(main, items, beside), Path(out), wishes, about, progress)
 
 
-def _check(out: str | Path, wishes: Wishes, files: Sequence[Path]) -> None:
-    inputs = [*files, *(path for path in (wishes.samples, wishes.prevalences) if path is not None)]
+def check_wishes(out: str | Path, wishes: Wishes, files: Sequence[Path]) -> None:
+    """Refuse wishes that contradict each other, and a folder that cannot be written."""
+    inputs = [*files, *wishes.sample_paths]
     DATA_SET.check_free(Path(out), overwrite=wishes.overwrite, inputs=inputs)
     if wishes.name is not None:
         check_name(wishes.name)
     if wishes.ordinal and wishes.positive is not None:
         raise UserError("ordered labels have their order: the positive class cannot be named too")
+    if not 0 <= wishes.test_share < 1:
+        raise UserError(
+            f"test_share={wishes.test_share:g} is not between 0 and 1; give e.g. 0.3",
+            arguments=["test_share"],
+        )
+    if wishes.max_train and not wishes.test_share:
+        raise UserError(
+            "max_train limits the training items of a split; give test_share too",
+            arguments=["test_share"],
+        )
+    if wishes.test_share and wishes.samples is not None:
+        raise UserError(
+            "given samples are what is tested on, so that the items cannot be split as well; leave "
+            "out test_share",
+            arguments=["test_share"],
+        )
     if wishes.prevalences is not None and wishes.samples is None:
         raise UserError("prevalences are those of given samples: name the samples too")
 
@@ -173,9 +187,10 @@ def _check_roles(
         raise DataError(f"{frame.name}: a header and no rows")
 
 
-def _import(
+def import_items(
     main: MainFile, out: Path, wishes: Wishes, about: Mapping[str, Any], progress: Progress
 ) -> DataFolder:
+    """Put items, labels and given samples together and write them; about: of the manifest."""
     content, rows = assemble(main, wishes, progress)
     manifest = {
         "name": wishes.name or folder_name(out.absolute().name),
@@ -184,10 +199,10 @@ def _import(
         "items": len(content.labels),
         "unlabelled": content.labels.null_count(),
         "rows": asdict(rows),
-        **_described(content),
+        **content.described(),
         **about,
         "notes": [*about["notes"], *_notes(content)],
-        "sources": [*about["sources"], *_sample_sources(wishes)],
+        "sources": [*about["sources"], *map(source_of, wishes.sample_paths)],
     }
     return write_folder(
         out,
@@ -198,41 +213,13 @@ def _import(
     )
 
 
-def _described(content: Content) -> dict[str, Any]:
-    """What the manifest says of the content."""
-    counts = dict(content.labels.drop_nulls().value_counts().iter_rows())
-    described: dict[str, Any] = {
-        "classes": [{"name": name, "items": counts[name]} for name in content.classes],
-        "ordinal": content.ordinal,
-        "categories": None if content.categories is None else _levels(content.categories),
-        "groups": {name: _levels(values) for name, values in content.groups.items()},
-    }
-    if content.matrix is not None:
-        described["shape"] = list(content.matrix.shape)
-        described["sparse"] = bool(issparse(content.matrix))
-    if content.given is not None:
-        sizes = [len(rows) for rows in content.given.samples]
-        described["given"] = {
-            "samples": len(sizes),
-            "train": len(content.given.train),
-            "smallest": min(sizes),
-            "largest": max(sizes),
-        }
-    return described
-
-
-def _levels(values: pl.Series) -> list[dict[str, Any]]:
-    counts = dict(values.value_counts().iter_rows())
-    return [{"name": name, "items": counts[name]} for name in in_order(counts)]
-
-
 def _notes(content: Content) -> list[str]:
     notes = []
     if content.texts is not None:
         without = int((~content.texts.str.contains(r"\w\w")).sum())
         if without:
             notes.append(f"{without:,} texts have no words; they are kept")
-    for entry in _described(content)["classes"]:
+    for entry in content.described()["classes"]:
         if entry["items"] < FEW:
             notes.append(f"class {entry['name']} has {entry['items']} items")
     if content.categories is not None and (n := int((content.categories == MISSING).sum())):
@@ -248,25 +235,16 @@ def _listed(columns: Sequence[LeftOut]) -> str:
     return ", ".join(f"{c.name} ({c.reason})" for c in columns[:5]) or "there is none beside these"
 
 
-def _source(path: Path) -> dict[str, Any]:
-    return {"file": path.name, "bytes": path.stat().st_size, "sha256": file_sha256(path)}
-
-
-def _sample_sources(wishes: Wishes) -> list[dict[str, Any]]:
-    sources = []
-    for path in (wishes.samples, wishes.prevalences):
-        if path is not None and path.is_dir():
-            files = [_source(file) for file in sampling.sample_files(path).values()]
-            digest = hashlib.sha256("".join(file["sha256"] for file in files).encode())
-            total = sum(file["bytes"] for file in files)
-            sources.append(
-                {
-                    "file": path.name,
-                    "files": len(files),
-                    "bytes": total,
-                    "sha256": digest.hexdigest(),
-                }
-            )
-        elif path is not None:
-            sources.append(_source(path))
-    return sources
+def source_of(path: Path) -> dict[str, Any]:
+    """What the manifest says of a file, or of a folder with a file per sample."""
+    if not path.is_dir():
+        return {"file": path.name, "bytes": path.stat().st_size, "sha256": file_sha256(path)}
+    files = [source_of(file) for file in sampling.sample_files(path).values()]
+    digest = hashlib.sha256("".join(file["sha256"] for file in files).encode())
+    total = sum(file["bytes"] for file in files)
+    return {
+        "file": path.name,
+        "files": len(files),
+        "bytes": total,
+        "sha256": digest.hexdigest(),
+    }

@@ -4,6 +4,7 @@ Given samples may have files of their own, of the same form as the main one; the
 to those of the main file.
 """
 
+import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,10 +17,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
 
 from quantshift.classify.posteriors import check_posteriors
+from quantshift.corpora.spool import Spool
 from quantshift.data.arrays import is_table, matrix_table, numbers, read_matrix
 from quantshift.data.columns import Column, check_kinds, prepared
 from quantshift.data.reading import Frame, Progress, read_frame
 from quantshift.errors import DataError
+from quantshift.files import disk_errors
 from quantshift.types import Indices
 
 
@@ -79,16 +82,23 @@ class TextItems(AbstractItems):
 
 @dataclass(frozen=True, eq=False)
 class MatrixItems(AbstractItems):
-    """Rows of a matrix. without: columns of its table that are no features."""
+    """Rows of a matrix. without: columns of its table that are no features.
+
+    names: of the columns, if it was a table whose samples are tables with the same columns. Such
+    samples may be many gigabytes: they are joined in a temporary file that is mapped into memory.
+    """
 
     matrix: Any
     without: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return int(self.matrix.shape[0])
 
     def joined(self, rows: Indices, files: Iterable[Path]) -> tuple[dict[str, Any], list[int]]:
         """Dense, or CSR with sorted columns if any part is sparse."""
+        if self.names:
+            return self._joined_tables(rows, files)
         parts = [self.matrix[rows]]
         for file in files:
             part = read_matrix(file, without=self.without)
@@ -99,6 +109,32 @@ class MatrixItems(AbstractItems):
                 )
             parts.append(part)
         return {"matrix": _stacked(parts)}, [part.shape[0] for part in parts[1:]]
+
+    def _joined_tables(
+        self, rows: Indices, files: Iterable[Path]
+    ) -> tuple[dict[str, Any], list[int]]:
+        sizes: list[int] = []
+
+        def parts() -> Iterator[bytes]:
+            yield self.matrix[rows].tobytes()
+            for file in files:
+                part = self._table(file)
+                sizes.append(len(part))
+                yield part.tobytes()
+
+        with disk_errors(Path(tempfile.gettempdir())):
+            spool = Spool(parts())
+        shape = (len(rows) + sum(sizes), len(self.names))
+        return {"matrix": np.memmap(spool.path, np.float64, "r", shape=shape)}, sizes
+
+    def _table(self, file: Path) -> NDArray[np.float64]:
+        """The numbers of a sample, whose table has the columns of the main file in any order."""
+        (frame,) = _tables([file], self.names)
+        table = frame.columns.drop(self.without, strict=False)
+        if len(table.columns) > len(self.names):
+            more = next(name for name in table.columns if name not in self.names)
+            raise DataError(f"{file}: column {more!r} is not in the training data; remove it")
+        return numbers(table.select(self.names), file)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,8 +189,8 @@ def _tables(files: Iterable[Path], wanted: Sequence[str]) -> Iterator[Frame]:
         frame = read_frame(file)
         if frame.ragged:
             raise DataError(
-                f"{file}: {frame.ragged} rows have too many or too few cells; mend them, for a "
-                "sample must be whole"
+                f"{file}: {frame.ragged} rows have too many or too few cells; fix them, because a "
+                "sample must be complete"
             )
         there = set(frame.columns.columns)
         for name in wanted:

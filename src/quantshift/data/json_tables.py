@@ -26,10 +26,10 @@ def json_table(file: TableFile) -> OpenTable:
                     record = json.loads(text)
                 except (ValueError, RecursionError) as error:
                     raise DataError(
-                        f"{file.name}: line {number} is no JSON object{_hint(text)}"
+                        f"{file.name}: line {number} is not a JSON object{_hint(text)}"
                     ) from error
                 if not isinstance(record, dict):
-                    raise DataError(f"{file.name}: line {number} is no JSON object{_hint(text)}")
+                    raise DataError(f"{file.name}: line {number} is not a JSON object{_hint(text)}")
                 yield record, bad
 
     # The whole file is looked through: a key or a type may turn up late.

@@ -18,6 +18,7 @@ import polars as pl
 from quantshift.corpora.readers import explained
 from quantshift.data.chunks import MISSING, Chunk, Frame, OpenTable, Progress, without_gaps
 from quantshift.data.csv_tables import csv_frame, csv_table, lenient_copy
+from quantshift.data.databases import database_table, is_database
 from quantshift.data.json_tables import json_table
 from quantshift.data.places import STANDARD_INPUT, matches
 from quantshift.data.table_files import FORMATS, FRAME_FORMATS, kind_of, table_file
@@ -39,13 +40,15 @@ __all__ = [
     "Progress",
     "Source",
     "expanded",
+    "files_of",
     "open_table",
     "read_frame",
 ]
 
 Source: TypeAlias = str | Path | Any
-"""A path, `-` for standard input, a pattern such as `part*.csv`, a folder of tables, a data frame
-of any library that speaks Arrow (pandas, polars, pyarrow), or a list of these."""
+"""A path, `-` for standard input, a pattern such as `part*.csv`, a folder of tables, the URL of a
+table in a database (`duckdb:///file.db?table=name`, `postgresql://...?table=name`), a data frame of
+any library that speaks Arrow (pandas, polars, pyarrow), or a list of these."""
 
 
 def open_table(source: Source, *, name: str = "the table", lenient: bool = False) -> OpenTable:
@@ -55,7 +58,7 @@ def open_table(source: Source, *, name: str = "the table", lenient: bool = False
     `lenient` every line of a CSV file is a row, and a quote that does not fit is taken literally.
     """
     listed = list(source) if isinstance(source, list | tuple) else None
-    files = [file for one in ([source] if listed is None else listed) for file in _files(one)]
+    files = [file for one in ([source] if listed is None else listed) for file in files_of(one)]
     if not files:
         raise UserError(f"{name}: no file is named")
     tables = [_open(file, name, lenient=lenient) for file in files]
@@ -73,9 +76,10 @@ def expanded(sources: Sequence[Source]) -> list[Source]:
     """
     found: list[Source] = []
     for source in sources:
-        paths = matches(source) if isinstance(source, str | Path) else None
+        is_file = isinstance(source, str | Path) and not is_database(source)
+        paths = matches(source) if is_file else None
         for one in [source] if paths is None else paths:
-            files = _files(one)
+            files = files_of(one)
             is_parts = any(isinstance(f, Path) and f.suffix.lower() == ".parquet" for f in files)
             found += [one] if is_parts else files
     return found
@@ -102,13 +106,15 @@ def read_frame(
     return Frame(file.name, without_gaps(frame.drop(without, strict=False)))
 
 
-def _files(source: Source) -> list[Source]:
+def files_of(source: Source) -> list[Source]:
     """The files of a pattern or a folder; any other source itself."""
     if not isinstance(source, str | Path) or str(source) == STANDARD_INPUT:
         return [source]
+    if is_database(source):
+        return [source]
     paths = matches(source)
     if paths is not None:
-        return [file for path in paths for file in _files(path)]
+        return [file for path in paths for file in files_of(path)]
     if not Path(source).is_dir():
         return [source]
     inside = sorted(Path(source).iterdir())
@@ -121,6 +127,8 @@ def _files(source: Source) -> list[Source]:
 def _open(source: Source, name: str, *, lenient: bool) -> OpenTable:
     if not isinstance(source, str | Path):
         return frame_table(name, given_frame(source, name))
+    if is_database(source):
+        return database_table(str(source))
     with explained(str(source)):
         file = table_file(source, FORMATS)
         if file.kind == "csv":

@@ -1,7 +1,7 @@
 """Where items come from: small references that travel to the workers, while the data stay.
 
-A data set is opened once per process. Four kinds: a corpus on disk, the embedded synthetic corpus,
-arrays in files, and a folder made by `quantshift data import`.
+A data set is opened once per process. Five kinds: a corpus on disk, the embedded synthetic corpus,
+an embedded data set, arrays in files, and a folder made by `quantshift data import`.
 """
 
 import hashlib
@@ -20,9 +20,11 @@ from quantshift.corpora import synthetic
 from quantshift.corpora.corpus import CORPUS, Corpus
 from quantshift.data.arrays import DataFile, read_column, read_matrix, read_vector
 from quantshift.data.dataset import Dataset
-from quantshift.data.folder import DATA_SET, DataFolder
+from quantshift.data.embedded import EMBEDDED, embedded_set
+from quantshift.data.folder import DATA_SET, DataFolder, dataset_of
 from quantshift.data.names import folder_name
-from quantshift.errors import DataError
+from quantshift.data.preparation import TableColumns
+from quantshift.errors import DataError, UserError
 from quantshift.features.counts import FOLDER, CountMatrix, open_counts, verify_counts
 from quantshift.features.view import MatrixView
 from quantshift.labels import column
@@ -128,6 +130,36 @@ class SyntheticSource(AbstractSource):
 
 
 @dataclass(frozen=True)
+class EmbeddedSource(AbstractSource):
+    """An embedded data set by its name, made anew in every process: always the same."""
+
+    set_name: str
+
+    def __post_init__(self) -> None:
+        embedded_set(self.set_name)
+
+    @property
+    def name(self) -> str:
+        """Its plain name."""
+        return self.set_name
+
+    @property
+    def title(self) -> str:
+        """Its plain name."""
+        return self.set_name
+
+    def open(self) -> Dataset:
+        """Make it."""
+        content = embedded_set(self.set_name).make()
+        assert content.columns is not None
+        features = TableColumns.of(content.columns)
+        return dataset_of(content, self.name, self.title, features, hash_=content.digest())
+
+    def verify(self) -> None:
+        """Nothing of it is on disk."""
+
+
+@dataclass(frozen=True)
 class FileSource(AbstractSource):
     """Arrays in files: features or posteriors, labels, perhaps categories."""
 
@@ -223,9 +255,20 @@ def open_source(source: AbstractSource) -> Dataset:
     return source.open()
 
 
-def source_at(path: str | Path) -> AbstractSource:
-    """The source in a folder: a corpus or an imported data set."""
-    place = Path(path).absolute()
+def source_at(path: str | Path, folder: Path = Path()) -> AbstractSource:
+    """The source of this name: an embedded data set, or a corpus or imported data set in a folder.
+
+    A relative path begins at `folder`. A string that names an embedded data set means that one; for
+    a folder of the same name write "./" before it, or give a `Path`.
+    """
+    if isinstance(path, str) and path in EMBEDDED:
+        if (folder / path).exists():
+            raise UserError(
+                f"{path!r} is an embedded data set, and there is a folder of this name; write "
+                f"'./{path}' for the folder, or rename it"
+            )
+        return EmbeddedSource(path)
+    place = (folder / path).absolute()
     kind = format_of(place)
     if kind == CORPUS.format:
         return CorpusSource(place)
@@ -238,8 +281,9 @@ def source_at(path: str | Path) -> AbstractSource:
         )
     state = "does not exist" if not place.exists() else "is neither a data set nor a corpus"
     raise DataError(
-        f"{path} {state}; make a data set with `quantshift data import`, or a corpus of reviews "
-        "with `quantshift corpus import`"
+        f"{place if folder != Path() else path} {state}; make a data set with `quantshift data "
+        "import`, or a corpus of reviews with `quantshift corpus import`; `quantshift data list` "
+        "shows the embedded ones"
     )
 
 

@@ -23,12 +23,12 @@ def parquet_table(file: TableFile) -> OpenTable:
         first = 1
         with pa.parquet.ParquetFile(file.path) as parquet:
             for batch in parquet.iter_batches(ROWS, columns=list(wanted), use_threads=False):
-                yield Chunk(first, _plain(polars_frame(batch)).select(wanted))
+                yield Chunk(first, plain(polars_frame(batch)).select(wanted))
                 first += len(batch)
 
     nested = frozenset(field.name for field in schema if pa.types.is_nested(field.type))
     empty = [polars_frame(pa.table([[]], schema=pa.schema([field]))) for field in schema]
-    types = {column.columns[0]: _plain(column).dtypes[0] for column in empty}
+    types = {column.columns[0]: plain(column).dtypes[0] for column in empty}
     return OpenTable(file.name, tuple(schema.names), types, read, nested)
 
 
@@ -77,11 +77,11 @@ def frame_table(name: str, frame: pl.DataFrame) -> OpenTable:
     def read(wanted: Sequence[str]) -> Generator[Chunk]:
         first = 1
         for part in frame.select(wanted).iter_slices(ROWS):
-            yield Chunk(first, _plain(part))
+            yield Chunk(first, plain(part))
             first += len(part)
 
     nested = frozenset(frame.select(cs.nested() | cs.object()).columns)
-    types = dict(_plain(frame.clear()).schema)
+    types = dict(plain(frame.clear()).schema)
     return OpenTable(name, tuple(frame.columns), types, read, nested)
 
 
@@ -90,7 +90,7 @@ def _mixed(values: Sequence[Any]) -> pl.Series:
     return series_of(values, column_type({kind_of_value(value) for value in values}))
 
 
-def _plain(frame: pl.DataFrame) -> pl.DataFrame:
+def plain(frame: pl.DataFrame) -> pl.DataFrame:
     """Values that are numbers, truth values, dates or strings; gaps are null."""
     odd = frame.select(cs.nested() | cs.object() | cs.binary())
     return without_gaps(

@@ -1,4 +1,4 @@
-"""May this estimate be believed? Tests of the sample, from its unlabelled items alone."""
+"""Can this estimate be trusted? Tests of the sample, from its unlabelled items alone."""
 
 from quantshift.diagnosis.refutation import Refutation, refutation_test, refutation_tests
 from quantshift.diagnosis.which_shift import (

@@ -236,7 +236,7 @@ class Tally:
 
 
 def numbers_in(cells: pl.Series, column: Column) -> Reals:
-    """Numbers, or dates as days since 1970; NaN for gaps and for what is no number.
+    """Numbers, or dates as days since 1970; NaN for gaps and for what is not a number.
 
     >>> numbers_in(pl.Series(["1.5", "n/a", None, "inf"]), Column("age", NUMBER, 0)).tolist()
     [1.5, nan, nan, nan]

@@ -50,10 +50,10 @@ class Refutation:
     z: float
 
     def __str__(self) -> str:
-        how = f"(AUC {self.auc:.2f}, {self.z:.1f} standard errors above .5)"
+        how = f"(AUC {self.auc:.2f}, {self.z:.1f} standard errors above 0.5)"
         if self.refuted:
             return (
-                "refuted: neither a change of prevalence nor of subgroups explains the sample "
+                "refuted: neither a change in prevalence nor in subgroups explains the sample "
                 f"{how}"
             )
         return f"not refuted: a change in the shares of classes and subgroups may explain it {how}"

@@ -212,7 +212,7 @@ def _scale_change(
     p_value = float(special.kolmogorov((root + 0.12 + 0.11 / root) * size))
     wanted = expected.shares(known)
     if difference[-1] >= MOSTLY * size:
-        said = f"gaps in {against(1 - shares[-1], 1 - wanted[-1])}"
+        said = f"missing values in {against(1 - shares[-1], 1 - wanted[-1])}"
     else:
         said = _scale_words(profile, cells.values, shares, wanted, at)
     return Change(profile.column.name, profile.column.kind, size, p_value, said)

@@ -9,7 +9,13 @@ from quantshift.experiments.executors import (
     executor,
 )
 from quantshift.experiments.experiment import Experiment, MethodSpec
-from quantshift.experiments.loading import library, library_names, load_experiment
+from quantshift.experiments.loading import (
+    experiments_of,
+    library,
+    library_names,
+    load_experiment,
+    suites,
+)
 from quantshift.experiments.planning import Cell, Plan, plan, plan_table, planned
 from quantshift.experiments.runner import Run, RunProgress, RunSummary, run_experiments
 from quantshift.experiments.sources import sources_of
@@ -27,6 +33,7 @@ __all__ = [
     "RunSummary",
     "SerialExecutor",
     "executor",
+    "experiments_of",
     "library",
     "library_names",
     "load_experiment",
@@ -36,4 +43,5 @@ __all__ = [
     "planned",
     "run_experiments",
     "sources_of",
+    "suites",
 ]

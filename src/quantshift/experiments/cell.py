@@ -7,137 +7,35 @@ items are classified once, and all samples are aggregated in one call. Methods t
 and no posteriors choose among their own options in the same way.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from quantshift.classify.folds import stratified_folds, stratified_split
 from quantshift.classify.learners import (
-    AbstractLearner,
     AbstractModels,
-    GivenPosteriors,
-    LogisticLearner,
-    SklearnLearner,
 )
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.classify.separation import Reference
 from quantshift.data.dataset import Dataset
+from quantshift.data.noise import NoisyView
 from quantshift.data.preparation import TableView
-from quantshift.experiments.classes import LOGISTIC, import_class
 from quantshift.experiments.experiment import Experiment, MethodSpec, Setting
 from quantshift.experiments.planning import Cell
 from quantshift.experiments.population import Population
+from quantshift.experiments.shared_work import Bench, bench_of
+from quantshift.experiments.stopwatch import Stopwatch
 from quantshift.features.view import View
 from quantshift.quantifiers.estimator import AbstractQuantifier, Estimate, Reduction
 from quantshift.quantifiers.items import Items, take_rows
 from quantshift.results.schema import conform, schema_of
-from quantshift.seeding import seed_of
-from quantshift.selection import ValidationSamples, draw_validation, validation_errors
+from quantshift.selection import validation_errors
 from quantshift.shifts.coordinates import SEPARATION
 from quantshift.shifts.protocol import Draw
-from quantshift.types import Codes, Indices, Posteriors, Prevalences
-
-N_FOLDS = 5
-"""Folds of the out-of-fold posteriors, as in the paper."""
-
-
-@dataclass(frozen=True, eq=False)
-class TrainingSet:
-    """The training draw, ready for learners: rows of the data set and codes of their classes."""
-
-    rows: Indices
-    codes: Codes
-    n_classes: int
-    view: View
-    seed: int
-
-    @property
-    def classes(self) -> range:
-        """The codes."""
-        return range(self.n_classes)
-
-
-@dataclass(frozen=True, eq=False)
-class Validation:
-    """The training set split for the choice of a setting; samples index `rest`."""
-
-    part: Indices
-    rest: Indices
-    samples: ValidationSamples
-
-
-@dataclass(frozen=True, eq=False)
-class Bench:
-    """All that the methods of a cell share; what several of them need is made once."""
-
-    experiment: Experiment
-    learner: AbstractLearner
-    training: TrainingSet
-    test_rows: Indices
-    samples: list[Indices]
-
-    @property
-    def settings(self) -> tuple[Setting, ...]:
-        """The candidates for the classifier's options; given posteriors leave nothing to choose."""
-        return self.experiment.settings if self.has_features else ({},)
-
-    @property
-    def has_features(self) -> bool:
-        """Whether more is known of the items than their posteriors."""
-        return not isinstance(self.learner, GivenPosteriors)
-
-    @cached_property
-    def known_features(self) -> Any:
-        """Features of the training items."""
-        return self.training.view.transform(self.training.rows)
-
-    @cached_property
-    def new_features(self) -> Any:
-        """Features of the test items."""
-        return self.training.view.transform(self.test_rows)
-
-    @cached_property
-    def validation(self) -> Validation:
-        """The split and the samples by which candidates are compared."""
-        options, training = self.experiment.selection, self.training
-        part, rest = stratified_split(training.codes, options.train_share, seed=training.seed)
-        samples = draw_validation(
-            training.codes[rest],
-            n_prevalences=options.prevalences,
-            repeats=options.repeats,
-            size=options.size,
-            seed=training.seed,
-            n_classes=training.n_classes,
-        )
-        return Validation(part, rest, samples)
-
-    @cached_property
-    def validation_models(self) -> tuple[AbstractModels, Posteriors]:
-        """Models of all settings on the training part, and their posteriors of the rest."""
-        part, rest = self.validation.part, self.validation.rest
-        models = self._learn(part, self.settings)
-        held_out = models.posteriors(self.training.view, self.training.rows[rest])
-        return models, check_posteriors(held_out, self.training.n_classes)
-
-    def models_of(self, settings: Sequence[Setting]) -> AbstractModels:
-        """Models of the settings on the whole training set."""
-        return self._learn(np.arange(len(self.training.rows)), settings)
-
-    def _learn(self, members: Indices, settings: Sequence[Setting]) -> AbstractModels:
-        training = self.training
-        codes = training.codes[members]
-        return self.learner.learn(
-            training.view,
-            training.rows[members],
-            codes,
-            settings,
-            stratified_folds(codes, N_FOLDS, seed=training.seed),
-            training.n_classes,
-        )
+from quantshift.types import Indices, Posteriors, Prevalences
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +65,20 @@ class Outcome:
     converged: bool
 
 
+@dataclass(frozen=True, eq=False)
+class CellOutcome:
+    """All that came of a cell.
+
+    frame: a row per (method, sample) of the methods that went well; None if none did.
+    failures: the errors of the others.
+    watch: how long each method took.
+    """
+
+    frame: pl.DataFrame | None
+    failures: dict[str, Exception]
+    watch: Stopwatch
+
+
 def run_cell(
     experiment: Experiment,
     cell: Cell,
@@ -174,36 +86,41 @@ def run_cell(
     dataset: Dataset,
     population: Population,
 ) -> pl.DataFrame:
-    """Outcomes of the methods on the cell's test samples: a row per (method, sample)."""
-    protocol, items = population.protocol, (population.labels, population.categories)
-    train = protocol.training_set(cell.coordinates, *items, pool=population.train_pool)
-    draws = list(protocol.samples(*items, pool=population.test_pool, train=train.coordinates))
-    rows = population.rows[train.indices]
-    used, samples = _used_items(draws, len(population.rows))
-    bench = Bench(
-        experiment=experiment,
-        learner=_learner(experiment, dataset, population.classes),
-        training=TrainingSet(
-            rows=rows,
-            codes=np.asarray(train.labels).astype(np.int64),
-            n_classes=len(population.classes),
-            view=dataset.view(rows),
-            # Test samples have seeds of their own; folds and validation samples are the cell's.
-            seed=seed_of(experiment.seed, experiment=experiment.name, cell=cell.key),
-        ),
-        test_rows=population.rows[used],
-        samples=samples,
-    )
-    outcomes = _outcomes(bench, methods)
+    """Outcomes of the methods on the cell's test samples: a row per (method, sample).
+
+    Raises what the first of them raises that fails; `compute_cell` lets the others go on.
+    """
+    outcome = compute_cell(experiment, cell, methods, dataset, population)
+    for error in outcome.failures.values():
+        raise error
+    assert outcome.frame is not None
+    return outcome.frame
+
+
+def compute_cell(
+    experiment: Experiment,
+    cell: Cell,
+    methods: Sequence[MethodSpec],
+    dataset: Dataset,
+    population: Population,
+) -> CellOutcome:
+    """Outcomes of the methods, errors of those that fail, and times."""
+    protocol = population.protocol
+    bench, draws = bench_of(experiment, cell, dataset, population)
+    outcomes, failures = _outcomes(bench, methods)
+    if not outcomes:
+        return CellOutcome(None, failures, bench.watch)
     shared = _sample_columns(experiment, cell, population, draws)
     if SEPARATION in protocol.coordinates() and bench.has_features:
         shared = shared.with_columns(pl.Series(SEPARATION.name, _separations(bench)))
     frames = [
-        _method_frame(method, shared, outcome)
-        for method, outcome in zip(methods, outcomes, strict=True)
+        _method_frame(method, shared, outcomes[method.name])
+        for method in methods
+        if method.name in outcomes
     ]
     schema = schema_of(protocol.coordinates(), experiment.diagnostics)
-    return conform(pl.concat(frames, how="diagonal_relaxed"), schema)
+    frame = conform(pl.concat(frames, how="diagonal_relaxed"), schema)
+    return CellOutcome(frame, failures, bench.watch)
 
 
 def _separations(bench: Bench) -> list[float]:
@@ -213,48 +130,86 @@ def _separations(bench: Bench) -> list[float]:
     return [reference.separation(position[rows]).auc for rows in bench.samples]
 
 
-def _outcomes(bench: Bench, methods: Sequence[MethodSpec]) -> list[Outcome]:
-    sharing = [method for method in methods if method.shares_posteriors]
-    outcomes = dict(
-        zip([method.name for method in sharing], _shared_outcomes(bench, sharing), strict=True)
-    )
+def _outcomes(
+    bench: Bench, methods: Sequence[MethodSpec]
+) -> tuple[dict[str, Outcome], dict[str, Exception]]:
+    """Outcomes and errors by the names of the methods: a user's method may raise anything."""
+    outcomes: dict[str, Outcome] = {}
+    failures: dict[str, Exception] = {}
+    winners: dict[str, tuple[Candidate, int]] = {}
     for method in methods:
-        if not method.shares_posteriors:
-            outcomes[method.name] = _own_outcome(bench, method)
-    return [outcomes[method.name] for method in methods]
+        try:
+            with bench.watch.timing(bench.watch.fit, method.name):
+                if method.shares_posteriors:
+                    winners[method.name] = _best_candidate(bench, method)
+        except Exception as error:
+            failures[method.name] = error
+    models = _SharedModels(bench, [place for _, place in winners.values()])
+    for method in methods:
+        try:
+            if method.name in winners:
+                outcomes[method.name] = _shared_outcome(
+                    bench, method, models, *winners[method.name]
+                )
+            elif method.name not in failures:
+                outcomes[method.name] = _own_outcome(bench, method)
+        except Exception as error:
+            failures[method.name] = error
+    ordered = [method.name for method in methods if method.name in failures]
+    return outcomes, {name: failures[name] for name in ordered}
 
 
-def _shared_outcomes(bench: Bench, methods: Sequence[MethodSpec]) -> list[Outcome]:
-    """Outcomes of the methods that see posteriors, which are made once for all."""
-    winners = [_best_candidate(bench, method) for method in methods]
-    distinct = sorted({place for _, place in winners})
-    if not distinct:
-        return []
-    models = bench.models_of([bench.settings[place] for place in distinct])
-    n_classes = bench.training.n_classes
-    pool = check_posteriors(models.posteriors(bench.training.view, bench.test_rows), n_classes)
-    outcomes = []
-    for candidate, place in winners:
-        number = distinct.index(place)
-        quantifier, committee = candidate.quantifier, None
-        if "committee" in quantifier.sees and bench.has_features:
+class _SharedModels:
+    """Models of the settings that some method has chosen, learnt together when first asked for.
+
+    Where that fails, each is learnt alone: one bad setting is no other method's failure.
+    """
+
+    def __init__(self, bench: Bench, places: Sequence[int]) -> None:
+        self._bench = bench
+        self._places = sorted(set(places))
+        self._learnt: dict[int, tuple[AbstractModels, Posteriors, int]] = {}
+
+    def of(self, place: int) -> tuple[AbstractModels, Posteriors, int]:
+        """Models, posteriors of the pool, and where in both the setting is."""
+        if place not in self._learnt and len(self._places) > 1:
+            with suppress(Exception):
+                self._learn(self._places)
+        if place not in self._learnt:
+            self._learn([place])
+        return self._learnt[place]
+
+    def _learn(self, places: Sequence[int]) -> None:
+        models, pool = self._bench.models_of([self._bench.settings[place] for place in places])
+        self._learnt |= {place: (models, pool, number) for number, place in enumerate(places)}
+
+
+def _shared_outcome(
+    bench: Bench, method: MethodSpec, models_of: _SharedModels, candidate: Candidate, place: int
+) -> Outcome:
+    """The outcome of a method that sees posteriors, which are made once for all."""
+    watch, quantifier, committee = bench.watch, candidate.quantifier, None
+    models, pool, number = models_of.of(place)
+    if "committee" in quantifier.sees and bench.has_features:
+        with watch.sharing():
             members = models.committee(bench.training.view, bench.test_rows, number)
-            committee = check_posteriors(members, n_classes)
+            committee = check_posteriors(members, bench.training.n_classes)
+    with watch.timing(watch.fit, method.name):
         fitted = quantifier.fit_items(
             Items(posteriors=models.out_of_fold[number], features=candidate.known_features),
             bench.training.codes,
             classes=bench.training.classes,
             reduction=candidate.reduction,
         )
+    with watch.timing(watch.estimate, method.name):
         estimate = fitted.estimate_items(
             Items(
                 posteriors=pool[number], committee=committee, features=candidate.new_features(bench)
             ),
             bench.samples,
         )
-        setting = {**bench.settings[place], **candidate.choice}
-        outcomes.append(Outcome(estimate, setting, bool(models.converged[number])))
-    return outcomes
+    setting = {**bench.settings[place], **candidate.choice}
+    return Outcome(estimate, setting, bool(models.converged[number]))
 
 
 def _best_candidate(bench: Bench, method: MethodSpec) -> tuple[Candidate, int]:
@@ -317,30 +272,45 @@ def _own_outcome(bench: Bench, method: MethodSpec) -> Outcome:
             quantifier.set_params(classifier=bench.learner.estimator(setting))
         return suited(quantifier, bench.training.view)
 
-    best = 0
-    if len(candidates) > 1:
-        split = bench.validation
-        part, rest = known.take(split.part), known.take(split.rest)
-        errors = [
-            validation_errors(
-                built(*candidate),
-                [part],
-                codes[split.part],
-                [rest],
-                split.samples,
-                measure=bench.experiment.selection.measure,
-            )
-            for candidate in candidates
-        ]
-        best = int(np.argmin(errors))
-    fitted = built(*candidates[best]).fit_items(known, codes, classes=classes)
+    watch = bench.watch
+    with watch.timing(watch.fit, method.name):
+        best = _best_own(bench, candidates, built, known)
+        fitted = built(*candidates[best]).fit_items(known, codes, classes=classes)
     setting, choice = candidates[best]
-    return Outcome(fitted.estimate_items(new, bench.samples), {**setting, **choice}, True)
+    with watch.timing(watch.estimate, method.name):
+        estimate = fitted.estimate_items(new, bench.samples)
+    return Outcome(estimate, {**setting, **choice}, True)
+
+
+def _best_own(
+    bench: Bench,
+    candidates: Sequence[tuple[Setting, Setting]],
+    built: Callable[[Setting, Setting], AbstractQuantifier],
+    known: Items,
+) -> int:
+    """The place of the candidate that errs least on the validation samples."""
+    if len(candidates) == 1:
+        return 0
+    split = bench.validation
+    part, rest = known.take(split.part), known.take(split.rest)
+    errors = [
+        validation_errors(
+            built(*candidate),
+            [part],
+            bench.training.codes[split.part],
+            [rest],
+            split.samples,
+            measure=bench.experiment.selection.measure,
+        )
+        for candidate in candidates
+    ]
+    return int(np.argmin(errors))
 
 
 def suited(quantifier: AbstractQuantifier, view: View) -> AbstractQuantifier:
     """The quantifier, told what the features are made from if it asks: a matrix does not say."""
     if quantifier.get_params().get("mode") == "auto":
+        view = view.view if isinstance(view, NoisyView) else view
         quantifier.set_params(mode="columns" if isinstance(view, TableView) else "signal")
     return quantifier
 
@@ -352,31 +322,6 @@ def _own_items(bench: Bench, method: MethodSpec) -> tuple[Items, Items]:
     # A data set of posteriors has no estimator and says so.
     bench.learner.estimator(bench.settings[0])
     return Items(features=bench.known_features), Items(features=bench.new_features)
-
-
-def _learner(experiment: Experiment, dataset: Dataset, classes: tuple[str, ...]) -> AbstractLearner:
-    if dataset.posteriors is not None:
-        # Their columns are those of the sorted classes, codes are in the protocol's order.
-        columns = [str(label) for label in sorted(dataset.classes.tolist())]
-        if set(columns) != set(classes):  # ordered labels were cut, and posteriors are of that
-            return GivenPosteriors(dataset.posteriors)
-        return GivenPosteriors(dataset.posteriors[:, [columns.index(name) for name in classes]])
-    table = experiment.classifier
-    assert table is not None
-    if table.name != LOGISTIC:
-        return SklearnLearner(import_class(table.name)(**table.options))
-    solver = {name: table.options[name] for name in ("tol", "max_iter") if name in table.options}
-    defaults = {name: value for name, value in table.options.items() if name not in solver}
-    return LogisticLearner(defaults=defaults, **solver)
-
-
-def _used_items(draws: Sequence[Draw], n_items: int) -> tuple[Indices, list[Indices]]:
-    """Positions that any draw uses, ascending, and the draws as positions among them."""
-    used = np.zeros(n_items, dtype=bool)
-    for draw in draws:
-        used[draw.indices] = True
-    place = np.cumsum(used) - 1
-    return np.flatnonzero(used), [place[draw.indices] for draw in draws]
 
 
 def _sample_columns(

@@ -1,10 +1,15 @@
 """Quantifiers, protocols and classifiers by name: ours, or importable as "package.module:Class"."""
 
 import dataclasses
+import hashlib
 import importlib
+import importlib.util
 import inspect
+import sys
 from collections.abc import Collection, Mapping
-from types import MappingProxyType
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 from quantshift import catalogue
@@ -51,18 +56,50 @@ def import_class(path: str) -> type[Any]:
     return cls
 
 
-def quantifier_class(name: str) -> type[Any]:
-    """The quantifier of the catalogue, or the one at the import path."""
+def file_class(file: Path, name: str) -> type[Any]:
+    """The class of that name in a Python file, which is run for it, once per process."""
+    classes = {key: value for key, value in vars(_run(file)).items() if inspect.isclass(value)}
+    if name not in classes:
+        own = [key for key, value in classes.items() if value.__module__ == _module_name(file)]
+        raise unknown_name(f"class in {str(file)!r}:", name, own or classes)
+    return classes[name]
+
+
+@cache
+def _run(file: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(_module_name(file), file)
+    if not file.is_file() or spec is None or spec.loader is None:
+        raise UserError(f"there is no Python file {str(file)!r}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module.__name__] = module  # dataclasses look for it there
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # the user's file may raise anything
+        del sys.modules[module.__name__]
+        problem = " ".join(f"{type(error).__name__}: {error}".split())
+        raise UserError(f"cannot run {str(file)!r}: {problem}") from error
+    return module
+
+
+def _module_name(file: Path) -> str:
+    # Two files of one name in two folders are two modules.
+    return f"quantshift_added_{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
+
+
+def quantifier_class(name: str, folder: Path | None = None) -> type[Any]:
+    """The quantifier of the catalogue, or the one at the import path or, in `folder`, of a file."""
     known = catalogue.quantifiers()
-    if name in known:
+    if folder is None and name in known:
         return known[name]
-    if not is_import_path(name):
+    if folder is None and not is_import_path(name):
         wrong = unknown_name("quantifier", name, known)
         raise UserError(f'{wrong} (your own: "package.module:Class")')
-    cls = import_class(name)
+    file, _, class_name = name.rpartition(":")
+    cls = import_class(name) if folder is None else file_class(folder / file, class_name)
     if inspect.isabstract(cls) or not is_quantifier(cls):
         raise UserError(
-            f"{name!r} is no quantifier; derive it from quantshift.AbstractQuantifier, or give it "
+            f"{name!r} is not a quantifier; derive it from quantshift.AbstractQuantifier, or "
+            f"give it "
             "fit(X, y) and predict(X)"
         )
     return cls
@@ -78,10 +115,11 @@ def protocol_class(kind: str) -> type[AbstractProtocol]:
         raise UserError(f'{wrong} (your own: "package.module:Class")')
     imported = import_class(kind)
     if inspect.isabstract(imported) or not issubclass(imported, AbstractProtocol):
-        raise UserError(f"{kind!r} is no protocol; derive it from quantshift.AbstractShift")
+        raise UserError(f"{kind!r} is not a protocol; derive it from quantshift.AbstractShift")
     if not dataclasses.is_dataclass(imported):
         raise UserError(
-            f"{kind!r} is no dataclass: its fields are the keys of the [shift] table; decorate it "
+            f"{kind!r} is not a dataclass: its fields are the keys of the [shift] table; "
+            f"decorate it "
             "with @dataclass(frozen=True, kw_only=True)"
         )
     return imported
@@ -140,7 +178,7 @@ def _classifier_class(name: str) -> type[Any]:
         raise UserError(f'{wrong} (others: "package.module:Class", e.g. of scikit-learn)')
     cls = import_class(name)
     if not all(callable(getattr(cls, method, None)) for method in ("fit", "predict")):
-        raise UserError(f"{name!r} is no classifier; it needs fit and predict")
+        raise UserError(f"{name!r} is not a classifier; it needs fit and predict")
     return cls
 
 

@@ -119,7 +119,9 @@ def _toml_value(key: str, text: str) -> Any:
     except tomllib.TOMLDecodeError:
         parsed = {"value": text} if re.fullmatch(r"[A-Za-z_][\w.:/-]*", text) else {}
     if set(parsed) != {"value"}:
-        raise UserError(f'{OVERRIDE}: {key}: {text!r} is no TOML value; e.g. 3, [0.1, 0.5], "text"')
+        raise UserError(
+            f'{OVERRIDE}: {key}: {text!r} is not a TOML value; e.g. 3, [0.1, 0.5], "text"'
+        )
     return parsed["value"]
 
 

@@ -118,7 +118,7 @@ class DaskExecutor(AbstractExecutor):
     @property
     def n_workers(self) -> int:
         """Worker processes of the cluster."""
-        with _dask_client(self.address) as client:
+        with dask_client(self.address) as client:
             return len(client.nthreads())
 
     def run(self, jobs: Sequence[Job]) -> Iterator[JobReport]:
@@ -127,7 +127,7 @@ class DaskExecutor(AbstractExecutor):
         from distributed.client import as_completed
         from distributed.comm import CommClosedError
 
-        with _unlogged(), _dask_client(self.address) as client:
+        with unlogged(), dask_client(self.address) as client:
             _check_workers(client, self.address, jobs)
             futures = {
                 # A key of its own for every job: runs into other stores share the scheduler.
@@ -141,7 +141,8 @@ class DaskExecutor(AbstractExecutor):
                     yield _give_up(futures[future])
                 except (CommClosedError, CancelledError):
                     raise UserError(
-                        f"the Dask scheduler at {self.address} went away; nothing is lost: start "
+                        f"the Dask scheduler at {self.address} stopped responding; nothing is "
+                        f"lost: start "
                         "one and run the same command again"
                     ) from None
                 future.release()
@@ -167,7 +168,7 @@ def _give_up(job: Job) -> JobReport:
 
 
 @contextmanager
-def _unlogged() -> Iterator[None]:
+def unlogged() -> Iterator[None]:
     """What goes wrong with a cluster is said in our words, not in tracebacks of Dask's log."""
     loggers = [logging.getLogger(name) for name in DASK_LOGGERS]
     levels = [logger.level for logger in loggers]
@@ -180,7 +181,8 @@ def _unlogged() -> Iterator[None]:
             logger.setLevel(level)
 
 
-def _dask_client(address: str) -> Any:
+def dask_client(address: str) -> Any:
+    """A client of the scheduler at an address."""
     try:
         from distributed import Client
     except ImportError:
@@ -234,7 +236,7 @@ def problem_of_worker(store: Path, hashes: Mapping[AbstractSource, str], version
     try:
         for source, expected in hashes.items():
             if open_source(source).hash != expected:
-                return f"sees other data at {source.title}: copy them anew and restart the worker"
+                return f"sees other data at {source.title}: copy them again and restart the worker"
     except UserError as error:
         return f"cannot read the data ({error}): put them on a path that all workers share"
     return ""

@@ -29,19 +29,22 @@ Setting: TypeAlias = Mapping[str, Any]
 class MethodSpec:
     """A quantifier with options under the name that people see.
 
-    quantifier: a name of the catalogue or an import path "my_lab.methods:Mine".
+    quantifier: a name of the catalogue, an import path "my_lab.methods:Mine" or, with `folder`, a
+        class of a file there: "mine.py:Mine".
     grid: options to be chosen, each with its values.
+    folder: where the file of the class is; it may be moved without its results being lost.
     """
 
     name: str
     quantifier: str
     options: Mapping[str, Any] = field(default_factory=dict)
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    folder: Path | None = None
 
     @property
     def cls(self) -> type[Any]:
         """Its class: derived from AbstractQuantifier, or anybody's with fit and predict."""
-        return quantifier_class(self.quantifier)
+        return quantifier_class(self.quantifier, self.folder)
 
     @property
     def is_foreign(self) -> bool:
@@ -168,7 +171,7 @@ class Experiment:
 
         The experiment's name does (it is in the seeds); the method's name and titles do not.
         """
-        quantifier = quantifier_class(method.quantifier)
+        quantifier = method.cls
         defaults = default_options(quantifier)
         options = {**defaults, **method.options}
         for name in getattr(quantifier, "later_options", ()):

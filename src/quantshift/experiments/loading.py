@@ -6,7 +6,7 @@ with the place of the fault.
 
 import dataclasses
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import resources
 from importlib.abc import Traversable
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 
 from quantshift import catalogue, metrics
 from quantshift.data.arrays import DataFile
+from quantshift.data.embedded import EMBEDDED
 from quantshift.errors import UserError, unknown_name
 from quantshift.experiments.classes import (
     check_classifier,
@@ -77,6 +78,20 @@ def library_names() -> list[str]:
     return sorted(_shelves())
 
 
+def suites() -> dict[str, tuple[str, ...]]:
+    """Experiments of the library by suite, which is the folder they are in; both sorted."""
+    names: dict[str, list[str]] = {}
+    for name, folder in _shelves().items():
+        names.setdefault(folder.name, []).append(name)
+    return {suite: tuple(sorted(names[suite])) for suite in sorted(names)}
+
+
+def experiments_of(names: Iterable[str]) -> list[str]:
+    """The names with those of suites replaced by the suites' experiments, each once."""
+    known = suites()
+    return list(dict.fromkeys(one for name in names for one in known.get(name, (name,))))
+
+
 def _shelves() -> dict[str, Traversable]:
     """The folder of every experiment of the library; one holds those of a paper."""
     folders = (resources.files("quantshift.experiments") / "library").iterdir()
@@ -97,6 +112,11 @@ def _read(name_or_path: str | Path) -> tuple[str, str, Path, Callable[[str], str
         return text, source, Path(), lambda name: (shelf / name).read_text(encoding="utf-8")
     path = Path(name_or_path)
     if path.suffix != ".toml" and not path.exists():
+        if source in (known := suites()):
+            raise UserError(
+                f"{source!r} is a suite of several experiments: {', '.join(known[source])}; name "
+                "one of them"
+            )
         wrong = unknown_name("experiment", source, library_names())
         raise UserError(f"{wrong} (or give the path of a .toml file)")
     try:
@@ -184,8 +204,10 @@ def _data(table: ExperimentTable, document: Document, kind: type[AbstractProtoco
     if data.sets and arrays:
         raise document.error("data.sets", f"data sets and {arrays} are both given; keep one")
     for name in data.sets or ():
-        if not (folder := document.folder / name).is_dir():
-            raise document.error("data.sets", f"there is no folder {str(folder)!r}")
+        if name not in EMBEDDED and not (folder := document.folder / name).is_dir():
+            raise document.error(
+                "data.sets", f"there is no folder {str(folder)!r}, nor an embedded data set"
+            )
     if arrays and kind.needs_categories and not data.categories:
         raise document.error("data.categories", f"is missing; {kind.name} shift is between two")
     for key in ("features", "posteriors", "labels", "categories"):

@@ -8,13 +8,14 @@ data are read, unless training sets are groups of the data.
 import dataclasses
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from quantshift.errors import UserError
 from quantshift.experiments.classes import protocol_class
 from quantshift.experiments.experiment import Experiment, MethodSpec
+from quantshift.results.description import LEFT_OUT
 from quantshift.shifts.protocol import AbstractProtocol, Coordinates, Value
 from quantshift.tables import Table
 
@@ -26,6 +27,9 @@ LONGEST_KEY = 200
 
 Protocols: TypeAlias = Callable[[Experiment, str], AbstractProtocol]
 """From an experiment and the name of a data set to the protocol as it is there."""
+
+LeftOut: TypeAlias = Mapping[str, Mapping[str, Mapping[str, str]]]
+"""Experiment -> data set -> method that does not suit it -> why."""
 
 REPEAT = "train_repeat"
 """The last coordinate of every key: the number of the draw at its point of the grid."""
@@ -66,13 +70,17 @@ class Task:
 
 @dataclass(frozen=True)
 class ExperimentPlan:
-    """One experiment on one data set: all its cells, and the tasks that are left."""
+    """One experiment on one data set: all its cells, and the tasks that are left.
+
+    methods: those of the experiment that are not left out on this data set.
+    """
 
     experiment: Experiment
     dataset: str
     cells: tuple[Cell, ...]
     tasks: tuple[Task, ...]
     n_test_samples: int
+    methods: tuple[MethodSpec, ...]
 
     @property
     def n_samples(self) -> int:
@@ -82,7 +90,7 @@ class ExperimentPlan:
     @property
     def n_estimates(self) -> int:
         """Test samples times methods."""
-        return self.n_samples * len(self.experiment.methods)
+        return self.n_samples * len(self.methods)
 
     @property
     def n_estimates_to_do(self) -> int:
@@ -160,11 +168,13 @@ def plan(
     experiments: Iterable[tuple[Experiment, Sequence[tuple[str, int]]]],
     finished: Finished | None = None,
     protocols: Protocols | None = None,
+    left_out: LeftOut | None = None,
 ) -> Plan:
     """What is to be done, given what is finished (nothing, if left out).
 
     experiments: each with the names of its data sets and how many test samples a cell has there.
     protocols: for those whose training sets only the data can tell; default: the experiment's own.
+    left_out: methods that are not run on some data set.
     A method is finished in a cell if it is there under its name with its present signature.
     """
     chosen = tuple(experiments)
@@ -174,7 +184,14 @@ def plan(
             raise UserError(f"two experiments are called {name!r}; rename one")
     return Plan(
         tuple(
-            _planned(experiment, dataset, n_samples, finished or _nothing, protocols or _own)
+            _planned(
+                experiment,
+                dataset,
+                n_samples,
+                finished or _nothing,
+                protocols or _own,
+                (left_out or {}).get(experiment.name, {}).get(dataset, {}),
+            )
             for experiment, datasets in chosen
             for dataset, n_samples in datasets
         )
@@ -189,7 +206,7 @@ def describe_plan(plan: Plan) -> list[PlanRow]:
             dataset=part.dataset,
             cells=len(part.cells),
             samples=part.n_samples,
-            methods=len(part.experiment.methods),
+            methods=len(part.methods),
             estimates=part.n_estimates,
             cells_to_do=len(part.tasks),
             estimates_to_do=part.n_estimates_to_do,
@@ -203,7 +220,7 @@ def describe_plan(plan: Plan) -> list[PlanRow]:
         dataset="",
         cells=sum(row.cells for row in rows),
         samples=sum(row.samples for row in rows),
-        methods=len({m.name for part in plan.experiments for m in part.experiment.methods}),
+        methods=len({m.name for part in plan.experiments for m in part.methods}),
         estimates=sum(row.estimates for row in rows),
         cells_to_do=sum(row.cells_to_do for row in rows),
         estimates_to_do=sum(row.estimates_to_do for row in rows),
@@ -233,14 +250,11 @@ def planned(
         fields = dict(experiment["shift"])
         protocol = protocol_class(fields.pop("kind"))(**fields)
         methods = {method["name"]: method["signature"] for method in experiment["methods"]}
-        cells[name] = {
-            dataset: [
-                (key, methods)
-                for key in record.get("cells")
-                or [cell.key for cell in cells_of(name, dataset, protocol)]
-            ]
-            for dataset, record in experiment["datasets"].items()
-        }
+        cells[name] = {}
+        for dataset, record in experiment["datasets"].items():
+            keys = record.get("cells") or [c.key for c in cells_of(name, dataset, protocol)]
+            there = {m: s for m, s in methods.items() if m not in record.get(LEFT_OUT, {})}
+            cells[name][dataset] = [(key, there) for key in keys]
     return cells
 
 
@@ -250,16 +264,18 @@ def _planned(
     n_test_samples: int,
     finished: Finished,
     protocols: Protocols,
+    left_out: Collection[str],
 ) -> ExperimentPlan:
     signatures = experiment.signatures()
+    methods = tuple(m for m in experiment.methods if m.name not in left_out)
     everything = cells_of(experiment.name, dataset, protocols(experiment, dataset))
     tasks = []
     for cell in everything:
         there = finished(cell)
-        left = [m for m in experiment.methods if there.get(m.name) != signatures[m.name]]
+        left = [m for m in methods if there.get(m.name) != signatures[m.name]]
         if left:
             tasks.append(Task(cell, tuple(left)))
-    return ExperimentPlan(experiment, dataset, everything, tuple(tasks), n_test_samples)
+    return ExperimentPlan(experiment, dataset, everything, tuple(tasks), n_test_samples, methods)
 
 
 def _own(experiment: Experiment, dataset: str) -> AbstractProtocol:

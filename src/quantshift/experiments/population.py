@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from quantshift.binarisation import binarise
 from quantshift.data.dataset import Dataset
+from quantshift.data.noise import check_noise_possible
 from quantshift.data.sources import AbstractSource, open_source
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.experiments.experiment import Experiment
 from quantshift.labels import encode_labels
 from quantshift.seeding import generator
-from quantshift.shifts.given import Given
+from quantshift.shifts.coordinates import NOISE
+from quantshift.shifts.given import GivenSamples
 from quantshift.shifts.pools import split_pools
 from quantshift.shifts.protocol import AbstractProtocol
 from quantshift.types import Codes, Indices
@@ -75,6 +77,8 @@ def _opened(drawing: _Drawing) -> Population:
 def population_of(experiment: Experiment, dataset: Dataset) -> Population:
     """Binarise if asked for, split once into a training and a test pool, cut the test pool."""
     shift = experiment.shift
+    if NOISE in shift.coordinates():
+        check_noise_possible(dataset)
     rows, labels, known, names = _labels(experiment, dataset)
     if shift.needs_two_classes and len(names) != 2:
         raise DataError(
@@ -87,10 +91,13 @@ def population_of(experiment: Experiment, dataset: Dataset) -> Population:
     if column is not None:
         known_categories, codes = encode_labels(column[rows], name="categories")
         categories = known_categories.tolist()
-    train_pool, test_pool = _pools(experiment, dataset.given, labels, codes)
+    protocol = _bound(experiment, dataset, known, categories).surveyed(labels, codes)
+    train_pool, test_pool = _pools(experiment, dataset, rows, labels, codes)
+    if isinstance(protocol, GivenSamples) and protocol.given is not None:
+        test_pool = np.unique(np.concatenate(protocol.given.samples))
     return Population(
         rows=rows,
-        protocol=_bound(experiment, dataset, known, categories).surveyed(labels, codes),
+        protocol=protocol,
         classes=names,
         labels=labels,
         categories=codes,
@@ -161,13 +168,23 @@ def _labels(
 
 
 def _pools(
-    experiment: Experiment, given: Given | None, labels: NDArray[Any], categories: Codes | None
+    experiment: Experiment,
+    dataset: Dataset,
+    rows: Indices,
+    labels: NDArray[Any],
+    categories: Codes | None,
 ) -> tuple[Indices, Indices]:
+    given = dataset.given
     if given is not None:
         return given.train, np.unique(np.concatenate(given.samples))
     if experiment.shift.from_groups:
         everything = np.arange(len(labels))
         return everything, everything
+    if dataset.test is not None:
+        is_test = np.zeros(len(dataset), dtype=np.bool_)
+        is_test[dataset.test] = True
+        test_pool = np.flatnonzero(is_test[rows])
+        return np.flatnonzero(~is_test[rows]), _cut(test_pool, categories, experiment)
     train_pool, test_pool = split_pools(
         *([labels] if categories is None else [categories, labels]),
         train_share=experiment.data.train_share,

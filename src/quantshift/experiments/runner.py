@@ -14,9 +14,10 @@ from quantshift.data.sources import AbstractSource, open_source
 from quantshift.errors import UserError
 from quantshift.experiments.executors import AbstractExecutor
 from quantshift.experiments.experiment import Experiment
-from quantshift.experiments.planning import Cell, Plan, cells_of, plan
-from quantshift.experiments.population import open_population
+from quantshift.experiments.planning import Cell, LeftOut, Plan, cells_of, plan
+from quantshift.experiments.population import Population, open_population
 from quantshift.experiments.work import Job, JobReport
+from quantshift.results.description import LEFT_OUT, ORDERED
 from quantshift.results.store import ResultStore
 from quantshift.results.verification import repair, verify
 from quantshift.shifts.protocol import AbstractProtocol, Words
@@ -27,32 +28,44 @@ REDO_FAILED = "failed"
 
 @dataclass(frozen=True)
 class RunProgress:
-    """How far a run is: cells done and in all, failures so far, seconds since its start."""
+    """How far a run is: cells done and in all, failures so far, seconds since its start.
+
+    warm: cells that were done, and seconds since the start, when there was one cell of each worker.
+    Until then workers start and may compile, which says nothing of the cells to come.
+    """
 
     done: int
     total: int
     failures: tuple[str, ...]
     seconds: float
     n_workers: int
+    warm: tuple[int, float] = (0, 0.0)
 
     @property
     def rate(self) -> float:
-        """Cells per second."""
-        return self.done / self.seconds if self.seconds else 0.0
+        """Cells per second, of those after the first of each worker once there are as many."""
+        first, begun = self.warm if self.done >= 2 * self.n_workers else (0, 0.0)
+        return (self.done - first) / max(self.seconds - begun, 1e-9)
 
     @property
     def seconds_left(self) -> float | None:
-        """An estimate from the rate so far."""
-        return (self.total - self.done) / self.rate if self.done else None
+        """An estimate from the rate so far; None before two cells of each worker are done."""
+        if self.done == self.total:
+            return 0.0
+        return (self.total - self.done) / self.rate if self.done >= 2 * self.n_workers else None
 
 
 @dataclass(frozen=True)
 class Run:
-    """Experiments, each with the sources of its data sets, and the folder of their results."""
+    """Experiments, each with the sources of its data sets, and the folder of their results.
+
+    left_out: methods that are not run on some data sets, and why.
+    """
 
     experiments: tuple[Experiment, ...]
     sources: Mapping[str, Sequence[AbstractSource]]
     out: Path
+    left_out: LeftOut = field(default_factory=dict)
 
     def plan(self, store: ResultStore | None = None, *, retry_failed: bool = False) -> Plan:
         """What is to be done, given what the store holds; failures count as done by default."""
@@ -72,6 +85,7 @@ class Run:
             ],
             there,
             self._protocol,
+            self.left_out,
         )
 
     def _protocol(self, experiment: Experiment, dataset: str) -> AbstractProtocol:
@@ -139,13 +153,16 @@ def run_experiments(
     n_workers = executor.n_workers if jobs else 0
     begun = time.perf_counter()
     failures: tuple[str, ...] = ()
-    done = 0
+    done, warm = 0, (0, 0.0)
     try:
         for done, report in enumerate(_reports(executor, jobs), start=1):
             failures += tuple(f"{report.name}: {line}" for line in report.failures)
+            if report.times:
+                store.times.append(report.times)
             if progress is not None:
                 seconds = time.perf_counter() - begun
-                progress(RunProgress(done, len(jobs), failures, seconds, n_workers))
+                warm = (done, seconds) if done <= n_workers else warm
+                progress(RunProgress(done, len(jobs), failures, seconds, n_workers, warm))
     finally:
         seconds = time.perf_counter() - begun
         if jobs:
@@ -168,13 +185,19 @@ def describe(run: Run) -> dict[str, object]:
     """What the store is of: the resolved experiments and the content of their data."""
     return {
         "experiments": {
-            experiment.name: _described(experiment, run.sources[experiment.name])
+            experiment.name: _described(
+                experiment, run.sources[experiment.name], run.left_out.get(experiment.name, {})
+            )
             for experiment in run.experiments
         }
     }
 
 
-def _described(experiment: Experiment, sources: Sequence[AbstractSource]) -> dict[str, object]:
+def _described(
+    experiment: Experiment,
+    sources: Sequence[AbstractSource],
+    left_out: Mapping[str, Mapping[str, str]],
+) -> dict[str, object]:
     populations = [open_population(experiment, source) for source in sources]
     # With more than two classes a prevalence is a vector; one data set is enough to make it one.
     widest = max(populations, key=lambda population: len(population.classes)).protocol
@@ -189,10 +212,17 @@ def _described(experiment: Experiment, sources: Sequence[AbstractSource]) -> dic
                 "source": source.title,
                 "classes": list(population.classes),
                 **_described_cells(experiment, source.name, population.protocol),
+                **({ORDERED: True} if _is_ordered(source, population) else {}),
+                **({LEFT_OUT: dict(reasons)} if (reasons := left_out.get(source.name)) else {}),
             }
             for source, population in zip(sources, populations, strict=True)
         },
     }
+
+
+def _is_ordered(source: AbstractSource, population: Population) -> bool:
+    """Whether there are three or more classes in an order that means something."""
+    return open_source(source).ordinal and len(population.classes) > 2
 
 
 def _words(widest: AbstractProtocol, protocols: Sequence[AbstractProtocol]) -> Words:
@@ -216,13 +246,12 @@ def _n_samples(experiment: Experiment, source: AbstractSource) -> int:
         return experiment.n_test_samples
     if experiment.shift.from_groups:
         return open_population(experiment, source).protocol.count_samples() or 0
-    given = open_source(source).given
-    if given is None:
+    if open_source(source).given is None:
         raise UserError(
             f"experiment {experiment.name!r} takes the samples that come with the data, and data "
             f"set {source.name!r} has none; use another kind of shift, e.g. prior"
         )
-    return len(given.samples)
+    return open_population(experiment, source).protocol.count_samples() or 0
 
 
 def _reports(executor: AbstractExecutor, jobs: Sequence[Job]) -> Iterator[JobReport]:

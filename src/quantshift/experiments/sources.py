@@ -7,14 +7,16 @@ from quantshift.data.arrays import DataFile
 from quantshift.data.sources import AbstractSource, FileSource, SyntheticSource, source_at
 from quantshift.errors import UserError
 from quantshift.experiments.experiment import Experiment
+from quantshift.shifts.given import GivenSamples
 
 
 def sources_of(
-    experiment: Experiment, data: Sequence[Path], *, n_documents: int, seed: int = 0
+    experiment: Experiment, data: Sequence[str | Path], *, n_documents: int, seed: int = 0
 ) -> tuple[AbstractSource, ...]:
     """The experiment's own files; else `data`; else the data sets it names; else synthetic reviews.
 
-    data: folders of data sets or corpora. n_documents, seed: of the synthetic reviews.
+    data: folders of data sets or corpora, or names of embedded data sets. n_documents, seed: of the
+    synthetic reviews.
     """
     labels = experiment.data_file("labels")
     if labels is not None and data:
@@ -31,14 +33,22 @@ def sources_of(
                 categories=_absolute(experiment.data_file("categories")),
             ),
         )
-    named = [experiment.folder / text for text in experiment.data.sets or ()]
-    sources = tuple(source_at(path) for path in data or named)
+    if data:
+        sources = tuple(source_at(place) for place in data)
+    else:
+        named = experiment.data.sets or ()
+        sources = tuple(source_at(text, experiment.folder) for text in named)
     names = [source.name for source in sources]
     for name in names:
         if names.count(name) > 1:
             raise UserError(
                 f"two data sets are called {name!r}; results would mix, so rename a folder"
             )
+    if not sources and isinstance(experiment.shift, GivenSamples):
+        raise UserError(
+            f"experiment {experiment.name!r} is about samples that come with the data, and has no "
+            "data of its own; import a data set with given samples and name its folder"
+        )
     return sources or (SyntheticSource(n_documents, seed),)
 
 

@@ -65,7 +65,8 @@ def _cut_point(value: Any) -> Any:
 def _file_name(value: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", value) or len(value) > LONGEST_NAME:
         raise ValueError(
-            f"must be letters, digits, '-', '_' and '.', at most {LONGEST_NAME}, for it names a "
+            f"must be letters, digits, '-', '_' and '.', at most {LONGEST_NAME}, because it "
+            f"names a "
             "folder of the results"
         )
     check_new_name("experiment", value)
@@ -123,12 +124,12 @@ class TomlTable(BaseModel):
 class DataTable(TomlTable):
     """[data]: data sets (here or given at run time) or files of arrays, relative to the TOML file.
 
-    sets                folders of data sets or corpora
+    sets                folders of data sets or corpora, or names of embedded data sets
     cut_point           ordered labels (stars) above are positive, below negative, equal ones
                         dropped; "none": every level is a class. If nothing is said, stars of a
                         corpus are cut at 3, and other ordered labels are not. Labels without an
                         order are used as they are
-    train_share         share of the training pool
+    train_share         share of the training pool, unless the data set was split when it was made
     max_test_documents  size of the test pool at most, spread evenly over categories; 0: no limit
     """
 

@@ -7,15 +7,14 @@ travels and is never lost.
 
 import time
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-import polars as pl
 from threadpoolctl import threadpool_limits
 
 from quantshift.data.sources import AbstractSource, open_source
-from quantshift.experiments.cell import run_cell
+from quantshift.experiments.cell import CellOutcome, compute_cell
 from quantshift.experiments.experiment import Experiment, MethodSpec
 from quantshift.experiments.planning import Task
 from quantshift.experiments.population import open_population
@@ -40,11 +39,15 @@ class Job:
 
 @dataclass(frozen=True)
 class JobReport:
-    """What came of a job: seconds of work, and one line per error, with the methods it hit."""
+    """What came of a job: seconds of work, and one line per error, with the methods it hit.
+
+    times: for the log, how long each method took; empty if nothing was computed.
+    """
 
     name: str
     seconds: float
     failures: tuple[str, ...] = ()
+    times: Mapping[str, Any] = field(default_factory=dict)
 
 
 def perform(job: Job) -> JobReport:
@@ -59,21 +62,23 @@ def perform(job: Job) -> JobReport:
     there = store.finished(*cell.place)
     signatures = experiment.signatures()
     methods = [m for m in job.task.methods if there.get(m.name) != signatures[m.name]]
-    failures: dict[str, Exception] = {}
-    if methods:
-        # One thread per worker: sums of several threads would depend on their number.
-        with threadpool_limits(limits=1):
-            frame, failures = _compute(job, methods)
-        done = {m.name: signatures[m.name] for m in methods if m.name not in failures}
-        if done:
-            schema = store.about(experiment.name).schema
-            store.write_part(*cell.place, done, frame.select(select(frame.schema, schema)))
-        for name, error in failures.items():
-            store.write_failure(*cell.place, {name: signatures[name]}, error)
+    if not methods:
+        return JobReport(job.name, time.perf_counter() - begun)
+    # One thread per worker: sums of several threads would depend on their number.
+    with threadpool_limits(limits=1):
+        outcome = _compute(job, methods)
+    done = {m.name: signatures[m.name] for m in methods if m.name not in outcome.failures}
+    if outcome.frame is not None:
+        rows = outcome.frame
+        schema = store.about(experiment.name).schema
+        store.write_part(*cell.place, done, rows.select(select(rows.schema, schema)))
+    for name, error in outcome.failures.items():
+        store.write_failure(*cell.place, {name: signatures[name]}, error)
     return JobReport(
         name=job.name,
         seconds=time.perf_counter() - begun,
-        failures=_error_lines(failures),
+        failures=_error_lines(outcome.failures),
+        times=_times(job, outcome),
     )
 
 
@@ -85,22 +90,26 @@ def _error_lines(failures: Mapping[str, Exception]) -> tuple[str, ...]:
     return tuple(f"{', '.join(names)}: {line}" for line, names in methods.items())
 
 
-def _compute(job: Job, methods: list[MethodSpec]) -> tuple[pl.DataFrame, dict[str, Exception]]:
-    """Rows of the methods that went well, and the errors of those that did not."""
+def _compute(job: Job, methods: list[MethodSpec]) -> CellOutcome:
     dataset = open_source(job.source)
     population = open_population(job.experiment, job.source)
+    return compute_cell(job.experiment, job.task.cell, methods, dataset, population)
 
-    def run(chosen: list[MethodSpec]) -> pl.DataFrame:
-        return run_cell(job.experiment, job.task.cell, chosen, dataset, population)
 
-    if len(methods) > 1:
-        with suppress(Exception):  # a user's method may raise anything
-            return run(methods), {}
-    # One of them fails: find out which, so that the others are not lost.
-    frames, failures = [], {}
-    for method in methods:
-        try:
-            frames.append(run([method]))
-        except Exception as error:
-            failures[method.name] = error
-    return (pl.concat(frames) if frames else pl.DataFrame()), failures
+def _times(job: Job, outcome: CellOutcome) -> dict[str, Any]:
+    """A record of the log: seconds of the cell's shared work and, by method, of its own."""
+    if outcome.frame is None:
+        return {}
+    experiment, dataset, cell = job.task.cell.place
+    watch = outcome.watch
+    return {
+        "experiment": experiment,
+        "dataset": dataset,
+        "cell": cell,
+        "samples": outcome.frame["sample"].n_unique(),
+        "shared": round(watch.shared, 6),
+        "methods": {
+            name: [round(watch.fit.get(name, 0.0), 6), round(seconds, 6)]
+            for name, seconds in watch.estimate.items()
+        },
+    }

@@ -1,4 +1,4 @@
-"""Room 2: a corpus -> term counts, made once -> a tf-idf view for each training set."""
+"""A corpus -> term counts, made once -> a tf-idf view for each training set."""
 
 from quantshift.features.counts import CountMatrix, open_counts, tokenise, tokenise_corpus
 from quantshift.features.tfidf import TfidfView

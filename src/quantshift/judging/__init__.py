@@ -1,4 +1,4 @@
-"""A judge has spoken: the true rate behind machine verdicts, from a few labels of people."""
+"""The true rate behind the verdicts of an LLM judge or any model, from a few human labels."""
 
 from typing import TYPE_CHECKING
 

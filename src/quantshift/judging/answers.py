@@ -84,7 +84,7 @@ def _posteriors(data: JudgedItems) -> Reals:
 def by_stratum(
     data: JudgedItems, told: ArrayLike | None, inclusion: ArrayLike | None, level: float
 ) -> Answer:
-    """Strata that were told, those of equal probabilities of being chosen, or the verdicts."""
+    """Strata that were given, those of equal probabilities of being chosen, or the verdicts."""
     known, y, K = data.known, data.labels[data.known], data.n_classes
     weights = None
     if told is not None:
@@ -167,7 +167,7 @@ def transferred(data: JudgedItems, design: str, *, level: float, seed: int) -> A
     F = table(told, y, own.n, K)
     N = np.bincount(own.codes[rest], minlength=own.n).astype(np.float64)
     if N.sum() == 0:
-        raise DataError("all items are labelled: there is nothing to estimate, count the labels")
+        raise DataError("all items are labelled: there is nothing to estimate; count the labels")
     found = transfer.prevalences(
         F, N[np.newaxis], directions=own.directions, level=level, seed=seed
     )
@@ -176,7 +176,7 @@ def transferred(data: JudgedItems, design: str, *, level: float, seed: int) -> A
     if not found.fits[0]:
         notes = (
             "The verdicts do not fit the labels, whatever the prevalence: the judge treats these "
-            "items differently, and the interval is no more than a hint.",
+            "items differently, and treat the interval as a rough guide.",
         )
     part, n_y = 1.0, F.sum(axis=1)
     if design == "by-label":

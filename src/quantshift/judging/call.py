@@ -65,7 +65,7 @@ class Call:
         return None if self.told == "elsewhere" and self.read.elsewhere is not None else self.told
 
     def guess(self) -> Guess | None:
-        """How the labels were chosen, where the user does not say and nothing else tells."""
+        """How the labels were chosen, if the user does not say and nothing else shows it."""
         items = self.read.items
         if self.known or self.told_of_items or self.read.planned or not self.n_labels:
             return None
@@ -84,7 +84,7 @@ class Call:
 
         part: of the items, whose design was checked on the whole: among many parts one would
             contradict it by chance.
-        pooled: what all labels tell of the judge is carried over, as if from elsewhere.
+        pooled: what all labels show about the judge is carried over, as if from elsewhere.
         """
         elsewhere = self.read.elsewhere
         if pooled:
@@ -124,7 +124,7 @@ class Call:
         return items.take(np.flatnonzero(items.labels < 0))
 
     def tells(self, items: Items) -> bool:
-        """Whether anything tells of these items: labels of theirs, or rates that carry over."""
+        """Whether anything is known about these items: their labels, or rates that carry over."""
         carried = self.known is not None or self.read.elsewhere is not None
         return carried or bool((items.labels >= 0).any())
 
@@ -133,7 +133,7 @@ class Call:
         return self.known is None and design in TRANSFERRING
 
     def design_of_groups(self, design: str) -> str | None:
-        """The design of the whole, unless nothing is to be told of it."""
+        """The design of the whole, unless nothing is to be said about it."""
         return None if self.known is not None or self.read.planned else design
 
     @property
@@ -146,7 +146,7 @@ class Call:
         if items.score is not None and len(self.read.meaning.classes) == 2:
             return items.score, items.labels
         if items.verdicts is None:
-            raise UserError("a score tells two classes apart, no more; give verdicts beside it")
+            raise UserError("a score can only separate two classes; give verdicts too")
         return items.verdicts, items.labels
 
 

@@ -36,7 +36,7 @@ class Cells:
 
 
 def votes(verdicts: NDArray[np.int64], classes: Codes, n_classes: int) -> Reals:
-    """The class of each verdict as a point; a verdict that is no class is between all."""
+    """The class of each verdict as a point; a verdict that is not a class is between all."""
     said = classes[verdicts]
     points = np.eye(n_classes)[np.maximum(said, 0)]
     return np.where((said >= 0)[:, np.newaxis], points, 1 / n_classes)

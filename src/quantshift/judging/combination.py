@@ -2,7 +2,7 @@
 
 Whether it does is tested: P(verdict | class) among both kinds of labels (chi-square, class by
 class). If it does, the two estimates are averaged, each by the other's squared width, and the
-squares of the distances to the limits are added, allowing for the verdicts that both rest upon. If
+squares of the distances to the limits are added, allowing for the verdicts that both use. If
 not, the labels from elsewhere say nothing of these items and are left aside.
 """
 

@@ -1,8 +1,8 @@
-"""How the labelled items were chosen: told by the user or guessed, and checked against the data.
+"""How the labelled items were chosen: given by the user or guessed, and checked against the data.
 
-Labels say the same of a judge under no two designs. Random items tell the rate by themselves; items
-chosen by their verdict tell what share of each verdict is right; items chosen by their label, or
-labelled elsewhere, tell how often a class gets each verdict. Which it was is a fact about the past
+What labels say about a judge depends on the design. Random items show the rate by themselves; items
+chosen by their verdict show what share of each verdict is right; items chosen by their label, or
+labelled elsewhere, show how often a class gets each verdict. Which it was is a fact about the past
 that data can contradict but not prove.
 
 Two things are looked at. Random items have the verdicts (chi-square) and the scores
@@ -56,7 +56,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Guess:
-    """The design taken where none was told, and why, as a part of a sentence."""
+    """The design taken if none was given, and why, as a part of a sentence."""
 
     design: str
     why: str
@@ -117,9 +117,9 @@ def check(
         like, ok = "by-verdict", design == "elsewhere" or _round(seen.labels)
         said = f"the labelled items have {seen.verdict_counts} of each verdict, as if chosen by it"
     elif design == "by-verdict" and seen.even_verdicts:
-        said = f"The labelled items have {seen.verdict_counts} of each verdict, as told."
+        said = f"The labelled items have {seen.verdict_counts} of each verdict, as stated."
     elif design == "by-label" and seen.even_labels:
-        said = f"There are {seen.label_counts} labels of each class, as told."
+        said = f"There are {seen.label_counts} labels of each class, as stated."
     return Check(design, ok, None, like, said)
 
 

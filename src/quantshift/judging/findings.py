@@ -24,8 +24,8 @@ from quantshift.own_data.result import Rows, Share
 from quantshift.own_data.words import WIDE
 
 PLANNED, GIVEN = "planned", "given"
-"""How labels were chosen, beside the designs: by a plan whose probabilities are known; or there are
-none, because the rates of the judge are known."""
+"""How labels were chosen, in addition to the designs: by a plan whose probabilities are known; or
+there are none, because the rates of the judge are known."""
 
 MOST_NAMED = 3
 """Verdicts that fit no label."""
@@ -60,7 +60,7 @@ def batch_of(
     own_share = shares[classes.index(lead)]
     assumed = judged.assumed
     if pooled:
-        assumed = f"{assumed} The labels of all groups serve each of them."
+        assumed = f"{assumed} The labels of all groups are used for each of them."
     return JudgedBatch(
         name=name,
         n_items=judged.n_items,
@@ -78,7 +78,7 @@ def batch_of(
 
 
 def lost_rows(rows: Rows) -> Rows:
-    """The same, but for the rows without a label, which nobody misses in a table of labels."""
+    """The same without the rows that have no label, which are expected in a table of labels."""
     left_out = {why: n for why, n in rows.left_out.items() if why != NO_LABEL}
     return replace(rows, left_out=left_out)
 
@@ -204,7 +204,7 @@ def doubts(call: Call) -> Iterator[str]:
                 len(fit_none) > MOST_NAMED
             )
             yield (
-                f"verdicts of {name!r} that fit no label: {told}; they are of use as verdicts of "
+                f"verdicts of {name!r} that fit no label: {told}; they are used as verdicts of "
                 "their own, but there is no naive rate and no kappa, unless you map them to labels"
             )
     counts = np.bincount(items.labels[labelled], minlength=len(read.meaning.classes))
@@ -213,4 +213,4 @@ def doubts(call: Call) -> Iterator[str]:
     never = [c for c, n in zip(read.meaning.classes, counts, strict=True) if not n]
     if never and np.count_nonzero(counts) > 1:
         told = ", ".join(map(repr, never))
-        yield f"no label is {told}: the answer allows for that, and cannot say more"
+        yield f"no item is labelled {told}: the interval allows for that, and cannot say more"

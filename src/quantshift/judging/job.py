@@ -47,17 +47,17 @@ def judge(
     level: float = 0.95,
     seed: int = 0,
 ) -> Judgement:
-    """The true share of each class among items that a machine has judged, people a few of them.
+    """The true share of each class among items with verdicts of a model, from a few human labels.
 
     table: a file or a data frame with a verdict for every item. Without it the arguments that name
         columns hold their values: `judge(verdict=[...], label=[...])`, None for no label.
     verdict: the column of the verdicts, or several, one for each judge; score: a column of numbers
-        instead or beside.
+        instead, or in addition.
     label: the column of people's labels, empty where there is none.
     labelled: another table with labels: of the same items, found by `id`; a sheet that
         `plan_labels` has drawn; or other items, with verdicts of their own.
-    labels: how the labelled items were chosen: "random", "by-verdict" (so many of each verdict),
-        "by-label" (so many of each label), "elsewhere" (other items). Guessed if not told. Data
+    labels: how the labelled items were chosen: "random", "by-verdict" (a number of each verdict),
+        "by-label" (a number of each label), "elsewhere" (other items). Guessed if not given. Data
         that contradict it are an error, unless you `insist`.
     by: a column of groups to judge one by one; compare: two of them, whose difference is estimated,
         on the same items if their ids are the same.
@@ -91,7 +91,7 @@ def judge(
         raise UserError("a sensitivity and a specificity are of two classes; there are more here")
     if compare is not None and by is None:
         raise UserError(
-            "to compare two systems name the column that tells them apart", arguments=["by"]
+            "to compare two systems name the column that distinguishes them", arguments=["by"]
         )
     call = Call(read, asked.verdict, known, labels, insist, level, seed)
     call.check()

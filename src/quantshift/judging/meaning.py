@@ -24,7 +24,7 @@ NEGATIONS = ("not ", "non-", "non ", "non", "no ", "un", "in", "ir", "im", "dis"
 """What turns a word into its contrary: relevant and irrelevant, safe and unsafe."""
 
 MOST_VALUES = 50
-"""A column with more different values is no column of verdicts or labels."""
+"""A column with more different values is not a column of verdicts or labels."""
 
 RARELY = 0.02
 """Share of the labels up to which one may be a slip of the pen."""
@@ -63,7 +63,7 @@ def meaning(
     order = _ordered(known, positive)
     told = _checked(given, every, order)
     if positive is None and len(order) == 2 and not contraries(order):
-        # The words of a judge may tell which is the positive class where those of people do not.
+        # The words of a judge may show which class is positive where those of people do not.
         spoken = [told.get(v) for values in verdicts.values() for v in contraries(values)][:2]
         if spoken == [order[1], order[0]]:
             order = order[::-1]
@@ -173,7 +173,7 @@ def _classes(
     if len(known) < 2:
         what, only = ("labels" if labels else "verdicts"), next(iter(known))
         raise DataError(
-            f"the {what} are all {only!r} and nothing tells the other classes; label more items, "
+            f"the {what} are all {only!r} and nothing shows the other classes; label more items, "
             "or name the classes",
             arguments=["classes"],
         )

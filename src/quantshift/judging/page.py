@@ -3,6 +3,8 @@
 It has the shell and the look of the other pages (`quantshift.report.page.shell`).
 """
 
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 from quantshift.judging.findings import lost_rows
@@ -14,32 +16,38 @@ from quantshift.judging.rendering import (
     summary_rows,
 )
 from quantshift.judging.result import JudgedBatch, Judgement, JudgeQuality
+from quantshift.nouns import counted
+from quantshift.own_data.conditions import Condition
+from quantshift.own_data.headline import Found
+from quantshift.own_data.page import data_links, thresholds
 from quantshift.own_data.pool import row_warnings
-from quantshift.own_data.rendering import estimate_said, headline_share, rows_said, shown
+from quantshift.own_data.rendering import estimate_said, render_csv, rows_said, share_of, shown
+from quantshift.own_data.result import Share
 from quantshift.own_data.words import limits, one_line, percent, shortened
 from quantshift.report.page.shell import render_shell
 
 
-def render_page(result: Judgement) -> str:
-    """The page as one string of HTML."""
-    overall, lead = result.overall, shown(result, result.headline)
+def render_page(result: Judgement, *, conditions: Sequence[Condition] = ()) -> str:
+    """The page as one string of HTML.
+
+    conditions: thresholds to draw.
+    """
+    overall = result.overall
     several = len(result.batches) > 1
-    head, *rows = summary_rows(result)
-    if not any(row[-1] for row in rows):
-        head, rows = head[:-1], [row[:-1] for row in rows]
+    found = _found(result, result.headline)
     return render_shell(
         __package__,
         look_of=("quantshift.own_data",),
         charts_of="quantshift.own_data",
-        title=f"How common is “{lead}”, really?",
-        lead=_lead(result, lead),
-        numbers=_numbers(result, lead),
+        title=f"{found.heading} ({found.limits})",
+        found=found,
+        lead=found.lead,
+        numbers=found.numbers,
         several=several,
         headline=result.headline,
         classes=[(label, shown(result, label)) for label in result.classes],
         has_naive=any(judge.naive for judge in overall.judges),
-        table_head=head,
-        table_rows=rows,
+        tables=_tables(result, several=several),
         other_assumption=[
             (shown(result, s.label), limits(s.low, s.high))
             for s in overall.if_verdicts_mean_the_same
@@ -53,37 +61,51 @@ def render_page(result: Judgement) -> str:
         assumed=overall.assumed,
         needed="" if overall.labels.design == "given" else needed_said(overall),
         advices=[advice.replace("`", "") for advice in overall.advice],
+        downloads=data_links(result.to_json(), render_csv(result)),
         alarms=[*alarms(result), *_unknown(result)],
+        crossed=[line for condition in conditions for line in condition.failures(result)],
         warnings=_warnings(result),
         rows=[rows_said(rows) for rows in result.rows],
         facts=_facts(result),
         level=f"{100 * result.level:g}%",
-        data=_chart_data(result, several=several),
+        data=_chart_data(result, conditions, several=several),
     )
 
 
-def _lead(result: Judgement, lead: str) -> str:
-    share = headline_share(result, result.overall)
+def _found(result: Judgement, label: str) -> Found:
+    """What was found for a class in all items."""
+    overall = result.overall
+    share = share_of(overall, label)
+    name, where = shown(result, label), shortened(overall.name)
     if share.estimate is None:
-        return f"{answer(result, result.overall)}."
-    said = (
-        f"{percent(share.estimate)} of the {result.overall.n_items:,} items of "
-        f"{shortened(result.overall.name)} are “{lead}”; with {100 * result.level:g}% confidence "
-        f"{limits(share.low, share.high)}."
+        return Found(
+            heading=f"The true share of “{name}” in {where} cannot be estimated",
+            limits=f"anything from {limits(share.low, share.high)} is possible",
+            lead=f"{answer(replace(result, headline=label), overall)}.",
+            numbers=_numbers(result, share),
+        )
+    items = counted(overall.n_items, "item")
+    return Found(
+        heading=f"{percent(share.estimate)} of the {items} in {where} are “{name}”",
+        limits=f"{100 * result.level:g}% confidence interval {limits(share.low, share.high)}",
+        lead=_against_verdicts(overall, share),
+        numbers=_numbers(result, share),
     )
-    naive = result.overall.naive(result.headline)
+
+
+def _against_verdicts(overall: JudgedBatch, share: Share) -> str:
+    naive = overall.naive(share.label)
     if naive is None:
-        return said
+        return ""
     inside = share.low <= naive <= share.high
-    contrary = "which is within that." if inside else "which people’s labels contradict."
-    return f"{said} Counting the machine’s verdicts gives {percent(naive)}, {contrary}"
+    contrary = "within the interval" if inside else "which the human labels contradict"
+    return f"Counting the machine’s verdicts gives {percent(naive)}, {contrary}."
 
 
-def _numbers(result: Judgement, lead: str) -> list[tuple[str, str]]:
-    share = headline_share(result, result.overall)
-    naive = result.overall.naive(result.headline)
+def _numbers(result: Judgement, share: Share) -> tuple[tuple[str, str], ...]:
+    naive = result.overall.naive(share.label)
     told = [
-        (f"true share of {lead}", estimate_said(share)),
+        (f"true share of {shown(result, share.label)}", estimate_said(share)),
         (f"{100 * result.level:g}% interval", limits(share.low, share.high)),
     ]
     if naive is not None:
@@ -91,7 +113,19 @@ def _numbers(result: Judgement, lead: str) -> list[tuple[str, str]]:
     mean = result.overall.mean
     if mean is not None:
         told.append((f"mean ({mean.low:.2f} to {mean.high:.2f})", f"{mean.estimate:.2f}"))
-    return [*told, ("labels by people", f"{result.overall.n_labelled:,}")]
+    return (*told, ("labels by people", f"{result.overall.n_labelled:,}"))
+
+
+def _tables(result: Judgement, *, several: bool) -> list[dict[str, Any]]:
+    """The shares: of one batch class by class, or for each class batch by batch."""
+    tables = []
+    for label in result.classes if several else (result.headline,):
+        head, *rows = summary_rows(replace(result, headline=label))
+        if not any(row[-1] for row in rows):
+            head, rows = head[:-1], [row[:-1] for row in rows]
+        chosen = label == result.headline
+        tables.append({"label": shown(result, label), "head": head, "rows": rows, "shown": chosen})
+    return tables
 
 
 def _unknown(result: Judgement) -> list[str]:
@@ -195,7 +229,9 @@ def _facts(result: Judgement) -> list[tuple[str, str]]:
     return [*facts, ("intervals", f"{100 * result.level:g}%, for each class on its own")]
 
 
-def _chart_data(result: Judgement, *, several: bool) -> dict[str, Any]:
+def _chart_data(
+    result: Judgement, conditions: Sequence[Condition], *, several: bool
+) -> dict[str, Any]:
     """What the chart needs. Names are on one line: Vega's expressions cannot hold a break."""
     rows = [
         {
@@ -215,4 +251,6 @@ def _chart_data(result: Judgement, *, several: bool) -> dict[str, Any]:
         "classes": [one_line(label) for label in result.classes],
         "names": {one_line(label): shown(result, label) for label in result.classes},
         "rows": rows,
+        "found": [asdict(_found(result, label)) for label in result.classes],
+        "thresholds": thresholds(result, conditions),
     }

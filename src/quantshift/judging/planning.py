@@ -43,7 +43,7 @@ LARGEST_TAIL = 0.3
 GUESSED_ERROR = 0.1
 """Share of wrong verdicts to plan with while nothing is known."""
 PRIOR_LABELS = 2.0
-"""Labels that the guess counts for beside the labels so far."""
+"""How many labels the guess counts for, in addition to the labels so far."""
 FEWEST = 10
 """Labels of a plan."""
 LEAST = 3.0

@@ -25,8 +25,8 @@ from quantshift.own_data.words import limits, one_line, percent, shortened
 
 DESIGN_WORDS = {
     "random": "chosen at random",
-    "by-verdict": "chosen by their verdict, so many of each",
-    "by-label": "chosen by their label, so many of each",
+    "by-verdict": "chosen by verdict, a number of each",
+    "by-label": "chosen by label, a number of each",
     "elsewhere": "labelled elsewhere, for another purpose",
     "planned": "drawn by a plan, with known probabilities",
     "given": "none: the rates of the judge are given",
@@ -164,7 +164,7 @@ def design_said(batch: JudgedBatch) -> str:
     words = DESIGN_WORDS[labels.design]
     if labels.design == "given":
         return words
-    how = "as you say" if labels.told else "as it seems: you did not say"
+    how = "as you say" if labels.told else "guessed: you did not say"
     if labels.design == "planned":
         how = "as the sheet says"
     return f"{batch.n_labelled:,}, {words} ({how})"

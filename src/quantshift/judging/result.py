@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from quantshift.extras import extra_needed
 from quantshift.own_data.frames import as_frame
 from quantshift.own_data.result import Rows, Share
 
@@ -136,7 +137,7 @@ class Judgement:
     """The answer to one call of `judge`.
 
     overall: all items; batches: the same, or the groups of `by`, one by one.
-    ordered: the classes are levels of a scale; kappa then weighs how far apart two are.
+    ordered: the classes are levels of a scale; kappa then depends on how far apart two are.
     headline: the class whose share stands for all; names: how classes are shown.
     differences: between two groups, a row for each class.
     """
@@ -190,7 +191,8 @@ class Judgement:
 
         label: the class, if there are several batches (default: the headline).
         """
-        from quantshift.judging.plotting import plot_judgement
+        with extra_needed("report", "plots"):
+            from quantshift.judging.plotting import plot_judgement
 
         return plot_judgement(self, label, ax)
 

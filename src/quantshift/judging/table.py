@@ -67,7 +67,7 @@ class Asked:
 
     @property
     def columns(self) -> list[str]:
-        """Those that are read of every item, but for the label."""
+        """Those that are read of every item, except the label."""
         named = [*self.verdict, self.score, self.id, self.by]
         return list(dict.fromkeys(name for name in named if name is not None))
 
@@ -78,7 +78,7 @@ class Items:
 
     numbers: of their rows, from 1. verdicts: codes, (n_items, n_judges); None with scores alone.
     labels: codes of classes, -1 where there is none. inclusion: the probability with which a
-    labelled item was chosen, NaN for the others; None where nobody knows.
+    labelled item was chosen, NaN for the others; None if unknown.
     """
 
     numbers: NDArray[np.int64]
@@ -141,7 +141,7 @@ class _Cells:
 def read_judged(
     table: Source, labelled: Source | None, asked: Asked, *, labels_needed: bool = True
 ) -> JudgedTable:
-    """The table, with the labels that are in it or in the table beside it."""
+    """The table, with the labels that are in it or in a second table."""
     if not asked.verdict and asked.score is None:
         raise UserError(
             "name the column of the verdicts, or that of a score", arguments=["verdict", "score"]
@@ -245,7 +245,7 @@ def _numbers(column: pl.Series, name: str) -> NDArray[np.float64]:
     if odd.any():
         row = int(np.flatnonzero(odd)[0])
         raise DataError(
-            f"{name}: row {row + 1}: the score {str(column[row])[:20]!r} is no number; if these "
+            f"{name}: row {row + 1}: the score {str(column[row])[:20]!r} is not a number; if these "
             "are verdicts, give them as such",
             arguments=["verdict"],
         )
@@ -274,7 +274,7 @@ def _with_sheet(cells: _Cells, beside: OpenTable, asked: Asked) -> tuple[_Cells,
     if planned:
         inclusion = np.full(len(cells.numbers), np.nan)
         inclusion[places] = _probabilities(sheet)
-        # What is not on the sheet was chosen by a plan that nobody knows.
+        # What is not on the sheet was chosen by an unknown plan.
         unplanned = cells.labels.is_not_null().to_numpy() & np.isnan(inclusion)
         if unplanned.any():
             extra.append(
@@ -366,7 +366,7 @@ def _with_labels(cells: _Cells, sheet: Sheet, places: Sequence[int]) -> _Cells:
         if labels[place] is not None and labels[place] != label:
             raise DataError(
                 f"{sheet.name}: row {number} says {label!r} where {cells.rows.source} says "
-                f"{labels[place]!r}; decide for one"
+                f"{labels[place]!r}; decide on one"
             )
         labels[place] = label
     return replace(cells, labels=pl.Series("label", labels, dtype=pl.String))
@@ -414,7 +414,7 @@ def _coded(
     warnings = [w for part in both for w in part.warnings]
     if usual:
         told = ", ".join(f"{odd!r} as {name!r}" for odd, name in sorted(usual.items()))
-        warnings.append(f"labels that differ in case alone are taken as one: {told}")
+        warnings.append(f"labels that differ in case only are treated as one: {told}")
     for odd, name in misspelt(Counter({c: counts[c] for c in labels})).items():
         warnings.append(
             f"the label {odd!r} ({counts[odd]} of {counts.total()}) looks like {name!r} and counts "

@@ -7,7 +7,7 @@ and N[c] unlabelled items, the posterior is
     Dir(R; F + 1/2) * |det R|^2 * prod_c q_c ^ N_c * prod_y p_y ^ (-1/2)        with q = p R.
 
 The priors are Jeffreys's for p and for each row of R, times the square of the determinant: a judge
-that tells classes apart is the more likely. With a flat prior of p intervals hold 85% of the time
+that separates the classes is more likely. With a flat prior of p intervals hold 85% of the time
 for the rarest classes; without the determinant they are 10% wider where classes are alike frequent
 and hold no more often. (Two classes, 30 settings of rates and prevalence, of which none is among
 those of `benchmarks/judge_coverage.py`.)
@@ -111,7 +111,7 @@ def prevalences(
 def square(F: Reals, N: Reals, G: Reals | None) -> tuple[Reals, Reals, Reals | None]:
     """Dirichlet parameters of the rates, counts and directions that can be inverted.
 
-    Verdicts that nobody gave are added until there are as many as classes.
+    Verdicts that never occur are added until there are as many as classes.
     """
     K, C = F.shape
     if K > C:

@@ -83,14 +83,15 @@ def said(
 ) -> str:
     """The sentence, and under which assumption it holds."""
     text = (
-        f"The classifier is right for about {estimate:.0%} of this sample ({100 * level:g}% "
+        f"The accuracy of the classifier on this sample is about {estimate:.0%} ({100 * level:g}% "
         f"interval {100 * low:.0f} to {high:.0%}; {training:.0%} in training)"
     )
     if kind == UNEXPLAINED:
         return (
-            f"{text}, judging by how sure it is: label shift is refuted, and this holds only if "
-            "it is as sure as it should be."
+            f"{text}, judging by its own confidence: label shift is refuted, and this holds "
+            f"only if that "
+            "confidence is well calibrated."
         )
     if kind == ASSUMED:
-        return f"{text}, judging by how sure it is."
+        return f"{text}, judging by its own confidence."
     return f"{text}."

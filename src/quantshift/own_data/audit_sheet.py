@@ -28,7 +28,7 @@ from quantshift.own_data.recipe import Recipe, model_for
 from quantshift.own_data.spreadsheet import as_text, escaped
 
 PRECISION = 0.05
-"""Half the width of the interval that is planned for, if nobody says otherwise."""
+"""Default target half-width of the interval."""
 
 MORE_LABELS = 2.3
 """Labels that an audit with many looks takes for a precision, as a factor: its limits are about 1.5

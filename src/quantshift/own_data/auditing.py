@@ -1,7 +1,7 @@
 """Labels that people gave to randomly chosen items of the sample.
 
-An audited table tells its items by an id, if the sample has one; else by their number in the
-sample, as `audit-plan` writes it, and then their content must be that of the sample's; else by
+An audited table identifies its items by an id, if the sample has one; otherwise by their number in
+the sample, as `audit-plan` writes it, and then their content must be that of the sample's; else by
 their content alone.
 """
 
@@ -168,7 +168,7 @@ def left_open(sheet: Sheet) -> list[str]:
     if not sheet.unlabelled:
         return []
     return [
-        f"{sheet.name}: {sheet.unlabelled} rows have no label; if these are the hard ones the "
+        f"{sheet.name}: {sheet.unlabelled} rows have no label; if these are the hard ones, the "
         "audit is biased"
     ]
 
@@ -180,7 +180,7 @@ def passed_over(sheet: Sheet) -> list[str]:
         return []
     return [
         f"{sheet.name}: {counted(n_rows, 'row')} without a label before others that have one; "
-        "label from the top and leave none out: if these are the hard ones the audit is biased"
+        "label from the top and leave none out: if these are the hard ones, the audit is biased"
     ]
 
 
@@ -300,7 +300,7 @@ def _by_content(sheet: Sheet, model: Model, samples: Sequence[OpenTable]) -> lis
     for number, key in zip(sheet.numbers, keys, strict=True):
         # Items of equal content are labelled one after the other.
         if not places[key]:
-            raise DataError(f"{sheet.name}: row {number} is no item of the sample; {CURE}")
+            raise DataError(f"{sheet.name}: row {number} is not an item of the sample; {CURE}")
         found.append(places[key].pop(0))
     return found
 
@@ -342,7 +342,7 @@ def _item_number(cell: str | None, where: str, cure: str) -> int:
     except ValueError:
         number = 0.5
     if not number.is_integer() or number < 1:
-        raise DataError(f"{where}: {(cell or '')[:20]!r} is no number of an item; {cure}")
+        raise DataError(f"{where}: {(cell or '')[:20]!r} is not the number of an item; {cure}")
     return int(number)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
 from quantshift.audit import (
@@ -51,9 +52,9 @@ def batch_of(
     """
     untrained = not model.is_trained
     shift, assumptions = evidence.shift, evidence.assumptions
-    unaudited = _unknown(model.classes)
+    unaudited = unknown_shares(model.classes)
     if not evidence.why_not:
-        unaudited = _allowing(_shares(model.classes, evidence.interval), n_items, n_left_out)
+        unaudited = allowing(shares_of(model.classes, evidence.interval), n_items, n_left_out)
     audit = _audit(model, posteriors, evidence, audited, n_items, n_left_out, precision)
     shares = unaudited if audit is None else audit.shares
     why_not = evidence.why_not if audit is None else ""
@@ -135,7 +136,7 @@ def allow_for_left_out(
     return low * (1 - share), high * (1 - share) + share
 
 
-def _allowing(shares: Sequence[Share], n_used: int, n_left_out: int) -> tuple[Share, ...]:
+def allowing(shares: Sequence[Share], n_used: int, n_left_out: int) -> tuple[Share, ...]:
     """The shares with limits that allow for rows that were left out."""
     if not n_left_out:
         return tuple(shares)
@@ -149,20 +150,20 @@ def _allowing(shares: Sequence[Share], n_used: int, n_left_out: int) -> tuple[Sh
     )
 
 
-def _unknown(classes: Sequence[str]) -> tuple[Share, ...]:
+def unknown_shares(classes: Sequence[str]) -> tuple[Share, ...]:
     """Shares of which nothing is known."""
     return tuple(Share(label, None, 0.0, 1.0) for label in classes)
 
 
 def _confused(model: Model, interval: PrevalenceInterval) -> list[str]:
-    """Classes that the classifier does not tell from another."""
+    """Classes that the classifier does not separate from another."""
     told = zip(model.classes, interval.informative, strict=True)
     return [label for label, apart in told if not apart]
 
 
 def empty_batch(name: str, classes: Sequence[str], *, left_out: int = 0) -> Batch:
     """A batch without items. left_out: rows of it that are none."""
-    nothing = _unknown(classes)
+    nothing = unknown_shares(classes)
     return Batch(
         name=name,
         n_items=0,
@@ -182,9 +183,10 @@ def empty_batch(name: str, classes: Sequence[str], *, left_out: int = 0) -> Batc
     )
 
 
-def _shares(
+def shares_of(
     classes: Sequence[str], interval: PrevalenceInterval | AuditInterval
 ) -> tuple[Share, ...]:
+    """The shares of the classes and their limits."""
     return tuple(
         Share(label, float(p), float(low), float(high))
         for label, p, low, high in zip(
@@ -223,8 +225,8 @@ def _audit(
     return Audited(
         n_labelled=len(items),
         weight=powered.weight,
-        shares=_allowing(_shares(model.classes, powered), n_items, n_left_out),
-        counted=_allowing(_shares(model.classes, counted), n_items, n_left_out),
+        shares=allowing(shares_of(model.classes, powered), n_items, n_left_out),
+        counted=allowing(shares_of(model.classes, counted), n_items, n_left_out),
         contradicts=bool(outside.any()) and not evidence.why_not,
         looked=looked,
     )
@@ -266,8 +268,14 @@ def changed_classes(
     return tuple(label for label, has_moved in zip(classes, moved, strict=True) if has_moved)
 
 
-def histograms(posteriors: Posteriors) -> list[tuple[float, ...]]:
-    """For each class the shares of items in bins of its posterior."""
+def histograms(
+    posteriors: Posteriors, counts: NDArray[np.float64] | None = None
+) -> list[tuple[float, ...]]:
+    """For each class the shares of items in bins of its posterior.
+
+    counts: how many items each row stands for.
+    """
     bins = np.minimum(posteriors * SCORE_BINS, SCORE_BINS - 1).astype(np.int64)
-    counts = [np.bincount(column, minlength=SCORE_BINS) / max(len(column), 1) for column in bins.T]
-    return [tuple(shares.tolist()) for shares in counts]
+    total = len(posteriors) if counts is None else counts.sum()
+    found = [np.bincount(column, counts, SCORE_BINS) / max(total, 1) for column in bins.T]
+    return [tuple(shares.tolist()) for shares in found]

@@ -147,7 +147,7 @@ def no_content(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddit
     before = known.gaps.sum() / max(items.sum(), 1e-300)
     if before == 1:
         return None
-    said = f"nothing but gaps, where training has {percent(before)}"
+    said = f"only missing values, where training has {percent(before)}"
     return Oddity(known.column.name, 1.0, said)
 
 
@@ -164,12 +164,12 @@ def more_gaps(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity
     if p_of_shares(np.array([share]), share - more, n, n_expected)[0] >= batch.level:
         return None
     wanted = float(batch.expected.shares(gaps, items)[0])
-    said = f"{percent(share)} of the rows are gaps where {percent(wanted)} was expected"
+    said = f"{percent(share)} of the rows are missing where {percent(wanted)} was expected"
     return Oddity(known.column.name, share, said)
 
 
 def outside_the_range(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
-    """Numbers below the lowest or above the highest of training; later dates are no news."""
+    """Numbers below the lowest or above the highest of training; later dates are expected."""
     if not isinstance(known, ScaleProfile) or not isinstance(cells, ScaleCells):
         return None
     if known.column.kind == DATE or not len(known.thresholds):

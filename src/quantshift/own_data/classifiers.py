@@ -167,7 +167,7 @@ def named_object(place: str) -> BaseEstimator:
             ) from error
     if not hasattr(found, "fit") or not hasattr(found, "get_params"):
         raise UserError(
-            f"classifier {place!r} is no scikit-learn classifier: it has no fit and get_params"
+            f"classifier {place!r} is not a scikit-learn classifier: it has no fit and get_params"
         )
     if not hasattr(found, "predict_proba") and not hasattr(found, "predict"):
         raise UserError(f"classifier {place!r} predicts nothing; name a classifier")

@@ -234,7 +234,7 @@ def candidates(
         if table.columns.count(name) > 1:
             left_out.append(LeftOutColumn(name, "several columns have this name"))
         elif name in table.nested:
-            left_out.append(LeftOutColumn(name, "lists or objects: not understood"))
+            left_out.append(LeftOutColumn(name, "lists or objects: not supported"))
         elif offered is not None and name not in offered:
             left_out.append(LeftOutColumn(name, "missing in the sample"))
         else:
@@ -362,7 +362,7 @@ def _posterior_cells(table: OpenTable, chunk: Chunk, names: Sequence[str]) -> pl
     for name in names:
         column = chunk.columns[name]
         numbers = column.cast(pl.Float64, strict=False)
-        _refuse(table, chunk, column, numbers.is_finite(), "is no number; mend the cell")
+        _refuse(table, chunk, column, numbers.is_finite(), "is not a number; fix the cell")
         columns.append(numbers)
     return pl.DataFrame(columns)
 
@@ -371,7 +371,7 @@ def _weights(table: OpenTable, chunk: Chunk, name: str) -> Weights:
     column = chunk.columns[name]
     numbers = column.cast(pl.Float64, strict=False)
     fit = (numbers.is_finite() & (numbers >= 0)).fill_null(False)
-    cure = "is no weight; weights are numbers of at least 0, one in every row"
+    cure = "is not a valid weight; weights are numbers of at least 0, one in every row"
     _refuse(table, chunk, column, fit, cure, gaps=True)
     return numbers.to_numpy().astype(np.float64)
 
@@ -401,7 +401,8 @@ def _groups(column: pl.Series, grouping: Grouping, name: str, first: int) -> pl.
         if value is not None and date is None:
             row = first + column.to_list().index(value)
             raise DataError(
-                f"{name}: row {row}, column {grouping.column!r}: {shown(value)} is no date; write "
+                f"{name}: row {row}, column {grouping.column!r}: {shown(value)} is not a "
+                f"date; write "
                 "YYYY-MM-DD, or group by the values as they are, without `every`"
             )
         names[value] = NO_GROUP if date is None else _stretch(date, grouping.every)

@@ -1,4 +1,4 @@
-"""Commands to run next, as they would be typed: with the files and columns of the call at hand."""
+"""Commands to run next, as they would be typed: with the files and columns of the current call."""
 
 import csv
 import io

@@ -14,10 +14,10 @@ TOO_WIDE = 0.4
 
 EVENTS: Mapping[str, str] = MappingProxyType(
     {
-        "shift": "more than the prevalence has changed, says the test",
-        "changed": "a share differs from that of the batch before by more than chance",
+        "shift": "more than the prevalence has changed, according to the test",
+        "changed": "a share differs from that of the previous batch by more than chance",
         "unreliable": "it cannot be estimated, or its limits are more than 40 points apart, or the "
-        "shift test rejects and no audit stands against it",
+        "shift test rejects and no audit overrides it",
     }
 )
 """What may be asked of every batch by name, and what it means."""
@@ -51,7 +51,7 @@ class Condition:
         label = "" if found is None else found["label"].rstrip()
         if found is None or not label or label[-1] in "<>":
             raise UserError(
-                f"{text!r} is no condition; write a class, > or <, and a share: spam>0.05",
+                f"{text!r} is not a condition; write a class, > or <, and a share: spam>0.05",
                 arguments=["fail_if"],
             )
         bound = float(found["number"]) / (100 if found["percent"] else 1)
@@ -63,14 +63,14 @@ class Condition:
 
     def failures(self, result: Answer) -> Iterator[str]:
         """The batches for which the condition holds, in words."""
-        label, limit = self._asked(result)
+        label, limit = self.asked(result)
         for batch in result.batches:
             share = next(share for share in batch.shares if share.label == label)
             value = _value(share, limit)
             if value is not None and _holds(value, self.sign, self.bound):
                 yield f"{shortened(batch.name)}: {self.text} ({percent(value)})"
 
-    def _asked(self, result: Answer) -> tuple[str, str | None]:
+    def asked(self, result: Answer) -> tuple[str, str | None]:
         """The class and the limit that are asked for; a class may be called as it is shown."""
         known = {shown: label for label, shown in result.names.items()}
         known |= {label: label for label in result.classes}
@@ -82,11 +82,11 @@ class Condition:
         raise unknown_name("class", self.label if split is None else split["label"], known)
 
 
-def check_events(names: Sequence[str]) -> None:
-    """Refuse a name that is none of `EVENTS`."""
+def check_events(names: Sequence[str], known: Mapping[str, str] = EVENTS) -> None:
+    """Refuse a name that is none of those known."""
     for name in names:
-        if name not in EVENTS:
-            raise unknown_name("condition", name, EVENTS)
+        if name not in known:
+            raise unknown_name("condition", name, known)
 
 
 def failures(

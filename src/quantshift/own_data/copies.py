@@ -1,6 +1,6 @@
 """Copies among the training items: rows that are the same item twice.
 
-A copy that is held out while its twin is learnt from is no unseen item, so copies share a fold.
+A copy that is held out while its twin is learnt from is not unseen, so copies share a fold.
 But equal rows need not be copies: in a table of a few categories many people are alike. Equal rows
 are copies if there is a text of several words among the columns. Without one they are copies if
 their labels are equal nearly always, and no column contradicts it. A column contradicts it if rows
@@ -46,7 +46,7 @@ def copies(frame: pl.DataFrame, columns: Sequence[Column], codes: Codes) -> Indi
 
 
 def _contradicts(rows: NDArray[np.uint64], own: NDArray[np.uint64], distinct: pl.Series) -> bool:
-    """Whether a column tells equal rows apart from copies. distinct: its cells without copies."""
+    """Whether a column shows that equal rows are not copies. distinct: its cells without copies."""
     equal = _equal_pairs(rows) / _equal_pairs(rows - own)
     return equal < OFTEN_DIFFERENT and equal <= NEAR_CHANCE * _equal_by_chance(distinct)
 

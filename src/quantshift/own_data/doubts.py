@@ -20,7 +20,7 @@ GIVEN_AWAY, LEFT_TO_LEARN = 0.98, 0.2
 that always naming the largest class makes."""
 
 MOST_EASY = 0.5
-"""If more of the columns than this do so, the classes are just easy to tell."""
+"""If more of the columns than this do so, the classes are just easy to separate."""
 
 TRIED_ROWS, TRIED_FOLDS, LEAVES = 2_000, 3, 32
 """Rows, folds and size of the trees by which single columns are tried."""
@@ -44,10 +44,10 @@ def doubts_about_labels(forms: Iterable[str]) -> Iterator[str]:
 
 
 def doubt_about_accuracy(accuracy: float) -> Iterator[str]:
-    """An accuracy that no honest table gives."""
+    """An accuracy that is too high to be real."""
     if accuracy >= TOO_GOOD:
         yield (
-            "the classifier is right on 100.0% of rows it has not seen, which is too good to be "
+            "the cross-validated accuracy of the classifier is 100.0%, which is too good to be "
             "true: is the label hidden in a column, or are there copies of rows?"
         )
 

@@ -1,8 +1,8 @@
 """What the items say: estimate and interval, the estimate under each assumption, has it shifted?
 
 No data can prove an assumption; where the estimates agree the reader need not choose. SubclassSLD
-weighs several kinds of shift and tells each one's estimate. The number, the interval and the
-verdict tell one story:
+weights several kinds of shift and reports the estimate of each. The number, the interval and the
+verdict agree:
 
 * An assumption is refuted if a test says so: prior shift by the shift test; a mixture of prior and
   covariate shift by its second stage; pure covariate shift by the likelihood ratio to the mixture
@@ -15,7 +15,7 @@ verdict tell one story:
 Where no shift of the method's kinds explains the items, `guard` has the number and a range of what
 the assumptions allow, which the errors on the user's own groups may widen.
 
-If the held-out posteriors tell no class from the others, or all items of a sample look the same
+If the held-out posteriors separate no class from the others, or all items of a sample look the same
 where those of no training class would, nothing can be estimated, and `why_not` says it.
 """
 
@@ -67,10 +67,10 @@ SOME_WEIGHT = 0.05
 """A kind of shift with less weight does not widen the interval by its own."""
 
 RESAMPLING = "resampling"
-"""What `progress` is told while replicates are drawn."""
+"""What `progress` is called with while replicates are drawn."""
 
 NO_BETTER_THAN_CHANCE = (
-    "on unseen rows the classifier tells the classes apart no better than chance"
+    "in cross-validation the classifier cannot tell the classes apart better than chance"
 )
 ALL_ALIKE = (
     "its items all look the same to the classifier, as those of no class do in training; are "
@@ -107,7 +107,7 @@ def examine(
     """The evidence on every sample; they share the replicates of the training side.
 
     assume: "auto", or the kind of shift, "prior" or "covariate", that there is.
-    progress: told how many replicates of how many are done.
+    progress: called with how many replicates of how many are done.
     """
     if not samples:
         return []
@@ -126,7 +126,7 @@ def examine(
         )
         quantifier, seen = model.guard.subclass_sld_, model.guard.subclass_items(items)
     elif assume != AUTO:
-        raise UserError(f"{model.method} assumes what it assumes; leave the assumption to `auto`")
+        raise UserError(f"{model.method} makes its own assumption; leave the assumption as `auto`")
     estimate = quantifier.estimate_items(seen, list(samples))
     subclasses = _subclasses(quantifier)
     drawn = Replicates(
@@ -218,7 +218,7 @@ def _resample(drawn: Replicates, by_kind: Reals, progress: OnProgress) -> None:
 
 
 def _subclasses(quantifier: AbstractQuantifier) -> OffersSubclasses | None:
-    """The quantifier, if it has what tells shifts apart."""
+    """The quantifier, if it can distinguish kinds of shift."""
     if isinstance(quantifier, OffersSubclasses) and len(quantifier.model_.shares) > 1:
         return quantifier
     return None
@@ -237,7 +237,7 @@ def _why_not(
         return SAME_POSTERIORS if drawn.alike[i] else ""
     apart, alike = drawn.apart, bool(drawn.alike[i])
     if "posteriors" not in quantifier.sees:
-        # The method has not asked; the classifier that was trained beside it can tell.
+        # The method does not use a classifier; the one that was trained with it can tell.
         held_out, codes = model.held_out
         apart = told_apart(held_out, codes, crisp=False, cross_fitted=model.scorer is not None)
         alike = items.posteriors is not None and indistinct(items.posteriors[rows], held_out, codes)
@@ -252,7 +252,7 @@ def _shifts(
     samples: Sequence[Indices],
     seed: int,
 ) -> Sequence[Shift | None]:
-    """The verdicts of the shift test; None where there is nothing to tell shifts apart by."""
+    """The verdicts of the shift test; None if kinds of shift cannot be distinguished."""
     if quantifier is None:
         return [None] * len(samples)
     tests = shift_tests(

@@ -208,7 +208,7 @@ def _json(path: Path) -> dict[str, Any] | None:
     try:
         content = parse_json(data)
     except ValueError as error:
-        raise DataError(f"{path}: {DESCRIPTION} is no JSON; train the model again") from error
+        raise DataError(f"{path}: {DESCRIPTION} is not JSON; train the model again") from error
     return content if isinstance(content, dict) else {}
 
 
@@ -251,8 +251,8 @@ def _dumped(parts: object) -> bytes:
     foreign = _foreign(_skops().get_untrusted_types(data=numbers))
     if foreign:
         raise UserError(
-            f"{foreign[0]} cannot be saved in a model, which holds parts of scikit-learn and "
-            "quantshift alone; train anew for each sample, or use another classifier",
+            f"{foreign[0]} cannot be saved in a model, which can hold only parts of "
+            "scikit-learn and quantshift; train again for each sample, or use another classifier",
             arguments=["classifier"],
         )
     return numbers
@@ -272,11 +272,13 @@ def _trusted(path: Path, numbers: bytes, versions: Mapping[str, str]) -> dict[st
         with zipfile.ZipFile(io.BytesIO(numbers)) as archive:
             # Ours are not compressed: what is small on disk cannot be large in memory.
             if sum(member.file_size for member in archive.infolist()) > len(numbers):
-                raise DataError(f"{path}: {NUMBERS} is packed, which no model of ours is")
+                raise DataError(f"{path}: {NUMBERS} is packed, which a quantshift model never is")
         wanted = _skops().get_untrusted_types(data=numbers)
         foreign = _foreign(wanted)
         if foreign:
-            raise DataError(f"{path}: {NUMBERS} holds {foreign[0]}, which no model of ours does")
+            raise DataError(
+                f"{path}: {NUMBERS} holds {foreign[0]}, which a quantshift model never does"
+            )
         parts = _skops().loads(numbers, trusted=wanted)
     except DataError:
         raise

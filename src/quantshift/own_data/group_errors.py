@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from quantshift.extras import extra_needed
 from quantshift.own_data.frames import as_frame
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ class GroupErrors:
 
     def plot(self, *, ax: "Axes | None" = None) -> "Axes":
         """The error of every method on every group, and the mean of each."""
-        from quantshift.own_data.plotting import plot_group_errors
+        with extra_needed("report", "plots"):
+            from quantshift.own_data.plotting import plot_group_errors
 
         return plot_group_errors(self, ax)

@@ -95,7 +95,7 @@ def guarded(
         p_hat, allowed = estimate.prevalence[i], told["allowed"][i]
         low, high = told["low"][i], told["high"][i]
         if assume == "covariate":
-            # Neither the training prevalence nor SLD is to be reckoned with.
+            # Neither the training prevalence nor SLD has to be considered.
             means = allowed[np.newaxis, 1 : 1 + len(own.learnt_)]
             size = len(rows) if items.weights is None else effective_size(items.weights[rows])
             limits = covariate_limits(means, told["members"][i : i + 1], np.array([float(size)]))

@@ -178,14 +178,16 @@ def quantify(
         left_out_columns=fitted.columns.left_out,
         sample_rows=pool.rows,
         groups=fitted.groups,
+        by=by,
     )
 
 
 def _divided_by_content(by: str | None, model: Model) -> Iterator[str]:
     if by in model.columns.content:
         yield (
-            f"column {by!r} divides the sample, and the model was trained on it: what batches "
-            "differ by may be told by it alone; better train a model without it"
+            f"column {by!r} divides the sample, and the model was trained on it: differences "
+            f"between "
+            "batches may come from it alone; consider training a model without it"
         )
 
 

@@ -20,6 +20,7 @@ from quantshift.own_data.columns import Asked, Columns, TableItems
 from quantshift.own_data.copies import copies
 from quantshift.own_data.model import given_posteriors, quantifier_class
 from quantshift.own_data.result import LeftOutColumn, UsedColumn
+from quantshift.own_data.words import GIVEN_POSTERIORS
 from quantshift.quantifiers.adjusted import PACC
 from quantshift.quantifiers.estimator import AbstractClassifying, AbstractQuantifier
 from quantshift.quantifiers.expectation import SLD
@@ -72,7 +73,7 @@ def learn_posteriors(
         base.held_out_, base.held_out_codes_
     )
     notes = tuple(doubts.doubt_about_posteriors(posteriors, codes))
-    return Learnt(columns, None, None, base, quantifier, notes, "given posteriors")
+    return Learnt(columns, None, None, base, quantifier, notes, GIVEN_POSTERIORS)
 
 
 def learn(
@@ -120,7 +121,7 @@ def learn(
     learner = make_classifier(classifier, preparation, seed)
     sees_both = {"posteriors", "features"} <= cls.sees
     # A method that looks at features as well finds its own items; the others share posteriors,
-    # here PACC's, which learns no calibration from them that nobody would use.
+    # here PACC's, which learns no calibration that would then not be used.
     scoring: type[Any] = cls if sees_both else PACC
     scorer = scoring(learner, cv=folds, seed=seed).fit(X, codes, items.weights)
     known, own_codes = scorer.held_out_, scorer.held_out_codes_
@@ -153,7 +154,7 @@ def _prepared(
 ) -> tuple[Columns, TablePreparation, Any]:
     """The preparation, and the matrix of the rows.
 
-    Texts without common words that nobody named are left out.
+    Texts without common words are left out unless the user named them.
     """
     while True:
         try:
@@ -177,26 +178,26 @@ def _how(column: Column, n_special: int) -> str:
     if column.kind == NUMBER:
         parts = ["scaled"]
         if n_special:
-            parts.append(f"{counted(n_special, 'far value')} clipped")
+            parts.append(f"{counted(n_special, 'outlier')} clipped")
     elif column.kind == TRUTH:
         parts = ["as 0 and 1"]
     elif column.kind == DATE:
         parts = [f"by {_listed(column.parts)}"]
     elif column.kind == TEXT:
-        parts = ["words, weighed by how rare they are"]
+        parts = ["words, weighted by rarity (tf-idf)"]
     else:
         assert column.kind == CATEGORY
         parts = [counted(column.levels or 0, "level")]
         if n_special:
             parts.append(f"{n_special:,} of them rare and pooled")
     if column.odd:
-        parts.append(f"{counted(column.odd, 'cell')} of another kind taken as gaps")
+        parts.append(f"{counted(column.odd, 'cell')} of another type treated as missing")
     if column.gaps and column.kind == TEXT:
         parts.append(f"{column.gaps:,} empty")
     elif column.gaps and column.kind == CATEGORY:
-        parts.append(f"{counted(column.gaps, 'gap')}, as a level")
+        parts.append(f"{counted(column.gaps, 'missing value')}, as a category")
     elif column.gaps:
-        parts.append(f"{counted(column.gaps, 'gap')} filled with the median and marked")
+        parts.append(f"{counted(column.gaps, 'missing value')} filled with the median and flagged")
     return "; ".join(parts)
 
 

@@ -2,7 +2,7 @@
 
 Regions, years or hospitals of the training table differ as the next sample may differ from them.
 Each is taken for a sample: a model is trained without it, several methods estimate its shares, and
-its labels tell how far they are off. Dates and years are estimated from those before them only, so
+its labels show how far off they are. Dates and years are estimated from those before them only, so
 that nothing is learnt from the future.
 
 After a refutation the errors widen the range of the assumptions (`reach`): the sample is one more

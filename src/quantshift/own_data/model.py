@@ -135,7 +135,7 @@ def without_training(posteriors: Sequence[str], *, label: str | None = None) -> 
     asked = Asked(label=label, posteriors=tuple(posteriors))
     names = tuple(posteriors)
     classes = (f"not {names[0]}", names[0]) if len(names) == 1 else names
-    # The mean posterior learns nothing from these rows; they only tell the number of classes.
+    # The mean posterior learns nothing from these rows; they only show the number of classes.
     counting = PCC().fit_posteriors(np.eye(len(classes)), np.arange(len(classes)))
     return Model(
         columns=posterior_columns(asked, ()),
@@ -146,14 +146,14 @@ def without_training(posteriors: Sequence[str], *, label: str | None = None) -> 
         quantifier=counting,
         method="PCC",
         reason="no labelled rows to adjust with: the mean of your model's posteriors",
-        training=Training(Rows("", 0, 0, {}), {}, "given posteriors", None, 0),
+        training=Training(Rows("", 0, 0, {}), {}, words.GIVEN_POSTERIORS, None, 0),
     )
 
 
 def quantifier_class(method: str, kind: str) -> type[AbstractQuantifier]:
     """The quantifier of that name; for `auto` the one for that kind of items."""
     if method == AUTO:
-        # Without features there are no clusters to tell kinds of shift apart.
+        # Without features there are no clusters to distinguish kinds of shift.
         return SLD if kind == "posteriors" else GuardedSLD
     known = catalogue.quantifiers()
     if method not in known:

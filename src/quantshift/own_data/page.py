@@ -3,24 +3,29 @@
 It has the shell and the look of the report's page (`quantshift.report.page.shell`).
 """
 
+import base64
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from quantshift.own_data.conditions import Condition
 from quantshift.own_data.group_errors import GroupErrors
+from quantshift.own_data.headline import batch_said, headline_found
 from quantshift.own_data.rendering import (
     MARKS,
     alarms,
     answer,
     estimate_said,
-    headline_share,
     marks,
+    render_csv,
     rows_said,
     shown,
     training_mix,
 )
-from quantshift.own_data.result import RANGE, Batch, Quantification
+from quantshift.own_data.result import RANGE, Answer, Batch, Quantification
 from quantshift.own_data.words import (
     METHOD_NAMES,
+    accuracy_said,
     groups_said,
     held_by,
     limits,
@@ -30,22 +35,34 @@ from quantshift.own_data.words import (
     shortened,
 )
 from quantshift.report.page.shell import render_shell
+from quantshift.report.style import ON_DARK, PALETTE
+
+MOST_BYTES = 1_500_000
+"""Browsers refuse to save larger data links; the command line writes files of any size."""
 
 
-def render_page(result: Quantification) -> str:
-    """The page as one string of HTML."""
+def render_page(result: Quantification, *, conditions: Sequence[Condition] = ()) -> str:
+    """The page as one string of HTML.
+
+    conditions: thresholds to draw.
+    """
     last = result.batches[-1]
-    lead = shown(result, result.headline)
+    found = headline_found(result, last, result.headline)
     return render_shell(
         __package__,
         charts_of=__package__,
-        title=f"How common is “{lead}”?",
-        lead=_lead(result, last, lead),
-        numbers=_numbers(result, last, lead),
+        title=f"{found.heading} ({found.limits})",
+        found=found,
+        lead=found.lead,
+        numbers=found.numbers,
         result=result,
+        by=result.by or "batch",
+        headline=result.classes.index(result.headline),
         classes=[(label, shown(result, label)) for label in result.classes],
-        batches=[_batch(result, batch) for batch in result.batches],
+        batches=[{"index": i, **_batch(result, b)} for i, b in enumerate(result.batches)],
+        downloads=data_links(result.to_json(), render_csv(result)),
         alarms=[*alarms(result), *_unknown(result)],
+        crossed=[line for condition in conditions for line in condition.failures(result)],
         warnings=[*result.warnings, *_warnings(result)],
         rows=[rows_said(rows) for rows in (result.training.rows, *result.sample_rows) if rows],
         facts=_facts(result),
@@ -53,43 +70,37 @@ def render_page(result: Quantification) -> str:
         limits_head=limits_head(last.limits_are, result.level),
         level=f"{100 * result.level:g}%",
         groups=None if result.groups is None else _groups(result, result.groups),
-        data=_chart_data(result),
+        data=_chart_data(result, conditions),
     )
 
 
-def _lead(result: Quantification, last: Batch, lead: str) -> str:
-    share = headline_share(result, last)
-    if share.estimate is None or last.needs_labels:
-        return f"{answer(result, last)}."
-    name = shortened(last.name)
-    where = name if len(result.batches) == 1 else f"{name}, the last of the batches,"
-    # What spans several assumptions is right by no known chance.
-    sure = f"with {100 * result.level:g}% confidence"
-    if last.limits_are == RANGE:
-        sure = "the assumptions allow"
-    why = last.carried
-    why = f"The number {why}" if why.startswith("assumes") else f"{why[:1].upper()}{why[1:]}"
-    right = "" if last.accuracy is None else f" {last.accuracy.said}"
-    return (
-        f"{percent(share.estimate)} of the items like those of {where} are “{lead}”; {sure} "
-        f"{limits(share.low, share.high)}. {why}.{right}"
-    )
+def data_links(json: str, csv: str) -> list[tuple[str, str, str]]:
+    """Kind, name of the file and link of what can be saved, as the command line writes it."""
+    links = []
+    for kind, media, text in (("CSV", "text/csv", csv), ("JSON", "application/json", json)):
+        encoded = base64.b64encode(text.encode()).decode()
+        if len(encoded) <= MOST_BYTES:
+            link = f"data:{media};charset=utf-8;base64,{encoded}"
+            links.append((kind, f"quantshift.{kind.lower()}", link))
+    return links
 
 
-def _numbers(result: Quantification, last: Batch, lead: str) -> list[tuple[str, str]]:
-    share = headline_share(result, last)
+def thresholds(result: Answer, conditions: Sequence[Condition]) -> list[dict[str, Any]]:
+    """The conditions as lines of a chart, each with its class."""
     return [
-        (f"share of {lead}", estimate_said(share)),
-        (limits_head(last.limits_are, result.level), limits(share.low, share.high)),
-        ("items", f"{last.n_items:,}"),
-        ("method", result.method if last.audit is None else f"{result.method}, audited"),
+        {
+            "label": one_line(condition.asked(result)[0]),
+            "bound": condition.bound,
+            "text": one_line(condition.text),
+        }
+        for condition in conditions
     ]
 
 
 def _unknown(result: Quantification) -> list[str]:
     """The batches that cannot be estimated; the lead says it of the last one."""
     return [
-        f"{shortened(batch.name)}: {answer(result, batch)}"
+        f"{batch_said(result, batch)}: {answer(result, batch)}"
         for batch in result.batches[:-1]
         if not batch.can_be_estimated
     ]
@@ -99,11 +110,21 @@ def _all_marks(result: Quantification) -> set[str]:
     return {mark for batch in result.batches for mark in marks(batch)}
 
 
-def _chart_data(result: Quantification) -> dict[str, Any]:
+def _chart_data(result: Quantification, conditions: Sequence[Condition]) -> dict[str, Any]:
     """What the charts need. Names are put on one line: Vega's expressions cannot hold a break."""
     data: dict[str, Any] = _on_one_line(asdict(result))
-    names = {one_line(label): shown(result, label) for label in result.classes}
-    return {**data, "names": names, "method_names": dict(METHOD_NAMES)}
+    return {
+        **data,
+        "names": {one_line(label): shown(result, label) for label in result.classes},
+        "method_names": dict(METHOD_NAMES),
+        "batch_names": [batch_said(result, batch) for batch in result.batches],
+        "found": [
+            [asdict(headline_found(result, batch, label)) for label in result.classes]
+            for batch in result.batches
+        ],
+        "thresholds": thresholds(result, conditions),
+        "colours": [f"light-dark({c}, {ON_DARK.get(c, c)})" for c in PALETTE],
+    }
 
 
 def _on_one_line(value: Any) -> Any:
@@ -118,7 +139,7 @@ def _on_one_line(value: Any) -> Any:
 
 def _batch(result: Quantification, batch: Batch) -> dict[str, Any]:
     return {
-        "name": shortened(batch.name),
+        "name": batch_said(result, batch),
         "n_items": f"{batch.n_items:,}",
         "shares": [
             {
@@ -149,6 +170,14 @@ def _batch(result: Quantification, batch: Batch) -> dict[str, Any]:
             for s in batch.unaudited
         ],
         "changes": [(shortened(c.name), c.said) for c in batch.changes],
+        "assumptions": [
+            (
+                assumption.name,
+                "refuted" * assumption.refuted or "for comparison" * assumption.for_comparison,
+                [percent(assumption.prevalence[label]) for label in result.classes],
+            )
+            for assumption in batch.assumptions
+        ],
     }
 
 
@@ -197,7 +226,12 @@ def _state(batch: Batch) -> tuple[str, str, str]:
 
 
 def _warnings(result: Quantification) -> list[str]:
-    return [f"{shortened(batch.name)}: {w}" for batch in result.batches for w in batch.warnings]
+    several = len(result.batches) > 1
+    return [
+        f"{batch_said(result, batch)}: {warning}" if several else warning
+        for batch in result.batches
+        for warning in batch.warnings
+    ]
 
 
 def _facts(result: Quantification) -> list[tuple[str, str]]:
@@ -206,10 +240,7 @@ def _facts(result: Quantification) -> list[tuple[str, str]]:
     if told.n_items:
         facts += [
             ("trained on", f"{told.n_items:,} rows of {told.source} ({training_mix(result)})"),
-            (
-                "classifier",
-                f"{told.classifier}, right on {percent(told.accuracy or 0)} of unseen rows",
-            ),
+            ("classifier", accuracy_said(told.classifier, told.accuracy or 0.0)),
         ]
     holds = held_by(result.classes, simultaneous=result.simultaneous)
     drawn = "replicates of the training items and of the items of the sample"

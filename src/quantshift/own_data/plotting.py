@@ -33,7 +33,7 @@ def plot_shares(
         rows = [(shortened(b.name, 24), share_of(b, lead)) for b in result.batches]
         title = f"share of {shown(result, lead)}"
     if ax is None:
-        # Not pyplot's: a figure that nobody has to close.
+        # Not pyplot's: a figure that need not be closed.
         ax = Figure(figsize=(7, 1.2 + 0.3 * min(len(rows), 40)), layout="constrained").subplots()
     for place, (_, share) in enumerate(rows):
         ax.plot([share.low, share.high], [place, place], color="C0", alpha=0.4, linewidth=5)

@@ -52,7 +52,7 @@ class Pool:
 
     items: posteriors and what else the quantifier sees of each.
     batches: name and positions of the items of each; sizes: how many items of it were read.
-    left_out: rows of each batch that are no items; those that could not be read are put down to
+    left_out: rows of each batch that are not items; those that could not be read are put down to
         the batches of their table in proportion.
     numbers: the row of each item in its table.
     marks: what each item was looked for by, -1 if it was not.
@@ -225,7 +225,7 @@ def _pool(
     if len(kept) < sizes.sum():
         warnings.append(
             f"of {sizes.sum():,} items {len(kept):,} were used, drawn at random from the largest "
-            "batches; more would not make the estimates surer"
+            "batches; more would not make the estimates more precise"
         )
     left_out: Counter[str] = Counter()
     for tally in tallies:
@@ -336,7 +336,7 @@ class _Tally:
 
 
 def row_warnings(rows: Rows) -> Iterator[str]:
-    """What the reader should know of rows that were left out, but for those nobody needs."""
+    """What the reader should know about rows that were left out, except those that are expected."""
     reasons = {reason: n for reason, n in rows.left_out.items() if reason != NOT_DRAWN}
     n = sum(reasons.values())
     if n:
@@ -345,7 +345,7 @@ def row_warnings(rows: Rows) -> Iterator[str]:
 
 
 def is_much(rows: Rows) -> bool:
-    """Whether so many rows were left out that this must be said first."""
+    """Whether so many rows were left out that it must come first."""
     n = sum(count for reason, count in rows.left_out.items() if reason != NOT_DRAWN)
     return n > MUCH * rows.read
 

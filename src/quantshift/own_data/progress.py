@@ -1,4 +1,4 @@
-"""How far the work is, for whoever wants to show it."""
+"""How far the work is, for callers that show it."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -8,4 +8,4 @@ OnProgress: TypeAlias = Callable[[str, int, int], None]
 
 
 def silent(what: str, done: int, total: int) -> None:
-    """The progress nobody wants to see."""
+    """Progress that is not shown."""

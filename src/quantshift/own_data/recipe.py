@@ -1,4 +1,4 @@
-"""The model a call asks for: one at hand, one in a folder, or one to be trained as described."""
+"""The model a call asks for: one in memory, one in a folder, or one to be trained as described."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from quantshift.own_data.training import train_on_table
 class Recipe:
     """How a model is to be made, in the arguments of `train`.
 
-    by: the column that divides samples into batches, which is no part of an item.
+    by: the column that divides samples into batches, which is not part of an item.
     """
 
     asked: Asked

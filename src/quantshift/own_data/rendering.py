@@ -27,6 +27,7 @@ from quantshift.own_data.result import (
 from quantshift.own_data.spreadsheet import escaped
 from quantshift.own_data.words import (
     METHOD_NAMES,
+    accuracy_said,
     groups_said,
     held_by,
     labels_said,
@@ -55,9 +56,9 @@ CSV_HEADER = "batch,items,left_out,class,estimate,low,high,"
 """How a table that `render_csv` made begins."""
 
 MARKS = {
-    "changed": "the share differs from the batch before by more than chance (99%)",
+    "changed": "the share differs from the previous batch by more than chance (99%)",
     "shift": "more than the prevalence has changed; by chance alone one batch in twenty is marked",
-    "range": "the limits are a range of what the assumptions allow, no confidence interval",
+    "range": "the limits are a range of what the assumptions allow, not a confidence interval",
     "unknown": "cannot be estimated",
     "audited": "estimated with the help of labels, and they agree with the method",
     "audit contradicts": "estimated with the help of labels, which contradict the method",
@@ -97,7 +98,7 @@ def marks(batch: Batch) -> list[str]:
 
 
 def alarms(result: Quantification) -> Iterator[str]:
-    """What has to be said before anything else: tables of which many rows were left out."""
+    """What must come first: tables of which many rows were left out."""
     for rows in _all_rows(result):
         if is_much(rows):
             yield from row_warnings(rows)
@@ -351,7 +352,7 @@ def _advice_by_batch(result: Quantification) -> Iterator[str]:
 
 
 def _warnings(result: Quantification) -> list[str]:
-    """Those of the whole, but for what `Rows` has said already."""
+    """Those of the whole, except what `Rows` has said already."""
     told = {warning for rows in _all_rows(result) for warning in row_warnings(rows)}
     return [warning for warning in result.warnings if warning not in told]
 
@@ -388,7 +389,7 @@ def _method(result: Quantification) -> Iterator[str]:
     if told.n_items:
         mix = training_mix(result)
         yield f"Trained  on {told.n_items:,} rows of {told.source} ({mix})"
-        yield f"         {told.classifier}, right on {percent(told.accuracy or 0.0)} of unseen rows"
+        yield f"         {accuracy_said(told.classifier, told.accuracy or 0.0)}"
 
 
 def share_table(

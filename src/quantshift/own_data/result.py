@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from quantshift.extras import extra_needed
 from quantshift.own_data.frames import as_frame
 from quantshift.own_data.group_errors import GroupErrors
 
@@ -38,8 +39,8 @@ class Rows:
 class UsedColumn:
     """A column that items are made of.
 
-    kind: number, category, truth value, date, text or posterior.
-    how: "scaled; 3 gaps filled with the median and marked".
+    kind: number, category, truth value (boolean), date, text or posterior.
+    how: "scaled; 3 missing values filled with the median and flagged".
     """
 
     name: str
@@ -105,7 +106,7 @@ class Answer(Protocol):
 
     @property
     def level(self) -> float:
-        """Confidence of the intervals."""
+        """Confidence level of the intervals."""
 
     @property
     def headline(self) -> str:
@@ -127,7 +128,7 @@ class Answer(Protocol):
 class Assumption:
     """The estimate under one assumption about what has changed since training.
 
-    weight: how much of the evidence speaks for it, if the method weighs it.
+    weight: how much of the evidence speaks for it, if the method weights it.
     refuted: whether the items contradict it.
     for_comparison: whether it is neither tested nor allowed for. The interval holds all that are
         neither refuted nor for comparison.
@@ -195,7 +196,8 @@ class Shift:
     p_value: of the test that only the prevalence has changed or, if unexplained, of the test that
         the method's kinds of shift explain the items.
     p_floor: the smallest p that the test can give.
-    auc: how well a classifier tells the items from training items that are weighted as the method
+    auc: how well a classifier separates the items from training items that are weighted as the
+    method
         explains them; 0.5 is not at all. None where it was not asked.
     """
 
@@ -221,7 +223,7 @@ class Batch:
     changes: the columns that differ most from training, largest first, ten at most.
     left_out: rows of this batch that are not used; the interval allows for them.
     carried: the assumption that carries the number, in a sentence.
-    needs_labels: whether the assumptions allow so much that only labels can tell the share.
+    needs_labels: whether the assumptions allow so much that only labels can show the share.
     accuracy: of the classifier on this batch; None where nothing can be said of it.
     limits_are: what the limits of `shares` are: "confidence interval", "range of what the
         assumptions allow" (after a refutation) or "confidence interval that holds at every look".
@@ -280,6 +282,7 @@ class Quantification:
     sample_rows: what became of the rows of each sample.
     groups: how methods would have erred on the groups of the training table; None if no column of
         groups was named.
+    by: the column that divides the sample into batches.
     """
 
     classes: tuple[str, ...]
@@ -298,6 +301,7 @@ class Quantification:
     left_out_columns: tuple[LeftOutColumn, ...]
     sample_rows: tuple[Rows, ...]
     groups: GroupErrors | None = None
+    by: str | None = None
 
     def to_json(self) -> str:
         """All of it as JSON, laid out as `json_schema` says; `format` is the layout's version."""
@@ -332,7 +336,8 @@ class Quantification:
 
         label: the class, if there are several batches (default: the headline).
         """
-        from quantshift.own_data.plotting import plot_shares
+        with extra_needed("report", "plots"):
+            from quantshift.own_data.plotting import plot_shares
         from quantshift.own_data.rendering import several_head
 
         return plot_shares(self, label, ax, several_head(self))

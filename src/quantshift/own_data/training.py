@@ -1,8 +1,8 @@
 """From a labelled table to a model: which columns, how they are prepared, what is learnt.
 
 Columns become numbers (`quantshift.data.preparation`) and a logistic regression gives posteriors;
-whoever has posteriors of a model of their own gives those. `auto` chooses the quantifier that errs
-least under the kinds of shift it can tell apart; every exported quantifier can be had by name.
+users with posteriors of their own model give those. `auto` chooses the quantifier that errs
+least under the kinds of shift it can distinguish; every exported quantifier is available by name.
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,9 +57,10 @@ FEWEST_OF_A_CLASS = 5
 
 REASONS = MappingProxyType(
     {
-        "GuardedSLD": "SubclassSLD, which weighs changes of prevalence and of {parts}, unless the "
+        "GuardedSLD": "SubclassSLD, which allows for changes in prevalence and in the mix of "
+        "{parts}, unless the "
         "sample refutes it",
-        "SLD": "the most exact of the methods for a change of prevalence (prior shift)",
+        "SLD": "the most accurate of the methods for a change in prevalence (prior shift)",
     }
 )
 """Why `auto` takes a method."""
@@ -92,7 +93,7 @@ def train(
     drop: columns that are not used; nor are `id`, and `weights`, which says how many items a row
     stands for. missing: what stands for no label, beside an empty cell (default: NA, N/A, NaN,
     NULL, null, None, nan). positive: the class whose share is shown first. groups: a column of
-    regions, years or the like: each is left out in turn, and `model.groups` tells how methods would
+    regions, years or the like: each is left out in turn, and `model.groups` says how methods would
     have erred on it. lenient: read a CSV file line by line if its quotes are broken. classifier:
     logistic, naive-bayes, forest, boosting, or `package.module:name` of any of scikit-learn's.
     """

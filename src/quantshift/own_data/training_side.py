@@ -1,4 +1,4 @@
-"""What is told of a model's training side."""
+"""What is reported about a model's training side."""
 
 from collections.abc import Sequence
 
@@ -40,9 +40,9 @@ def training_warnings(model: Model) -> list[str]:
     warnings = list(undecodable_warning(told.source, told.undecodable))
     if told.accuracy is not None and told.accuracy <= max(_prevalence(model).values()):
         warnings.append(
-            f"{told.source}: {told.classifier} is right no more often than if it always said "
-            f"{max(told.counts, key=lambda label: told.counts[label])!r}; the items may tell "
-            "nothing of the label"
+            f"{told.source}: {told.classifier} is no more accurate than always predicting "
+            f"{max(told.counts, key=lambda label: told.counts[label])!r}; the columns may say "
+            "nothing about the label"
         )
     warnings += [f"{told.source}: {note}" for note in told.notes]
     warnings += row_warnings(told.rows)
@@ -55,7 +55,7 @@ def training_warnings(model: Model) -> list[str]:
 
 
 def all_warnings(model: Model, pool: Pool, others: Sequence[str]) -> tuple[str, ...]:
-    """The warnings about training, samples and others; of many rows left out is told first."""
+    """The warnings about training, samples and others; many rows left out come first."""
     tables = [*([model.training.rows] if model.is_trained else []), *pool.rows]
     first = [warning for rows in tables if is_much(rows) for warning in row_warnings(rows)]
     rest = [*training_warnings(model), *pool.warnings, *others]

@@ -28,10 +28,10 @@ WIDE = 0.2
 
 CHANGES: Mapping[str, str] = MappingProxyType(
     {
-        "prior": "Nothing but the prevalence seems to have changed",
+        "prior": "Only the prevalence seems to have changed",
         "covariate": "The mix of {parts} has changed",
         "local": "The mix of {parts} within a class has changed",
-        "outside": "The items are unlike those of training",
+        "outside": "The items are unlike the training items",
         UNEXPLAINED: "{family} explains the items",
         ASSUMED: "Covariate shift is assumed, as you said",
     }
@@ -39,15 +39,18 @@ CHANGES: Mapping[str, str] = MappingProxyType(
 """What each kind of shift means; parts are topics of texts, and subgroups of anything else."""
 
 FAR = 0.4
-"""A range wider than this is no estimate without labels."""
+"""A range wider than this is not reported as an estimate without labels."""
+
+GIVEN_POSTERIORS = "given posteriors"
+"""Stands for the classifier where posteriors of the user's own model are given."""
 
 FEW_LABELS = 50
-"""Random labels that are asked of people first."""
+"""How many random labels to ask for first."""
 
 METHOD_NAMES: Mapping[str, str] = MappingProxyType({"MLPE": "training prevalence"})
 """Methods whose names say nothing to a reader who has not met them."""
 
-NOTHING_TO_DO = "Nothing to do. An audit (`quantshift audit-plan`) would confirm the estimate."
+NOTHING_TO_DO = "No action needed. An audit (`quantshift audit-plan`) would confirm the estimate."
 
 RARE = 0.01
 """Shares below this need another decimal."""
@@ -68,7 +71,7 @@ def percent(share: float) -> str:
 
 
 def limits(low: float, high: float) -> str:
-    """Two limits as percentages, with as many decimals as tell them apart.
+    """Two limits as percentages, with enough decimals to distinguish them.
 
     >>> limits(0.381, 0.45), limits(0.0007, 0.0131)
     ('38.1 to 45.0%', '0.07 to 1.31%')
@@ -169,17 +172,20 @@ def verdict(
     lead: the class to speak of; name: how it is shown; topics: whether the items are texts.
     """
     if untrained:
-        return "Without labelled rows it cannot be told whether your posteriors fit these items."
+        return (
+            "Without labelled rows there is no way to tell whether your posteriors fit these items."
+        )
     estimates = _estimates(assumptions, lead, name)
     if shift is None:
-        return f"Not tested for changes other than of prevalence: {estimates}."
+        return f"Not tested for changes beyond prevalence: {estimates}."
     said = CHANGES[shift.kind].format(parts=parts(topics=topics), family=_family(topics=topics))
     if shift.kind == ASSUMED:
         return f"{said}: {estimates}."
     if shift.auc is not None:
         return (
-            f"{said}: a classifier tells them from training items, weighted as it would have it, "
-            f"with an area under the curve of {shift.auc:.2f} (0.5 is chance); {estimates}."
+            f"{said}: even after reweighting, a classifier tells them apart from training "
+            f"items with an "
+            f"AUC of {shift.auc:.2f} (0.5 is chance); {estimates}."
         )
     change = f"{said} ({p_said(shift)})"
     if not shift.rejected:
@@ -206,21 +212,22 @@ def carried(
     """
     if audit is not None and audit.looked is not None:
         return (
-            f"carried by the labels of {audit.n_labelled} random items, for the share among the "
-            "items of the sample; it holds under any shift, and at every look"
+            f"based on the labels of {audit.n_labelled} random items, for the share among the "
+            "items of the sample; valid under any shift, and at every look"
         )
     if audit is not None:
-        return f"carried by the labels of {audit.n_labelled} random items; it holds under any shift"
+        return f"based on the labels of {audit.n_labelled} random items; valid under any shift"
     if untrained:
         return "assumes that your posteriors are right for these items"
     if shift is None:
-        return f"assumes, and this was not tested: {assumption}"
+        return f"rests on an untested assumption: {assumption}"
     if shift.kind == UNEXPLAINED:
         own = "" if groups is None else f", and errors as large as on your own {groups!r}"
         return (
-            f"{_family(topics=topics).lower()} explains the items: the number assumes instead that "
+            f"{_family(topics=topics).lower()} explains the items: the estimate assumes "
+            f"instead that "
             "items that look alike have the label as often as in training (P(Y|X) unchanged). The "
-            f"range is what the assumptions allow{own}; it is no confidence interval"
+            f"range is what the assumptions allow{own}; it is not a confidence interval"
         )
     if shift.kind == ASSUMED:
         return (
@@ -228,11 +235,11 @@ def carried(
             "training (P(Y|X) unchanged)"
         )
     if shift.kind == "outside":
-        return "the items are unlike those of training: the number is a guess"
-    change = f"a change in the shares of classes and {parts(topics=topics)}"
+        return "the items are unlike the training items: treat the number as a guess"
+    change = f"that only the shares of classes and {parts(topics=topics)} have changed"
     if not guarded:
-        return f"assumes {change}; whether it explains the items was not tested"
-    return f"assumes {change}, which explains the items"
+        return f"assumes {change}; whether this fits the items was not tested"
+    return f"assumes {change}, which fits the items"
 
 
 def limits_are(shift: Shift | None, audit: Audited | None) -> str:
@@ -252,7 +259,8 @@ def limits_head(kind: str, level: float) -> str:
 
 
 def reach_of_labels(n_labels: int, shares: Sequence[Share], level: float) -> float:
-    """Half the width that so many random labels give by themselves, for the share hardest to tell.
+    """Half the width that so many random labels give by themselves, for the share hardest to
+    estimate.
 
     >>> round(reach_of_labels(50, [Share("a", 0.4, 0.2, 0.9)], 0.95), 2)
     0.14
@@ -268,16 +276,16 @@ def labels_said(shares: Sequence[Share], level: float, n_items: int) -> str:
     if n_labels == n_items:
         return f"labels of all {n_items} items give the share itself"
     points = 100 * reach_of_labels(n_labels, shares, level)
-    return f"{n_labels} random labels bring this to about plus or minus {points:.0f} points"
+    return f"{n_labels} random labels narrow this to about plus or minus {points:.0f} points"
 
 
 def groups_said(groups: GroupErrors) -> str:
-    """Who would have erred by how much on the user's own groups, in a sentence for everyone."""
+    """Who would have been off by how much on the user's own groups, in a sentence for everyone."""
     others = sorted(
         (m for m in groups.errors if m not in (groups.method, NOTHING)),
         key=lambda method: groups.errors[method],
     )
-    own = f"{groups.method}, the method used here, would have erred by {_points(groups)}"
+    own = f"{groups.method}, the method used here, would have been off by {_points(groups)}"
     told = ", ".join(f"{m} by {100 * groups.errors[m]:.1f}" for m in others)
     n_groups = f"{len(groups.groups)} groups"
     if groups.design == FORWARD:
@@ -285,7 +293,7 @@ def groups_said(groups: GroupErrors) -> str:
         how = "each estimated from those before it"
     else:
         how = "each left out in turn"
-    nothing = f"answering the training prevalence by {100 * groups.errors[NOTHING]:.1f}"
+    nothing = f"assuming the training prevalence by {100 * groups.errors[NOTHING]:.1f}"
     return f"On your own {groups.column!r} ({n_groups}, {how}) {own}, {told}; {nothing}."
 
 
@@ -293,23 +301,34 @@ def _points(groups: GroupErrors) -> str:
     return f"{100 * groups.errors[groups.method]:.1f} points on average"
 
 
+def accuracy_said(classifier: str, accuracy: float) -> str:
+    """How accurate the classifier is on labelled rows that it was not trained on.
+
+    >>> accuracy_said("logistic", 0.8475)
+    'logistic: cross-validated accuracy 84.8%'
+    """
+    how = "accuracy" if classifier == GIVEN_POSTERIORS else "cross-validated accuracy"
+    return f"{classifier}: {how} {percent(accuracy)}"
+
+
 def batch_warnings(
     *, n_items: int, n_labelled: int, asked: bool, audited: bool, confused: Sequence[str] = ()
 ) -> Iterator[str]:
     """What the reader should know about a batch.
 
-    asked: whether there is an audit at all; confused: classes that the classifier does not tell
+    asked: whether there is an audit at all; confused: classes that the classifier does not separate
     from another.
     """
     if confused:
         yield (
-            f"on unseen rows the classifier tells {listed(confused)} apart no better than chance: "
-            "the items say nothing about their shares"
+            f"in cross-validation the classifier cannot tell {listed(confused)} apart better "
+            f"than chance: the "
+            "items say nothing about their shares"
         )
     if n_items < SMALL:
         yield f"only {counted(n_items, 'item')}: the interval is wide"
     if asked and not audited:
-        yield f"{n_labelled} items are labelled, an audit needs {FEWEST_LABELS}: not audited"
+        yield f"{n_labelled} items are labelled and an audit needs {FEWEST_LABELS}: not audited"
 
 
 def advice(
@@ -341,7 +360,7 @@ def advice(
     )
     few = labels_said(shares, level, n_items)
     if not can_be_estimated:
-        yield f"Add columns that tell something about the label, or label some items: {few}. {then}"
+        yield f"Add columns that say something about the label, or label some items: {few}. {then}"
         return
     reason = _doubt(assumptions, shift, untrained=untrained)
     if reason:
@@ -358,11 +377,14 @@ def _whether_to_stop(audit: Audited) -> str:
     assert looked is not None
     now, wanted = f"{100 * looked.half_width:.1f}", f"{100 * looked.precision:.1f}"
     if looked.reached:
-        return f"You may stop: the limits are plus or minus {now} points, and {wanted} were wanted."
+        return (
+            f"You can stop: the interval is plus or minus {now} points, and {wanted} were "
+            f"asked for."
+        )
     more = looked.n_needed - audit.n_labelled
     return (
-        f"The limits are plus or minus {now} points. For {wanted} label about {more:,} more, from "
-        "the top of the sheet; look as often as you like."
+        f"The interval is plus or minus {now} points. For {wanted} label about {more:,} more, from "
+        "the top of the sheet; check as often as you like."
     )
 
 
@@ -389,8 +411,8 @@ def _estimates(assumptions: Sequence[Assumption], label: str, name: str) -> str:
 def _family(*, topics: bool) -> str:
     """The kinds of shift that are tested: of columns subgroups would imitate anything."""
     if topics:
-        return "Neither a change of prevalence nor one of topics"
-    return "No change of prevalence"
+        return "Neither a change in prevalence nor one in topics"
+    return "No change in prevalence"
 
 
 def _says_nothing(name: str) -> bool:

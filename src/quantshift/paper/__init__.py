@@ -1,4 +1,4 @@
-"""What the paper claims and prints, and what results say to it.
+"""What the paper claims and prints, and how results compare with it.
 
 "Binary Quantification and Dataset Shift: An Experimental Investigation", by Gonzalez, Moreo and
 Sebastiani. Frames in, frames and verdicts out; nothing here knows how they are shown.

@@ -1,4 +1,4 @@
-"""Room 6: items -> prevalences. A method or a family in one file; arrays in, arrays out."""
+"""Items -> prevalences. A method or a family in one file; arrays in, arrays out."""
 
 from typing import TYPE_CHECKING
 

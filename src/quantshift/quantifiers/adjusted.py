@@ -23,12 +23,13 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 from sklearn.base import BaseEstimator
 
-from quantshift.prevalence import of_positive
+from quantshift.compiled import compiled
 from quantshift.quantifiers.counting import hard_predictions
 from quantshift.quantifiers.estimator import (
     AbstractAggregative,
     Diagnostics,
     class_means,
+    repeated,
     sample_means,
 )
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
@@ -125,18 +126,21 @@ def adjust(
     `fallback` that the rates alone do not determine the prevalence.
     """
     n_samples, n_classes = counts.shape
-    separation = float(np.linalg.det(rates)) if n_classes > 2 else rates[1, 1] - rates[1, 0]
     singular = smallest_singular_value(rates) < SINGULAR
     if n_classes > 2:
+        separation = float(np.linalg.det(rates))
         p_hat, clipped = _adjust_many(counts, rates, prior, singular=singular)
-    elif singular:
-        p_hat, clipped = counts, np.zeros(n_samples, dtype=bool)
     else:
-        p_hat, clipped = adjust_binary(counts[:, 1], float(rates[1, 1]), float(rates[1, 0]))
+        fpr, tpr = rates[1].tolist()
+        separation = tpr - fpr
+        if singular:
+            p_hat, clipped = counts, np.zeros(n_samples, dtype=bool)
+        else:
+            p_hat, clipped = adjust_binary(counts[:, 1], tpr, fpr)
     return p_hat, {
         "clipped": clipped,
-        "separation": np.full(n_samples, separation),
-        "fallback": np.full(n_samples, singular),
+        "separation": repeated(separation, n_samples),
+        "fallback": repeated(singular, n_samples),
     }
 
 
@@ -158,9 +162,20 @@ def adjust_binary(
     count: NDArray[np.float64], tpr: float, fpr: float
 ) -> tuple[Prevalences, NDArray[np.bool_]]:
     """Forman's correction: prevalences (n_samples, 2), and which of them had to be clipped."""
-    exact = (count - fpr) / (tpr - fpr)
-    positive = np.minimum(np.maximum(exact, 0.0), 1.0)
-    return of_positive(positive), positive != exact
+    return _forman(np.ascontiguousarray(count), tpr, fpr)
+
+
+@compiled
+def _forman(
+    count: NDArray[np.float64], tpr: float, fpr: float
+) -> tuple[Prevalences, NDArray[np.bool_]]:
+    p_hat, clipped = np.empty((len(count), 2)), np.empty(len(count), dtype=np.bool_)
+    for i in range(len(count)):
+        exact = (count[i] - fpr) / (tpr - fpr)
+        positive = min(max(exact, 0.0), 1.0)
+        p_hat[i, 0], p_hat[i, 1] = 1.0 - positive, positive
+        clipped[i] = positive != exact
+    return p_hat, clipped
 
 
 def _adjust_many(

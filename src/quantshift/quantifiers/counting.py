@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from quantshift.compiled import compiled
 from quantshift.quantifiers.estimator import AbstractAggregative, Diagnostics, sample_means
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.weights import Weights
@@ -64,11 +65,17 @@ class PCC(AbstractAggregative):
 
 def hard_predictions(posteriors: Posteriors) -> NDArray[np.float64]:
     """Indicators of the most probable class (the first of equals), shape (n_classes, n_items)."""
-    if posteriors.shape[1] == 2:
-        first, second = posteriors[:, 0], posteriors[:, 1]
-        indicators = np.empty((2, len(posteriors)))
-        np.greater_equal(first, second, out=indicators[0])
-        np.greater(second, first, out=indicators[1])
-        return indicators
-    winners = posteriors.argmax(axis=1)
-    return np.asarray(winners == np.arange(posteriors.shape[1])[:, np.newaxis], dtype=np.float64)
+    return _hard_predictions(np.ascontiguousarray(posteriors))
+
+
+@compiled
+def _hard_predictions(posteriors: Posteriors) -> NDArray[np.float64]:
+    n_items, n_classes = posteriors.shape
+    indicators = np.zeros((n_classes, n_items))
+    for i in range(n_items):
+        winner = 0
+        for k in range(1, n_classes):
+            if posteriors[i, k] > posteriors[i, winner]:
+                winner = k
+        indicators[winner, i] = 1.0
+    return indicators

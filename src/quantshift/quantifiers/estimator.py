@@ -42,10 +42,10 @@ from quantshift.errors import DataError, UserError
 from quantshift.labels import encode_labels
 from quantshift.quantifiers.items import Items, take_rows, uneven
 from quantshift.quantifiers.samples import (
-    BLOCK_ITEMS,
     Blocks,
     consecutive_blocks,
     count_samples,
+    gathered_means,
     index_blocks,
 )
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
@@ -179,7 +179,8 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         if items and len(items) != len(codes):
             raise DataError(f"{len(items)} items do not fit {len(codes)} labels: give one each")
         if items.posteriors is not None:
-            checked = check_posteriors(items.posteriors, len(known))
+            # A copy: what is learnt from must not change with an array of the caller.
+            checked = np.array(check_posteriors(items.posteriors, len(known)))
             items = replace(items, posteriors=checked)
         self.classifier_, self.committee_, self.reduction_ = None, (), reduction
         weights = _checked_training(items.weights, codes, known)
@@ -232,7 +233,9 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         """Like `estimate`, for what is known of the items (as `items(X)` returns it)."""
         self._check_fitted()
         if samples is not None:
-            return self._estimate_samples(items, samples)
+            shape = (count_samples(samples),)
+            n_items = len(items) if items else None
+            return self._estimate(items, index_blocks(samples, n_items), shape)
         if not len(items):
             raise DataError(EMPTY)
         return self._estimate(items, consecutive_blocks(1, len(items)), ())
@@ -381,14 +384,25 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
             model = model.estimator
         return model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X
 
-    def _estimate_samples(self, items: Items, samples: Samples) -> Estimate:
-        shape = (count_samples(samples),)
-        return self._estimate(items, index_blocks(samples, len(items) if items else None), shape)
-
     def _estimate(self, items: Items, blocks: Blocks, shape: tuple[int, ...]) -> Estimate:
-        weights = uneven(checked_weights(items.weights, len(items)))
-        if weights is not None and not self.takes_weights:
-            raise _no_weights(self)
+        p_hat, told = self._solved(items, blocks)
+        return Estimate(
+            prevalence=p_hat.reshape(*shape, -1),
+            classes=self.classes_,
+            diagnostics={
+                # A copy, as that of the prevalences: nobody else may write to it.
+                name: np.array(column, order="C").reshape((*shape, *column.shape[1:]))
+                for name, column in told.items()
+            },
+        )
+
+    def _solved(self, items: Items, blocks: Blocks) -> tuple[Prevalences, Diagnostics]:
+        """Prevalences and diagnostics of the samples of all blocks, in their order."""
+        weights = items.weights
+        if weights is not None:
+            weights = uneven(checked_weights(weights, len(items)))
+            if weights is not None and not self.takes_weights:
+                raise _no_weights(self)
         representation = self._represent_items(items)
         solved = []
         for members, index in blocks:
@@ -398,14 +412,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
                 _check_total_weight(weights, index, members)
                 p_hat, told = self._solve(representation, index, weights)
             solved.append((members, p_hat, told))
-        p_hat, told = _in_order(solved)
-        return Estimate(
-            prevalence=p_hat.reshape(*shape, -1),
-            classes=self.classes_,
-            diagnostics={
-                name: column.reshape((*shape, *column.shape[1:])) for name, column in told.items()
-            },
-        )
+        return _in_order(solved)
 
 
 class AbstractClassifying(AbstractQuantifier):
@@ -445,7 +452,8 @@ class AbstractClassifying(AbstractQuantifier):
             (n_samples, size), padded with -1, or a list of index arrays.
         weights: of the items, shape (..., n_items).
         """
-        return self.estimate_posteriors(posteriors, samples, weights=weights).prevalence
+        pool, blocks, shape = self._pool(posteriors, samples, weights)
+        return self._solved(pool, blocks)[0].reshape(*shape, -1)
 
     def estimate_posteriors(
         self,
@@ -455,6 +463,12 @@ class AbstractClassifying(AbstractQuantifier):
         weights: ArrayLike | None = None,
     ) -> Estimate:
         """Like `aggregate`, with the diagnostics."""
+        return self._estimate(*self._pool(posteriors, samples, weights))
+
+    def _pool(
+        self, posteriors: ArrayLike, samples: Samples | None, weights: ArrayLike | None
+    ) -> tuple[Items, Blocks, tuple[int, ...]]:
+        """The items of all samples, the blocks of these, and the axes of the estimate."""
         self._check_fitted()
         p = check_posteriors(posteriors, len(self.classes_))
         w = None if weights is None else np.asarray(weights, dtype=np.float64)
@@ -463,16 +477,17 @@ class AbstractClassifying(AbstractQuantifier):
                 f"weights of shape {w.shape} do not fit posteriors of shape {p.shape}: give one "
                 "per item"
             )
-        pool = Items(p.reshape(-1, p.shape[-1]), weights=None if w is None else w.ravel())
+        shape = p.shape[:-2]
+        rows = p.reshape(-1, p.shape[-1]) if shape else p
+        pool = Items(rows, weights=None if w is None else w.ravel())
         if samples is None:
-            shape = p.shape[:-2]
-            return self._estimate(pool, consecutive_blocks(math.prod(shape), p.shape[-2]), shape)
-        if p.ndim > 2:
+            return pool, consecutive_blocks(math.prod(shape), p.shape[-2]), shape
+        if shape:
             raise DataError(
                 "samples index one pool of posteriors (n_items, n_classes), "
                 f"got posteriors of shape {p.shape}"
             )
-        return self._estimate_samples(pool, samples)
+        return pool, index_blocks(samples, len(pool)), (count_samples(samples),)
 
     @property
     def held_out_posteriors_(self) -> Posteriors:
@@ -516,14 +531,16 @@ def sample_means(
 ) -> NDArray[np.float64]:
     """Mean representation of each sample, shape (n_samples, n_features)."""
     if weights is None:
-        if index.size * len(representation) <= BLOCK_ITEMS // 8:
-            sums = np.add.reduce(representation.take(index, axis=1), axis=2)
-            return np.asarray(np.divide(sums.T, index.shape[1], order="C"))
-        # Feature by feature: a gather of one contiguous row, and a sum along contiguous memory.
-        return np.stack([row[index].mean(axis=1) for row in representation], axis=1)
+        rows = np.ascontiguousarray(representation, dtype=np.float64)
+        return gathered_means(rows, np.ascontiguousarray(index))
     w = weights[index]
     sums = np.stack([(row[index] * w).sum(axis=1) for row in representation], axis=1)
     return np.asarray(sums / w.sum(axis=1, keepdims=True))
+
+
+def repeated(value: float | bool, n_samples: int) -> NDArray[Any]:
+    """A diagnostic that is the same for all samples, (n_samples,)."""
+    return np.array((value,)) if n_samples == 1 else np.full(n_samples, value)
 
 
 def class_means(
@@ -575,13 +592,10 @@ def _checked_training(
 def _in_order(
     solved: Sequence[tuple[Indices, Prevalences, Diagnostics]],
 ) -> tuple[Prevalences, Diagnostics]:
-    """Prevalences and diagnostics of all samples, from those of blocks; always copies."""
+    """Prevalences, always a copy, and diagnostics of all samples, from those of blocks."""
     _, p_hat, told = solved[0]
     if len(solved) == 1:  # whose samples are in order
-        return (
-            np.array(p_hat, dtype=np.float64, order="C"),
-            {name: np.array(values, order="C") for name, values in told.items()},
-        )
+        return np.array(p_hat, dtype=np.float64, order="C"), told
     n_samples = sum(len(members) for members, _, _ in solved)
     everyone = np.empty((n_samples, p_hat.shape[1]))
     diagnostics = {

@@ -28,6 +28,7 @@ from quantshift.quantifiers.estimator import (
     AbstractAggregative,
     Diagnostics,
     class_means,
+    repeated,
     sample_means,
 )
 from quantshift.quantifiers.one_against_rest import normalised_shares
@@ -83,7 +84,7 @@ class Friedman(AbstractAggregative):
         left = counts - (p_hat[:, np.newaxis] * rates).sum(axis=2)
         return p_hat, {
             "residual": np.sqrt((left**2).sum(axis=1)),
-            "fallback": np.full(len(index), self.is_open_),
+            "fallback": repeated(self.is_open_, len(index)),
         }
 
 
@@ -99,7 +100,10 @@ class DeBias(AbstractAggregative):
     )
     diagnostics: ClassVar[Mapping[str, str]] = ADJUSTED
 
+    centre_: Reals
     spread_: Reals
+    divisor_: Reals
+    least_spread_: float
 
     def __init__(
         self, classifier: BaseEstimator | None = None, *, cv: int = 5, seed: int = 0
@@ -114,8 +118,10 @@ class DeBias(AbstractAggregative):
         scores = matched_columns(posteriors)
         mean = np.average(scores, axis=0, weights=weights)
         variance = np.average((scores - mean) ** 2, axis=0, weights=weights)
-        prior = self._scored_prior()
-        self.spread_ = variance / (prior * (1 - prior))
+        self.centre_ = self.prior_[1:] if len(self.prior_) == 2 else self.prior_
+        self.spread_ = variance / (self.centre_ * (1 - self.centre_))
+        self.divisor_ = np.where(self.spread_ < SINGULAR, 1.0, self.spread_)
+        self.least_spread_ = float(self.spread_.min())
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         return np.ascontiguousarray(matched_columns(posteriors).T)
@@ -123,15 +129,11 @@ class DeBias(AbstractAggregative):
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
-        means, prior = sample_means(representation, index, weights), self._scored_prior()
-        constant = self.spread_ < SINGULAR
-        exact = prior + (means - prior) / np.where(constant, 1.0, self.spread_)
-        shares = np.clip(exact, 0.0, 1.0)
+        means = sample_means(representation, index, weights)
+        exact = self.centre_ + (means - self.centre_) / self.divisor_
+        shares = np.minimum(np.maximum(exact, 0.0), 1.0)
         return normalised_shares(shares, self.prior_), {
             "clipped": np.asarray((shares != exact).any(axis=1)),
-            "separation": np.full(len(index), float(self.spread_.min())),
-            "fallback": np.full(len(index), bool(constant.any())),
+            "separation": repeated(self.least_spread_, len(index)),
+            "fallback": repeated(self.least_spread_ < SINGULAR, len(index)),
         }
-
-    def _scored_prior(self) -> Reals:
-        return self.prior_[1:] if len(self.prior_) == 2 else self.prior_

@@ -45,12 +45,12 @@ class Items:
     weights: Weights | None = None
 
     def __post_init__(self) -> None:
+        if self.committee is None and self.features is None and self.weights is None:
+            return
         sizes = self._sizes()
         if len(set(sizes.values())) > 1:
             told = ", ".join(f"{name} of {size}" for name, size in sizes.items())
-            raise DataError(
-                f"items need a row each in everything that is known of them, got {told}"
-            )
+            raise DataError(f"every array about the items needs one row per item, got {told}")
 
     def __len__(self) -> int:
         if self.posteriors is not None:

@@ -37,6 +37,7 @@ from quantshift.quantifiers.estimator import (
     AbstractAggregative,
     Diagnostics,
     class_means,
+    repeated,
     sample_means,
 )
 from quantshift.quantifiers.mixtures import match_all
@@ -239,8 +240,8 @@ class SMM(AbstractAggregative):
             p_hat, clipped = adjust_binary(means[:, 0], of_second, of_first)
         return p_hat, {
             "clipped": clipped,
-            "separation": np.full(len(index), separation),
-            "fallback": np.full(len(index), degenerate),
+            "separation": repeated(separation, len(index)),
+            "fallback": repeated(degenerate, len(index)),
         }
 
 

@@ -14,11 +14,13 @@ one point that meets the conditions of Karush, Kuhn and Tucker.
 Reference: J. Nocedal and S. Wright, "Numerical optimization", 2006, section 16.5.
 """
 
+import math
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from quantshift.compiled import compiled
 from quantshift.types import Prevalences
 
 Reals = NDArray[np.float64]
@@ -48,6 +50,10 @@ def minimise_on_simplex(gram: Reals, linear: Reals, start: Prevalences) -> Preva
     array([[0.3, 0.7],
            [0. , 1. ]])
     """
+    if len(start) == 2:
+        return _minimise_of_two(
+            np.ascontiguousarray(gram), np.ascontiguousarray(linear), np.ascontiguousarray(start)
+        )
     basis, curvature, flat = _curvatures(gram)
     slope = _times(linear - gram @ start, basis)
     noise = ROUNDING * (np.abs(linear).max(axis=1, keepdims=True) + np.abs(gram).max())
@@ -61,6 +67,27 @@ def minimise_on_simplex(gram: Reals, linear: Reals, start: Prevalences) -> Preva
         pull = _times(slope[outside] / scale, basis.T)
         p_hat[outside] = _active_set(model, pull, start, p_hat[outside])
     return np.asarray(p_hat / p_hat.sum(axis=1, keepdims=True))
+
+
+@compiled
+def _minimise_of_two(gram: Reals, linear: Reals, start: Prevalences) -> Prevalences:
+    """With two classes there is one direction, and the minimum along it is clipped."""
+    largest = np.abs(gram).max()
+    curvature = gram[0, 0] + gram[1, 1] - gram[0, 1] - gram[1, 0]
+    flat = curvature <= 2 * ROUNDING * largest
+    p_hat = np.empty((len(linear), 2))
+    at_first = gram[0, 0] * start[0] + gram[0, 1] * start[1]
+    at_second = gram[1, 0] * start[0] + gram[1, 1] * start[1]
+    for i in range(len(linear)):
+        slope = (linear[i, 1] - at_second) - (linear[i, 0] - at_first)
+        if flat:
+            noise = ROUNDING * (max(abs(linear[i, 0]), abs(linear[i, 1])) + largest)
+            step = 0.0 if abs(slope) <= math.sqrt(2.0) * noise else slope / (2 * FLAT)
+        else:
+            step = slope / curvature
+        share = min(max(start[1] + step, 0.0), 1.0)
+        p_hat[i, 0], p_hat[i, 1] = 1.0 - share, share
+    return p_hat
 
 
 def is_flat(gram: Reals) -> bool:

@@ -6,16 +6,21 @@ unequal size are grouped by size and put back in order afterwards.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from quantshift.compiled import compiled
 from quantshift.errors import DataError
 from quantshift.types import Indices
 
 BLOCK_ITEMS = 1 << 16
 """Items gathered at once: small enough for the processor's cache, large enough for numpy."""
+
+LONGEST_PART = 128
+"""Numbers that numpy adds without splitting them into halves."""
 
 PADDING = -1
 """Fills the rows of an index matrix whose samples are smaller than its width."""
@@ -27,6 +32,9 @@ Blocks = Iterable[tuple[Indices, Indices]]
 
 def consecutive_blocks(n_samples: int, size: int) -> Blocks:
     """Samples of one size that follow each other in the pool."""
+    if n_samples == 1:
+        whole = _kept_whole_pool if size <= BLOCK_ITEMS else _whole_pool
+        return ((_FIRST, whole(size)),)
     return _parts(np.arange(n_samples), np.arange(n_samples * size).reshape(n_samples, size))
 
 
@@ -48,6 +56,86 @@ def index_blocks(samples: ArrayLike | Sequence[ArrayLike], n_items: int | None) 
                 f"but the pool has items 0 to {end - 1}"
             )
         yield from _parts(members, matrix)
+
+
+def gathered_means(representation: NDArray[np.float64], index: Indices) -> NDArray[np.float64]:
+    """Mean representation of each sample, (n_samples, n_features).
+
+    Summed in the order of numpy's `sum`, so that results are the same to the last digit.
+    """
+    return _gathered_means(representation, index, _pairwise_plan(index.shape[1]))
+
+
+@compiled
+def _gathered_means(
+    representation: NDArray[np.float64], index: Indices, plan: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    n_samples, size = index.shape
+    means = np.empty((n_samples, len(representation)))
+    open_sums = np.empty(64)
+    for i in range(n_samples):
+        rows = index[i]
+        for k in range(len(representation)):
+            values = representation[k]
+            start, n_open = 0, 0
+            for part in range(len(plan)):
+                stop = plan[part, 0]
+                total = 0.0
+                if stop - start >= 8:
+                    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+                    e, f, g, h = 0.0, 0.0, 0.0, 0.0
+                    while stop - start >= 8:
+                        a += values[rows[start]]
+                        b += values[rows[start + 1]]
+                        c += values[rows[start + 2]]
+                        d += values[rows[start + 3]]
+                        e += values[rows[start + 4]]
+                        f += values[rows[start + 5]]
+                        g += values[rows[start + 6]]
+                        h += values[rows[start + 7]]
+                        start += 8
+                    total = ((a + b) + (c + d)) + ((e + f) + (g + h))
+                while start < stop:
+                    total += values[rows[start]]
+                    start += 1
+                for _ in range(plan[part, 1]):
+                    n_open -= 1
+                    total = open_sums[n_open] + total
+                open_sums[n_open] = total
+                n_open += 1
+            means[i, k] = open_sums[0] / size
+    return means
+
+
+@lru_cache(maxsize=64)
+def _pairwise_plan(size: int) -> NDArray[np.int64]:
+    """The order in which numpy adds `size` numbers: halves, down to parts of at most 128.
+
+    Each part, which gets eight running sums, has its end and how many sums of parts before it are
+    added to its own.
+    """
+    parts: list[list[int]] = []
+
+    def split(start: int, length: int) -> None:
+        if length <= LONGEST_PART:
+            parts.append([start + length, 0])
+            return
+        half = length // 2
+        half -= half % 8
+        split(start, half)
+        split(start + half, length - half)
+        parts[-1][1] += 1
+
+    split(0, size)
+    return np.array(parts, dtype=np.int64)
+
+
+def _whole_pool(n_items: int) -> Indices:
+    return np.arange(n_items).reshape(1, n_items)
+
+
+_kept_whole_pool = lru_cache(maxsize=16)(_whole_pool)
+_FIRST = np.zeros(1, dtype=np.int64)
 
 
 def _parts(members: Indices, matrix: Indices) -> Blocks:

@@ -40,6 +40,9 @@ from quantshift.compiled import compiled
 Reals = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+STEEPEST = 1e8
+"""Factor in EM's step beyond which a class may not be put at zero."""
+
 STATIONARY = 1e-7
 """Largest violation of the conditions of Karush, Kuhn and Tucker at what counts as a maximum."""
 
@@ -498,7 +501,8 @@ def _maximise_many(
                 total,
             )
             passes += 1
-            if by_expectation or next_value >= value - ROUNDING * (total + abs(value)):
+            rises = next_value >= value - ROUNDING * (total + abs(value))
+            if by_expectation or (rises and not _is_cliff(next_p, factor)):
                 break
             length *= 0.5
             stretch = 1.0
@@ -506,6 +510,15 @@ def _maximise_many(
         now, next_p = next_p, now
         gradient, next_gradient = next_gradient, gradient
         curvature, next_curvature = next_curvature, curvature
+
+
+@compiled
+def _is_cliff(p: Reals, factor: Reals) -> bool:
+    """Whether a class is at zero that single items demand so much that curvatures overflow."""
+    found = False
+    for k in range(len(p)):
+        found = found or (p[k] == 0.0 and factor[k] > STEEPEST)
+    return found
 
 
 @compiled

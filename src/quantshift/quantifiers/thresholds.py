@@ -25,7 +25,7 @@ from sklearn.base import BaseEstimator
 from quantshift.classify.scores import matched_columns
 from quantshift.compiled import compiled
 from quantshift.quantifiers.adjusted import DIAGNOSTICS
-from quantshift.quantifiers.estimator import AbstractAggregative, Diagnostics
+from quantshift.quantifiers.estimator import AbstractAggregative, Diagnostics, repeated
 from quantshift.quantifiers.one_against_rest import (
     normalised_shares,
     scored_members,
@@ -87,6 +87,7 @@ class AbstractThreshold(AbstractAggregative):
     thresholds_: tuple[Reals, ...]
     tpr_: tuple[Reals, ...]
     fpr_: tuple[Reals, ...]
+    separation_: float
 
     def __init__(
         self, classifier: BaseEstimator | None = None, *, cv: int = 5, seed: int = 0
@@ -111,38 +112,38 @@ class AbstractThreshold(AbstractAggregative):
         self.thresholds_ = tuple(each.thresholds for each in used)
         self.tpr_ = tuple(each.tpr for each in used)
         self.fpr_ = tuple(each.fpr for each in used)
+        gaps = [
+            (tpr - fpr).mean() if len(tpr) else 0.0
+            for tpr, fpr in zip(self.tpr_, self.fpr_, strict=True)
+        ]
+        self.separation_ = float(min(1.0, *gaps))
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         """How many of the thresholds in use each score is at or above, (n_scores, n_items)."""
-        counted = scored_predictions(posteriors)
-        return np.stack(
-            [
-                np.searchsorted(thresholds, scores, side="right") if len(thresholds) else counted[k]
-                for k, (thresholds, scores) in enumerate(
-                    zip(self.thresholds_, matched_columns(posteriors).T, strict=True)
-                )
-            ]
-        ).astype(np.int32)
+        ranks = np.empty((len(self.thresholds_), len(posteriors)), dtype=np.int32)
+        first = posteriors.shape[1] - len(ranks)  # of two classes the second alone has a score
+        rows = np.ascontiguousarray(posteriors)
+        for k, thresholds in enumerate(self.thresholds_):
+            if len(thresholds):
+                _rank(rows, first + k, thresholds, ranks[k])
+            else:
+                ranks[k] = scored_predictions(posteriors)[k]
+        return ranks
 
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
-        shares = np.empty((len(index), len(representation)))
-        clipped = np.zeros(len(index), dtype=bool)
-        separation = 1.0
-        for k, ranks in enumerate(representation):
-            tpr, fpr = self.tpr_[k], self.fpr_[k]
-            if len(tpr):
-                separation = min(separation, float((tpr - fpr).mean()))
-            else:
-                tpr, fpr, separation = np.ones(1), np.zeros(1), 0.0
-            shares[:, k], outside = _swept(ranks, index, tpr, fpr, weights)
-            clipped |= outside
-        fallback = any(not len(thresholds) for thresholds in self.thresholds_)
-        return normalised_shares(shares, self.prior_), {
+        n_samples = len(index)
+        shares = np.empty((len(representation), n_samples))
+        clipped, fallback = np.zeros(n_samples, dtype=np.bool_), False
+        for k, (tpr, fpr) in enumerate(zip(self.tpr_, self.fpr_, strict=True)):
+            if not len(tpr):
+                tpr, fpr, fallback = np.ones(1), np.zeros(1), True
+            _sweep(representation[k], index, tpr, fpr, weights, shares[k], clipped)
+        return normalised_shares(np.ascontiguousarray(shares.T), self.prior_), {
             "clipped": clipped,
-            "separation": np.full(len(index), separation),
-            "fallback": np.full(len(index), fallback),
+            "separation": repeated(self.separation_, n_samples),
+            "fallback": repeated(fallback, n_samples),
         }
 
 
@@ -222,20 +223,36 @@ def _least(values: Reals) -> slice:
 
 
 @compiled
-def _swept(
+def _rank(posteriors: Posteriors, k: int, thresholds: Reals, ranks: NDArray[np.int32]) -> None:
+    """Set how many of the thresholds, in ascending order, each posterior of class k reaches."""
+    for i in range(len(posteriors)):
+        score = posteriors[i, k]
+        reached, beyond = 0, len(thresholds)
+        while reached < beyond:
+            middle = (reached + beyond) // 2
+            if thresholds[middle] <= score:
+                reached = middle + 1
+            else:
+                beyond = middle
+        ranks[i] = reached
+
+
+@compiled
+def _sweep(
     ranks: NDArray[np.int32],
     index: Indices,
     tpr: Reals,
     fpr: Reals,
     weights: Weights | None,
-) -> tuple[Reals, NDArray[np.bool_]]:
-    """The median over thresholds of each sample's adjusted counts; which of them are clipped.
+    shares: Reals,
+    clipped: NDArray[np.bool_],
+) -> None:
+    """Set the median over thresholds of each sample's adjusted counts, and mark clipped ones.
 
     ranks: number of thresholds, in ascending order, that each item of the pool is at or above.
     """
     n_samples, size = index.shape
     n = len(tpr)
-    shares, clipped = np.empty(n_samples), np.zeros(n_samples, dtype=np.bool_)
     counts, values = np.empty(n + 1), np.empty(n)
     for i in range(n_samples):
         counts[:] = 0.0
@@ -253,9 +270,8 @@ def _swept(
         high = low
         if n % 2 == 0:
             high = values[n // 2 :].min()
-        clipped[i] = low < 0.0 or high > 1.0
+        clipped[i] |= low < 0.0 or high > 1.0
         shares[i] = (min(max(low, 0.0), 1.0) + min(max(high, 0.0), 1.0)) / 2
-    return shares, clipped
 
 
 @compiled

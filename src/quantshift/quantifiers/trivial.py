@@ -1,4 +1,4 @@
-"""The estimate that looks at nothing: the yardstick every quantifier must beat."""
+"""The estimate that looks at nothing: the baseline that every quantifier must beat."""
 
 from typing import Any, ClassVar
 

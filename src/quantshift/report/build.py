@@ -17,12 +17,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.extras import extra_needed
 from quantshift.files import (
     check_new_folder,
     check_replaceable,
@@ -104,6 +106,9 @@ def build_report(
     for name in formats:
         if name not in FORMATS:
             raise unknown_name("report format", name, FORMATS)
+    if set(formats) & set(FIGURE_FORMATS):
+        with extra_needed("report", f"figures ({', '.join(FIGURE_FORMATS)})"):
+            import_module("matplotlib")
     tell = progress or _silent
     if isinstance(results, pl.DataFrame):
         if out is None:

@@ -14,7 +14,7 @@ import polars as pl
 
 from quantshift.analysis.paired import Correction, compare_pairs, paired_errors
 from quantshift.metrics import Measure
-from quantshift.report.shape import IN_GROUPS
+from quantshift.report.shape import BOLD, IN_GROUPS, TESTED
 from quantshift.report.table import MISSING, Cell, ColumnGroup, ReportTable, Row, decimal
 from quantshift.report.wording import degree_step, in_steps
 
@@ -137,8 +137,8 @@ def mark_legend(*, grouped: bool, correction: Correction | None) -> tuple[str, .
     """What bold and the marks mean."""
     corrected = ", corrected by Holm's method" if correction == "holm" else ""
     return (
-        f"Bold: the least of its row{IN_GROUPS if grouped else ''}.",
-        f"Paired Wilcoxon signed-rank test against that{corrected}: ‡ p ≥ .05 (no significant "
+        f"{BOLD} row{IN_GROUPS if grouped else ''}.",
+        f"{TESTED} against that{corrected}: ‡ p ≥ .05 (no significant "
         "difference), † .001 < p < .05, no sign p ≤ .001.",
     )
 

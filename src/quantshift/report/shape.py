@@ -17,6 +17,9 @@ WIDEST = 24
 IN_GROUPS = ", in each group of columns"
 """Part of a legend that is untrue of a table with one group."""
 
+BOLD, TESTED = "Bold: the least of its", "Paired Wilcoxon signed-rank test"
+"""How the sentences of a legend begin that speak of marks."""
+
 _MEASURE = ": mean "
 """What separates the title in a caption from what was measured."""
 
@@ -38,6 +41,18 @@ def retitled(table: ReportTable, *, name: str, title: str) -> ReportTable:
     """The table with something added to its name and to the title in its caption."""
     head, measured, rest = table.caption.partition(_MEASURE)
     return replace(table, name=table.name + name, caption=f"{head}{title}{measured}{rest}")
+
+
+def unmarked(table: ReportTable) -> ReportTable:
+    """The table without a winner: no cell is marked, and the legend does not speak of marks."""
+    return replace(
+        table,
+        rows=tuple(
+            replace(row, cells=tuple(replace(cell, mark="") for cell in row.cells))
+            for row in table.rows
+        ),
+        legend=tuple(text for text in table.legend if not text.startswith((BOLD, TESTED))),
+    )
 
 
 def slug(text: str) -> str:

@@ -7,7 +7,7 @@ of their own; any others take theirs from a wheel of colours, one of markers and
 which turn together and have no common period: no combination comes twice.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -40,14 +40,22 @@ METHOD_STYLE: Mapping[str, MethodStyle] = MappingProxyType(
 """The styles of the paper's methods; `method_styles` adds those of others."""
 
 ON_DARK: Mapping[str, str] = MappingProxyType(
-    {"#000000": "#F5F5F5", "#7F7F7F": "#A6A6A6", "#7B3FA0": "#B58AD6", "#8C4A2F": "#C98A6B"}
+    {
+        "#000000": "#F5F5F5",
+        "#7F7F7F": "#A6A6A6",
+        "#7B3FA0": "#B58AD6",
+        "#8C4A2F": "#C98A6B",
+        "#B5004F": "#F0618F",
+    }
 )
 """Colours to be replaced on a dark background; the others show on both."""
 
-COLOURS = (
-    *("#7B3FA0", "#E69F00", "#009E73", "#8C4A2F", "#56B4E9"),
-    *("#D55E00", "#0072B2", "#CC79A7", "#B8A600"),
+PALETTE = (
+    *("#7B3FA0", "#E69F00", "#009E73", "#8C4A2F", "#56B4E9", "#D55E00"),
+    *("#0072B2", "#B5004F", "#B8A600", "#CC79A7", "#000000", "#7F7F7F"),
 )
+"""Twelve colours: those of the paper's methods and three more."""
+
 MARKERS = ("*", "p", "d", "h", "o", "^", "s", "v", "D", "<", "P", ">", "X")
 DASHES: tuple[Dash, ...] = (
     *((0, (8, 2, 2, 2)), (0, (3, 1, 3, 3)), (0, (10, 3)), (0, (3, 1))),
@@ -59,23 +67,29 @@ DASHES: tuple[Dash, ...] = (
 def method_styles(names: Iterable[str]) -> dict[str, MethodStyle]:
     """The style of each method: its own, or for an unknown one the next that is free.
 
+    Up to twelve methods have colours of their own; of more, those that share a colour differ in
+    marker and dash.
+
     >>> sorted(method_styles(["SLD", "Mine"]))
     ['Mine', 'SLD']
     """
     methods = order_methods(names)
     others = [name for name in methods if name not in METHOD_STYLE]
-    spare = {name: _spare(number) for number, name in enumerate(others)}
+    taken = {METHOD_STYLE[name].colour for name in methods if name in METHOD_STYLE}
+    # Sorting is stable: colours that no method of the paper has come first.
+    colours = sorted(PALETTE, key=taken.__contains__)
+    spare = {name: _spare(number, colours) for number, name in enumerate(others)}
     return {name: METHOD_STYLE.get(name) or spare[name] for name in methods}
 
 
-def _spare(number: int) -> MethodStyle:
+def _spare(number: int, colours: Sequence[str]) -> MethodStyle:
     """The look of the n-th method that has none of its own.
 
-    9 colours and 13 markers meet again after 117 methods, when the dashes have moved by one more.
+    12 colours and 13 markers meet again after 156 methods, when the dashes have moved by one more.
     """
-    turn = number // (len(COLOURS) * len(MARKERS))
+    turn = number // (len(colours) * len(MARKERS))
     return MethodStyle(
-        COLOURS[number % len(COLOURS)],
+        colours[number % len(colours)],
         MARKERS[number % len(MARKERS)],
         DASHES[(number + turn) % len(DASHES)],
     )

@@ -6,6 +6,7 @@ from quantshift.results.failures import Failure
 from quantshift.results.log import RunLog
 from quantshift.results.migration import Migration, migrate
 from quantshift.results.parts import Part, Problem
+from quantshift.results.predictions import write_predictions
 from quantshift.results.schema import CORE, DIAGNOSTICS, SCHEMA_VERSION, conform, schema_of
 from quantshift.results.store import ResultStore
 from quantshift.results.verification import foreign_files, repair, verify
@@ -29,4 +30,5 @@ __all__ = [
     "schema_of",
     "status",
     "verify",
+    "write_predictions",
 ]

@@ -36,6 +36,12 @@ VERSION = SCHEMA_VERSION
 STORE = "store.json"
 ABOUT = "about.json"
 LOG = "log"
+LEFT_OUT = "left_out"
+"""In the record of a data set: methods that are not run on it, name -> why."""
+
+ORDERED = "ordered"
+"""In the record of a data set with three or more classes: whether they are ordered, if so."""
+
 HEAD = ("format", "version", "quantshift")
 
 REPORT = "report"
@@ -51,7 +57,7 @@ class DamagedStoreError(DataError):
 
     def __init__(self, folder: Path, detail: str) -> None:
         super().__init__(
-            f"{detail}; `quantshift verify {folder} --repair` makes it again from its parts"
+            f"{detail}; `quantshift verify {folder} --repair` rebuilds it from its parts"
         )
 
 

@@ -64,7 +64,7 @@ def load_failures(folder: Path, *, version: int = SCHEMA_VERSION) -> tuple[Failu
         pass
     problem = other_version(path, written) if written != version else None
     raise UnreadableFailuresError(
-        problem or Problem("failure", path, "is no readable failure record")
+        problem or Problem("failure", path, "is not a readable failure record")
     )
 
 

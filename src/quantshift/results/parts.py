@@ -276,7 +276,7 @@ def _parse(marker: Path, wanted: int) -> Part:
     except (ValueError, TypeError, KeyError, AttributeError):
         pass
     problem = other_version(marker, version) if version != wanted else None
-    raise DamagedPartError(problem or Problem("marker", marker, "is no readable marker"))
+    raise DamagedPartError(problem or Problem("marker", marker, "is not a readable marker"))
 
 
 def _arrow_schema(schema: pl.Schema) -> Any:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from quantshift.errors import UserError
-from quantshift.results.description import HEAD
+from quantshift.results.description import HEAD, LEFT_OUT, ORDERED
 
 UNNAMED = ["0", "1"]
 """Classes of data whose names were not known: a run that knows them gives them."""
@@ -71,8 +71,18 @@ def _grown(there: Record, wanted: Record) -> dict[str, Any]:
         known_dataset = there["datasets"].get(name, dataset)
         unnamed = known_dataset["classes"] == UNNAMED
         named = {"classes": dataset["classes"]} if unnamed else {}
-        merged["datasets"][name] = {**known_dataset, **named}
+        named |= {ORDERED: dataset[ORDERED]} if ORDERED in dataset else {}
+        merged["datasets"][name] = _with_left_out({**known_dataset, **named}, dataset, wanted)
     return merged
+
+
+def _with_left_out(there: Record, dataset: Record, wanted: Record) -> dict[str, Any]:
+    """The data set with the methods left out by either run, but those that are now run on it."""
+    chosen = {method["name"] for method in wanted["methods"]}
+    kept = {m: why for m, why in there.get(LEFT_OUT, {}).items() if m not in chosen}
+    left_out = {**kept, **dataset.get(LEFT_OUT, {})}
+    rest = {key: value for key, value in there.items() if key != LEFT_OUT}
+    return {**rest, **({LEFT_OUT: left_out} if left_out else {})}
 
 
 def _experiment_differences(there: Record, wanted: Record, key: str) -> list[Difference]:
@@ -101,8 +111,9 @@ def _items(dataset: Record, other: Record) -> dict[str, Any]:
     """What must be the same of one data set: all but where it came from, and unknown names."""
     unnamed = UNNAMED in (dataset["classes"], other["classes"])
     same_number = len(dataset["classes"]) == len(other["classes"])
-    left_out = ("source", "classes") if unnamed and same_number else ("source",)
-    return {k: v for k, v in dataset.items() if k not in left_out}
+    # Stores from before it was recorded do not tell whether classes are ordered.
+    may_differ = ("source", LEFT_OUT, ORDERED, *(["classes"] if unnamed and same_number else []))
+    return {k: v for k, v in dataset.items() if k not in may_differ}
 
 
 def _columns(experiment: Record) -> dict[str, Any]:

@@ -116,6 +116,19 @@ class ResultStore:
         """The diary of the runs that wrote to this store."""
         return RunLog(self.path / described.LOG / "runs.jsonl")
 
+    @property
+    def times(self) -> RunLog:
+        """How long the methods took, a record per cell that was computed."""
+        return RunLog(self.path / described.LOG / "times.jsonl")
+
+    def left_out(self, experiment: str, dataset: str) -> dict[str, str]:
+        """Methods that are not run on the data set, name -> why."""
+        return dict(self._described(experiment)["datasets"][dataset].get(described.LEFT_OUT, {}))
+
+    def is_ordered(self, experiment: str, dataset: str) -> bool:
+        """Whether the data set has three or more classes in an order that means something."""
+        return bool(self._described(experiment)["datasets"][dataset].get(described.ORDERED))
+
     def about(self, experiment: str) -> About:
         """What the experiment is of: its shift, coordinates, words, data sets, diagnostics."""
         return About.of(experiment, self._described(experiment))
@@ -127,6 +140,11 @@ class ResultStore:
     def methods(self, experiment: str) -> dict[str, str]:
         """Methods of an experiment, name -> signature."""
         return described.signatures(self._described(experiment))
+
+    def quantifiers(self, experiment: str) -> dict[str, str]:
+        """Methods of an experiment, name -> the quantifier it is, by name or import path."""
+        methods = self._described(experiment)["methods"]
+        return {method["name"]: method.get("quantifier", method["name"]) for method in methods}
 
     def cells(self, experiment: str, dataset: str) -> tuple[str, ...]:
         """Keys of the cells that have, or once had, something in the store."""

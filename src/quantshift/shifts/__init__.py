@@ -6,8 +6,10 @@ from quantshift.shifts.covariate import CovariateShift
 from quantshift.shifts.given import Given, GivenSamples
 from quantshift.shifts.grids import grid_values, nominal, rounded, whole_number
 from quantshift.shifts.groups import GroupShift
+from quantshift.shifts.knock_out import KnockOutShift
 from quantshift.shifts.local import LocalCovariateShift
 from quantshift.shifts.natural import NaturalPrevalence
+from quantshift.shifts.noise import NoiseShift
 from quantshift.shifts.pools import split_pools
 from quantshift.shifts.prior import PriorShift
 from quantshift.shifts.protocol import (
@@ -21,6 +23,7 @@ from quantshift.shifts.protocol import (
 )
 from quantshift.shifts.shift import AbstractShift
 from quantshift.shifts.strata import Recipe, Strata, class_strata
+from quantshift.shifts.tweak_one import TweakOneShift
 from quantshift.shifts.uniform import UniformPrevalence
 
 __all__ = [
@@ -34,12 +37,15 @@ __all__ = [
     "Given",
     "GivenSamples",
     "GroupShift",
+    "KnockOutShift",
     "LocalCovariateShift",
     "NaturalPrevalence",
+    "NoiseShift",
     "PriorShift",
     "Recipe",
     "Strata",
     "TrainTest",
+    "TweakOneShift",
     "UniformPrevalence",
     "Value",
     "Words",

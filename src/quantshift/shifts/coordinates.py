@@ -22,6 +22,9 @@ CONTROL = Coordinate("control", "test", "bool", "control")
 REPEAT = Coordinate("repeat", "test", "int", "repeat")
 SEPARATION = Coordinate("group_auc", "test", "float", "AUC against the training items")
 """Nothing that a protocol can tell, for it knows no features: experiments measure it."""
+NOISE = Coordinate("feature_noise", "test", "float", "noise", r"\sigma")
+"""Standard deviation of the noise that is added to the features of a sample, in those of the
+features among the training items. A protocol knows no features: experiments add it."""
 REPLACE = Coordinate("replace", "test", "bool", "drawn with replacement")
 
 TRAIN_COORDINATES = ("alpha_train", "cut_train", "p_train", "replace", "train_repeat")

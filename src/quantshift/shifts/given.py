@@ -40,6 +40,9 @@ from quantshift.shifts.protocol import (
 from quantshift.shifts.strata import positive_code, positive_last
 from quantshift.types import Indices, Prevalences
 
+PART = "/"
+"""Stands between the part of a sample and its own name."""
+
 SAMPLE = Coordinate("given", "test", "string", "sample")
 
 
@@ -50,7 +53,8 @@ class Given:
     train        positions of the training items
     samples      positions of each sample's items; an item may be in several samples
     prevalences  true prevalences, shape (n_samples, n_classes), in the order of the sorted classes
-    names        what each sample is called
+    names        what each sample is called; those of a part of the samples begin with its name and
+                 a slash, as in "dev/17"
     """
 
     train: Indices
@@ -62,6 +66,20 @@ class Given:
     def n_classes(self) -> int:
         """Number of classes that the prevalences are of."""
         return int(self.prevalences.shape[1])
+
+    def of_part(self, part: str) -> Self:
+        """The samples of a part alone."""
+        chosen = [i for i, name in enumerate(self.names) if name.startswith(f"{part}{PART}")]
+        if not chosen:
+            parts = dict.fromkeys(name.partition(PART)[0] for name in self.names if PART in name)
+            known = ", ".join(parts) or "none"
+            raise UserError(f"part={part!r} has no given samples; the parts of the data: {known}")
+        return dataclasses.replace(
+            self,
+            samples=tuple(self.samples[i] for i in chosen),
+            prevalences=self.prevalences[chosen],
+            names=tuple(self.names[i] for i in chosen),
+        )
 
     def check(self, n_items: int | None = None) -> None:
         """Refuse parts that do not fit each other, or positions outside `n_items` if given."""
@@ -106,15 +124,18 @@ class GivenSamples(AbstractProtocol):
     `train_repeats` times. A sample is told by its name, the coordinate "given"; the labels of its
     items need not be known. Degree as in prior shift. `positive` is the class that p_train and
     p_test speak of if there are two (default: the last). `given` is filled in by `bind` in an
-    experiment, or by the user.
+    experiment, or by the user. `part` takes only the samples of a part, e.g. "dev" or "test"
+    (default: all).
     """
 
     name: ClassVar[str] = "given"
     changes: ClassVar[str] = "whatever changed between the data's training items and their samples"
+    later_options: ClassVar[frozenset[str]] = frozenset({"part"})
 
     train_size: int | None = None
     train_repeats: int = 1
     positive: Any = None
+    part: str | None = None
     given: Given | None = dataclasses.field(default=None, repr=False, metadata=BOUND)
     n_classes: int | None = dataclasses.field(default=None, metadata=BOUND)
 
@@ -140,7 +161,7 @@ class GivenSamples(AbstractProtocol):
 
     def count_samples(self) -> int | None:
         """Number of given samples; None as long as there are no data."""
-        return None if self.given is None else len(self.given.samples)
+        return None if self.given is None else len(self._own(self.given).samples)
 
     def training_points(self) -> list[Coordinates]:
         """Numbers of the training sets."""
@@ -158,7 +179,7 @@ class GivenSamples(AbstractProtocol):
         wanted = checked_coordinates(point, TRAIN_COORDINATES, self._width())
         repeat: Any = wanted.get("train_repeat")
         if repeat not in range(self.count_training_sets()):
-            raise UserError(f"no training set at ({shown(point)}); take one of training_points()")
+            raise UserError(f"no training set at ({shown(point)}); use one of training_points()")
         train, labels, shares = self._training_items(y, pool)
         coordinates = {"p_train": prevalence_value(shares), "train_repeat": repeat}
         chosen = np.arange(train.size)
@@ -205,6 +226,7 @@ class GivenSamples(AbstractProtocol):
         there = self.given if given is None else given
         if there is None:
             raise DataError("the data have no given samples; use another protocol, e.g. prior")
+        there = self._own(there)
         there.check()
         if there.n_classes != len(classes):
             raise DataError(
@@ -213,7 +235,12 @@ class GivenSamples(AbstractProtocol):
             )
         columns = [sorted(classes).index(label) for label in self.class_order(classes)]
         ordered = dataclasses.replace(there, prevalences=there.prevalences[:, columns])
-        return dataclasses.replace(self, positive=None, given=ordered, n_classes=len(classes))
+        return dataclasses.replace(
+            self, positive=None, part=None, given=ordered, n_classes=len(classes)
+        )
+
+    def _own(self, given: Given) -> Given:
+        return given if self.part is None else given.of_part(self.part)
 
     def _width(self) -> int:
         return 2 if self.given is None else self.given.n_classes
@@ -221,17 +248,18 @@ class GivenSamples(AbstractProtocol):
     def _data(self, n_items: int, pool: ArrayLike | None = None) -> Given:
         if self.given is None:
             raise UserError("GivenSamples has no samples yet; pass given=Given(...)")
-        self.given.check(n_items)
+        given = self._own(self.given)
+        given.check(n_items)
         if pool is not None:
             inside = np.zeros(n_items, dtype=np.bool_)
             inside[checked_pool(pool, n_items)] = True
-            for name, sample in zip(self.given.names, self.given.samples, strict=True):
+            for name, sample in zip(given.names, given.samples, strict=True):
                 if not inside[sample].all():
                     raise DataError(
                         f"sample {name!r} has items outside the pool; given samples are taken "
                         "whole, so give a pool that holds them"
                     )
-        return self.given
+        return given
 
     def _training_items(
         self, y: ArrayLike, pool: ArrayLike | None

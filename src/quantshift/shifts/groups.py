@@ -100,6 +100,8 @@ class GroupShift(AbstractProtocol):
         order of numbers, dates or names, and estimates the `ahead` next.
     every: dates (YYYY-MM-DD) as groups of a "day", "week", "month", "quarter" or "year"; empty:
         every value is a group.
+    chunks: the values of the column, in order, as so many consecutive groups of about as many items
+        each; items of one value stay together.
     smallest: groups of fewer items are left out, and the report says so.
     train_size, test_size: so many random items of a training set (all, if there are fewer) or of a
         group, drawn `train_repeats` and `test_repeats` times; None: all of them, once. Groups of
@@ -116,10 +118,12 @@ class GroupShift(AbstractProtocol):
     )
     needs_categories: ClassVar[bool] = True
     from_groups: ClassVar[bool] = True
+    later_options: ClassVar[frozenset[str]] = frozenset({"chunks"})
 
     by: str = ""
     design: Literal["leave-one-out", "one-to-others", "forward"] = "leave-one-out"
     every: Literal["", "day", "week", "month", "quarter", "year"] = ""
+    chunks: int | None = None
     ahead: int = 1
     smallest: int = 100
     train_size: int | None = None
@@ -212,7 +216,7 @@ class GroupShift(AbstractProtocol):
         side = known._side(point.get("group_train"))
         repeat: Any = point.get("train_repeat", 0)
         if side is None or repeat not in range(self._repeats("train")):
-            raise UserError(f"no training set at ({shown(point)}); take one of training_points()")
+            raise UserError(f"no training set at ({shown(point)}); use one of training_points()")
         rows = known._members(side.train, y, categories, pool)
         axes = {"group_train": side.name, "train_repeat": repeat}
         rows = self._drawn(rows, self.train_size, "train", axes)
@@ -235,7 +239,7 @@ class GroupShift(AbstractProtocol):
         before = checked_coordinates(train or {}, own, known._width(y))
         side = known._side(before.get("group_train"))
         if side is None and "group_train" in before:
-            raise UserError(f"no training set at ({shown(before)}); take one of training_points()")
+            raise UserError(f"no training set at ({shown(before)}); use one of training_points()")
         tests = range(len(known.survey.names)) if side is None else side.tests
         return known._draws(tests, y, categories, pool, before)
 
@@ -287,7 +291,10 @@ class GroupShift(AbstractProtocol):
         names = [name if name == NO_GROUP else _period(name, self.every) for name in names]
         ordered = sorted({name for name in names if name != NO_GROUP}, key=_order(names))
         place = {name: k for k, name in enumerate(ordered)}
-        return np.array([place.get(name, -1) for name in names])[codes], ordered
+        groups = np.array([place.get(name, -1) for name in names])[codes]
+        if self.chunks is None:
+            return groups, ordered
+        return _chunked(groups, ordered, whole_number("chunks", self.chunks, least=2))
 
     def _sides(self, groups: Sequence[str]) -> list[Side]:
         names, every = [_short(name) for name in groups], range(len(groups))
@@ -406,6 +413,19 @@ class GroupShift(AbstractProtocol):
         return " ".join(notes)
 
 
+def _chunked(groups: Codes, names: Sequence[str], n_chunks: int) -> tuple[Codes, list[str]]:
+    """Consecutive groups joined to chunks of about as many items each, named by what they span."""
+    sizes = np.bincount(groups[groups >= 0], minlength=len(names))
+    before = np.cumsum(sizes) - sizes
+    chunk = np.unique(before * n_chunks // max(int(sizes.sum()), 1), return_inverse=True)[1]
+    joined: list[str] = []
+    for k in range(int(chunk.max(initial=-1)) + 1):
+        first, last = np.flatnonzero(chunk == k)[[0, -1]]
+        joined.append(names[first] if first == last else f"{names[first]} to {names[last]}")
+    # The last place is for items without a group.
+    return np.append(chunk, -1)[groups], joined
+
+
 def _short(name: str) -> str:
     """A name that fits into that of a folder: of a long one the beginning, and what tells it."""
     if len(name) <= LONGEST_NAME:
@@ -438,7 +458,7 @@ def _period(name: str, every: str) -> str:
         day = datetime.date.fromisoformat(name[:10])
     except ValueError:
         raise DataError(
-            f"{name!r} is no date (YYYY-MM-DD), so that it has no {every}; leave every out, or "
+            f"{name!r} is not a date (YYYY-MM-DD), so that it has no {every}; leave every out, or "
             "take another column"
         ) from None
     year, week, _ = day.isocalendar()

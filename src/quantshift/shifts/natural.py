@@ -28,14 +28,19 @@ from quantshift.shifts.strata import Recipe, Strata, class_strata, positive_last
 class AbstractNaturalTraining(AbstractShift):
     """A shift whose training sets are random samples of their pool, whatever the class.
 
+    whole_pool: the one training set is all items of the pool, each once; train_size and
+        train_repeats do not count, and `replace` is about test samples.
     n_classes  filled in by `bind`: prevalences are numbers with two classes, vectors with more
     """
 
     title: ClassVar[str]
     """What reports call it."""
 
+    later_options: ClassVar[frozenset[str]] = frozenset({"whole_pool"})
+
     test_repeats: int = 100
     positive: Any = None
+    whole_pool: bool = False
     n_classes: int | None = dataclasses.field(default=None, metadata=BOUND)
 
     def words(self) -> Words:
@@ -49,7 +54,16 @@ class AbstractNaturalTraining(AbstractShift):
     def _bound(
         self, classes: tuple[Any, ...], categories: tuple[Any, ...] | None, given: Given | None
     ) -> Self:
-        return dataclasses.replace(self, positive=None, n_classes=len(self.class_order(classes)))
+        order = self.class_order(classes)
+        return dataclasses.replace(
+            self, positive=None, n_classes=len(order), **self._in_codes(order, categories)
+        )
+
+    def _in_codes(
+        self, order: tuple[Any, ...], categories: tuple[Any, ...] | None
+    ) -> dict[str, Any]:
+        """Options that name a class or a category, by its code."""
+        return {}
 
     def _declared(self) -> tuple[Coordinate, ...]:
         return prevalences_declared(self.n_classes or 2)
@@ -69,11 +83,23 @@ class AbstractNaturalTraining(AbstractShift):
     def _train_recipes(self, strata: Strata, labels: NDArray[Any]) -> list[Recipe]:
         return [self._natural("train", strata, labels)]
 
+    def _repeats(self, side: str) -> range:
+        once = side == "train" and self.whole_pool
+        return range(1) if once else super()._repeats(side)
+
+    def _replaces(self, side: str) -> bool:
+        return self.replace and not (side == "train" and self.whole_pool)
+
     def _natural(self, side: str, strata: Strata, labels: NDArray[Any]) -> Recipe:
-        """Items of the last group, whatever their class."""
+        """Items of the last group, whatever their class.
+
+        The groups before it are those of the classes, once or several times.
+        """
         sizes = np.array(strata.sizes)
-        counts = [0] * len(strata.classes) + [self._size(side)]
-        point: Coordinates = {f"p_{side}": prevalence_value(sizes[:-1] / sizes[-1])}
+        n_items = int(sizes[-1]) if side == "train" and self.whole_pool else self._size(side)
+        counts = [0] * (len(sizes) - 1) + [n_items]
+        of_classes = sizes[:-1].reshape(-1, len(strata.classes)).sum(axis=0)
+        point: Coordinates = {f"p_{side}": prevalence_value(of_classes / sizes[-1])}
         return Recipe(point, counts, labels, self._repeats(side))
 
     def _degree(self, coordinates: Coordinates) -> float:

@@ -169,6 +169,10 @@ class AbstractProtocol(abc.ABC):
     cuts_levels: ClassVar[bool] = False
     """Whether labels are ordered levels that the protocol itself turns into two classes."""
 
+    later_options: ClassVar[frozenset[str]] = frozenset()
+    """Options that were added later: left at their defaults they are no part of a signature, so
+    that results from before there were any stay valid."""
+
     seed: int = 0
 
     @abc.abstractmethod
@@ -291,7 +295,11 @@ class AbstractProtocol(abc.ABC):
 
     def options(self) -> dict[str, Any]:
         """The values of those fields, which with the name and the seed determine all draws."""
-        return {item.name: getattr(self, item.name) for item in self.option_fields()}
+        return {
+            item.name: getattr(self, item.name)
+            for item in self.option_fields()
+            if item.name not in self.later_options or getattr(self, item.name) != item.default
+        }
 
 
 def _plain(values: Sequence[Any]) -> list[Any]:

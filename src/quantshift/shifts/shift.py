@@ -152,7 +152,7 @@ class AbstractShift(AbstractProtocol):
         if len(matching) != 1:
             raise UserError(
                 f"{self.name} shift: {len(matching) or 'no'} training sets at ({shown(point)}); "
-                "take one of training_points()"
+                "use one of training_points()"
             )
         alone = dataclasses.replace(matching[0], repeats=range(repeat, repeat + 1))
         return next(self._draws([alone], within, "train", {}))
@@ -191,6 +191,10 @@ class AbstractShift(AbstractProtocol):
         """Refuse pools that some draw would be too large for, before the first is made."""
         self._recipes("train", y, categories, train_pool)
         self._recipes("test", y, categories, test_pool)
+
+    def _replaces(self, side: str) -> bool:
+        """Whether the draws of a side are with replacement."""
+        return self.replace
 
     def _repeats(self, side: str) -> range:
         repeats = self.train_repeats if side == "train" else self.test_repeats
@@ -254,7 +258,7 @@ class AbstractShift(AbstractProtocol):
         replaced = {"replace": True} if self.replace else {}
         pooled = np.concatenate(strata.members)
         for recipe in recipes:
-            draw = positions(recipe.counts, strata.sizes, replace=self.replace)
+            draw = positions(recipe.counts, strata.sizes, replace=self._replaces(side))
             point = {**train, **recipe.coordinates, **replaced}
             axes = seed_axes(point)
             degree, facet = math.nan, ""

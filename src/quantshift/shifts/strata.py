@@ -84,8 +84,13 @@ def positive_last(classes: Sequence[Any], positive: Any) -> tuple[Any, ...]:
 
 def positive_code(classes: Sequence[Any], positive: Any) -> int:
     """Position of the positive class: the one named, or else the last."""
-    if positive is None:
-        return len(classes) - 1
-    if positive not in classes:
-        raise unknown_name("positive class", str(positive), map(str, classes))
-    return classes.index(positive)
+    return named_code(classes, positive, "positive class")
+
+
+def named_code(names: Sequence[Any], name: Any, what: str) -> int:
+    """Position of the one named, or else of the last; `what` they are, for error messages."""
+    if name is None:
+        return len(names) - 1
+    if name not in names:
+        raise unknown_name(what, str(name), map(str, names))
+    return names.index(name)

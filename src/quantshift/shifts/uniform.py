@@ -1,45 +1,107 @@
-"""Prevalences drawn uniformly from the simplex (Kraemer's algorithm).
+"""Prevalences drawn from the simplex: uniformly (Kraemer's algorithm), or from a Dirichlet.
 
-A grid of prevalences grows beyond use with the number of classes; uniform draws cover the simplex
-with as many samples as one can afford. N. A. Smith and R. W. Tromble, "Sampling uniformly from the
-unit simplex" (2004).
+A grid of prevalences grows beyond use with the number of classes; random draws cover the simplex
+with as many samples as one can afford. Few real distributions of ordered classes are as jagged as
+a uniform draw is, so that methods for ordered classes are compared on the smoothest draws as well
+(APP-OQ).
+
+References: N. A. Smith and R. W. Tromble, "Sampling uniformly from the unit simplex" (2004);
+Z. Lipton et al., "Detecting and correcting for label shift with black box predictors", ICML 2018
+(Dirichlet shift); M. Bunse et al., "Regularization-based methods for ordinal quantification", Data
+Mining and Knowledge Discovery 38 (2024) (jaggedness, APP-OQ).
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
+import numpy as np
 from numpy.typing import NDArray
 
 from quantshift import prevalence
+from quantshift.errors import DataError, UserError
 from quantshift.seeding import generator
 from quantshift.shifts.coordinates import prevalence_value
 from quantshift.shifts.natural import AbstractNaturalTraining
 from quantshift.shifts.strata import Recipe, Strata
+from quantshift.types import Prevalences
+
+MOST_CANDIDATES = 1_000_000
+"""Prevalences that the smoothest are chosen from, at most."""
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class UniformPrevalence(AbstractNaturalTraining):
-    """Uniform prevalence (prior probability shift, drawn uniformly from the simplex).
+    """Uniform prevalence (prior probability shift, drawn from the simplex).
 
     Each test sample has a prevalence of its own, the same for every training set; training sets
     are random samples of their pool. Degree as in prior shift.
+
+    concentration: of a symmetric Dirichlet distribution of the prevalences. 1 is uniform; below 1
+        most samples are of few classes; far above 1 all classes are equally common.
+    smoothest: of ordered classes, the share of the prevalences that is kept, the smoothest ones:
+        those with the smallest sum of squared second differences. 0.2 is APP-OQ, 1 keeps all. So
+        many more are drawn that `test_repeats` are left.
     """
 
     name: ClassVar[str] = "uniform"
     changes: ClassVar[str] = "P(Y) changes (uniform on the simplex), P(X|Y) stays"
     title: ClassVar[str] = "Uniform prevalence"
+    later_options: ClassVar[frozenset[str]] = frozenset(
+        {"concentration", "smoothest", "whole_pool"}
+    )
+
+    concentration: float = 1.0
+    smoothest: float = 1.0
 
     def _test_recipes(self, strata: Strata, labels: NDArray[Any]) -> list[Recipe]:
         size = self._size("test")
-        return [self._test_recipe(repeat, size, strata, labels) for repeat in self._repeats("test")]
+        return [
+            Recipe(
+                {"p_test": prevalence_value(point)},
+                [*prevalence.whole_counts(point, size).tolist(), 0],
+                labels,
+                range(repeat, repeat + 1),
+            )
+            for repeat, point in enumerate(self._points(len(strata.classes)))
+        ]
 
-    def _test_recipe(self, repeat: int, size: int, strata: Strata, labels: NDArray[Any]) -> Recipe:
-        rng = generator(self.seed, shift=self.name, side="test", draws="prevalence", repeat=repeat)
-        point = prevalence.uniform(1, len(strata.classes), rng)[0]
-        return Recipe(
-            {"p_test": prevalence_value(point)},
-            [*prevalence.whole_counts(point, size).tolist(), 0],
-            labels,
-            range(repeat, repeat + 1),
-        )
+    def _points(self, n_classes: int) -> Prevalences:
+        """The prevalence of each sample, (n_samples, n_classes)."""
+        n_samples = len(self._repeats("test"))
+        if not 0 < self.smoothest <= 1:
+            raise UserError(f"smoothest={self.smoothest} must be above 0 and at most 1")
+        if self.smoothest == 1:
+            return np.stack([self._point(number, n_classes) for number in range(n_samples)])
+        if n_classes < 3:
+            raise DataError(
+                f"smoothest={self.smoothest:g} needs three ordered classes or more, found "
+                f"{n_classes}; leave it out"
+            )
+        n_candidates = math.ceil(round(n_samples / self.smoothest, 6))
+        if n_candidates > MOST_CANDIDATES:
+            raise UserError(
+                f"smoothest={self.smoothest:g} of {n_candidates:,} prevalences is too small a "
+                f"share; at most {MOST_CANDIDATES:,} are drawn"
+            )
+        drawn = np.stack([self._point(number, n_classes) for number in range(n_candidates)])
+        kept = np.argsort(jaggedness(drawn), kind="stable")[:n_samples]
+        return np.asarray(drawn[np.sort(kept)])
+
+    def _point(self, number: int, n_classes: int) -> Prevalences:
+        rng = generator(self.seed, shift=self.name, side="test", draws="prevalence", repeat=number)
+        if self.concentration == 1:
+            return np.asarray(prevalence.uniform(1, n_classes, rng)[0])
+        if not (0 < self.concentration < math.inf):
+            raise UserError(f"concentration={self.concentration} must be above 0 and finite")
+        return np.asarray(rng.dirichlet(np.full(n_classes, self.concentration)))
+
+
+def jaggedness(prevalences: Prevalences) -> NDArray[np.float64]:
+    """Sum of squared second differences of prevalences of ordered classes, (..., n_classes).
+
+    >>> jaggedness(np.array([[0.2, 0.3, 0.5], [0.5, 0.0, 0.5]])).round(2).tolist()
+    [0.01, 1.0]
+    """
+    return np.asarray((np.diff(prevalences, n=2, axis=-1) ** 2).sum(axis=-1))

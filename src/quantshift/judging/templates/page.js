@@ -3,6 +3,7 @@
 
 const data = JSON.parse(document.getElementById("report-data").textContent);
 const chosen = { label: data.headline };
+const place = () => data.classes.indexOf(chosen.label);
 
 function rows() {
   return data.rows.filter((row) => !data.several || row.label === chosen.label);
@@ -11,15 +12,24 @@ function rows() {
 function spec() {
   const shown = rows();
   const y = { field: "name", type: "nominal", sort: shown.map((row) => row.name), title: null, axis: { grid: false } };
-  const x = { type: "quantitative", scale: { domain: [0, 1] }, title: data.several ? `share of ${data.names[chosen.label] ?? chosen.label}` : "share of the items", axis: { format: ".0%", tickCount: 6 } };
+  const thresholds = data.thresholds.filter((entry) => data.several && entry.label === chosen.label);
+  const title = data.several ? `true share of ${data.names[chosen.label] ?? chosen.label}` : "true share of the items";
+  const values = shown.flatMap((row) => [row.high, row.share, row.naive]).concat(thresholds.map((entry) => entry.bound));
+  const x = { type: "quantitative", ...shareAxis(title, values) };
+  const told = shown.length <= 12 ? shown.map((row) => `${row.name}: ${percent(row.share)}`).join("; ") : "All are in the table below";
   const tooltip = [
     { field: "name", type: "nominal" }, { field: "share", format: ".1%" }, { field: "low", format: ".1%" },
     { field: "high", format: ".1%" }, { field: "naive", format: ".1%", title: "by the verdicts alone" },
   ];
   return {
+    described: `Chart of the ${title}. ${told}.`,
     data: { values: shown },
     height: 34 * shown.length,
     layer: [
+      ...thresholds.flatMap((entry) => [
+        { data: { values: [entry] }, mark: { type: "rule", color: token("bad"), strokeDash: [8, 3], strokeWidth: 1.5 }, encoding: { x: { ...x, field: "bound" } } },
+        { data: { values: [entry] }, mark: { type: "text", align: "left", baseline: "top", dx: 5, y: 0, color: token("bad"), fontSize: 12 }, encoding: { x: { ...x, field: "bound" }, text: { value: `threshold: ${entry.text}` } } },
+      ]),
       { mark: { type: "rule", color: token("accent"), strokeWidth: 8, opacity: 0.35 }, encoding: { y, x: { ...x, field: "low" }, x2: { field: "high" }, tooltip } },
       { transform: [{ filter: "datum.share !== null" }], mark: { type: "point", filled: true, size: 90, opacity: 1, color: token("accent") }, encoding: { y, x: { ...x, field: "share" }, tooltip } },
       { transform: [{ filter: "datum.naive !== null" }], mark: { type: "point", shape: "cross", filled: true, angle: 45, size: 110, opacity: 1, color: token("bad") }, encoding: { y, x: { ...x, field: "naive" }, tooltip } },
@@ -27,16 +37,15 @@ function spec() {
   };
 }
 
-function draw() {
-  const place = document.getElementById("plot-shares");
-  const whole = { width: place.parentElement.clientWidth - 2, autosize: { type: "fit-x", contains: "padding" }, ...spec() };
-  vegaEmbed(place, whole, { actions: false, renderer: "svg", config: config(200), tooltip: { theme: "custom" } });
-}
+const drawShares = () => draw("plot-shares", spec(), 200);
 
 document.querySelector("[data-label]")?.addEventListener("change", (event) => {
   chosen.label = data.classes[Number(event.target.value)];
-  draw();
+  tell(data.found[place()]);
+  if (data.several) showOnly("of", place());
+  mark("class", place());
+  drawShares();
 });
 
-follow(draw);
+follow(drawShares);
 })();

@@ -17,6 +17,60 @@ function config(labelLimit = 160) {
   };
 }
 
+/** The end of an axis of shares that begins at 0 and holds all these values. */
+function shareDomain(values, room = 1.06) {
+  const largest = Math.max(0, ...values.filter((value) => Number.isFinite(value)));
+  return [0, Math.min(1, Math.max(largest * room, 0.01))];
+}
+
+const shareAxis = (title, values, room) => ({
+  title, scale: { domain: shareDomain(values, room), nice: false },
+  axis: { format: shareDomain(values, room)[1] < 0.05 ? ".1%" : ".0%", tickCount: 6 },
+});
+const percent = (share) => (share === null ? "unknown" : `${(100 * share).toFixed(1)}%`);
+
+/** The sentence, its limits and the numbers of the masthead. */
+function tell(found) {
+  // Dates do not break at their hyphens.
+  document.getElementById("heading").textContent = found.heading.replaceAll("-", "\u2011");
+  document.getElementById("limits").textContent = found.limits.charAt(0).toUpperCase() + found.limits.slice(1);
+  document.getElementById("lead").textContent = found.lead;
+  document.getElementById("numbers").replaceChildren(...found.numbers.map(([name, value]) => {
+    const row = document.createElement("div");
+    for (const [tag, text] of [["dt", name], ["dd", value]]) {
+      row.append(Object.assign(document.createElement(tag), { textContent: text }));
+    }
+    return row;
+  }));
+}
+
+/** One part of several is shown. */
+function showOnly(attribute, chosen) {
+  for (const part of document.querySelectorAll(`[data-${attribute}]`)) {
+    part.hidden = Number(part.dataset[attribute]) !== chosen;
+  }
+}
+
+function mark(attribute, chosen) {
+  for (const row of document.querySelectorAll(`[data-${attribute}]`)) {
+    row.classList.toggle("chosen", Number(row.dataset[attribute]) === chosen);
+  }
+}
+
+/** Draws a chart and says what it shows, for those who do not see it. */
+async function draw(identifier, { described, ...spec }, labelLimit) {
+  const place = document.getElementById(identifier);
+  const turn = String(Number(place.dataset.turn ?? 0) + 1);
+  place.dataset.turn = turn;
+  place.setAttribute("aria-label", described);
+  const whole = { width: place.parentElement.clientWidth - 2, autosize: { type: "fit-x", contains: "padding" }, ...spec };
+  // In an element of its own: Vega would take the description for one of its own making.
+  const holder = document.createElement("div");
+  const result = await vegaEmbed(holder, whole, { actions: false, renderer: "svg", config: config(labelLimit), tooltip: { theme: "custom" } });
+  if (place.dataset.turn === turn) place.replaceChildren(holder);
+  return result;
+}
+
 /** Draws, and again whenever the width of the page changes; the button turns it dark or light. */
 function follow(draw) {
   const theme = document.getElementById("theme");

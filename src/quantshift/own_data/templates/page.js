@@ -4,15 +4,14 @@
 const data = JSON.parse(document.getElementById("report-data").textContent);
 const several = data.batches.length > 1;
 const chosen = { label: data.headline, batch: data.batches.length - 1 };
+const place = () => data.classes.indexOf(chosen.label);
 const shown = (label) => data.names[label] ?? label;
-
-const shareAxis = (title) => ({ title, axis: { format: ".0%", tickCount: 6 } });
 
 function batchRows() {
   return data.batches.map((batch, order) => {
     const share = batch.shares.find((entry) => entry.label === chosen.label);
     return {
-      order, batch: batch.name, items: batch.n_items, share: share.estimate, low: share.low, high: share.high,
+      order, batch: data.batch_names[order], items: batch.n_items, share: share.estimate, low: share.low, high: share.high,
       limits: batch.limits_are, range: batch.limits_are.startsWith("range"),
       changed: batch.change.includes(chosen.label), shift: Boolean(batch.shift && batch.shift.rejected),
     };
@@ -20,27 +19,60 @@ function batchRows() {
 }
 
 function batchesSpec() {
-  const names = data.batches.map((batch) => batch.name);
-  const x = { field: "batch", type: "ordinal", sort: names, title: null, axis: { labelAngle: names.length > 8 ? -45 : 0, labelOverlap: true, grid: false } };
+  const rows = batchRows();
+  const known = data.training.prevalence[chosen.label];
+  const thresholds = data.thresholds.filter((entry) => entry.label === chosen.label);
+  const title = `share of ${shown(chosen.label)}`;
+  const names = data.batch_names;
+  const turned = names.length > 8 || Math.max(...names.map((name) => name.length)) * names.length > 90;
+  const x = {
+    field: "batch", type: "ordinal", sort: names, title: null,
+    axis: { labelAngle: turned ? -45 : 0, labelAlign: turned ? "right" : "center", labelOverlap: true, grid: false },
+  };
   const tooltip = [
     { field: "batch", type: "nominal" }, { field: "items", format: "," },
     { field: "share", format: ".1%" }, { field: "low", format: ".1%" }, { field: "high", format: ".1%" }, { field: "limits", type: "nominal" },
   ];
-  const y = { field: "share", type: "quantitative", scale: { domain: [0, 1] }, ...shareAxis(`share of ${shown(chosen.label)}`) };
+  const values = rows.flatMap((row) => [row.share, row.high]).concat(known ?? [], thresholds.map((entry) => entry.bound));
+  const y = { field: "share", type: "quantitative", ...shareAxis(title, values) };
+  // A line is named at the end where it is farther from the dots; a halo keeps the name legible.
+  const atLeft = (share) => Math.abs(share - rows[0].share) >= Math.abs(share - rows.at(-1).share);
+  const line = (share, { color, strokeDash }) => (
+    { data: { values: [{ share }] }, mark: { type: "rule", strokeDash, color, strokeWidth: 1.5 }, encoding: { y } });
+  const name = (share, text, { color }, left) => [{ stroke: token("paper"), strokeWidth: 4 }, { color }].map((ink) => ({
+    data: { values: [{ share, text }] },
+    mark: { type: "text", align: left ? "left" : "right", baseline: "bottom", x: left ? 4 : "width", dx: left ? 0 : -4, dy: -3, fontSize: 12, ...ink },
+    encoding: { y, text: { field: "text" } },
+  }));
+  const training = { color: token("muted"), strokeDash: [4, 4] };
+  const limit = { color: token("bad"), strokeDash: [8, 3] };
+  const side = thresholds.length ? !atLeft(thresholds[0].bound) : known !== undefined && atLeft(known);
+  const limits = { y: { ...y, field: "low" }, y2: { field: "high" } };
+  // A layer of no marks would be an empty group, which screen readers announce.
+  const of = (wanted, mark, encoding) => {
+    const values = rows.filter(wanted);
+    return values.length ? [{ data: { values }, mark, encoding: { x, tooltip, ...encoding } }] : [];
+  };
   const layers = [
+    {
+      data: { values: [rows[chosen.batch]] },
+      mark: { type: "bar", width: { band: 0.9 }, color: token("shade"), opacity: 0.8 },
+      encoding: { x, y: { value: 0 }, y2: { value: 300 } },
+    },
+    ...(known === undefined ? [] : [line(known, training)]),
+    ...thresholds.map((entry) => line(entry.bound, limit)),
     { mark: { type: "line", color: token("accent"), strokeWidth: 1, opacity: 0.5 }, encoding: { x, y } },
-    { transform: [{ filter: "!datum.range" }], mark: { type: "rule", color: token("accent"), strokeWidth: 5, opacity: 0.35 }, encoding: { x, y: { ...y, field: "low" }, y2: { field: "high" }, tooltip } },
-    { transform: [{ filter: "datum.range" }], mark: { type: "rule", color: token("accent"), strokeWidth: 3, strokeDash: [5, 4], opacity: 0.6 }, encoding: { x, y: { ...y, field: "low" }, y2: { field: "high" }, tooltip } },
-    { mark: { type: "point", filled: true, size: 60, opacity: 1, color: token("accent") }, encoding: { x, y, tooltip } },
-    { transform: [{ filter: "datum.changed" }], mark: { type: "point", size: 260, strokeWidth: 2, opacity: 1, color: token("bad") }, encoding: { x, y, tooltip } },
-    { transform: [{ filter: "datum.shift" }], mark: { type: "point", shape: "triangle-up", filled: true, size: 90, opacity: 1, yOffset: -18, color: token("bad") }, encoding: { x, y, tooltip } },
+    ...of((row) => !row.range, { type: "rule", color: token("accent"), strokeWidth: 5, opacity: 0.35 }, limits),
+    ...of((row) => row.range, { type: "rule", color: token("accent"), strokeWidth: 3, strokeDash: [5, 4], opacity: 0.6 }, limits),
+    ...of((row) => row.share !== null, { type: "point", filled: true, size: 60, opacity: 1, color: token("accent") }, { y }),
+    ...of((row) => row.changed, { type: "point", size: 260, strokeWidth: 2, opacity: 1, color: token("bad") }, { y }),
+    ...of((row) => row.shift, { type: "point", shape: "triangle-up", filled: true, size: 90, opacity: 1, yOffset: -18, color: token("bad") }, { y }),
+    ...(known === undefined ? [] : name(known, `training ${percent(known)}`, training, side)),
+    ...thresholds.flatMap((entry) => name(entry.bound, `threshold: ${entry.text}`, limit, !side)),
   ];
-  const known = data.training.prevalence[chosen.label];
-  if (known !== undefined) {
-    layers.unshift({ data: { values: [{ share: known }] }, mark: { type: "rule", strokeDash: [4, 4], color: token("muted") }, encoding: { y } });
-    layers.push({ data: { values: [{ share: known, text: "in training" }] }, mark: { type: "text", align: "left", baseline: "bottom", x: 4, dy: -3, color: token("muted") }, encoding: { y, text: { field: "text" } } });
-  }
-  return { data: { values: batchRows() }, height: 300, layer: layers };
+  const told = rows.length <= 12 ? rows.map((row) => `${row.batch}: ${percent(row.share)}`).join("; ") : `${rows.length} batches, listed in the table below`;
+  const described = `Chart of the ${title} by ${data.by ?? "batch"}. ${told}.`;
+  return { described, data: { values: rows }, height: 300, layer: layers };
 }
 
 function assumptionsSpec() {
@@ -51,29 +83,26 @@ function assumptionsSpec() {
   }));
   const share = batch.shares.find((entry) => entry.label === chosen.label);
   const names = rows.map((row) => row.name);
-  const x = { field: "share", type: "quantitative", scale: { domain: [0, 1] }, ...shareAxis(`share of ${shown(chosen.label)}`) };
+  const values = rows.map((row) => row.share).concat(share.high, share.estimate ?? []);
+  // Room for the text beside the last dot.
+  const x = { field: "share", type: "quantitative", ...shareAxis(`share of ${shown(chosen.label)}`, values, 1.15) };
+  const told = rows.map((row) => `${row.name}: ${percent(row.share)}, ${row.says}`).join("; ");
   const tooltip = [{ field: "name", type: "nominal" }, { field: "share", format: ".1%" }, { field: "says", type: "nominal" }];
   if (rows.some((row) => row.weight !== null)) tooltip.push({ field: "weight", format: ".0%" });
+  const y = { field: "name", type: "nominal", sort: names, title: null };
+  const dots = (values, mark, extra) => (values.length ? [{ data: { values }, mark, encoding: { x, y, tooltip, ...extra } }] : []);
   return {
+    described: `Chart of the share of ${shown(chosen.label)} under each assumption. ${told}.`,
     height: 34 * Math.max(rows.length, 1),
     layer: [
       { data: { values: [share] }, mark: { type: "rect", color: token("accent"), opacity: 0.16 }, encoding: { x: { ...x, field: "low" }, x2: { field: "high" } } },
-      {
-        data: { values: rows.filter((row) => row.ring) },
-        mark: { type: "point", filled: false, size: 40, strokeWidth: 1.5, opacity: 1, color: token("muted") },
-        encoding: { x, y: { field: "name", type: "nominal", sort: names, title: null }, tooltip },
-      },
-      {
-        data: { values: rows.filter((row) => !row.ring) },
-        mark: { type: "point", filled: true, opacity: 0.9, color: token("accent") },
-        encoding: {
-          x, y: { field: "name", type: "nominal", sort: names, title: null }, tooltip,
-          size: { field: "size", type: "quantitative", scale: { domain: [0, 1], range: [50, 420] }, legend: null },
-        },
-      },
+      ...dots(rows.filter((row) => row.ring), { type: "point", filled: false, size: 40, strokeWidth: 1.5, opacity: 1, color: token("muted") }, {}),
+      ...dots(rows.filter((row) => !row.ring), { type: "point", filled: true, opacity: 0.9, color: token("accent") }, {
+        size: { field: "size", type: "quantitative", scale: { domain: [0, 1], range: [50, 420] }, legend: null },
+      }),
       {
         data: { values: rows }, mark: { type: "text", align: "left", dx: 14, color: token("ink") },
-        encoding: { x, y: { field: "name", type: "nominal", sort: names }, text: { field: "share", format: ".1%" } },
+        encoding: { x, y, text: { field: "share", format: ".1%" } },
       },
     ],
   };
@@ -89,7 +118,9 @@ function groupsSpec() {
   const x = { field: "error", type: "quantitative", scale: { domainMin: 0, nice: true }, title: "absolute error in points", axis: { tickCount: 6 } };
   const y = { field: "method", type: "nominal", sort: methods.map(named), title: null };
   const color = { condition: { test: "datum.used", value: token("accent") }, value: token("muted") };
+  const told = methods.map((method) => `${named(method)} ${(100 * data.groups.errors[method]).toFixed(1)}`).join("; ");
   return {
+    described: `Chart of the errors of each method on each group. Mean errors in points: ${told}.`,
     height: 34 * methods.length,
     layer: [
       { data: { values: bars }, mark: { type: "bar", height: 16, opacity: 0.35 }, encoding: { x, y, color, tooltip: [{ field: "method", type: "nominal" }, { field: "error", format: ".1f", title: "mean error" }] } },
@@ -100,12 +131,14 @@ function groupsSpec() {
 
 function changesSpec() {
   const rows = data.batches[chosen.batch].changes.map((entry) => ({ name: entry.name, size: entry.size, said: entry.said }));
+  const told = rows.map((row) => `${row.name} ${row.size.toFixed(2)}`).join("; ");
   return {
+    described: `Chart of how much each column has changed: ${told}.`,
     height: 26 * rows.length,
     data: { values: rows },
     mark: { type: "bar", color: token("accent"), opacity: 0.8, height: 14 },
     encoding: {
-      x: { field: "size", type: "quantitative", scale: { domain: [0, 1] }, title: "how much it has changed", axis: { tickCount: 6 } },
+      x: { field: "size", type: "quantitative", scale: { domain: shareDomain(rows.map((row) => row.size)), nice: false }, title: "size of the change (at most 1)", axis: { tickCount: 4, labelOverlap: true } },
       y: { field: "name", type: "nominal", sort: rows.map((row) => row.name), title: null },
       tooltip: [{ field: "name", type: "nominal" }, { field: "said", type: "nominal" }, { field: "size", format: ".2f" }],
     },
@@ -119,23 +152,20 @@ function scoresSpec() {
   const bars = sample.map((share, i) => ({ from: i * width, to: (i + 1) * width, share }));
   const lines = Object.entries(data.training.scores[chosen.label] ?? {}).flatMap(([label, shares]) =>
     shares.map((share, i) => ({ label: `training: ${shown(label)}`, middle: (i + 0.5) * width, share })));
-  const y = { field: "share", type: "quantitative", ...shareAxis("share of items") };
-  const x = { type: "quantitative", scale: { domain: [0, 1] }, title: `posterior of ${shown(chosen.label)}`, axis: { grid: false, tickCount: 6 } };
-  const palette = ["#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"];
+  const y = { field: "share", type: "quantitative", ...shareAxis("share of items", [...bars, ...lines].map((row) => row.share)) };
+  const x = { type: "quantitative", scale: { domain: [0, 1] }, title: `predicted probability of ${shown(chosen.label)}`, axis: { grid: false, tickCount: 6 } };
+  const labels = [...new Set(lines.map((row) => row.label))];
+  // Beyond twelve classes colours come again, with another dash.
+  const dashes = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [4, 1]];
+  const each = (range) => ({ domain: labels, range: labels.map((_, i) => range[i % range.length]) });
   return {
+    described: `Chart of the distribution of the predicted probability of ${shown(chosen.label)}, in the batch and in each class of the training set.`,
     height: 240,
     layer: [
       { data: { values: bars }, mark: { type: "rect", color: token("bar"), stroke: token("paper") }, encoding: { x: { ...x, field: "from" }, x2: { field: "to" }, y, y2: { datum: 0 }, tooltip: [{ field: "share", format: ".1%" }] } },
-      { data: { values: lines }, mark: { type: "line", strokeWidth: 2, interpolate: "monotone" }, encoding: { x: { ...x, field: "middle" }, y, color: { field: "label", type: "nominal", scale: { range: palette } }, strokeDash: { field: "label", type: "nominal" } } },
+      { data: { values: lines }, mark: { type: "line", strokeWidth: 2, interpolate: "monotone" }, encoding: { x: { ...x, field: "middle" }, y, color: { field: "label", type: "nominal", scale: each(data.colours) }, strokeDash: { field: "label", type: "nominal", scale: each(dashes) } } },
     ],
   };
-}
-
-function draw(identifier, spec) {
-  const place = document.getElementById(identifier);
-  if (!place) return;
-  const whole = { width: place.parentElement.clientWidth - 2, autosize: { type: "fit-x", contains: "padding" }, ...spec };
-  vegaEmbed(place, whole, { actions: false, renderer: "svg", config: config(), tooltip: { theme: "custom" } });
 }
 
 /** A chart of nothing is not shown at all. */
@@ -144,24 +174,42 @@ function drawIf(identifier, some, spec) {
   if (some) draw(identifier, spec());
 }
 
+async function drawBatches() {
+  const { view } = await draw("plot-batches", batchesSpec());
+  view.addEventListener("click", (_event, item) => {
+    if (item?.datum?.order !== undefined) chooseBatch(item.datum.order);
+  });
+}
+
 function drawAll() {
-  if (several) draw("plot-batches", batchesSpec());
+  if (several) drawBatches();
   const batch = data.batches[chosen.batch];
   drawIf("plot-assumptions", batch.assumptions.length, assumptionsSpec);
   if (data.groups) draw("plot-groups", groupsSpec());
   drawIf("plot-changes", batch.changes.length, changesSpec);
   drawIf("plot-scores", (batch.scores[chosen.label] ?? []).length, scoresSpec);
-  for (const part of document.querySelectorAll("[data-of]")) part.hidden = Number(part.dataset.of) !== chosen.batch;
 }
 
-document.querySelector("[data-label]")?.addEventListener("change", (event) => {
+/** Everything on the page is about the class and the batch that are chosen. */
+function show() {
+  tell(data.found[chosen.batch][place()]);
+  showOnly("of", chosen.batch);
+  mark("row", chosen.batch);
+  mark("class", place());
+  drawAll();
+}
+
+function chooseBatch(number) {
+  chosen.batch = number;
+  document.querySelector("[data-batch]").value = String(number);
+  show();
+}
+
+document.querySelector("[data-label]").addEventListener("change", (event) => {
   chosen.label = data.classes[Number(event.target.value)];
-  drawAll();
+  show();
 });
-document.querySelector("[data-batch]")?.addEventListener("change", (event) => {
-  chosen.batch = Number(event.target.value);
-  drawAll();
-});
+document.querySelector("[data-batch]")?.addEventListener("change", (event) => chooseBatch(Number(event.target.value)));
 
 follow(drawAll);
 })();

@@ -15,7 +15,7 @@ from quantshift.nouns import counted
 from quantshift.report.html_table import html_table, html_text
 from quantshift.report.page.contents import Contents
 from quantshift.report.page.gaps import gaps_of
-from quantshift.report.page.glance import Glance, best_methods, glance_of
+from quantshift.report.page.glance import Glance, best_methods, glance_of, winners
 from quantshift.report.page.payload import (
     OPEN,
     UNIT,
@@ -44,6 +44,7 @@ from quantshift.report.page.slices import (
 )
 from quantshift.report.page.verdicts import findings
 from quantshift.report.prevalences import as_numbers
+from quantshift.report.shape import unmarked
 from quantshift.report.style import method_styles
 from quantshift.report.table import ReportTable
 from quantshift.report.wording import subjects_of
@@ -100,6 +101,7 @@ def render_page(
         numbers=_numbers(rows, methods, provenance),
         gaps=gaps_of(sections, provenance),
         glance=glance,
+        winners=winners(glance, contents.measure.title),
         methods=_chips(looks, glance),
         sections=shown,
         findings=findings(contents.verdicts),
@@ -175,16 +177,16 @@ def _tables(section: Section, contents: Contents) -> list[dict[str, Any]]:
 
     A table about several parts stands with the last of them.
     """
-    tables = [*contents.tables, *contents.summaries]
     own = [
         table
-        for table in tables
+        for table in (*contents.tables, *contents.summaries)
         if table.experiment == section.experiment
         and table.parts
         and table.parts[-1] in section.parts
     ]
     several = [table for table in own if not table.dataset]
-    return [_table(table) for table in [*several, *(t for t in own if t.dataset)]]
+    ordered = [*several, *(table for table in own if table.dataset)]
+    return [_table(table if section.ranked else unmarked(table)) for table in ordered]
 
 
 def _table(table: ReportTable) -> dict[str, Any]:
@@ -263,10 +265,10 @@ def _numbers(
 
 
 def _chips(looks: Sequence[Mapping[str, Any]], glance: Glance) -> list[dict[str, Any]]:
-    """The switches of the methods; at first all are on but the yardstick, or of many the best."""
+    """The switches of the methods; at first all are on but the baseline, or of many the best."""
     names = [look["name"] for look in looks]
     # Its errors grow with the shift itself: it would press all other lines to the ground.
-    racing = [name for name in names if name != glance.yardstick] or names
+    racing = [name for name in names if name != glance.baseline] or names
     on = racing if len(racing) <= SHOWN_METHODS else best_methods(glance, SHOWN_METHODS)
     return [{**look, "path": look["shape"], "shown": look["name"] in on} for look in looks]
 

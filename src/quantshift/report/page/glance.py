@@ -1,5 +1,6 @@
 """The first table of the page: every method under every kind of shift, in one figure each."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,9 +8,9 @@ import polars as pl
 
 from quantshift.nouns import counted
 from quantshift.report.page.sections import Section
-from quantshift.report.table import MISSING, decimal
+from quantshift.report.table import MISSING
 
-YARDSTICK = "MLPE"
+BASELINE = "MLPE"
 """Where the prevalence stays it is right by design, so it cannot be the best."""
 
 
@@ -37,12 +38,14 @@ class GlanceRow:
 class Glance:
     """The table; `partial` if some means are left out because estimates are missing.
 
-    datasets: how many data sets the means are over.
+    unranked: the columns whose best method is not marked. datasets: how many data sets the means
+    are over.
     """
 
     columns: tuple[str, ...]
+    unranked: tuple[str, ...]
     rows: tuple[GlanceRow, ...]
-    yardstick: str
+    baseline: str
     partial: bool
     datasets: int = 1
 
@@ -52,17 +55,24 @@ def glance_of(rows: pl.DataFrame, sections: Sequence[Section], methods: Sequence
     panels = [(section, panel) for section in sections for panel in section.panels]
     by = ["experiment", "part", "dataset", "method"]
     means = rows.group_by(by).agg(n=pl.len(), mean=pl.col("error").mean())
-    columns = [_column(_own(means, section, panel.part), methods) for section, panel in panels]
+    columns = [
+        _column(_own(means, section, panel.part), methods, ranked=section.ranked)
+        for section, panel in panels
+    ]
+    titles = [
+        f"{section.title}: {panel.label}" if panel.label else section.title
+        for section, panel in panels
+    ]
     return Glance(
-        columns=tuple(
-            f"{section.title}: {panel.label}" if panel.label else section.title
-            for section, panel in panels
+        columns=tuple(titles),
+        unranked=tuple(
+            title for title, (section, _) in zip(titles, panels, strict=True) if not section.ranked
         ),
         rows=tuple(
             GlanceRow(method, index, tuple(column[index] for column in columns))
             for index, method in enumerate(methods)
         ),
-        yardstick=YARDSTICK if YARDSTICK in methods else "",
+        baseline=BASELINE if BASELINE in methods else "",
         partial=any(cell.note for column in columns for cell in column),
         datasets=rows["dataset"].n_unique(),
     )
@@ -71,12 +81,13 @@ def glance_of(rows: pl.DataFrame, sections: Sequence[Section], methods: Sequence
 def best_methods(glance: Glance, n: int) -> tuple[str, ...]:
     """The n methods with the best mean place over the columns, in the order of the table.
 
-    The yardstick is not among them.
+    The baseline is not among them.
     """
     places: dict[str, list[int]] = {row.method: [] for row in glance.rows}
-    for column in range(len(glance.columns)):
+    ranked = [i for i, name in enumerate(glance.columns) if name not in glance.unranked]
+    for column in ranked or range(len(glance.columns)):
         there = [
-            row for row in glance.rows if row.cells[column].sort and row.method != glance.yardstick
+            row for row in glance.rows if row.cells[column].sort and row.method != glance.baseline
         ]
         ordered = sorted(there, key=lambda row: float(row.cells[column].sort))
         for place, row in enumerate(ordered):
@@ -86,11 +97,38 @@ def best_methods(glance: Glance, n: int) -> tuple[str, ...]:
     return tuple(row.method for row in glance.rows if row.method in best)
 
 
+def winners(glance: Glance, measure: str) -> str:
+    """Which methods err least under how many kinds of shift, in a sentence or two."""
+    n_ranked = len(glance.columns) - len(glance.unranked)
+    won = Counter(row.method for row in glance.rows for cell in row.cells if cell.best)
+    told = ""
+    if n_ranked == 1 and won:
+        errors = [cell.text for row in glance.rows for cell in row.cells if cell.best]
+        told = f"{_listed(list(won))} has the lowest mean {measure}: {errors[0]}."
+    elif len(won) == 1:
+        told = f"{next(iter(won))} has the lowest mean {measure} under all {n_ranked} shifts."
+    elif won:
+        counts = [f"{method} under {n}" for method, n in won.most_common()]
+        told = (
+            f"No method wins under every shift: of {n_ranked}, the lowest mean {measure} is that "
+            f"of {_listed(counts)}."
+        )
+    if glance.unranked:
+        columns = _listed([f"“{name}”" for name in glance.unranked])
+        told += f" Under {columns} all methods fail, so none is marked as the best."
+    return told.strip()
+
+
+def _listed(names: Sequence[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def _own(means: pl.DataFrame, section: Section, part: str) -> pl.DataFrame:
     return means.filter((pl.col("experiment") == section.experiment) & (pl.col("part") == part))
 
 
-def _column(means: pl.DataFrame, methods: Sequence[str]) -> list[GlanceCell]:
+def _column(means: pl.DataFrame, methods: Sequence[str], *, ranked: bool) -> list[GlanceCell]:
     expected = pl.col("n").max().over("dataset")
     told = means.with_columns(expected=expected)
     datasets = told["dataset"].n_unique()
@@ -102,15 +140,15 @@ def _column(means: pl.DataFrame, methods: Sequence[str]) -> list[GlanceCell]:
     )
     row_of = {row["method"]: row for row in by_method.iter_rows(named=True)}
     complete = {name: row["mean"] for name, row in row_of.items() if row["complete"]}
-    racing = [mean for name, mean in complete.items() if name != YARDSTICK]
+    racing = [mean for name, mean in complete.items() if name != BASELINE]
     largest = max(complete.values(), default=0) or 1
     cells = []
     for method in methods:
         mean = complete.get(method)
         if mean is not None:
-            best = method != YARDSTICK and mean == min(racing)
+            best = ranked and method != BASELINE and mean == min(racing)
             cells.append(
-                GlanceCell(decimal(mean), f"{mean:.6f}", f"{mean / largest:.3f}", best=best)
+                GlanceCell(f"{mean:.3f}", f"{mean:.6f}", f"{mean / largest:.3f}", best=best)
             )
         else:
             n = row_of[method]["n"] if method in row_of else 0

@@ -36,10 +36,19 @@ class Section:
         return self.subject.name
 
     @property
+    def ranked(self) -> bool:
+        """Whether the best method of it is marked."""
+        return self.subject.about.shift not in UNSEEN
+
+    @property
     def parts(self) -> tuple[str, ...]:
         """The parts of the results it is about."""
         return tuple(panel.part for panel in self.panels)
 
+
+UNSEEN = frozenset({"concept"})
+"""Kinds of shift that no unlabelled sample shows: all methods fail there, and the one that errs
+least does so by accident."""
 
 SUMMARIES: Mapping[tuple[str, str], str] = MappingProxyType(
     {
@@ -51,7 +60,8 @@ SUMMARIES: Mapping[tuple[str, str], str] = MappingProxyType(
         ("local", ""): "Only the positives of one category grow, so the prevalence moves because a "
         "cluster does. The control moves the prevalence by as much and leaves the clusters alone.",
         ("concept", ""): "The items stay as they are and the meaning of “positive” moves: training "
-        "and test cut the levels at different points.",
+        "and test cut the levels at different points. Unlabelled items cannot show this, so all "
+        "methods fail and none is marked as the best.",
         ("natural", ""): "Training sets and samples as they come: nothing is drawn to a "
         "prevalence.",
         ("uniform", ""): "The prevalences of the samples are drawn uniformly from all there are.",

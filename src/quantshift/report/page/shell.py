@@ -7,6 +7,7 @@ security policy lets run only the two scripts that belong here.
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
+from urllib.parse import quote
 
 import jinja2
 
@@ -48,6 +49,7 @@ def render_shell(
         lead=lead,
         numbers=numbers,
         version=__version__,
+        favicon=f"data:image/svg+xml,{quote(_asset(SHELL, 'favicon.svg').strip())}",
         css="".join(_asset(place, "page.css") for place in looks),
         data=embedded_json(data),
         library=library,

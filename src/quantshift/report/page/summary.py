@@ -3,7 +3,7 @@
 from quantshift.analysis.methods import order_methods
 from quantshift.report.page.contents import Contents
 from quantshift.report.page.gaps import gaps_of
-from quantshift.report.page.glance import glance_of
+from quantshift.report.page.glance import glance_of, winners
 from quantshift.report.page.provenance import Provenance, facts
 from quantshift.report.page.sections import sections_of
 from quantshift.report.page.verdicts import told
@@ -26,7 +26,7 @@ def summary_text(contents: Contents, provenance: Provenance) -> str:
     gaps = gaps_of(sections, provenance)
     if gaps:
         lines += [
-            "**Not everything is here.**",
+            "**Results are incomplete.**",
             "",
             *(f"- {escaped(gap)}" for gap in gaps),
             "",
@@ -37,8 +37,11 @@ def summary_text(contents: Contents, provenance: Provenance) -> str:
     for row in glance.rows:
         cells = [f"**{cell.text}**" if cell.best else cell.text for cell in row.cells]
         lines.append(_line([escaped(row.method), *cells]))
-    if glance.yardstick:
-        lines += ["", f"Bold: the least of its column, {glance.yardstick} (the yardstick) apart."]
+    apart = f"; {glance.baseline} is a baseline and not ranked" if glance.baseline else ""
+    lines += [
+        "",
+        f"Bold: the least of its column{apart}. {winners(glance, contents.measure.title)}",
+    ]
     if glance.partial:
         lines += ["", "–: no mean, because estimates are missing that other methods have."]
     if told(contents.verdicts):

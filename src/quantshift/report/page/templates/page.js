@@ -181,6 +181,8 @@ const degreeAxis = (chart) => ({
   field: "x", type: "quantitative", scale: { nice: false, padding: 14, zero: false },
   axis: { title: degreeTitle(chart), grid: false, labelOverlap: true, values: chart.section.errors.x },
 });
+/** Room for the markers of the first and last values, which would be clipped at the edge. */
+const margin = { nice: false, padding: 8 };
 const number = (field, title) => ({ field, title, type: "quantitative", format: ".4f" });
 const counts = { field: "n", title: "estimates", type: "quantitative", format: ",d" };
 const about = (field, title) => [
@@ -222,7 +224,7 @@ function linesSpec(chart, rows, room) {
     field: "mean", title: `mean ${MEASURE}`, band: ["low", "high"], below: () => [],
     // Limits of many methods would hide the lines: they show for the one that is pointed at.
     veil: chosen.size > CROWDED ? [0.2, 0, 0] : undefined,
-    x: degreeAxis(chart), y: { scale: { zero: true }, axis: { tickCount: 6 } },
+    x: degreeAxis(chart), y: { scale: { zero: true, ...margin }, axis: { tickCount: 6 } },
     tooltip: [
       ...about("x", "degree"), number("mean", "mean error"), number("low", "95% from"),
       number("high", "to"), number("median", "median"), counts,
@@ -238,7 +240,7 @@ function biasSpec(chart, rows, room) {
   return trends(chart, withGaps(rows), room, {
     field: "bias", title: "mean of estimated − true", band: ["bias", "bias"],
     below: (style) => [rule({ y: { datum: 0 } }, style)],
-    x: degreeAxis(chart), y: { axis: { tickCount: 6 } },
+    x: degreeAxis(chart), y: { scale: margin, axis: { tickCount: 6 } },
     tooltip: [
       ...about("x", "degree"), number("bias", "bias"),
       ...(chart.section.bias ? [] : [number("mean", "mean error")]), counts,
@@ -515,7 +517,7 @@ function zoomBy(chart, factor) {
       const middle = (low + high) / 2, half = ((high - low) / 2) * factor;
       domain = [middle - half, middle + half];
       // Errors start at 0: keep the floor in sight.
-      if (axis === "y" && low === 0) domain = [0, high * factor];
+      if (axis === "y" && chart.view === "lines") domain = [low * factor, high * factor];
     }
     view.signal(signal, domain);
   }

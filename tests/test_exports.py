@@ -1,4 +1,4 @@
-"""The doors: what is exported is there, in order, and stays outside until it is asked for."""
+"""Exports: every name is there, listed once, and imported only when it is used."""
 
 import ast
 import importlib
@@ -13,24 +13,24 @@ import pytest
 import quantshift
 from quantshift import catalogue
 
-ROOMS = sorted(
-    f"quantshift.{room.name}"
-    for room in pkgutil.iter_modules(quantshift.__path__)
-    if room.ispkg and room.name != "cli"
+PACKAGES = sorted(
+    f"quantshift.{package.name}"
+    for package in pkgutil.iter_modules(quantshift.__path__)
+    if package.ispkg and package.name != "cli"
 )
 
 
-@pytest.mark.parametrize("name", ["quantshift", *ROOMS])
+@pytest.mark.parametrize("name", ["quantshift", *PACKAGES])
 def test_every_export_is_there_and_listed(name):
-    door = importlib.import_module(name)
-    assert door.__all__, "a door without names"
-    assert len(set(door.__all__)) == len(door.__all__)
-    for export in door.__all__:
-        assert export in dir(door)
-        assert getattr(door, export) is not None
+    package = importlib.import_module(name)
+    assert package.__all__, "a package without exports"
+    assert len(set(package.__all__)) == len(package.__all__)
+    for export in package.__all__:
+        assert export in dir(package)
+        assert getattr(package, export) is not None
 
 
-@pytest.mark.parametrize("name", ["quantshift", *ROOMS])
+@pytest.mark.parametrize("name", ["quantshift", *PACKAGES])
 def test_an_unknown_name_is_an_attribute_error(name):
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = importlib.import_module(name).nonsense
@@ -40,9 +40,9 @@ def test_the_package_imports_no_frames_and_no_files():
     assert _imported("quantshift", {"polars", "pydantic", "matplotlib", "jinja2", "typer"}) == set()
 
 
-@pytest.mark.parametrize("room", ["quantshift.report", "quantshift.own_data"])
-def test_figures_are_drawn_by_those_who_ask_for_them(room):
-    assert _imported(room, {"matplotlib"}) == set()
+@pytest.mark.parametrize("package", ["quantshift.report", "quantshift.own_data"])
+def test_figures_are_drawn_by_those_who_ask_for_them(package):
+    assert _imported(package, {"matplotlib"}) == set()
 
 
 def test_the_catalogue_imports_nothing_and_misses_nothing():
@@ -56,7 +56,7 @@ def test_the_catalogue_imports_nothing_and_misses_nothing():
     }
 
 
-def test_quantify_is_the_function_also_after_its_room_was_imported():
+def test_quantify_is_the_function_also_after_its_package_was_imported():
     importlib.import_module("quantshift.own_data")
     from quantshift import quantify
 
@@ -73,17 +73,17 @@ def _imported(module: str, heavy: set[str], code: str = "") -> set[str]:
     return set(ast.literal_eval(done.stdout))
 
 
-def test_guides_and_examples_import_no_deeper_than_a_room():
+def test_guides_and_examples_import_no_deeper_than_a_package():
     root = Path(__file__).parent.parent
-    pages = [*root.glob("docs/**/*.md"), *root.glob("examples/*.py"), root / "README.md"]
+    pages = [*root.glob("docs/**/*.md"), *root.glob("examples/**/*.py"), root / "README.md"]
     deep = re.compile(r"^(?:from|import) (quantshift\.\w+\.\w[\w.]*)", re.MULTILINE)
     assert {
         page.name: deep.findall(page.read_text()) for page in pages if deep.search(page.read_text())
     } == {}
 
 
-@pytest.mark.parametrize("name", ROOMS)
-def test_no_export_has_the_name_of_a_module_of_its_room(name):
-    room = importlib.import_module(name)
-    modules = {module.name for module in pkgutil.iter_modules(room.__path__)}
-    assert modules.isdisjoint(room.__all__)
+@pytest.mark.parametrize("name", PACKAGES)
+def test_no_export_has_the_name_of_a_module_of_its_package(name):
+    package = importlib.import_module(name)
+    modules = {module.name for module in pkgutil.iter_modules(package.__path__)}
+    assert modules.isdisjoint(package.__all__)

@@ -1,0 +1,80 @@
+"""The suites on their embedded data at the quick profile: mean errors, as the pages show them.
+
+    python -m benchmarks.suites                    # all but the paper's, some minutes
+    python -m benchmarks.suites knock-out noise    # some of them
+
+Prints a table for each suite: a row per method, a column per experiment and data set, the mean
+error (normalised match distance of ordered classes, else absolute error) times 1,000 and, behind ±,
+its Monte Carlo error over the samples. Seed 0. Training sets are few: differences between methods
+of a few Monte Carlo errors may be those of another training set.
+"""
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from quantshift import metrics
+from quantshift.experiments import (
+    Run,
+    SerialExecutor,
+    load_experiment,
+    run_experiments,
+    sources_of,
+    suites,
+)
+from quantshift.results import ResultStore
+
+ELSEWHERE = ("paper", "lequa2022", "lequa2024")
+
+
+def table(suite: str, out: Path) -> str:
+    """Run the suite and tell its errors as Markdown."""
+    experiments = tuple(load_experiment(name, profile="quick") for name in suites()[suite])
+    sources = {e.name: sources_of(e, (), n_documents=1) for e in experiments}
+    summary = run_experiments(Run(experiments, sources, out), SerialExecutor())
+    if summary.failures:
+        raise SystemExit("\n".join(summary.failures))
+    frame = ResultStore.open(out).read().collect()
+    measure = "nmd" if suite == "ordinal" else "ae"
+    columns: dict[str, dict[str, str]] = {}
+    for (experiment, dataset, method), rows in frame.group_by(
+        "experiment", "dataset", "method", maintain_order=True
+    ):
+        error = _errors(rows, measure)
+        title = f"{experiment}, {dataset}"
+        spread = error.std() / np.sqrt(len(error))
+        columns.setdefault(title, {})[str(method)] = (
+            f"{1e3 * error.mean():.1f} ± {1e3 * spread:.1f}"
+        )
+    methods = list(dict.fromkeys(m for column in columns.values() for m in column))
+    lines = [
+        f"| {measure.upper()} x 1,000 | {' | '.join(columns)} |",
+        f"|---|{'---:|' * len(columns)}",
+    ]
+    lines += [
+        f"| {method} | {' | '.join(column.get(method, '') for column in columns.values())} |"
+        for method in methods
+    ]
+    return "\n".join(lines)
+
+
+def _errors(rows: pl.DataFrame, measure: str) -> np.ndarray:
+    p_true, p_hat = (np.array(rows[name].to_list()) for name in ("p_true", "p_hat"))
+    return metrics.measure(measure, p_true, p_hat, smoothing=0.001)
+
+
+def main(names: list[str]) -> None:
+    """The suites named, or all that have embedded data."""
+    for suite in names or [name for name in suites() if name not in ELSEWHERE]:
+        began = time.process_time()
+        with tempfile.TemporaryDirectory() as folder:
+            told = table(suite, Path(folder) / "out")
+        print(f"\n{suite}: {time.process_time() - began:.0f} s of CPU time\n\n{told}", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,59 @@
+"""An Airflow DAG: every morning the share of spam of the day before, a history, an alarm.
+
+Put it into the DAGs folder. The day's file of scores, the model and the history lie in FOLDER,
+which all workers can reach. A task that is retried, or a day that is cleared and run again,
+measures the same batch again: it is kept, and the last counts. Exit code 3 is an alarm: the task
+fails at once, without retries, and Airflow tells whoever is told of failures.
+"""
+
+from datetime import datetime, timedelta
+
+from airflow.decorators import dag, task
+from airflow.exceptions import AirflowException, AirflowFailException
+
+FOLDER = "/srv/posts"
+ALARM = 3
+
+
+@dag(
+    schedule="0 6 * * *",
+    start_date=datetime(2026, 1, 1),
+    catchup=True,  # the days before, in their order, are the baseline
+    max_active_runs=1,
+    default_args={"retries": 2, "retry_delay": timedelta(minutes=10)},
+)
+def prevalence() -> None:
+    @task
+    def estimate(day: str) -> str:
+        """Estimate the posts of one day; `day` is filled in by Airflow (2026-03-02)."""
+        import subprocess
+
+        done = subprocess.run(
+            [
+                *("quantshift", "quantify", "--model", f"{FOLDER}/model"),
+                *("--sample", f"{FOLDER}/posts-{day}.csv", "--history", f"{FOLDER}/history"),
+                *("--fail-on", "alarm,unreliable", "--summary"),
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        said = done.stdout.strip() or done.stderr.strip()
+        if done.returncode == ALARM:
+            raise AirflowFailException(said)
+        if done.returncode:
+            raise AirflowException(said)
+        return said
+
+    @task(trigger_rule="all_done")
+    def page() -> None:
+        """Write the page, also after an alarm."""
+        import subprocess
+
+        asked = ["quantshift", "history", "page", f"{FOLDER}/history"]
+        subprocess.run([*asked, "--html", f"{FOLDER}/history.html"], check=True)
+
+    estimate("{{ ds }}") >> page()
+
+
+prevalence()

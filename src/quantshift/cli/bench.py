@@ -1,0 +1,154 @@
+"""`quantshift bench`: every method on suites of experiments, and the leaderboard."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from quantshift.cli.cells import cell_progress
+from quantshift.cli.machine import n_cores
+from quantshift.cli.run import resume_command, say, tell_summary, tokenise_corpora
+from quantshift.cli.run_options import Cluster, Jobs, Profile, Redo, Settings
+from quantshift.experiments.document import parse_overrides
+from quantshift.experiments.executors import executor
+from quantshift.experiments.planning import plan_table
+from quantshift.experiments.runner import run_experiments
+from quantshift.leaderboard.benchmark import Benchmark, plan_benchmark
+from quantshift.leaderboard.duration import expected_duration
+from quantshift.leaderboard.entrants import added_method
+from quantshift.nouns import counted
+from quantshift.results.store import ResultStore
+from quantshift.tables import text_table
+
+
+def bench(
+    suites: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SUITE...",
+            help="Suites (see `quantshift list experiments`), or all.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="The folder of the results.")
+    ] = Path("runs/bench"),
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B",
+            help="Only these methods, and added ones (default: all that suit the data).",
+            show_default=False,
+        ),
+    ] = None,
+    add: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE.py:CLASS",
+            help="A quantifier of your own; may be given several times. The file is run: add only "
+            "code that you trust.",
+            show_default=False,
+        ),
+    ] = None,
+    data: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--data",
+            "--corpus",
+            metavar="DIR",
+            help="Data sets in place of those of the experiments, as in `quantshift run`; may be "
+            "given several times.",
+            show_default=False,
+        ),
+    ] = None,
+    profile: Annotated[
+        Profile, typer.Option(help="quick: smaller sizes; paper: full sizes.")
+    ] = Profile.QUICK,
+    jobs: Jobs = None,
+    cluster: Cluster = None,
+    redo: Redo = None,
+    settings: Settings = None,
+    documents: Annotated[
+        int, typer.Option(help="Size of the synthetic corpus, where it is used.", min=1)
+    ] = 20_000,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Print the plan, an estimate of its time, and stop."),
+    ] = False,
+) -> None:
+    """Run all methods on suites of experiments, and write the leaderboard.
+
+    Methods that do not suit a data set (for ordered classes where they are not, say) are left out
+    with the reason. What is already in the results is not computed again; killed or stopped with
+    Ctrl-C, the same command resumes. The leaderboard, DIR/leaderboard.html and DIR/leaderboard.csv,
+    is of all results in DIR, whatever command made them.
+
+    Exit code 0: all is there; 1: some methods have failed; 2: wrong input; 130: stopped by Ctrl-C.
+
+    Examples:
+
+        quantshift bench all
+
+        quantshift bench paper --methods SLD,PACC,KDEyML --dry-run
+
+        quantshift bench natural --data churn --add my.py:Mine
+    """
+    # The page needs packages that take a second to import.
+    from quantshift.leaderboard.build import build_leaderboard
+
+    console = Console()
+    planned = plan_benchmark(
+        suites,
+        out,
+        data=data or (),
+        methods=[m.strip() for m in methods.split(",") if m.strip()] if methods else None,
+        added=[added_method(text) for text in add or ()],
+        profile=profile.value,
+        overrides=parse_overrides(settings or []),
+        n_documents=documents,
+    )
+    _tell_left_out(planned, console)
+    if dry_run:
+        _tell_plan(planned, jobs or n_cores(), console)
+        return
+    tokenise_corpora(planned.run, console)
+    chosen = executor(jobs or n_cores(), cluster)
+    try:
+        with cell_progress(console) as progress:
+            summary = run_experiments(planned.run, chosen, redo=redo, progress=progress)
+    except KeyboardInterrupt:
+        command = resume_command(sys.argv[1:], redo)
+        say(console, f"\nstopped; nothing is lost. To go on: {command}")
+        raise typer.Exit(130) from None
+    tell_summary(summary, out, console)
+    board = build_leaderboard(out)
+    size = board.page.stat().st_size / 1e6
+    say(console, f"open {board.page.resolve().as_uri()} in a browser ({size:.1f} MB)")
+    if summary.failures or summary.failed_before:
+        raise typer.Exit(1)
+
+
+def _tell_left_out(planned: Benchmark, console: Console) -> None:
+    for skipped in planned.skipped:
+        say(console, f"not run: {skipped}")
+    for line in planned.left_out():
+        say(console, f"left out {line}")
+
+
+def _tell_plan(planned: Benchmark, n_workers: int, console: Console) -> None:
+    out = planned.run.out
+    store = ResultStore.open(out) if (out / "store.json").exists() else None
+    plan = planned.run.plan(store)
+    say(console, text_table(plan_table(plan)))
+    duration = expected_duration(plan, store)
+    seconds = duration.wall(n_workers)
+    time = f"about {counted(round(seconds / 60), 'minute')}" if seconds >= 60 else "under a minute"
+    source = (
+        f"{round(100 * duration.known)}% of it by times in the log of {out}"
+        if duration.known
+        else "a guess: nothing has been timed here yet"
+    )
+    workers = counted(n_workers, "worker")
+    say(console, f"{time} with {workers} ({source})")

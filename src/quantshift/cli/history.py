@@ -1,0 +1,175 @@
+"""`quantshift history`: what `quantify --history` has kept, as series, tables and a page."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from quantshift.cli.history_options import Baseline, BaselineFrom, FalseAlarms, LooksPerYear
+from quantshift.cli.shared_options import Overwrite
+from quantshift.errors import UserError
+from quantshift.files import check_output, head, is_page, write_output
+from quantshift.history import History
+from quantshift.history.rendering import (
+    CSV_HEADER,
+    pruned_said,
+    render_calls,
+    render_series,
+)
+
+app = typer.Typer(
+    no_args_is_help=True, help="Look into a history of `quantify`, export it, prune it."
+)
+
+Folder = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DIR", help="The folder of `quantify --history DIR`.", show_default=False
+    ),
+]
+FORMATS = ("csv", "json")
+
+
+@app.command("list")
+def list_(folder: Folder) -> None:
+    """List the calls: when they were made, of which batches, with which model.
+
+    Exit code 0: sound; 1: files are damaged, which is told on standard error.
+    """
+    history = _opened(folder)
+    typer.echo(render_calls(history.calls()))
+    _tell_problems(history)
+
+
+@app.command("show")
+def show(
+    folder: Folder,
+    label: Annotated[
+        str | None,
+        typer.Option("--class", metavar="CLASS", help="The class (default: the headline)."),
+    ] = None,
+    baseline: Baseline = None,
+    baseline_from: BaselineFrom = None,
+    false_alarms_per_year: FalseAlarms = None,
+    looks_per_year: LooksPerYear = None,
+) -> None:
+    """Show the series: of every batch the last estimate, its marks, and the alarms.
+
+    Exit code 0: sound; 1: files are damaged, which is told on standard error.
+    """
+    history = _opened(folder)
+    limits = history.limits(
+        baseline=baseline,
+        baseline_from=baseline_from,
+        false_alarms_per_year=false_alarms_per_year,
+        looks_per_year=looks_per_year,
+    )
+    typer.echo(render_series(history, limits, label))
+    _tell_problems(history)
+
+
+@app.command("export")
+def export(
+    folder: Folder,
+    as_: Annotated[
+        str,
+        typer.Option(
+            "--as",
+            metavar="csv|json",
+            help="csv: a row for each batch and class, as the last call found it, with limits and "
+            "alarms. json: all calls in full.",
+        ),
+    ] = "csv",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="A file, instead of standard output."),
+    ] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Export the history for other programs."""
+    if as_ not in FORMATS:
+        raise UserError(f"cannot export as {as_!r}; known: {', '.join(FORMATS)}")
+    if out is not None:
+        check_output(out, inputs=[folder], overwrite=overwrite, ours=_is_export)
+    history = _opened(folder)
+    text = history.to_csv() if as_ == "csv" else history.to_json()
+    if out is None:
+        typer.echo(text.rstrip("\n"))
+    else:
+        write_output(out, text.encode(), inputs=[folder], overwrite=overwrite, ours=_is_export)
+        typer.echo(f"{as_} in {out}")
+    _tell_problems(history)
+
+
+@app.command("prune")
+def prune(
+    folder: Folder,
+    before: Annotated[
+        str | None,
+        typer.Option("--before", metavar="DATE", help="Remove the calls made before this."),
+    ] = None,
+    keep: Annotated[
+        int | None,
+        typer.Option("--keep", metavar="N", min=0, help="Remove all but the last N calls."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Tell what would be removed, and remove nothing.")
+    ] = False,
+) -> None:
+    """Remove old calls. Nothing else in the folder is touched, damaged files neither.
+
+    The baseline of alarms goes with the calls that it was in; the next looks take its place.
+    """
+    history = _opened(folder)
+    for line in pruned_said(
+        history.prune(before=before, keep=keep, dry_run=dry_run), dry_run=dry_run
+    ):
+        typer.echo(line)
+
+
+@app.command("page")
+def page(
+    folder: Folder,
+    html: Annotated[
+        Path, typer.Option("--html", metavar="FILE", help="The page to write.", show_default=False)
+    ],
+    baseline: Baseline = None,
+    baseline_from: BaselineFrom = None,
+    false_alarms_per_year: FalseAlarms = None,
+    looks_per_year: LooksPerYear = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Write a page with the series: intervals, alarms, shifts, audits, changes of model."""
+    check_output(html, inputs=[folder], overwrite=overwrite, ours=is_page)
+    history = _opened(folder)
+    limits = history.limits(
+        baseline=baseline,
+        baseline_from=baseline_from,
+        false_alarms_per_year=false_alarms_per_year,
+        looks_per_year=looks_per_year,
+    )
+    from quantshift.history.page import render_page
+
+    content = render_page(history, limits).encode()
+    write_output(html, content, inputs=[folder], overwrite=overwrite, ours=is_page)
+    typer.echo(f"page in {html}")
+
+
+def _opened(folder: Path) -> History:
+    history = History.open(folder, must_exist=True)
+    if not history.calls():
+        raise UserError(f"{folder} has no calls; `quantshift quantify --history` appends them")
+    return history
+
+
+def _tell_problems(history: History) -> None:
+    problems = history.problems()
+    for problem in problems:
+        typer.echo(f"damaged: {problem}", err=True)
+    if problems:
+        raise typer.Exit(1)
+
+
+def _is_export(path: Path) -> bool:
+    beginning = head(path)
+    return beginning.startswith((CSV_HEADER.encode(), b'{\n  "format": 1,\n  "calls": ['))

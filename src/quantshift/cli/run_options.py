@@ -1,0 +1,39 @@
+"""Options that the verbs on experiments have in common."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class Profile(StrEnum):
+    """How large an experiment is."""
+
+    PAPER = "paper"
+    QUICK = "quick"
+
+
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", "-j", help="Worker processes (default: all cores).", min=1),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster", metavar="ADDRESS", help="Run on this dask.distributed scheduler instead."
+    ),
+]
+Redo = Annotated[
+    str | None,
+    typer.Option(
+        "--redo", metavar="failed|all|METHOD", help="Compute this again (default: nothing)."
+    ),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Override a value in the experiments, e.g. --set shift.train_size=1000.",
+    ),
+]

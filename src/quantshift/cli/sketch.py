@@ -1,0 +1,177 @@
+"""`quantshift sketch`: rows to counts of scores, where the rows are."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from quantshift.cli.progress import item_progress
+from quantshift.cli.shared_options import OUTPUT, TABLES, Overwrite, names
+from quantshift.errors import UserError
+from quantshift.files import check_output
+from quantshift.nouns import counted
+
+MERGE = "merge"
+"""In place of the first file: the files are sketches to be added up."""
+
+
+def sketch(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="FILE...",
+            help="Tables: files, patterns such as 'day-*.parquet', folders, or a table in a "
+            "database (duckdb:///scores.db?table=NAME, postgresql://HOST/DB?table=NAME). Or the "
+            "word merge, and sketches.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="The sketch (Parquet).", rich_help_panel=OUTPUT
+        ),
+    ] = None,
+    score: Annotated[
+        str | None,
+        typer.Option(
+            "--score",
+            metavar="COLUMN",
+            help="The probability of the second of two classes.",
+            rich_help_panel=TABLES,
+        ),
+    ] = None,
+    posteriors: Annotated[
+        str | None,
+        typer.Option(
+            "--posteriors",
+            metavar="a,b,c",
+            help="Instead: a column of probabilities for each class.",
+            rich_help_panel=TABLES,
+        ),
+    ] = None,
+    batch: Annotated[
+        str | None,
+        typer.Option(
+            "--batch",
+            metavar="COLUMN",
+            help="Column of days, sites or the like: each of its values is a sample.",
+            rich_help_panel=TABLES,
+        ),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            metavar="a,b",
+            help="Count by these columns too; the test for shift looks at their mix.",
+            rich_help_panel=TABLES,
+        ),
+    ] = None,
+    label: Annotated[
+        str | None,
+        typer.Option(
+            "--label",
+            metavar="COLUMN",
+            help="Column of the true classes, for a sketch to fit methods on.",
+            rich_help_panel=TABLES,
+        ),
+    ] = None,
+    bins: Annotated[
+        bool,
+        typer.Option(
+            "--bins", help="Count by cells even if scores are few.", rich_help_panel=TABLES
+        ),
+    ] = False,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="Dask scheduler whose workers count; they must see the files.",
+            rich_help_panel=TABLES,
+        ),
+    ] = None,
+    sql: Annotated[
+        str | None,
+        typer.Option(
+            "--sql",
+            metavar="duckdb|postgres|bigquery|snowflake|spark",
+            help="Print the query that makes the same counts in a database.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            "--table", metavar="NAME", help="With --sql: the table.", rich_help_panel=OUTPUT
+        ),
+    ] = None,
+    overwrite: Overwrite = False,
+) -> None:
+    """Reduce scores to counts: a few kB for each batch, all that `quantify --sketch` needs.
+
+    Every row is counted, those without a usable score too. Sketches of parts are merged by adding:
+    the result does not depend on the order or the parts.
+
+    Examples:
+
+        quantshift sketch 'scores/*.parquet' --score p_spam --batch day --out week.parquet
+
+        quantshift sketch labelled.csv --score p_spam --label spam --out training.parquet
+
+        quantshift sketch merge week-1.parquet week-2.parquet --out weeks.parquet
+
+        quantshift sketch --sql snowflake --table scores --score p_spam --batch day
+
+        quantshift quantify --sketch weeks.parquet --train-sketch training.parquet
+    """
+    given = list(files or ())
+    columns: dict[str, Any] = {
+        "score": score,
+        "posteriors": names(posteriors),
+        "batch": batch,
+        "by": names(by),
+        "label": label,
+    }
+    if sql is not None:
+        _print_query(sql, table, given, columns)
+        return
+    if out is None:
+        raise UserError("name the file of the sketch", arguments=["out"])
+    if not given:
+        raise UserError("name the tables to count")
+    from quantshift.sketches.sketch_table import is_sketch, load_sketch
+
+    merging = given[0] == MERGE
+    inputs = given[1:] if merging else given
+    if not inputs:
+        raise UserError("name the sketches to merge")
+    check_output(out, inputs=inputs, overwrite=overwrite, ours=is_sketch)
+    if merging:
+        if any(columns.values()):
+            raise UserError("sketches have their columns already: merge takes none")
+        first, *rest = [load_sketch(name) for name in inputs]
+        made = first.merge(*rest)
+    else:
+        from quantshift.sketches.making import sketch as make
+
+        with item_progress(Console(stderr=True)) as progress:
+            made = make(inputs, bins=bins, cluster=cluster, progress=progress, **columns)
+    made.save(out, overwrite=overwrite)
+    typer.echo(f"{made.n_rows:,} rows in {counted(len(made.batches), 'batch', 'batches')}")
+    for reason, n in made.left_out.items():
+        typer.echo(f"Warning  {n:,} rows left out: {reason}")
+    kind = "scores as they are" if made.is_exact else "cells"
+    typer.echo(f"sketch in {out}: {made.table.height:,} {kind}, {out.stat().st_size:,} bytes")
+
+
+def _print_query(
+    dialect: str, table: str | None, files: list[str], columns: dict[str, Any]
+) -> None:
+    if files or table is None:
+        raise UserError("a query is for a table in a database: name it", arguments=["table"])
+    from quantshift.sketches.sql import sketch_sql
+
+    typer.echo(sketch_sql(dialect, table, **columns))

@@ -1,0 +1,127 @@
+"""Tables in databases, by URL: `duckdb:///file.db?table=scores`, `postgresql://...?table=scores`.
+
+Both drivers speak Arrow, so that columns arrive with their types and in batches. PostgreSQL's is
+ADBC's, which comes without other packages and reads several times faster than one that makes Python
+objects of every row.
+"""
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
+
+import polars as pl
+import pyarrow as pa
+
+from quantshift.data.chunks import Chunk, OpenTable, check_names, polars_frame
+from quantshift.data.typed_tables import plain
+from quantshift.errors import DataError, UserError
+
+SCHEMES = {"duckdb": "duckdb", "postgresql": "postgres", "postgres": "postgres"}
+"""Of the URLs, and the databases they are of."""
+
+BATCH_ROWS = 65_536
+
+
+def is_database(source: Any) -> bool:
+    """Whether a source is the URL of a table in a database."""
+    return isinstance(source, str) and source.partition("://")[0] in SCHEMES and "://" in source
+
+
+def shown(url: str) -> str:
+    """A URL as it may be shown: without a password."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+def table_of(url: str) -> tuple[str, str]:
+    """The database ("duckdb" or "postgres") and the quoted name of the table of a URL."""
+    parts = urlsplit(url)
+    named = dict(parse_qsl(parts.query)).get("table", "")
+    if not named:
+        raise UserError(f"{shown(url)}: name the table, as in ?table=scores behind the URL")
+    quoted = ".".join('"' + name.replace('"', '""') + '"' for name in named.split("."))
+    return SCHEMES[parts.scheme], quoted
+
+
+def database_table(url: str) -> OpenTable:
+    """The table of a URL, to be read in chunks."""
+    _, table = table_of(url)
+    name = shown(url)
+    with _batches(url, f"SELECT * FROM {table} LIMIT 0") as reader:
+        schema = reader.schema
+    check_names(name, schema.names)
+    empty = [polars_frame(pa.table([[]], schema=pa.schema([field]))) for field in schema]
+    types = {column.columns[0]: plain(column).dtypes[0] for column in empty}
+    nested = frozenset(field.name for field in schema if pa.types.is_nested(field.type))
+
+    def read(wanted: Sequence[str]) -> Generator[Chunk]:
+        columns = ", ".join('"' + column.replace('"', '""') + '"' for column in wanted)
+        first = 1
+        with _batches(url, f"SELECT {columns} FROM {table}") as reader:
+            for batch in reader:
+                if len(batch):
+                    yield Chunk(first, plain(polars_frame(batch)).select(wanted))
+                    first += len(batch)
+
+    return OpenTable(name, tuple(schema.names), types, read, nested)
+
+
+def query_database(url: str, query: str) -> pl.DataFrame:
+    """What a query returns."""
+    with _batches(url, query) as reader:
+        return plain(polars_frame(reader.read_all()))
+
+
+@contextmanager
+def _batches(url: str, query: str) -> Iterator[pa.RecordBatchReader]:
+    """The batches of what a query returns; errors of the database are told in a line."""
+    with _explained(url), closing(_connection(url)) as connection:
+        if SCHEMES[urlsplit(url).scheme] == "duckdb":
+            yield connection.sql(query).to_arrow_reader(BATCH_ROWS)
+            return
+        with closing(connection.cursor()) as cursor:
+            cursor.execute(query)
+            yield cursor.fetch_record_batch()
+
+
+def _connection(url: str) -> Any:
+    parts = urlsplit(url)
+    if SCHEMES[parts.scheme] == "duckdb":
+        duckdb = _driver("duckdb", url)
+        # Three slashes before a relative path, four before one from the root.
+        path = Path(unquote(parts.path.removeprefix("/")))
+        if not path.is_file():
+            raise DataError(f"{shown(url)}: there is no file {str(path)!r}")
+        return duckdb.connect(str(path), read_only=True)
+    driver = _driver("adbc_driver_postgresql.dbapi", url)
+    rest = [(key, value) for key, value in parse_qsl(parts.query) if key != "table"]
+    return driver.connect(urlunsplit(parts._replace(query=urlencode(rest))))
+
+
+def _driver(module: str, url: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"{shown(url)}: reading from a database needs its driver; install it with: pip "
+            "install 'quantshift[warehouse]'"
+        ) from error
+
+
+@contextmanager
+def _explained(url: str) -> Iterator[None]:
+    """Errors of the database as one of ours."""
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:
+        # The drivers have no base class in common, and are known by where they come from.
+        if type(error).__module__.split(".")[0] not in ("duckdb", "_duckdb", "adbc_driver_manager"):
+            raise
+        told = " ".join(str(error).split())[:300]
+        raise DataError(f"{shown(url)}: {told}") from error

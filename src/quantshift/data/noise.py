@@ -1,0 +1,107 @@
+"""Features with Gaussian noise: noisy copies of the rows of a data set, made as they are needed.
+
+A copy is told by a number: a row's number plus a multiple of the number of rows, one for each
+strength of the noise. The noise of a copy depends on the seed, the strength and the row alone, so
+that it is the same in every sample and whatever else is asked for with it.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, hstack, issparse
+
+from quantshift.data.dataset import Dataset
+from quantshift.data.preparation import BLOCK_ROWS, TableColumns, TableView
+from quantshift.errors import DataError
+from quantshift.features.counts import CountMatrix
+from quantshift.features.view import MatrixView, View
+from quantshift.seeding import generator
+from quantshift.types import Indices
+
+
+def check_noise_possible(dataset: Dataset) -> None:
+    """Refuse data without numeric features."""
+    features = dataset.features
+    if isinstance(features, CountMatrix):
+        what = "texts, whose words are counts"
+    elif features is None:
+        what = "posteriors, and no features"
+    elif isinstance(features, TableColumns) and not features.number_names:
+        what = "no column of numbers"
+    elif isinstance(features, MatrixView) and issparse(features.matrix):
+        what = "a sparse matrix"
+    else:
+        return
+    raise DataError(
+        f"noise is added to numeric features, and {dataset.title} has {what}; take a table or a "
+        "matrix of numbers"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyView:
+    """A view of rows and of their noisy copies.
+
+    scales: standard deviation of each feature that gets noise, the first ones of the matrix; the
+        others (levels of categories, indicators of gaps) stay.
+    strengths: of the copies so far, in the order of their numbers; the first are the rows.
+    """
+
+    view: View
+    n_rows: int
+    scales: NDArray[np.float64]
+    seed: int
+    strengths: list[float] = field(default_factory=lambda: [0.0])
+
+    @classmethod
+    def fit(cls, view: View, rows: Indices, n_rows: int, *, seed: int) -> Self:
+        """From the training rows of a data set of `n_rows`."""
+        if isinstance(view, TableView):  # whose numbers are standardised
+            return cls(view, n_rows, np.ones(len(view.table.number_names)), seed)
+        return cls(view, n_rows, np.asarray(view.transform(rows)).std(axis=0), seed)
+
+    def copies(self, rows: Indices, strength: float) -> Indices:
+        """The numbers of the copies of the rows with noise of this strength."""
+        if strength not in self.strengths:
+            self.strengths.append(strength)
+        return rows + self.n_rows * self.strengths.index(strength)
+
+    def transform(self, rows: ArrayLike) -> Any:
+        """The feature matrix of the rows and copies, (n_rows, n_features)."""
+        chosen = np.asarray(rows)
+        plain = self.view.transform(chosen % self.n_rows)
+        noise = self._noise(chosen)
+        if noise is None:
+            return plain
+        if issparse(plain):
+            unchanged = csr_array((noise.shape[0], plain.shape[1] - noise.shape[1]))
+            return csr_array(plain + hstack([csr_array(noise), unchanged], format="csr"))
+        noisy = np.array(plain, dtype=np.float64)
+        noisy[:, : noise.shape[1]] += noise
+        return noisy
+
+    def scores(self, rows: ArrayLike, coef: ArrayLike, intercept: ArrayLike) -> NDArray[np.float64]:
+        """Scores of the rows and copies under k linear models (n_features, k), (n_rows, k)."""
+        chosen, weights = np.asarray(rows), np.asarray(coef)
+        scores = np.empty((len(chosen), weights.shape[1]))
+        for start in range(0, len(chosen), BLOCK_ROWS):
+            block = slice(start, start + BLOCK_ROWS)
+            scores[block] = self.transform(chosen[block]) @ weights + np.asarray(intercept)
+        return scores
+
+    def _noise(self, chosen: Indices) -> NDArray[np.float64] | None:
+        """What is added to the first features of each row; None if nothing is."""
+        copies = np.flatnonzero(chosen >= self.n_rows)
+        if not len(copies):
+            return None
+        noise = np.zeros((len(chosen), len(self.scales)))
+        for place in copies.tolist():
+            number, row = divmod(int(chosen[place]), self.n_rows)
+            strength = self.strengths[number]
+            rng = generator(self.seed, purpose="noise", strength=strength, row=row)
+            noise[place] = strength * self.scales * rng.standard_normal(len(self.scales))
+        if isinstance(self.view, TableView):
+            noise[np.isnan(self.view.table.numbers[chosen % self.n_rows])] = 0  # gaps stay gaps
+        return noise

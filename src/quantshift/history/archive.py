@@ -1,0 +1,293 @@
+"""A history: what `quantify` found call by call, as series with alarms."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from quantshift.errors import UserError
+from quantshift.history import store
+from quantshift.history.control import FEWEST_BASELINE, level_per_look
+from quantshift.history.dates import moment_of
+from quantshift.history.record import FORMAT, Call, Limits
+from quantshift.history.series import Control, Point, Series, controls_of, same_classes, series_of
+from quantshift.history.store import Problem, StoredCall
+from quantshift.own_data.frames import as_frame
+from quantshift.own_data.result import Quantification
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """A look at which the average of a class left its limits.
+
+    model_changed: whether another model estimated than at the first look of the baseline.
+    """
+
+    batch: str
+    label: str
+    shown: str
+    smoothed: float
+    centre: float
+    low: float
+    high: float
+    model_changed: bool
+
+
+@dataclass(frozen=True, repr=False)
+class History:
+    """The history in a folder; `open` it.
+
+    Every question reads the folder as it is then: other processes may append meanwhile.
+    """
+
+    path: Path
+
+    @classmethod
+    def open(cls, folder: str | Path, *, must_exist: bool = False) -> "History":
+        """The history in a folder; a folder that is not there is made by the first `append`."""
+        path = Path(folder)
+        if path.exists():
+            store.check_kind(path)
+        elif must_exist:
+            raise UserError(f"{path} does not exist; `quantify` with a history makes it")
+        return cls(path)
+
+    def check(self) -> None:
+        """Refuse, before the work, a place to which nothing can be appended."""
+        store.check_place(self.path)
+
+    def append(
+        self,
+        result: Quantification,
+        *,
+        at: str | datetime | None = None,
+        conditions: Sequence[str] = (),
+        limits: Limits | None = None,
+    ) -> Call:
+        """Keep what an answer of `quantify` says of its batches.
+
+        at: the time of the call, if not now. conditions: bounds on shares ("spam>0.05"), which the
+        page shows. limits: how alarms are raised, if not as in the call before.
+        """
+        store.check_place(self.path)
+        before = self.calls()
+        if before and set(before[-1].classes) != set(result.classes):
+            raise UserError(
+                f"{self.path} is a history of the classes {', '.join(before[-1].classes)}, and "
+                f"this result has {', '.join(result.classes)}; name another folder",
+                arguments=["history"],
+            )
+        chosen = limits or (before[-1].limits if before else Limits())
+        _check(chosen)
+        time = datetime.now(UTC) if at is None else moment_of(at)
+        call = Call.of(result, time=time, conditions=conditions, limits=chosen)
+        store.append(self.path, call)
+        return call
+
+    def calls(self) -> list[Call]:
+        """All sound calls, in the order of their times."""
+        return [stored.call for stored in self._stored()]
+
+    def problems(self) -> list[Problem]:
+        """Files that are damaged, and calls of other classes than the last; they do not count."""
+        if not self.path.exists():
+            return []
+        found, problems = store.read(self.path)
+        kept = {id(call) for call in same_classes([stored.call for stored in found])}
+        return problems + [
+            Problem(stored.path, f"is of other classes ({', '.join(stored.call.classes)})")
+            for stored in found
+            if id(stored.call) not in kept
+        ]
+
+    def series(self) -> list[Series]:
+        """The looks that count, by what the names of the batches have in common."""
+        return series_of(self.calls())
+
+    def limits(self, **changed: Any) -> Limits:
+        """How alarms are raised: as in the last call, but for what is changed (and not None)."""
+        calls = self.calls()
+        own = calls[-1].limits if calls else Limits()
+        limits = replace(own, **{name: v for name, v in changed.items() if v is not None})
+        _check(limits)
+        return limits
+
+    def controls(self, limits: Limits | None = None) -> list[list[Control]]:
+        """The control charts of each series: one for each class, of two classes one in all."""
+        return controls_of(self.series(), limits or self.limits())
+
+    def alarms(self, call: Call | None = None, limits: Limits | None = None) -> list[Alarm]:
+        """The alarms that a call (default: the last) has raised.
+
+        They are of batches that no call had measured before, and of the newest of each series:
+        an old batch that is measured again does not raise its alarm again.
+        """
+        calls = self.calls()
+        if not calls:
+            return []
+        of = calls[-1] if call is None else call
+        chosen = limits or calls[-1].limits
+        series = series_of(calls)
+        return [
+            _alarm(one, control, i)
+            for one, controls in zip(series, controls_of(series, chosen), strict=True)
+            for control in controls
+            for i, (point, alarm) in enumerate(zip(one.points, control.alarms, strict=True))
+            if alarm and point.call == of and (not point.before or i == len(one.points) - 1)
+        ]
+
+    def records(self, limits: Limits | None = None) -> Iterator[dict[str, Any]]:
+        """The rows of `to_frame`: one for each look that counts and each class."""
+        series = self.series()
+        for one, controls in zip(series, controls_of(series, limits or self.limits()), strict=True):
+            charts = {control.label: control for control in controls}
+            for i, point in enumerate(one.points):
+                yield from _rows(one, point, i, charts)
+
+    def to_frame(self) -> Any:
+        """A data frame with a row per look and class: pandas if it is installed, else polars."""
+        rows = list(self.records())
+        if not rows:
+            raise UserError(f"{self.path} has no calls yet")
+        return as_frame(rows)
+
+    def to_csv(self) -> str:
+        """The rows of `to_frame` as CSV."""
+        from quantshift.history.rendering import render_csv
+
+        return render_csv(self)
+
+    def to_json(self) -> str:
+        """All calls in full as JSON, also what was measured again later."""
+        calls = [asdict(call) for call in self.calls()]
+        return json.dumps({"format": FORMAT, "calls": calls}, indent=2, ensure_ascii=False)
+
+    def prune(
+        self,
+        *,
+        before: str | datetime | None = None,
+        keep: int | None = None,
+        dry_run: bool = False,
+    ) -> list[Call]:
+        """Remove calls that were made before a time, or all but the last `keep`; returns them.
+
+        Nothing but the files of sound calls is removed. dry_run: only tell which.
+        """
+        if (before is None) == (keep is None):
+            raise UserError(
+                "say which calls to remove: those before a time, or all but the last few",
+                arguments=["before", "keep"],
+            )
+        if keep is not None and keep < 0:
+            raise UserError(f"keep 0 calls or more, got {keep}", arguments=["keep"])
+        stored = self._stored()
+        if before is not None:
+            limit = moment_of(before)
+            old = [one for one in stored if moment_of(one.call.time) < limit]
+        else:
+            old = stored[: max(len(stored) - (keep or 0), 0)]
+        # The oldest first: a kill leaves what a smaller prune would have left.
+        for one in () if dry_run else old:
+            store.remove(one)
+        return [one.call for one in old]
+
+    def plot(
+        self, label: str | None = None, *, series: str | None = None, ax: "Axes | None" = None
+    ) -> "Axes":
+        """The share of a class over time, with intervals, limits and alarms.
+
+        label: the class (default: the headline); series: its name, if there are several.
+        """
+        from quantshift.history.plotting import plot_series
+
+        return plot_series(self, label, series, ax)
+
+    def __repr__(self) -> str:
+        """The newest looks in a few lines."""
+        from quantshift.history.rendering import short_text
+
+        return short_text(self)
+
+    def _repr_html_(self) -> str:
+        """A small table for notebooks."""
+        from quantshift.history.rendering import short_table
+
+        return short_table(self)
+
+    def _stored(self) -> list[StoredCall]:
+        return store.read(self.path)[0] if self.path.exists() else []
+
+
+def _check(limits: Limits) -> None:
+    if limits.baseline < FEWEST_BASELINE:
+        raise UserError(
+            f"a baseline has {FEWEST_BASELINE} looks or more, got {limits.baseline}",
+            arguments=["baseline"],
+        )
+    if limits.baseline_from is not None:
+        moment_of(limits.baseline_from)
+    rate = 1.0 if limits.looks_per_year is None else limits.looks_per_year
+    level_per_look(limits.false_alarms_per_year, rate)
+
+
+def _alarm(series: Series, control: Control, i: int) -> Alarm:
+    point = series.points[i]
+    smoothed, low, high = control.smoothed[i], control.low[i], control.high[i]
+    assert smoothed is not None
+    assert low is not None
+    assert high is not None
+    assert control.centre is not None
+    assert control.first is not None
+    return Alarm(
+        batch=point.look.name,
+        label=control.label,
+        shown=point.call.names.get(control.label, control.label),
+        smoothed=smoothed,
+        centre=control.centre,
+        low=low,
+        high=high,
+        model_changed=point.call.model.digest != series.points[control.first].call.model.digest,
+    )
+
+
+def _rows(
+    series: Series, point: Point, i: int, charts: dict[str, Control]
+) -> Iterator[dict[str, Any]]:
+    look, call = point.look, point.call
+    for share in look.shares:
+        control = charts.get(share.label)
+        yield {
+            "series": series.name,
+            "date": point.moment.isoformat(),
+            "batch": look.name,
+            "items": look.n_items,
+            "left_out": look.left_out,
+            "class": share.label,
+            "estimate": share.estimate,
+            "low": share.low,
+            "high": share.high,
+            "level": call.level,
+            "limits_are": look.limits_are,
+            "can_be_estimated": look.can_be_estimated,
+            "changed": share.label in look.changed,
+            "shift": look.shift,
+            "p_value": look.p_value,
+            "unreliable": look.unreliable,
+            "labelled": 0 if look.audit is None else look.audit.n_labelled,
+            "audit_contradicts": None if look.audit is None else look.audit.contradicts,
+            "smoothed": None if control is None else control.smoothed[i],
+            "control_low": None if control is None else control.low[i],
+            "control_high": None if control is None else control.high[i],
+            "alarm": None if control is None else control.alarms[i],
+            "method": call.model.method,
+            "model": call.model.digest,
+            "model_changed": series.is_model_change(i),
+            "measured": call.time,
+            "measured_before": point.before,
+            "version": call.version,
+        }

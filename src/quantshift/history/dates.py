@@ -1,0 +1,67 @@
+"""The date in the name of a batch, and the series that the batch belongs to."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from quantshift.errors import UserError
+
+ANY = "*"
+"""Stands for the date in the name of a series."""
+
+_DAY = re.compile(
+    r"(?<!\d)(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})"
+    r"(?:[T _](?P<hour>\d{2})(?:[:h]?(?P<minute>\d{2}))?(?::\d{2}(?:\.\d+)?)?Z?)?(?!\d)"
+)
+_WEEK = re.compile(r"(?<!\d)(?P<year>\d{4})-?W(?P<week>\d{2})(?!\d)")
+_MONTH = re.compile(r"(?<!\d)(?P<year>\d{4})-(?P<month>\d{2})(?!\d|-\d)")
+_DIGITS = re.compile(r"(?<!\d)(?P<year>(?:19|20)\d{2})(?P<month>\d{2})(?P<day>\d{2})(?!\d)")
+_YEAR = re.compile(r"(?P<year>(?:19|20)\d{2})")
+
+
+def dated(name: str) -> tuple[str, datetime | None]:
+    """The series of a batch, which is its name with * for the date, and when the batch begins.
+
+    >>> dated("posts-2026-03-02.csv")
+    ('posts-*.csv', datetime.datetime(2026, 3, 2, 0, 0, tzinfo=datetime.timezone.utc))
+    >>> dated("2026-W10")[0], dated("north")
+    ('*', ('north', None))
+    """
+    for found, moment in _candidates(name):
+        return f"{name[: found.start()]}{ANY}{name[found.end() :]}", moment
+    return name, None
+
+
+def moment_of(time: str | datetime) -> datetime:
+    """A time or a date, of UTC unless it says otherwise.
+
+    >>> moment_of("2026-03-02").isoformat()
+    '2026-03-02T00:00:00+00:00'
+    """
+    try:
+        moment = datetime.fromisoformat(time) if isinstance(time, str) else time
+    except ValueError:
+        raise UserError(f"{time!r} is no time; write 2026-03-02, or 2026-03-02T06:00:00") from None
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def _candidates(name: str) -> Iterator[tuple[re.Match[str], datetime]]:
+    for pattern in (_DAY, _WEEK, _DIGITS, _MONTH):
+        for found in pattern.finditer(name):
+            moment = _moment(found)
+            if moment is not None:
+                yield found, moment
+    if whole := _YEAR.fullmatch(name):
+        yield whole, datetime(int(whole["year"]), 1, 1, tzinfo=UTC)
+
+
+def _moment(found: re.Match[str]) -> datetime | None:
+    parts = {name: int(value) for name, value in found.groupdict().items() if value is not None}
+    try:
+        if "week" in parts:
+            moment = datetime.fromisocalendar(parts["year"], parts["week"], 1)
+        else:
+            moment = datetime(**{"month": 1, "day": 1, **parts})  # type: ignore[arg-type]
+    except ValueError:
+        return None
+    return moment.replace(tzinfo=UTC)

@@ -1,0 +1,249 @@
+"""A history as one self-contained web page: the series with intervals, limits, marks and alarms."""
+
+from typing import TYPE_CHECKING, Any
+
+from quantshift.errors import UserError
+from quantshift.history.rendering import (
+    MARKS,
+    alarm_said,
+    average_said,
+    batch_said,
+    control_said,
+    look_marks,
+)
+from quantshift.history.series import Control, Series, controls_of
+from quantshift.nouns import counted
+from quantshift.own_data.conditions import Condition
+from quantshift.own_data.rendering import estimate_said
+from quantshift.own_data.result import RANGE
+from quantshift.own_data.words import limits as limits_said
+from quantshift.own_data.words import one_line, percent, shortened
+from quantshift.report.page.shell import render_shell
+
+if TYPE_CHECKING:
+    from quantshift.history.archive import History
+    from quantshift.history.record import Call, Limits
+
+OWN_DATA = "quantshift.own_data"
+LONGEST_LABEL = 30
+
+
+def render_page(history: "History", limits: "Limits | None" = None) -> str:
+    """The page as one string of HTML."""
+    calls = history.calls()
+    if not calls:
+        raise UserError(f"{history.path} has no calls yet")
+    chosen = limits or history.limits()
+    series = history.series()
+    charts = controls_of(series, chosen)
+    last = calls[-1]
+    lead = _shown(last, last.headline)
+    return render_shell(
+        __package__,
+        look_of=[OWN_DATA],
+        charts_of=OWN_DATA,
+        title=f"“{lead}” over time",
+        lead=_lead(series, charts, last),
+        numbers=_numbers(series, charts, last, len(calls)),
+        classes=[(label, _shown(last, label)) for label in last.classes],
+        headline=last.headline,
+        newest=_newest(series),
+        series=[_series(one, controls, last) for one, controls in zip(series, charts, strict=True)],
+        alarms=[f"{alarm_said(alarm)}." for alarm in history.alarms(limits=chosen)],
+        warnings=[str(problem) for problem in history.problems()],
+        legend=[(mark, said) for mark, said in MARKS.items() if mark in _all_marks(series, charts)],
+        models=_models(calls),
+        facts=_facts(calls, charts, chosen),
+        level=f"{100 * last.level:g}%",
+        data=_chart_data(series, charts, last),
+    )
+
+
+def _lead(series: list[Series], charts: list[list[Control]], last: "Call") -> str:
+    newest = _newest(series)
+    one, controls = series[newest], charts[newest]
+    point = one.points[-1]
+    share = point.share(last.headline)
+    said = (
+        f"{estimate_said(share)} of the {counted(point.look.n_items, 'item')} in "
+        f"{batch_said(point)} are “{_shown(last, last.headline)}” "
+        f"({limits_said(share.low, share.high)})."
+    )
+    control = next((c for c in controls if c.label == last.headline), None)
+    if control is None or control.centre is None:
+        return f"{said} {_sentence(control_said(controls[0]))}"
+    state = (
+        "The moving average is beyond its limits: this is more than chance and usual variation."
+        if control.alarms[-1]
+        else "The moving average is within its limits."
+    )
+    return f"{said} {state}"
+
+
+def _numbers(
+    series: list[Series], charts: list[list[Control]], last: "Call", n_calls: int
+) -> list[tuple[str, str]]:
+    newest = _newest(series)
+    one, controls = series[newest], charts[newest]
+    share = one.points[-1].share(last.headline)
+    control = next((c for c in controls if c.label == last.headline), controls[0])
+    usual = "?" if control.centre is None else percent(control.centre)
+    n_alarms = sum(sum(own.alarms) for own in controls)
+    return [
+        (f"newest share of {_shown(last, last.headline)}", estimate_said(share)),
+        ("usual", usual),
+        ("looks that alarm", f"{n_alarms:,}"),
+        ("calls", f"{n_calls:,}"),
+    ]
+
+
+def _newest(series: list[Series]) -> int:
+    """The place of the series whose last look is the newest."""
+    return max(range(len(series)), key=lambda place: series[place].points[-1].moment)
+
+
+def _series(one: Series, controls: list[Control], last: "Call") -> dict[str, Any]:
+    by_label = {control.label: control for control in controls}
+    rows = []
+    for i, point in reversed(list(enumerate(one.points))):
+        marks = look_marks(one, by_label.get(last.headline, controls[0]), i)
+        shares = [point.share(label) for label in last.classes]
+        rows.append(
+            {
+                "name": batch_said(point),
+                "n_items": f"{point.look.n_items:,}",
+                "shares": [(estimate_said(s), limits_said(s.low, s.high)) for s in shares],
+                "average": average_said(by_label.get(last.headline), i),
+                "marks": marks,
+                "model": point.call.model.digest[:8],
+                "measured": point.call.time[:16].replace("T", " "),
+            }
+        )
+    said = [
+        control_said(own)
+        if len(controls) == 1
+        else f"{_shown(last, own.label)}: {control_said(own)}"
+        for own in controls
+    ]
+    return {"name": shortened(one.name), "rows": rows, "control": [_sentence(s) for s in said]}
+
+
+def _all_marks(series: list[Series], charts: list[list[Control]]) -> set[str]:
+    return {
+        mark
+        for one, controls in zip(series, charts, strict=True)
+        for control in controls
+        for i in range(len(one.points))
+        for mark in look_marks(one, control, i)
+    }
+
+
+def _models(calls: list["Call"]) -> list[tuple[str, str, str]]:
+    """Each model at the call that used it first."""
+    first: dict[str, Call] = {}
+    for call in calls:
+        first.setdefault(call.model.digest, call)
+    return [
+        (
+            call.time[:16].replace("T", " "),
+            digest[:8],
+            f"{call.model.method}, {call.model.classifier}"
+            + (
+                f"; {call.model.n_items:,} rows of {shortened(call.model.trained_on)}"
+                if call.model.n_items
+                else ""
+            ),
+        )
+        for digest, call in first.items()
+    ]
+
+
+def _facts(
+    calls: list["Call"], charts: list[list[Control]], limits: "Limits"
+) -> list[tuple[str, str]]:
+    start = "" if limits.baseline_from is None else f" from {limits.baseline_from}"
+    said = [control.false_alarms_per_year for own in charts for control in own]
+    known = [number for number in said if number is not None]
+    facts = [
+        ("calls", f"{len(calls):,}, the last at {calls[-1].time[:16].replace('T', ' ')} UTC"),
+        ("baseline", f"{limits.baseline} looks{start}"),
+        ("asked for", f"{limits.false_alarms_per_year:g} looks a year that alarm by chance"),
+    ]
+    if known:
+        facts.append(
+            ("limits give", f"{sum(known):.2g} a year, of all series and classes together")
+        )
+    return [*facts, ("versions", ", ".join(sorted({call.version for call in calls})))]
+
+
+def _chart_data(series: list[Series], charts: list[list[Control]], last: "Call") -> dict[str, Any]:
+    """What the chart needs. Names are on one line: Vega's expressions cannot hold a break."""
+    return {
+        "classes": [one_line(label) for label in last.classes],
+        "headline": one_line(last.headline),
+        "newest": _newest(series),
+        "names": {one_line(label): _shown(last, label) for label in last.classes},
+        "thresholds": _thresholds(last),
+        "series": [
+            _chart_series(one, {control.label: control for control in controls}, last)
+            for one, controls in zip(series, charts, strict=True)
+        ],
+    }
+
+
+def _chart_series(one: Series, controls: dict[str, Control], last: "Call") -> dict[str, Any]:
+    looks: dict[str, list[dict[str, Any]]] = {}
+    for label in last.classes:
+        control = controls.get(label)
+        looks[one_line(label)] = [
+            {
+                "date": point.moment.isoformat(),
+                "batch": one_line(batch_said(point)),
+                "items": point.look.n_items,
+                "share": point.share(label).estimate,
+                "low": point.share(label).low,
+                "high": point.share(label).high,
+                "limits": point.look.limits_are,
+                "range": point.look.limits_are == RANGE,
+                "shift": bool(point.look.shift),
+                "audited": point.look.audit is not None,
+                "marks": ", ".join(look_marks(one, control, i)),
+                "new_model": one.is_model_change(i),
+                "model": point.call.model.digest[:8],
+                "smoothed": None if control is None else control.smoothed[i],
+                "control_low": None if control is None else control.low[i],
+                "control_high": None if control is None else control.high[i],
+                "alarm": control is not None and control.alarms[i],
+            }
+            for i, point in enumerate(one.points)
+        ]
+    centres = {one_line(label): control.centre for label, control in controls.items()}
+    return {"name": shortened(one.name), "looks": looks, "centres": centres}
+
+
+def _thresholds(last: "Call") -> list[dict[str, Any]]:
+    """The bounds that the last call was to fail at, of shares and of limits alike."""
+    known = {shown: label for label, shown in last.names.items()}
+    known |= {label: label for label in last.classes}
+    found = []
+    for text in last.conditions:
+        condition = Condition.parse(text)
+        name = condition.label
+        if name not in known:
+            name = name.rpartition(".")[0]
+        found.append(
+            {
+                "label": one_line(known.get(name, name)),
+                "bound": condition.bound,
+                "text": one_line(condition.text),
+            }
+        )
+    return found
+
+
+def _shown(call: "Call", label: str) -> str:
+    return shortened(call.names.get(label, label), LONGEST_LABEL)
+
+
+def _sentence(said: str) -> str:
+    return f"{said[:1].upper()}{said[1:]}."

@@ -1,0 +1,60 @@
+"""A series of a history as a matplotlib chart."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+
+from quantshift.errors import UserError, unknown_name
+from quantshift.history.series import controls_of
+from quantshift.own_data.words import shortened
+
+if TYPE_CHECKING:
+    from quantshift.history.archive import History
+
+
+def plot_series(history: "History", label: str | None, name: str | None, ax: Axes | None) -> Axes:
+    """Estimates with their intervals over time, the moving average in its limits, alarms."""
+    known = {one.name: one for one in history.series()}
+    if not known:
+        raise UserError(f"{history.path} has no calls yet")
+    if name is None and len(known) > 1:
+        raise UserError(f"{history.path} has several series; name one of {', '.join(known)}")
+    if name is not None and name not in known:
+        raise unknown_name("series", name, known)
+    series = known[name] if name is not None else next(iter(known.values()))
+    call = series.points[-1].call
+    lead = call.headline if label is None else label
+    if lead not in call.classes:
+        raise unknown_name("class", lead, call.classes)
+    if ax is None:
+        # Not pyplot's: a figure that nobody has to close.
+        ax = Figure(figsize=(8, 4), layout="constrained").subplots()
+    days = np.array([point.moment.replace(tzinfo=None) for point in series.points], "M8[s]")
+    shares = [point.share(lead) for point in series.points]
+    estimates = np.array([s.estimate for s in shares], dtype=float)
+    low, high = (np.array([getattr(s, side) for s in shares]) for side in ("low", "high"))
+    ax.vlines(days, low, high, color="C0", alpha=0.35, linewidth=4)
+    ax.plot(days, estimates, "o", color="C0", markersize=4, label="estimate")
+    controls = controls_of([series], history.limits())[0]
+    control = next((one for one in controls if one.label == lead), None)
+    if control is not None and control.centre is not None:
+        smoothed, lower, upper = (
+            np.array(values, dtype=float)
+            for values in (control.smoothed, control.low, control.high)
+        )
+        ax.axhline(control.centre, color="0.5", linewidth=1, linestyle="--")
+        ax.fill_between(days, lower, upper, color="0.5", alpha=0.2, linewidth=0)
+        ax.plot(days, smoothed, color="C1", label="moving average")
+        alarmed = np.array(control.alarms)
+        ax.plot(days[alarmed], smoothed[alarmed], "o", color="C3", label="alarm")
+    for i in range(1, len(days)):
+        if series.is_model_change(i):
+            ax.axvline(days[i], color="0.3", linewidth=1, linestyle=":")
+    ax.set_ylabel(f"share of {shortened(call.names.get(lead, lead), 30)}", parse_math=False)
+    ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+    ax.tick_params(axis="x", rotation=30)
+    ax.legend(frameon=False)
+    return ax

@@ -1,0 +1,215 @@
+"""What a history keeps of one call of `quantify`, as plain data and as bytes that never change."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from quantshift import __version__
+from quantshift.errors import DataError
+from quantshift.own_data.conditions import is_unreliable
+from quantshift.own_data.result import Batch, Quantification, Rows, Share
+from quantshift.plain_json import parse_json
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+FORMAT = 1
+"""Version of the layout of a call."""
+
+_MODEL_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How alarms are raised.
+
+    baseline: how many looks at the start of a series it is compared with; baseline_from: the first
+    day that counts (None: from the first look). false_alarms_per_year: of all series and classes
+    together. looks_per_year: None to take it from the dates of the batches.
+    """
+
+    baseline: int = 20
+    baseline_from: str | None = None
+    false_alarms_per_year: float = 1.0
+    looks_per_year: float | None = None
+
+
+@dataclass(frozen=True)
+class ModelSummary:
+    """Which model estimated, and what it was trained on.
+
+    digest: the same for models of the same classes, columns and method whose scores on held-out
+    training items are the same.
+    """
+
+    digest: str
+    method: str
+    classifier: str
+    trained_on: str
+    n_items: int
+    prevalence: Mapping[str, float]
+    accuracy: float | None
+
+
+@dataclass(frozen=True)
+class AuditSummary:
+    """What labels said of a batch."""
+
+    n_labelled: int
+    contradicts: bool
+
+
+@dataclass(frozen=True)
+class Look:
+    """One batch as one call found it.
+
+    shares: the estimates to use; unaudited: those of the method alone.
+    shift: whether more than the prevalence has changed; None where nothing was tested.
+    changed: classes whose share differs from that of the batch before it in the same call.
+    """
+
+    name: str
+    n_items: int
+    left_out: int
+    shares: tuple[Share, ...]
+    unaudited: tuple[Share, ...]
+    limits_are: str
+    can_be_estimated: bool
+    shift: bool | None
+    shift_kind: str | None
+    p_value: float | None
+    changed: tuple[str, ...]
+    unreliable: bool
+    needs_labels: bool
+    audit: AuditSummary | None
+
+
+@dataclass(frozen=True)
+class Call:
+    """What one call of `quantify` found.
+
+    time: when it was made (UTC, ISO 8601); version: of quantshift. conditions: bounds on shares
+    that it was to fail at ("spam>0.05"). rows: what became of the rows of each sample.
+    """
+
+    time: str
+    version: str
+    classes: tuple[str, ...]
+    headline: str
+    names: Mapping[str, str]
+    level: float
+    model: ModelSummary
+    looks: tuple[Look, ...]
+    rows: tuple[Rows, ...]
+    conditions: tuple[str, ...]
+    limits: Limits
+
+    @classmethod
+    def of(
+        cls,
+        result: Quantification,
+        *,
+        time: datetime,
+        conditions: Sequence[str] = (),
+        limits: Limits | None = None,
+    ) -> "Call":
+        """What is kept of an answer."""
+        return cls(
+            time=time.isoformat(),
+            version=__version__,
+            classes=result.classes,
+            headline=result.headline,
+            names=dict(result.names),
+            level=result.level,
+            model=_model(result),
+            looks=tuple(map(_look, result.batches)),
+            rows=result.sample_rows,
+            conditions=tuple(conditions),
+            limits=limits or Limits(),
+        )
+
+    def to_bytes(self) -> bytes:
+        """The call as JSON; the same call gives the same bytes."""
+        content = {"format": FORMAT, **asdict(self)}
+        text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
+        return f"{text}\n".encode()
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> "Call":
+        """The call that was written so; a DataError says what is wrong with it."""
+        try:
+            told = parse_json(content)
+        except ValueError as error:
+            raise DataError("is not JSON") from error
+        if not isinstance(told, dict):
+            raise DataError("is no record of a call")
+        version = told.pop("format", None)
+        if version != FORMAT:
+            raise DataError(f"has format {version}, this is {FORMAT}; upgrade quantshift")
+        # Imported here: it takes long, and a first call has nothing to read.
+        from pydantic import ValidationError
+
+        try:
+            return _calls().validate_json(json.dumps(told))
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"]))
+            raise DataError(f"is no record of a call ({place}: {first['msg']})") from error
+
+
+@cache
+def _calls() -> "TypeAdapter[Call]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Call)
+
+
+def _model(result: Quantification) -> ModelSummary:
+    told = result.training
+    identity: dict[str, Any] = {
+        "classes": result.classes,
+        "label": result.label,
+        "method": result.method,
+        "columns": [asdict(column) for column in result.used],
+        "classifier": told.classifier,
+        "n_items": told.n_items,
+        "prevalence": dict(told.prevalence),
+        "accuracy": told.accuracy,
+        "scores": {label: dict(shares) for label, shares in told.scores.items()},
+    }
+    text = json.dumps(identity, sort_keys=True)
+    return ModelSummary(
+        digest=hashlib.sha256(text.encode()).hexdigest()[:_MODEL_DIGITS],
+        method=result.method,
+        classifier=told.classifier,
+        trained_on=told.source,
+        n_items=told.n_items,
+        prevalence=dict(told.prevalence),
+        accuracy=told.accuracy,
+    )
+
+
+def _look(batch: Batch) -> Look:
+    shift = batch.shift
+    return Look(
+        name=batch.name,
+        n_items=batch.n_items,
+        left_out=batch.left_out,
+        shares=batch.shares,
+        unaudited=batch.unaudited,
+        limits_are=batch.limits_are,
+        can_be_estimated=batch.can_be_estimated,
+        shift=None if shift is None else shift.rejected,
+        shift_kind=None if shift is None else shift.kind,
+        p_value=None if shift is None else shift.p_value,
+        changed=batch.change,
+        unreliable=is_unreliable(batch),
+        needs_labels=batch.needs_labels,
+        audit=None
+        if batch.audit is None
+        else AuditSummary(batch.audit.n_labelled, batch.audit.contradicts),
+    )

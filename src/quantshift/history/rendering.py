@@ -1,0 +1,276 @@
+"""A history as text: its calls, its series, one line for a call, and a table for other programs."""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from quantshift.errors import unknown_name
+from quantshift.history.series import Control, Point, Series, controls_of
+from quantshift.nouns import counted
+from quantshift.own_data.notebook import few_lines, small_table
+from quantshift.own_data.rendering import aligned, estimate_said, headline_share, marks, shown
+from quantshift.own_data.result import RANGE, Quantification
+from quantshift.own_data.spreadsheet import escaped
+from quantshift.own_data.words import limits as limits_said
+from quantshift.own_data.words import one_line, percent, shortened
+
+if TYPE_CHECKING:
+    from quantshift.history.archive import Alarm, History
+    from quantshift.history.record import Call, Limits
+
+OK, ALARMED, FAILED = "ok", "ALARM", "FAILED"
+"""What the line of a call begins with."""
+
+CSV_HEADER = "series,date,batch,items,left_out,class,estimate,low,high,"
+"""How a table that `render_csv` made begins."""
+
+MARKS = {
+    "changed": "the share differs from the batch before it in the same call by more than chance",
+    "shift": "more than the prevalence has changed",
+    "range": "the limits are a range of what the assumptions allow, no confidence interval",
+    "unknown": "cannot be estimated",
+    "audited": "estimated with the help of labels, and they agree with the method",
+    "audit contradicts": "estimated with the help of labels, which contradict the method",
+    "new model": "another model than at the look before",
+    "alarm": "the moving average is beyond its limits",
+    "again": "measured more than once; the last counts",
+}
+"""What stands out about a look, and what it means."""
+
+_NAMES = ("series", "batch", "class")
+
+
+def summary_line(
+    result: Quantification, alarms: Sequence["Alarm"] = (), failed: Sequence[str] = ()
+) -> str:
+    """What a call found, in one line: the newest batch, what stands out, alarms and failures.
+
+    failed: the conditions that hold, in words.
+    """
+    batch = result.batches[-1]
+    share = headline_share(result, batch)
+    others = f" (last of {len(result.batches):,} batches)" if len(result.batches) > 1 else ""
+    found = (
+        f"{shortened(batch.name)}{others}: {shown(result, share.label)} {estimate_said(share)} "
+        f"({limits_said(share.low, share.high)}) of {counted(batch.n_items, 'item')}"
+    )
+    told = [found, *([", ".join(marks(batch))] if marks(batch) else [])]
+    told += [
+        _average_in_words(alarm) if alarm.batch == batch.name else alarm_said(alarm)
+        for alarm in alarms
+    ]
+    unknown = not all(one.can_be_estimated for one in result.batches)
+    state = ALARMED if alarms else FAILED if failed or unknown else OK
+    return one_line(f"{state} {'; '.join([*told, *failed])}")
+
+
+def alarm_said(alarm: "Alarm") -> str:
+    """An alarm in words."""
+    return f"{shortened(alarm.batch)}: alarm ({_average_in_words(alarm)})"
+
+
+def _average_in_words(alarm: "Alarm") -> str:
+    model = ", another model than in the baseline" if alarm.model_changed else ""
+    return (
+        f"moving average of {shortened(alarm.shown, 30)} {percent(alarm.smoothed)}, usually "
+        f"{percent(alarm.centre)}, limits {limits_said(alarm.low, alarm.high)}{model}"
+    )
+
+
+def appended_said(history: "History", alarms: Sequence["Alarm"]) -> str:
+    """What is told after a call was appended."""
+    told = [f"appended to {history.path} ({counted(len(history.calls()), 'call')})"]
+    charts = [control for controls in history.controls() for control in controls]
+    if alarms:
+        told += map(alarm_said, alarms)
+    elif charts and all(control.why_not for control in charts):
+        told.append(control_said(charts[0]))
+    else:
+        told.append("no alarm")
+    return "\n".join(f"{'History' if not i else '':9}{line}" for i, line in enumerate(told))
+
+
+def control_said(control: Control) -> str:
+    """What the control chart of a class rests on."""
+    if control.why_not:
+        return f"no limits yet: {control.why_not}"
+    assert control.centre is not None
+    assert control.false_alarms_per_year is not None
+    return (
+        f"mean of {control.n_baseline} looks {percent(control.centre)}; about "
+        f"{control.looks_per_year:.0f} looks a year, of which about "
+        f"{control.false_alarms_per_year:.2g} alarm by chance"
+    )
+
+
+def render_calls(calls: Sequence["Call"]) -> str:
+    """A line for each call."""
+    rows = [["made", "batches", "method", "model", "trained on", ""]]
+    for call in calls:
+        first, last = call.looks[0].name, call.looks[-1].name
+        which = shortened(first, 24) if len(call.looks) == 1 else f"{len(call.looks):,} batches"
+        told = "" if len(call.looks) == 1 else f"{shortened(first, 24)} to {shortened(last, 24)}"
+        source = f"{call.model.n_items:,} rows of {shortened(call.model.trained_on, 24)}"
+        trained = source if call.model.n_items else "nothing"
+        made = _minute(datetime.fromisoformat(call.time))
+        rows.append([made, which, call.model.method, call.model.digest[:8], trained, told])
+    return "\n".join(map(one_line, aligned(rows)))
+
+
+def render_series(history: "History", limits: "Limits", label: str | None = None) -> str:
+    """The series with their marks, and what the alarms rest on.
+
+    label: the class (default: the headline of the last call).
+    """
+    series = history.series()
+    lead = _label(series, label)
+    lines: list[str] = []
+    used: set[str] = set()
+    for one, controls in zip(series, controls_of(series, limits), strict=True):
+        control = next((c for c in controls if c.label == lead), None)
+        last = one.points[-1].call
+        lines += [f"{last.names.get(lead, lead)} in {one.name}"]
+        rows = [["batch", "items", "share", f"{100 * last.level:g}% interval", "average", ""]]
+        for i, point in enumerate(one.points):
+            told = look_marks(one, control, i)
+            used |= set(told)
+            share = point.share(lead)
+            rows.append(
+                [
+                    batch_said(point),
+                    f"{point.look.n_items:,}",
+                    estimate_said(share),
+                    limits_said(share.low, share.high),
+                    average_said(control, i),
+                    ", ".join(told),
+                ]
+            )
+        lines += aligned(rows)
+        lines += [control_said(own) if len(controls) == 1 else _of_class(own) for own in controls]
+        lines.append("")
+    if used:
+        lines += aligned([[mark, said] for mark, said in MARKS.items() if mark in used])
+    return "\n".join(map(one_line, lines)).rstrip()
+
+
+def look_marks(series: Series, control: Control | None, i: int) -> list[str]:
+    """What stands out about a look, in a word each."""
+    point = series.points[i]
+    look = point.look
+    told = []
+    if not look.can_be_estimated:
+        told.append("unknown")
+    if look.changed:
+        told.append("changed")
+    if look.shift:
+        told.append("shift")
+    if look.limits_are == RANGE:
+        told.append("range")
+    if look.audit is not None:
+        told.append("audit contradicts" if look.audit.contradicts else "audited")
+    if series.is_model_change(i):
+        told.append("new model")
+    if control is not None and control.alarms[i]:
+        told.append("alarm")
+    if point.before:
+        told.append("again")
+    return told
+
+
+def batch_said(point: Point) -> str:
+    """The name of a batch, with its day if that is not in the name."""
+    name = shortened(point.look.name)
+    day = f"{point.moment:%Y-%m-%d}"
+    return name if point.has_date else f"{name} {day}"
+
+
+def average_said(control: Control | None, i: int) -> str:
+    """The moving average at a look with its limits; nothing in the baseline."""
+    if control is None:
+        return ""
+    smoothed, low, high = control.smoothed[i], control.low[i], control.high[i]
+    if smoothed is None or low is None or high is None:
+        return ""
+    return f"{percent(smoothed)} ({limits_said(low, high)})"
+
+
+def render_csv(history: "History") -> str:
+    """A row per look and class; names that a spreadsheet would take for formulas are escaped."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for number, record in enumerate(history.records()):
+        if not number:
+            writer.writerow(record)
+        row = record | {name: escaped(record[name]) for name in _NAMES}
+        writer.writerow(row.values())
+    return text.getvalue()
+
+
+def short_text(history: "History") -> str:
+    """The newest looks of a history in a few lines."""
+    return few_lines(_notes(history), _table(history))
+
+
+def short_table(history: "History") -> str:
+    """The same as HTML."""
+    return small_table(_notes(history), _table(history))
+
+
+def _notes(history: "History") -> list[str]:
+    problems = [str(problem) for problem in history.problems()]
+    alarms = [alarm_said(alarm) for alarm in history.alarms()]
+    calls = history.calls()
+    return [f"History of {counted(len(calls), 'call')} in {history.path}", *alarms, *problems]
+
+
+def _table(history: "History") -> list[list[str]]:
+    """The newest looks first: a few rows are shown."""
+    rows = []
+    series = history.series()
+    several = len(series) > 1
+    for one, controls in zip(series, history.controls(), strict=True):
+        for i, point in reversed(list(enumerate(one.points))):
+            share = point.share(point.call.headline)
+            control = next(iter(controls), None)
+            told = ", ".join(look_marks(one, control, i))
+            name = (
+                f"{shortened(one.name, 20)}: {batch_said(point)}" if several else batch_said(point)
+            )
+            rows.append([name, estimate_said(share), limits_said(share.low, share.high), told])
+    lead = "share" if not series else _headline(series)
+    return [["batch", lead, "limits", ""], *rows]
+
+
+def _headline(series: Sequence[Series]) -> str:
+    call = series[-1].points[-1].call
+    return shortened(call.names.get(call.headline, call.headline), 30)
+
+
+def _label(series: Sequence[Series], label: str | None) -> str:
+    call = series[0].points[-1].call
+    if label is None:
+        return call.headline
+    known = {shown: own for own, shown in call.names.items()} | {own: own for own in call.classes}
+    if label not in known:
+        raise unknown_name("class", label, known)
+    return known[label]
+
+
+def _of_class(control: Control) -> str:
+    return f"{shortened(control.label, 30)}: {control_said(control)}"
+
+
+def _minute(time: datetime) -> str:
+    return f"{time:%Y-%m-%d %H:%M}"
+
+
+def pruned_said(calls: Sequence["Call"], *, dry_run: bool) -> Iterator[str]:
+    """What was removed, or would be."""
+    verb = "would be removed" if dry_run else "removed"
+    yield f"{counted(len(calls), 'call')} {verb}"
+    for call in calls:
+        names = ", ".join(shortened(look.name, 24) for look in call.looks[:3])
+        more = f" and {len(call.looks) - 3:,} more" if len(call.looks) > 3 else ""
+        yield f"  {_minute(datetime.fromisoformat(call.time))}  {names}{more}"

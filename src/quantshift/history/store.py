@@ -1,0 +1,180 @@
+"""The folder of a history: one file for each call, which never changes.
+
+    DIR/history.json          format and version
+    DIR/calls/TIME-HASH.json  what a call found; HASH is the beginning of the SHA-256 of the file
+
+A file is written aside, flushed and renamed, and its name vouches for its content. So any number of
+processes may append at once, one that is killed leaves a whole file or none, and a call that is
+made again with the same time and the same answer is the same file.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from quantshift.errors import DataError, UserError
+from quantshift.files import (
+    check_new_folder,
+    check_writable,
+    flush,
+    is_temporary,
+    make_folder,
+    remove_leftovers,
+    write_errors,
+    write_whole,
+)
+from quantshift.history.dates import moment_of
+from quantshift.history.record import Call
+from quantshift.plain_json import parse_json
+
+FORMAT, VERSION = "quantshift history", 1
+DESCRIPTION, CALLS = "history.json", "calls"
+SOUND, MISSING, DAMAGED = "sound", "missing", "damaged"
+"""States of the description."""
+
+_NAME = re.compile(r"\d{8}T\d{12}Z-(?P<digest>[0-9a-f]{16})\.json")
+_DESCRIBED = json.dumps({"format": FORMAT, "version": VERSION}, indent=1).encode() + b"\n"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A file of a history that is not as it was written; the others count all the same."""
+
+    path: Path
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.path} {self.what}"
+
+
+@dataclass(frozen=True)
+class StoredCall:
+    """A call and the file it is in."""
+
+    path: Path
+    call: Call
+
+
+def check_place(folder: Path) -> None:
+    """Refuse a folder that holds other things, or to which nothing can be written."""
+    if os.path.lexists(folder):
+        check_kind(folder)
+        check_writable(folder)
+    else:
+        check_new_folder(folder)
+
+
+def check_kind(folder: Path) -> None:
+    """Refuse a file, a folder that holds other things, and a history of another version."""
+    if not folder.is_dir():
+        raise UserError(f"{folder}: a file; name a folder for the history", arguments=["history"])
+    if _state(folder) == SOUND or any(_call_files(folder)):
+        return
+    # By names alone: another process may be writing its first call at this moment.
+    others = [path for path in folder.iterdir() if not _may_be_ours(path)]
+    if others or _state(folder) == DAMAGED:
+        raise UserError(
+            f"{folder}: the folder holds other things; name a new one, or that of a history",
+            arguments=["history"],
+        )
+
+
+def append(folder: Path, call: Call) -> Path:
+    """Write the call as a file of its own; after the return it is on disk."""
+    content = call.to_bytes()
+    calls = folder / CALLS
+    with write_errors(folder):
+        make_folder(calls)
+        for place in (folder, calls):
+            remove_leftovers(place)
+        path = calls / _name(call, content)
+        write_whole(path, content)
+        flush(calls)
+        # Last: calls without it are a history all the same.
+        if _state(folder) != SOUND:
+            write_whole(folder / DESCRIPTION, _DESCRIBED)
+            flush(folder)
+    return path
+
+
+def read(folder: Path) -> tuple[list[StoredCall], list[Problem]]:
+    """The sound calls in the order of their times, and what is wrong with the others."""
+    check_kind(folder)
+    found, problems = [], []
+    for path in _call_files(folder):
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            continue  # pruned at this moment
+        except OSError as error:
+            problems.append(Problem(path, f"cannot be read ({error.strerror})"))
+            continue
+        try:
+            found.append(StoredCall(path, _checked(path, content)))
+        except DataError as error:
+            problems.append(Problem(path, str(error)))
+    # Asked after the calls: of a new history it is written after them.
+    if found and (state := _state(folder)) != SOUND:
+        problems.append(Problem(folder / DESCRIPTION, f"is {state}; the next call writes it again"))
+    # Times are in the names, and equal ones are told apart by their hashes.
+    return sorted(found, key=lambda stored: stored.path.name), problems
+
+
+def remove(stored: StoredCall) -> None:
+    """Remove the file of a call."""
+    with write_errors(stored.path.parent), contextlib.suppress(FileNotFoundError):
+        stored.path.unlink()
+
+
+def _checked(path: Path, content: bytes) -> Call:
+    name = _NAME.fullmatch(path.name)
+    assert name is not None
+    if _digest(content) != name["digest"]:
+        raise DataError("is damaged: its content is not what its name says")
+    call = Call.from_bytes(content)
+    if _name(call, content) != path.name:
+        raise DataError("is damaged: its time is not what its name says")
+    return call
+
+
+def _name(call: Call, content: bytes) -> str:
+    return f"{moment_of(call.time):%Y%m%dT%H%M%S%fZ}-{_digest(content)}.json"
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+def _call_files(folder: Path) -> list[Path]:
+    calls = folder / CALLS
+    if not calls.is_dir():
+        return []
+    return sorted(path for path in calls.iterdir() if _NAME.fullmatch(path.name))
+
+
+def _may_be_ours(path: Path) -> bool:
+    if path.name == CALLS and path.is_dir():
+        return all(is_temporary(p) or _NAME.fullmatch(p.name) for p in path.iterdir())
+    return path.name == DESCRIPTION or is_temporary(path)
+
+
+def _state(folder: Path) -> str:
+    """Whether the description is there as it was written; one of a later version is an error."""
+    try:
+        told = parse_json((folder / DESCRIPTION).read_bytes())
+    except FileNotFoundError:
+        return MISSING
+    except (OSError, ValueError):
+        return DAMAGED
+    if not isinstance(told, dict) or told.get("format") != FORMAT:
+        return DAMAGED
+    version = told.get("version")
+    if version != VERSION:
+        raise DataError(
+            f"{folder} has history format {version}, this is {VERSION}; upgrade quantshift"
+        )
+    return SOUND

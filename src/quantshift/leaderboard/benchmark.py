@@ -1,0 +1,135 @@
+"""What a benchmark runs: the experiments of some suites, on data, with every method that suits."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from quantshift.data.sources import AbstractSource, open_source, source_at
+from quantshift.errors import UserError, unknown_name
+from quantshift.experiments.experiment import Experiment, MethodSpec
+from quantshift.experiments.loading import load_experiment, suites
+from quantshift.experiments.population import open_population
+from quantshift.experiments.runner import Run
+from quantshift.experiments.sources import sources_of
+from quantshift.leaderboard.entrants import check_methods, entrants, unsuited
+
+ALL = "all"
+"""In place of the name of a suite: every suite."""
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """An experiment that cannot be run on a data set (an empty name: on none), and why."""
+
+    experiment: str
+    dataset: str
+    reason: str
+
+    def __str__(self) -> str:
+        where = f" on {self.dataset}" if self.dataset else ""
+        return f"{self.experiment}{where}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A run that is ready, and what it leaves out: methods on data sets, and experiments."""
+
+    run: Run
+    skipped: tuple[Skipped, ...]
+
+    def left_out(self) -> list[str]:
+        """Data sets, methods and reason in a line, for all methods that are left out."""
+        places: dict[tuple[str, str], list[str]] = {}
+        for datasets in self.run.left_out.values():
+            for dataset, reasons in datasets.items():
+                for method, reason in reasons.items():
+                    known = places.setdefault((method, reason), [])
+                    if dataset not in known:
+                        known.append(dataset)
+        methods: dict[tuple[str, str], list[str]] = {}
+        for (method, reason), where in places.items():
+            methods.setdefault((", ".join(where), reason), []).append(method)
+        return [f"on {where}: {', '.join(m)} ({reason})" for (where, reason), m in methods.items()]
+
+
+def plan_benchmark(
+    names: Sequence[str],
+    out: str | Path,
+    *,
+    data: Sequence[str | Path] = (),
+    methods: Sequence[str] | None = None,
+    added: Sequence[MethodSpec] = (),
+    profile: str = "quick",
+    overrides: Mapping[str, Any] | None = None,
+    n_documents: int = 20_000,
+) -> Benchmark:
+    """The run of the suites with these names, or of "all".
+
+    out: the folder of the results; what is there is not computed again.
+    data: data sets in place of those that the experiments name.
+    methods: only these, and the added ones; default: all that suit the data.
+    added: methods of one's own, see `added_method`.
+    profile, overrides: as of `load_experiment`. n_documents: of the synthetic reviews.
+    """
+    experiments = tuple(
+        load_experiment(name, profile=profile, overrides=overrides)
+        for name in _experiment_names(names)
+    )
+    if methods is not None:
+        check_methods(methods, experiments)
+    for method in added:
+        if sum(method.name == other.name for other in added) > 1:
+            raise UserError(f"two classes called {method.name!r} are added; rename one")
+    for place in data:
+        source_at(place)  # Refuses what is no data set, whatever the experiments.
+    sources: dict[str, tuple[AbstractSource, ...]] = {}
+    left_out: dict[str, Mapping[str, Mapping[str, str]]] = {}
+    taking_part, skipped = [], []
+    for experiment in experiments:
+        full = replace(experiment, methods=entrants(experiment, methods=methods, added=added))
+        reasons: dict[str, dict[str, str]] = {}
+        own: list[AbstractSource] = []
+        try:
+            found = sources_of(experiment, data, n_documents=n_documents)
+        except UserError as error:
+            skipped.append(Skipped(experiment.name, "", str(error)))
+            continue
+        for source in found:
+            try:
+                reasons[source.name] = _unsuited_methods(full, source)
+                own.append(source)
+            except UserError as error:
+                skipped.append(Skipped(experiment.name, source.name, str(error)))
+        suiting = [m for m in full.methods if any(m.name not in why for why in reasons.values())]
+        if own and suiting:
+            taking_part.append(replace(full, methods=tuple(suiting)))
+            sources[experiment.name] = tuple(own)
+            left_out[experiment.name] = reasons
+    if not taking_part:
+        why = f": {skipped[0].reason}" if skipped else "; no method suits the data"
+        raise UserError(f"no experiment of {', '.join(names)} can be run{why}")
+    return Benchmark(Run(tuple(taking_part), sources, Path(out), left_out), tuple(skipped))
+
+
+def suite_of(experiment: str) -> str:
+    """The suite of an experiment of the library; an empty string for any other."""
+    return next((suite for suite, names in suites().items() if experiment in names), "")
+
+
+def _experiment_names(names: Sequence[str]) -> list[str]:
+    known = suites()
+    for name in names:
+        if name != ALL and name not in known:
+            raise unknown_name("suite", name, [ALL, *known])
+    wanted = known if ALL in names or not names else dict.fromkeys(names)
+    return [experiment for suite in wanted for experiment in known[suite]]
+
+
+def _unsuited_methods(experiment: Experiment, source: AbstractSource) -> dict[str, str]:
+    """Why methods are left out on the data; refused if the experiment cannot be run on them."""
+    population = open_population(experiment, source)
+    population.check_pools()
+    dataset = open_source(source)
+    reasons = {m.name: unsuited(m, dataset, population) for m in experiment.methods}
+    return {name: reason for name, reason in reasons.items() if reason}

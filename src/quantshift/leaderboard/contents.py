@@ -1,0 +1,94 @@
+"""All that a leaderboard shows, as plain frames and mappings."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import polars as pl
+
+from quantshift.errors import DataError
+from quantshift.leaderboard.method_times import method_times
+from quantshift.leaderboard.published import published_numbers
+from quantshift.leaderboard.samples import SamplePoints, points_of, points_per_number
+from quantshift.leaderboard.scores import experiment_rows, score_table
+from quantshift.nouns import counted
+from quantshift.report.page.provenance import Provenance, provenance_of
+from quantshift.results.store import ResultStore
+
+Place: TypeAlias = tuple[str, str]
+"""A part of an experiment, and a data set."""
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """What the page is made of.
+
+    scores      as `score_table` makes them
+    times       as `method_times` makes them
+    published   as `published_numbers` makes them
+    points      samples of each place
+    absences    experiment, data set and method -> why there is no number
+    classes     names of the classes of each place, in the order of the estimates
+    """
+
+    scores: pl.DataFrame
+    times: pl.DataFrame
+    published: pl.DataFrame
+    points: Mapping[Place, SamplePoints]
+    absences: Mapping[tuple[str, str, str], str]
+    classes: Mapping[Place, tuple[str, ...]]
+    provenance: Provenance
+
+
+def contents_of(store: ResultStore) -> Contents:
+    """The contents of a leaderboard of all results in the store."""
+    scores = score_table(store)
+    if scores.is_empty():
+        raise DataError(f"{store.path} has no results yet; run a suite first")
+    provenance = provenance_of(store)
+    points, classes = _points(store, scores)
+    return Contents(
+        scores=scores,
+        times=method_times(store),
+        published=published_numbers(store, scores),
+        points=points,
+        absences={**_left_out(store), **_failed(provenance)},
+        classes=classes,
+        provenance=provenance,
+    )
+
+
+def _points(
+    store: ResultStore, scores: pl.DataFrame
+) -> tuple[dict[Place, SamplePoints], dict[Place, tuple[str, ...]]]:
+    numbers = scores.select("part", "dataset", "method").n_unique()
+    most = points_per_number(numbers)
+    methods = scores["method"].unique().to_list()
+    points, classes = {}, {}
+    for rows, subject in experiment_rows(store):
+        for (part, dataset), own in rows.group_by("part", "dataset"):
+            place = (str(part), str(dataset))
+            points[place] = points_of(own, methods, most)
+            classes[place] = subject.classes(place[1])
+    return points, classes
+
+
+def _left_out(store: ResultStore) -> dict[tuple[str, str, str], str]:
+    return {
+        (experiment, dataset, method): reason
+        for experiment in store.experiments
+        for dataset in store.datasets(experiment)
+        for method, reason in store.left_out(experiment, dataset).items()
+    }
+
+
+def _failed(provenance: Provenance) -> dict[tuple[str, str, str], str]:
+    cells: dict[tuple[str, str, str], list[str]] = {}
+    for failure in provenance.failures:
+        for method in failure.methods:
+            place = (failure.experiment, failure.dataset, method)
+            cells.setdefault(place, []).append(failure.error)
+    return {
+        place: f"failed on {counted(len(errors), 'training set')}: {errors[0]}"
+        for place, errors in cells.items()
+    }

@@ -1,0 +1,130 @@
+"""Who takes part in a benchmark: every method of the catalogue that suits the data, and added ones.
+
+What suits is decided by what a method declares (what it sees, whether its classes are ordered), not
+by its name.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from quantshift import catalogue
+from quantshift.data.dataset import Dataset
+from quantshift.data.preparation import TableColumns
+from quantshift.errors import UserError, unknown_name
+from quantshift.experiments.classes import check_options, is_import_path, parameters
+from quantshift.experiments.experiment import Experiment, MethodSpec
+from quantshift.experiments.population import Population
+from quantshift.features.counts import CountMatrix
+from quantshift.features.view import MatrixView
+from quantshift.quantifiers.items import MOST_FEATURES
+
+ADDED = "added"
+"""The family of methods that are none of the catalogue's."""
+
+FAMILIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "counting": (
+            *("counting", "adjusted", "thresholds", "continuous_sweep", "friedman"),
+            *("label_shift_weights", "iterated_threshold", "incremental_prior"),
+        ),
+        "matching": (
+            *("matching", "histograms", "hdx", "sord", "quadapt", "kdey", "energy"),
+            "kernel_means",
+        ),
+        "likelihood": ("expectation", "mapls", "subclass_sld", "guarded_sld"),
+        "Bayesian": ("bayesian",),
+        "ensemble": ("ensembles", "medians"),
+        "ordered classes": ("ordinal", "unfolding"),
+        "baseline": ("trivial",),
+    }
+)
+"""The modules of each family of methods."""
+
+
+def family_of(quantifier: str) -> str:
+    """The family of a quantifier of the catalogue; of any other, `ADDED`."""
+    cls = catalogue.quantifiers().get(quantifier)
+    if cls is None:
+        return ADDED
+    module = cls.__module__.rpartition(".")[2]
+    return next((name for name, modules in FAMILIES.items() if module in modules), "other")
+
+
+def added_method(text: str) -> MethodSpec:
+    """The method of "my.py:Mine", a class in a file, or of "package.module:Mine".
+
+    The file or module is run. Refused if there is no such class, or if it is no quantifier.
+    """
+    place, colon, name = text.rpartition(":")
+    file = Path(place)
+    if not colon or not name.isidentifier() or not (file.suffix == ".py" or is_import_path(text)):
+        raise UserError(f"{text!r} is not of the form FILE.py:Class", arguments=["add"])
+    if file.suffix == ".py":
+        if not file.is_file():
+            raise UserError(f"there is no Python file {place!r}", arguments=["add"])
+        method = MethodSpec(name, f"{file.name}:{name}", folder=file.absolute().parent)
+    else:
+        method = MethodSpec(name, text)
+    check_options(method.cls, {})
+    if name in catalogue.quantifiers():
+        raise UserError(f"{text!r}: there is a method called {name!r} already; rename the class")
+    return method
+
+
+def entrants(
+    experiment: Experiment,
+    *,
+    methods: Sequence[str] | None = None,
+    added: Iterable[MethodSpec] = (),
+) -> tuple[MethodSpec, ...]:
+    """All methods of the catalogue, with the experiment's options, its own, and the added ones.
+
+    methods: only those of these names, and the added ones.
+    """
+    own = {method.name: method for method in experiment.methods}
+    known = {name: MethodSpec(name, name) for name in catalogue.quantifiers()}
+    chosen = {n: m for n, m in {**known, **own}.items() if methods is None or n in methods}
+    return tuple({**chosen, **{method.name: method for method in added}}.values())
+
+
+def check_methods(methods: Sequence[str], experiments: Iterable[Experiment]) -> None:
+    """Refuse a name that no method has, neither in the catalogue nor in an experiment."""
+    known = {*catalogue.quantifiers(), *(m.name for e in experiments for m in e.methods)}
+    for name in methods:
+        if name not in known:
+            raise unknown_name("method", name, sorted(known))
+
+
+def unsuited(method: MethodSpec, dataset: Dataset, population: Population) -> str:
+    """Why the method is left out on the data; an empty string if it suits them."""
+    n_classes = len(population.classes)
+    if dataset.posteriors is not None and not method.takes_posteriors:
+        return "sees features, and the data are posteriors"
+    if method.is_foreign:
+        return ""
+    if method.cls.ordered and n_classes == 2:
+        return "only for three or more ordered classes"
+    if method.cls.ordered and not dataset.ordinal:
+        return "only for ordered classes"
+    if _compares_features(method) and _n_features(dataset) > MOST_FEATURES:
+        return f"compares features one by one, and there are more than {MOST_FEATURES:,}"
+    return ""
+
+
+def _compares_features(method: MethodSpec) -> bool:
+    """Whether the method looks at features themselves: nothing in it classifies."""
+    sees, options = method.cls.sees, parameters(method.cls)
+    classifies = "posteriors" in sees or {"classifier", "classifiers"} & options.keys()
+    return "features" in sees and not classifies
+
+
+def _n_features(dataset: Dataset) -> int:
+    features = dataset.features
+    if isinstance(features, CountMatrix):
+        return features.n_words
+    if isinstance(features, MatrixView):
+        return int(features.matrix.shape[1])
+    if isinstance(features, TableColumns):
+        return len(features.number_names) + sum(map(len, features.levels))
+    return 0

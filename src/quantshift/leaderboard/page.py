@@ -1,0 +1,77 @@
+"""The leaderboard as one HTML file that needs no network, no server and no other file."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from quantshift.leaderboard.contents import Contents
+from quantshift.leaderboard.payload import payload_of
+from quantshift.nouns import counted
+from quantshift.report.page.provenance import dataset_facts, duration, facts
+from quantshift.report.page.shell import render_shell
+
+TITLE = "Leaderboard of quantifiers"
+
+
+def render_page(contents: Contents) -> str:
+    """The page as one string of HTML."""
+    payload = payload_of(contents)
+    columns = payload["columns"]
+    return render_shell(
+        __package__,
+        charts_of="quantshift.own_data",
+        title=TITLE,
+        lead=_lead(contents),
+        numbers=_numbers(contents),
+        data_methods=payload["methods"],
+        measures=[(measure["name"], measure["title"]) for measure in payload["measures"]],
+        suites=_distinct(column["suite"] for column in columns),
+        parts=list({column["part"]: column["title"] for column in columns}.items()),
+        datasets=_distinct(column["dataset"] for column in columns),
+        classes=_class_choices(columns),
+        families=_distinct(method["family"] for method in payload["methods"]),
+        baseline=payload["baseline"],
+        published=payload["published"],
+        columns=columns,
+        nowhere=payload["absences"]["nowhere"],
+        facts=facts(contents.provenance),
+        data_sets=dataset_facts(contents.provenance),
+        data=payload,
+    )
+
+
+def _lead(contents: Contents) -> str:
+    scores = contents.scores
+    datasets, parts = scores["dataset"].n_unique(), scores["part"].n_unique()
+    return (
+        f"How well {counted(scores['method'].n_unique(), 'method')} estimate the prevalences of "
+        f"classes, under {counted(parts, 'kind')} of shift, on {counted(datasets, 'data set')}. "
+        "Every number is a mean over samples; click on it to see them."
+    )
+
+
+def _numbers(contents: Contents) -> list[tuple[str, str]]:
+    scores = contents.scores
+    one = scores.filter(scores["measure"] == scores["measure"][0])
+    told = [
+        ("methods", f"{scores['method'].n_unique():,}"),
+        ("data sets", f"{scores['dataset'].n_unique():,}"),
+        ("kinds of shift", f"{scores['part'].n_unique():,}"),
+        ("estimates", f"{one['samples'].sum():,}"),
+    ]
+    if contents.provenance.seconds is not None:
+        told.append(("time to compute", duration(contents.provenance.seconds)))
+    return told
+
+
+def _class_choices(columns: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    kinds = {"two": "two", "more": "three or more", "ordered": "ordered"}
+    there = {
+        *("two" if column["classes"] == 2 else "more" for column in columns),
+        *("ordered" for column in columns if column["ordered"]),
+    }
+    return [(kind, text) for kind, text in kinds.items() if kind in there]
+
+
+def _distinct(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Values and texts of a choice, in the order of the names."""
+    return [(name, name) for name in dict.fromkeys(names) if name]

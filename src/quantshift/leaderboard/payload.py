@@ -1,0 +1,174 @@
+"""The data of the page: numbers packed method by method into plain JSON."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+from quantshift.analysis.methods import order_methods
+from quantshift.leaderboard.contents import Contents
+from quantshift.leaderboard.samples import ALPHABET, LACKING, STEPS
+from quantshift.metrics import MEASURES
+from quantshift.report.page.glance import BASELINE
+from quantshift.report.page.payload import method_entries
+from quantshift.report.style import method_styles
+
+UNIT = 1e-6
+"""Errors are whole multiples of this: so fine that rounding hardly makes a tie."""
+
+ALPHA = 0.05
+"""Level of the critical differences."""
+
+
+def payload_of(contents: Contents) -> dict[str, Any]:
+    """What the script of the page works with."""
+    scores = contents.scores
+    methods = order_methods(scores["method"].unique())
+    columns = scores.select(
+        "suite", "experiment", "part", "title", "shift", "dataset", "classes", "ordered"
+    ).unique(maintain_order=True)
+    places = [(row["part"], row["dataset"]) for row in columns.iter_rows(named=True)]
+    looks = method_entries(method_styles(methods))
+    families = dict(scores.select("method", "family").unique("method").iter_rows())
+    return {
+        "unit": UNIT,
+        "alpha": ALPHA,
+        "baseline": BASELINE if BASELINE in methods else "",
+        "measures": [_measure(m) for m in MEASURES if m in set(scores["measure"])],
+        "methods": [{**look, "family": families[look["name"]]} for look in looks],
+        "columns": [
+            {**row, "samples": _expected(scores, row), "names": list(contents.classes[place])}
+            for row, place in zip(columns.iter_rows(named=True), places, strict=True)
+        ],
+        "errors": _by_measure(scores, "error", methods, places),
+        "spread": _by_measure(scores, "standard_error", methods, places),
+        "high": _by_measure(scores, "high", methods, places),
+        "absences": _absences(contents.absences, methods, columns),
+        "times": _times(contents.times, methods, columns),
+        "quantiles": [round(q, 4) for q in _quantiles(len(methods))],
+        "points": {
+            "alphabet": ALPHABET,
+            "steps": STEPS,
+            "lacking": LACKING,
+            "columns": [_points(contents, place, methods) for place in places],
+        },
+        "published": _published(contents.published, methods, places),
+    }
+
+
+def _measure(name: str) -> dict[str, Any]:
+    measure = MEASURES[name]
+    return {"name": name, "title": measure.title, "ordinal": measure.ordinal}
+
+
+def _expected(scores: pl.DataFrame, column: Mapping[str, Any]) -> int:
+    own = scores.filter(
+        (pl.col("part") == column["part"]) & (pl.col("dataset") == column["dataset"])
+    )
+    return int(own["expected"][0])
+
+
+def _by_measure(
+    scores: pl.DataFrame, name: str, methods: Sequence[str], places: Sequence[tuple[str, str]]
+) -> dict[str, list[list[int | None]]]:
+    """Measure -> a row per method with a whole number per column, null where there is none.
+
+    Measures of ordered classes say nothing of others.
+    """
+    at_method = {method: i for i, method in enumerate(methods)}
+    at_place = {place: i for i, place in enumerate(places)}
+    packed: dict[str, list[list[int | None]]] = {}
+    for (measure,), own in scores.group_by("measure", maintain_order=True):
+        only = own.filter("ordered") if MEASURES[str(measure)].ordinal else own
+        table: list[list[int | None]] = [[None] * len(places) for _ in methods]
+        for part, dataset, method, value in only.select(
+            "part", "dataset", "method", name
+        ).iter_rows():
+            if value is not None:
+                table[at_method[method]][at_place[part, dataset]] = round(value / UNIT)
+        packed[str(measure)] = table
+    return packed
+
+
+def _absences(
+    absences: Mapping[tuple[str, str, str], str], methods: Sequence[str], columns: pl.DataFrame
+) -> dict[str, Any]:
+    """The distinct reasons, and which of them (from 1) hold for each method and column."""
+    reasons = list(dict.fromkeys(absences.values()))
+    number = {reason: i + 1 for i, reason in enumerate(reasons)}
+    keys = list(columns.select("experiment", "dataset").iter_rows())
+    return {
+        "reasons": reasons,
+        "which": [
+            [number.get(absences.get((*key, method), ""), 0) for key in keys] for method in methods
+        ],
+        "nowhere": sorted({m for _, _, m in absences} - set(methods)),
+    }
+
+
+def _times(
+    times: pl.DataFrame, methods: Sequence[str], columns: pl.DataFrame
+) -> dict[str, list[list[float | None]]]:
+    """Milliseconds to fit, and per sample, by method and column."""
+    known = {(e, d, m): (f, s) for e, d, m, f, s in times.select(
+        "experiment", "dataset", "method", "fit_ms", "sample_ms"
+    ).iter_rows()}  # fmt: skip
+    keys = list(columns.select("experiment", "dataset").iter_rows())
+    return {
+        name: [
+            [
+                _significant(known[(*key, method)][which]) if (*key, method) in known else None
+                for key in keys
+            ]
+            for method in methods
+        ]
+        for which, name in enumerate(("fit", "sample"))
+    }
+
+
+def _significant(value: float) -> float:
+    return float(f"{value:.3g}")
+
+
+def _quantiles(n_methods: int) -> list[float]:
+    """For Nemenyi's critical difference of 0, 1, 2, ... methods; see `analysis/ranks.py`."""
+    some = range(2, n_methods + 1)
+    return [0.0, 0.0] + [
+        float(stats.studentized_range.ppf(1 - ALPHA, k, np.inf) / np.sqrt(2)) for k in some
+    ]
+
+
+def _points(
+    contents: Contents, place: tuple[str, str], methods: Sequence[str]
+) -> dict[str, Any] | None:
+    points = contents.points.get(place)
+    if points is None:
+        return None
+    return {
+        "true": points.true,
+        "classes": list(points.classes),
+        "estimated": [points.estimated.get(method) for method in methods],
+    }
+
+
+def _published(
+    published: pl.DataFrame, methods: Sequence[str], places: Sequence[tuple[str, str]]
+) -> list[dict[str, Any]]:
+    at_place = {place: i for i, place in enumerate(places)}
+    at_method = {method: i for i, method in enumerate(methods)}
+    return [
+        {
+            "column": at_place[row["part"], row["dataset"]],
+            "method": row["method"],
+            "same_as": at_method.get(row["same_as"]),
+            "measure": row["measure"],
+            "value": row["value"],
+            "ours": row["ours"],
+            "source": row["source"],
+            "differs": row["differs"],
+        }
+        for row in published.iter_rows(named=True)
+        if (row["part"], row["dataset"]) in at_place
+    ]

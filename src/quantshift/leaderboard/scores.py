@@ -1,0 +1,128 @@
+"""From raw outcomes to the numbers of a leaderboard: one per method, kind of shift and data set.
+
+A method that lacks estimates which others have gets no number there: a mean over other samples
+would not be comparable.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import polars as pl
+
+from quantshift.analysis.deviations import with_errors
+from quantshift.analysis.facets import part_of
+from quantshift.leaderboard.benchmark import suite_of
+from quantshift.leaderboard.entrants import family_of
+from quantshift.metrics import MEASURES
+from quantshift.report.wording import Subject, subjects_of
+from quantshift.results.store import ResultStore
+
+SCHEMA = pl.Schema(
+    {
+        "suite": pl.String(),
+        "experiment": pl.String(),
+        "part": pl.String(),
+        "title": pl.String(),
+        "shift": pl.String(),
+        "dataset": pl.String(),
+        "classes": pl.Int64(),
+        "ordered": pl.Boolean(),
+        "method": pl.String(),
+        "family": pl.String(),
+        "measure": pl.String(),
+        "error": pl.Float64(),
+        "standard_error": pl.Float64(),
+        "high": pl.Float64(),
+        "samples": pl.Int64(),
+        "expected": pl.Int64(),
+        "training_sets": pl.Int64(),
+    }
+)
+"""The columns of a table of scores.
+
+part            the experiment and, if it has several, the facet; `title` is what people call it
+error           mean of the measure over the samples; null where the method lacks some of them
+standard_error  of that mean, from the means of the training sets; null if there is only one
+high            the 95th percentile of the errors of single samples
+samples         estimates of the method; `expected`: of the method that has most
+"""
+
+READ = (
+    *("experiment", "shift", "dataset", "cell", "method", "stratum", "train_repeat", "sample"),
+    *("facet", "size", "p_true", "p_hat"),
+)
+
+
+def score_table(store: ResultStore) -> pl.DataFrame:
+    """The scores of all results in the store, with the columns of `SCHEMA`."""
+    frames = [
+        scores
+        for rows, subject in experiment_rows(store)
+        for scores in _of(rows, subject, store.quantifiers(subject.name))
+    ]
+    if not frames:
+        return pl.DataFrame(schema=SCHEMA)
+    scores = pl.concat(frames).with_columns(ordered=_ordered(store))
+    return scores.select(SCHEMA.names()).cast(SCHEMA)
+
+
+def experiment_rows(store: ResultStore) -> Iterator[tuple[pl.DataFrame, Subject]]:
+    """The rows of each experiment that has any, with `part`, and what is told of it."""
+    for experiment in store.experiments:
+        rows = store.read([experiment]).select(READ).collect()
+        if not rows.is_empty():
+            told = {experiment: store.about(experiment)}
+            rows = part_of(rows)
+            yield rows, subjects_of(rows, told)[0]
+
+
+def _of(
+    rows: pl.DataFrame, subject: Subject, quantifiers: Mapping[str, str]
+) -> Iterator[pl.DataFrame]:
+    """The scores of an experiment by each measure."""
+    by = ["part", "dataset", "method"]
+    titles = {facet.part: subject.title(facet) for facet in subject.facets}
+    families = {name: family_of(quantifier) for name, quantifier in quantifiers.items()}
+    for measure in MEASURES:
+        errors = with_errors(rows, measure=measure)
+        cells = errors.group_by([*by, "cell"]).agg(mean=pl.col("error").mean(), n=pl.len())
+        spread = cells.group_by(by).agg(
+            training_sets=pl.len(),
+            # Training sets have the same number of samples, or nearly so (groups of the data).
+            standard_error=pl.col("mean").std() / pl.len().sqrt(),
+        )
+        means = errors.group_by(by).agg(
+            error=pl.col("error").mean(),
+            high=pl.col("error").quantile(0.95, interpolation="linear"),
+            samples=pl.len(),
+            classes=pl.col("p_true").list.len().first(),
+        )
+        expected = pl.col("samples").max().over("part", "dataset")
+        yield (
+            means.join(spread, on=by)
+            .with_columns(
+                expected=expected,
+                suite=pl.lit(suite_of(subject.name)),
+                experiment=pl.lit(subject.name),
+                shift=pl.lit(subject.about.shift),
+                title=pl.col("part").replace_strict(titles),
+                family=pl.col("method").replace_strict(families),
+                measure=pl.lit(measure),
+            )
+            .with_columns(
+                pl.when(pl.col("samples") == pl.col("expected"))
+                .then(pl.col("error", "standard_error", "high"))
+                .name.keep()
+            )
+            .sort(by)
+        )
+
+
+def _ordered(store: ResultStore) -> pl.Expr:
+    """Whether the classes of the data set are ordered."""
+    ordered = {
+        dataset
+        for experiment in store.experiments
+        for dataset in store.datasets(experiment)
+        if store.is_ordered(experiment, dataset)
+    }
+    return pl.col("dataset").is_in(ordered) & (pl.col("classes") > 2)

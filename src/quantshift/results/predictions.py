@@ -1,0 +1,73 @@
+"""Estimates of given samples as the LeQua challenges evaluate them: `id`, then a column per class.
+
+DIR/<experiment>/<data set>/<method>-<part>.txt   ids are the names of the samples in the part
+DIR/<experiment>/<data set>/<method>.txt          where samples have no parts
+"""
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from quantshift.data.names import folder_name, in_order
+from quantshift.errors import UserError
+from quantshift.files import make_folder, write_whole
+from quantshift.results.store import ResultStore
+from quantshift.shifts.given import PART, SAMPLE
+
+
+def write_predictions(
+    store: ResultStore, folder: str | Path, *, methods: Collection[str] | None = None
+) -> tuple[Path, ...]:
+    """Write a file for every method (or those named), data set and part of the given samples.
+
+    Classes are in the order of their numbers or names. No file is replaced. The measures of the
+    challenges are those of `quantshift.metrics`: `rae` with a smoothing of 1 / (2 * sample size),
+    `nmd` and `macro_nmd`.
+    """
+    names = [e for e in store.experiments if SAMPLE in store.about(e).coordinates]
+    if not names:
+        raise UserError(
+            f'no experiment in {store.path} took given samples (kind = "given"), whose estimates '
+            "could be predictions"
+        )
+    files: dict[Path, pl.DataFrame] = {}
+    for experiment in names:
+        for dataset, classes in store.about(experiment).datasets.items():
+            rows = store.read([experiment], methods, [dataset]).collect()
+            for (method,), own in rows.partition_by("method", as_dict=True).items():
+                if own["cell"].n_unique() > 1:
+                    raise UserError(
+                        f"experiment {experiment!r} has {own['cell'].n_unique()} training sets, "
+                        "each with estimates of its own; predictions are those of one: run it "
+                        "with train_repeats = 1"
+                    )
+                place = Path(folder) / experiment / dataset
+                for part, table in _parts(own, classes).items():
+                    end = f"-{part}" if part else ""
+                    files[place / f"{folder_name(str(method))}{end}.txt"] = table
+    there = next((path for path in files if path.exists()), None)
+    if there is not None:
+        raise UserError(f"{there} exists; choose another folder for predictions")
+    for path, table in files.items():
+        make_folder(path.parent)
+        write_whole(path, table.write_csv().encode())
+    return tuple(files)
+
+
+def _parts(rows: pl.DataFrame, classes: tuple[str, ...]) -> dict[str, pl.DataFrame]:
+    """The estimates of each part, a row per sample in the order of the ids."""
+    samples: dict[str, dict[str, list[float]]] = {}
+    for name, p_hat in rows.select(SAMPLE.name, "p_hat").iter_rows():
+        part, slash, own = name.partition(PART)
+        samples.setdefault(part if slash else "", {})[own if slash else name] = p_hat
+    columns = [classes.index(name) for name in in_order(classes)]
+    tables = {}
+    for part, estimates in samples.items():
+        ids = in_order(estimates)
+        table: dict[str, list[Any]] = {"id": list(ids)}
+        for column in columns:
+            table[classes[column]] = [estimates[name][column] for name in ids]
+        tables[part] = pl.DataFrame(table)
+    return tables

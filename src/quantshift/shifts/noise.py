@@ -1,0 +1,65 @@
+"""Gaussian noise: the features of test items are blurred, their labels stay.
+
+A sensor ages, a camera gets dirty: P(X|Y) changes and P(Y) stays. A protocol knows no features; it
+says how strong the noise of each sample is, and the experiment adds it (`quantshift.data.noise`).
+S. Rabanser et al., "Failing loudly", NeurIPS 2019 (Gaussian noise shift).
+"""
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
+
+from numpy.typing import ArrayLike, NDArray
+
+from quantshift.shifts.coordinates import NOISE, number, prevalences_declared
+from quantshift.shifts.grids import grid_values
+from quantshift.shifts.natural import AbstractNaturalTraining
+from quantshift.shifts.protocol import Coordinate, Coordinates, Words
+from quantshift.shifts.strata import Recipe, Strata
+
+STRONGEST = 1e6
+"""Noise of so many standard deviations leaves nothing of a feature."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class NoiseShift(AbstractNaturalTraining):
+    """Gaussian noise (a covariate shift of the features themselves).
+
+    Training sets and test samples are random samples of their pools; numeric features of test items
+    get independent normal noise. Texts, sparse matrices and posteriors are refused. Degree: the
+    strength of the noise.
+
+    strengths: standard deviations of the noise, in standard deviations of each feature among the
+        training items; 0 is none.
+    """
+
+    name: ClassVar[str] = "noise"
+    changes: ClassVar[str] = "P(X|Y) changes (noise on the features), P(Y) stays"
+    title: ClassVar[str] = "Gaussian noise"
+
+    test_repeats: int = 20
+    strengths: ArrayLike = (0.0, 0.25, 0.5, 1.0, 2.0)
+
+    def words(self) -> Words:
+        """The degree is the strength of the noise."""
+        return Words(self.title, r"standard deviation $\sigma$ of the noise")
+
+    def _declared(self) -> tuple[Coordinate, ...]:
+        return *prevalences_declared(self.n_classes or 2), NOISE
+
+    def _test_grid(self) -> list[Coordinates]:
+        return [{NOISE.name: strength} for strength in self._strengths()]
+
+    def _strengths(self) -> list[float]:
+        return grid_values("strengths", self.strengths, low=0, high=STRONGEST)
+
+    def _test_recipes(self, strata: Strata, labels: NDArray[Any]) -> list[Recipe]:
+        natural = self._natural("test", strata, labels)
+        return [
+            dataclasses.replace(natural, coordinates={**natural.coordinates, NOISE.name: strength})
+            for strength in self._strengths()
+        ]
+
+    def _degree(self, coordinates: Coordinates) -> float:
+        return number(coordinates[NOISE.name])

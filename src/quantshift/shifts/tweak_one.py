@@ -1,0 +1,77 @@
+"""Tweak-one shift: one class has a given prevalence, the others share the rest equally.
+
+The plainest shift of P(Y) among many classes: how much of one of them there is changes, and what
+the others do is the same in every sample. Z. Lipton et al., "Detecting and correcting for label
+shift with black box predictors", ICML 2018.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from quantshift import prevalence
+from quantshift.shifts.coordinates import prevalence_value, prevalences_declared
+from quantshift.shifts.grids import TENTHS, grid_values
+from quantshift.shifts.natural import AbstractNaturalTraining
+from quantshift.shifts.protocol import Coordinate, Coordinates
+from quantshift.shifts.strata import Recipe, Strata, named_code
+from quantshift.types import Prevalences
+
+TWEAKED = Coordinate("tweaked", "test", "float", "prevalence of the tweaked class")
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class TweakOneShift(AbstractNaturalTraining):
+    """Tweak-one shift.
+
+    Training sets are random samples of their pool. With two classes it is prior shift. Degree as in
+    prior shift.
+
+    label: the class that is tweaked (default: the last).
+    prevalences: of that class, in test samples.
+    """
+
+    name: ClassVar[str] = "tweak-one"
+    changes: ClassVar[str] = "P(Y) changes (one class; the others share the rest), P(X|Y) stays"
+    title: ClassVar[str] = "Tweak-one shift"
+
+    test_repeats: int = 20
+    label: Any = None
+    prevalences: ArrayLike = TENTHS[1:-1]
+
+    def _in_codes(
+        self, order: tuple[Any, ...], categories: tuple[Any, ...] | None
+    ) -> dict[str, Any]:
+        return {"label": named_code(order, self.label, "class")}
+
+    def _declared(self) -> tuple[Coordinate, ...]:
+        return *prevalences_declared(self.n_classes or 2), TWEAKED
+
+    def _test_grid(self) -> list[Coordinates]:
+        values = grid_values("prevalences", self.prevalences, low=0, high=1)
+        return [{"tweaked": value} for value in values]
+
+    def _test_recipes(self, strata: Strata, labels: NDArray[Any]) -> list[Recipe]:
+        place = named_code(strata.classes, self.label, "class")
+        size, repeats = self._size("test"), self._repeats("test")
+        recipes = []
+        for value in grid_values("prevalences", self.prevalences, low=0, high=1):
+            shares = _shares(value, place, len(strata.classes))
+            recipes.append(
+                Recipe(
+                    {"p_test": prevalence_value(shares), "tweaked": value},
+                    [*prevalence.whole_counts(shares, size).tolist(), 0],
+                    labels,
+                    repeats,
+                )
+            )
+        return recipes
+
+
+def _shares(value: float, place: int, n_classes: int) -> Prevalences:
+    shares = np.full(n_classes, (1 - value) / (n_classes - 1))
+    shares[place] = value
+    return shares

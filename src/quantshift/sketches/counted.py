@@ -1,0 +1,124 @@
+"""Estimates of samples that are given by counts: the same items, each so many times."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quantshift.quantifiers.estimator import AbstractClassifying
+from quantshift.types import Codes, Posteriors, Prevalences
+
+Reals = NDArray[np.float64]
+
+COARSE = 256
+"""About so many cells are enough to resample."""
+
+MOST_AT_ONCE = 1 << 20
+"""Items times samples in memory at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class CountedSamples:
+    """Samples of the same cells.
+
+    posteriors: (n_cells, n_classes); counts: (n_samples, n_cells), whole numbers.
+    """
+
+    posteriors: Posteriors
+    counts: Reals
+
+    @property
+    def sizes(self) -> Reals:
+        """How many items each sample has."""
+        return np.asarray(self.counts.sum(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class CountedClasses:
+    """The training items class by class.
+
+    posteriors: (n_cells, n_classes); counts: (n_classes, n_cells), how many items of each class
+    are in each cell.
+    """
+
+    posteriors: Posteriors
+    counts: Reals
+
+    @classmethod
+    def of(cls, posteriors: Posteriors, codes: Codes, n_classes: int) -> "CountedClasses":
+        """From items; those with the same posteriors share a cell."""
+        cells, place = distinct(posteriors)
+        joint = np.bincount(codes * len(cells) + place, minlength=n_classes * len(cells))
+        return cls(cells, joint.reshape(n_classes, -1).astype(np.float64))
+
+    @property
+    def shares(self) -> Reals:
+        """The share of each class's items that is in each cell."""
+        return np.asarray(self.counts / self.counts.sum(axis=1, keepdims=True))
+
+
+def estimates(
+    quantifier: AbstractClassifying, posteriors: Posteriors, counts: Reals
+) -> Prevalences:
+    """The prevalence of every sample, (n_samples, n_classes); as of repeated items.
+
+    counts: (n_samples, n_cells).
+    """
+    n_samples = len(counts)
+    found = np.empty((n_samples, len(quantifier.classes_)))
+    used = counts.any(axis=0)
+    posteriors, counts = posteriors[used], counts[:, used]
+    step = max(1, MOST_AT_ONCE // max(len(posteriors), 1))
+    for start in range(0, n_samples, step):
+        own = counts[start : start + step]
+        given, own = _as_counts(posteriors, own)
+        pool = np.broadcast_to(given, (len(own), *given.shape))
+        found[start : start + step] = quantifier.aggregate(pool, weights=own)
+    return found
+
+
+def _as_counts(posteriors: Posteriors, counts: Reals) -> tuple[Posteriors, Reals]:
+    """The same items with weights that are not all equal, which would be taken for none."""
+    if np.ptp(counts) > 0 or counts.flat[0] < 2:
+        return posteriors, counts
+    # Two rows for the first cell: one item, and all its others.
+    split = np.concatenate([np.ones((len(counts), 1)), counts], axis=1)
+    split[:, 1] -= 1
+    return np.concatenate([posteriors[:1], posteriors]), split
+
+
+def distinct(posteriors: Posteriors) -> tuple[Posteriors, NDArray[np.int64]]:
+    """The rows that differ, and which of them each row is."""
+    if posteriors.shape[1] > 2:
+        cells, place = np.unique(posteriors, axis=0, return_inverse=True)
+        return cells, place.ravel()
+    scores, place = np.unique(posteriors[:, 1], return_inverse=True)
+    return np.column_stack([1 - scores, scores]), place
+
+
+def coarser(samples: CountedSamples) -> CountedSamples:
+    """Samples of two classes in `COARSE` cells of equal width, whatever cells they had."""
+    if len(samples.posteriors) <= COARSE:
+        return samples
+    cells = (np.arange(COARSE) + 0.5) / COARSE
+    place = _coarse(samples.posteriors)
+    counts = np.stack([np.bincount(place, own, COARSE) for own in samples.counts]).astype(
+        np.float64
+    )
+    return CountedSamples(np.column_stack([1 - cells, cells]), counts)
+
+
+def coarser_with_means(posteriors: Posteriors, counts: Reals) -> CountedSamples:
+    """One sample in fewer cells, which keep its mean posteriors and its predictions."""
+    if len(posteriors) <= COARSE:
+        return CountedSamples(posteriors, counts[np.newaxis])
+    key = posteriors.argmax(axis=1) * COARSE + _coarse(posteriors)
+    _, place = np.unique(key[counts > 0], return_inverse=True)
+    own, n = posteriors[counts > 0], counts[counts > 0]
+    totals = np.bincount(place, n).astype(np.float64)
+    means = np.stack([np.bincount(place, n * column) / totals for column in own.T], axis=1)
+    return CountedSamples(means, totals[np.newaxis])
+
+
+def _coarse(posteriors: Posteriors) -> NDArray[np.int64]:
+    return np.asarray(np.minimum(posteriors[:, -1] * COARSE, COARSE - 1).astype(np.int64))

@@ -1,0 +1,28 @@
+import numpy as np
+import pytest
+
+from quantshift.classify.posteriors import check_posteriors
+from quantshift.errors import DataError
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 7, 8])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_rows_are_divided_by_their_sums_as_numpy_does(n_classes: int, order: str) -> None:
+    p = np.random.default_rng(0).dirichlet(np.ones(n_classes), 50)
+    p = np.asarray(np.round(p, 5), order=order)
+    assert (check_posteriors(p) == p / p.sum(axis=1, keepdims=True)).all()
+
+
+def test_rows_that_sum_to_one_stay_as_they_are() -> None:
+    p = np.array([[0.25, 0.75], [1.0, 0.0]])
+    assert (check_posteriors(p) == p).all()
+    p.flags.writeable = False  # as of a mapped file
+    assert (check_posteriors(p) == p).all()
+
+
+@pytest.mark.parametrize("row", [[0.5, 0.6], [-0.1, 1.1], [np.nan, 1.0], [np.inf, 0.0]])
+def test_the_first_bad_row_is_named(row: list[float]) -> None:
+    good = np.full((5, 2), 0.5)
+    good[3] = row
+    with pytest.raises(DataError, match="posteriors of item 3"):
+        check_posteriors(good)

@@ -1,0 +1,113 @@
+"""A split that is made with the data set: stored, described, and kept by every experiment."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from quantshift.data import Wishes, describe, import_table, render
+from quantshift.errors import UserError
+from quantshift.experiments.loading import load_experiment
+from quantshift.experiments.population import population_of
+
+CONVENTIONS = {"fewest": 100, "test_share": 0.3, "max_train": 25_000}
+"""What the field does with tables of the UCI repository."""
+
+
+@pytest.fixture
+def table(tmp_path):
+    """400 rows of a, 200 of b, 100 of c, 99 of d and one without label."""
+    labels = ["a"] * 400 + ["b"] * 200 + ["c"] * 100 + ["d"] * 99 + [None]
+    x = np.random.default_rng(0).normal(size=len(labels))
+    pl.DataFrame({"x": x, "y": labels}).sample(fraction=1, shuffle=True, seed=0).write_csv(
+        tmp_path / "t.csv"
+    )
+    return tmp_path / "t.csv"
+
+
+def counts(dataset, rows):
+    return dict(zip(*np.unique(dataset.labels[rows], return_counts=True), strict=True))
+
+
+def test_rare_classes_are_counted_and_every_class_is_split(table, tmp_path):
+    data = import_table(table, tmp_path / "d", label="y", wishes=Wishes(**CONVENTIONS))
+    data.verify()
+    assert data.manifest["rows"]["left_out"] == {"no label": 1, "class of fewer than 100 rows": 99}
+    assert data.manifest["split"] == {"train": 490, "test": 210}
+    dataset = data.dataset()
+    assert counts(dataset, dataset.test) == {"a": 120, "b": 60, "c": 30}
+    shown = [" ".join(line.split()) for line in render(describe(data)).splitlines()]
+    assert "items to train on 490" in shown
+    assert "items to test on 210" in shown
+
+
+def test_experiments_keep_the_split_whatever_their_seed(table, tmp_path):
+    wishes = Wishes(**CONVENTIONS)
+    dataset = import_table(table, tmp_path / "d", label="y", wishes=wishes).dataset()
+    pools = []
+    file = tmp_path / "uniform.toml"
+    file.write_text('name = "u"\nquantifiers = ["CC"]\n[shift]\nkind = "uniform"\n')
+    for seed in (0, 1):
+        experiment = load_experiment(file, overrides={"seed": seed})
+        population = population_of(experiment, dataset)
+        pools.append(population.rows[population.test_pool])
+        together = np.concatenate([population.train_pool, population.test_pool])
+        assert sorted(together) == list(range(len(dataset)))
+    assert pools[0].tolist() == pools[1].tolist() == dataset.test.tolist()
+
+
+def test_at_most_so_many_items_are_for_training_and_all_others_for_testing(table, tmp_path):
+    wishes = Wishes(fewest=100, test_share=0.3, max_train=201)
+    dataset = import_table(table, tmp_path / "d", label="y", wishes=wishes).dataset()
+    train = np.setdiff1d(np.arange(len(dataset)), dataset.test)
+    assert 195 <= len(train) <= 201
+    assert len(dataset) == 700
+    share = len(train) / 700
+    for name, n in {"a": 400, "b": 200, "c": 100}.items():
+        assert abs(counts(dataset, train)[name] - share * n) <= 1
+
+
+def test_the_split_is_part_of_the_content(table, tmp_path):
+    hashes = [
+        import_table(table, tmp_path / str(number), label="y", wishes=wishes).hash
+        for number, wishes in enumerate(
+            [
+                Wishes(),
+                Wishes(test_share=0.3),
+                Wishes(test_share=0.3, split_seed=1),
+                Wishes(test_share=0.3, split_seed=1),
+            ]
+        )
+    ]
+    assert len(set(hashes)) == 3
+    assert hashes[2] == hashes[3]
+
+
+@pytest.mark.parametrize(
+    ("wishes", "message"),
+    [
+        ({"test_share": 1.0}, "test_share=1 is not between 0 and 1"),
+        ({"test_share": -0.1}, "test_share=-0.1 is not between 0 and 1"),
+        ({"max_train": 10}, "max_train limits the training items of a split"),
+        ({"test_share": 0.3, "max_train": 2}, "no item of some class to train on"),
+        ({"test_share": 0.001}, "no item of some class to test"),
+        ({"test_share": 0.3, "samples": "t.csv"}, "the items cannot be split as well"),
+    ],
+)
+def test_splits_that_cannot_be_are_refused(wishes, message, table, tmp_path):
+    if "samples" in wishes:
+        wishes = {**wishes, "samples": tmp_path / wishes["samples"]}
+    with pytest.raises(UserError, match=message):
+        import_table(table, tmp_path / "d", label="y", wishes=Wishes(**wishes))
+    assert not (tmp_path / "d").exists()
+
+
+@pytest.mark.parametrize("name", ["abalone", "cmc", "image_seg", "page_block", "yeast"])
+def test_uci_tables_by_the_conventions_of_the_field(name, tables_dir, tmp_path):
+    table = tables_dir / f"uci_{name}.csv"
+    data = import_table(table, tmp_path / name, label="label", wishes=Wishes(**CONVENTIONS))
+    dataset = data.dataset()
+    assert min(entry["items"] for entry in data.manifest["classes"]) >= 100
+    assert len(dataset.test) / len(dataset) == pytest.approx(0.3, abs=0.01)
+    everything = counts(dataset, slice(None))
+    for label, n in counts(dataset, dataset.test).items():
+        assert abs(n - 0.3 * everything[label]) <= 0.51

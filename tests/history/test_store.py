@@ -1,0 +1,245 @@
+"""The folder of a history: kills, full disks, two writers, damage; nothing is lost."""
+
+import errno
+import itertools
+import os
+import random
+import signal
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from quantshift import History, files
+from quantshift.errors import DataError, UserError
+from tests.history.made import days, filled, time_of, tree
+
+
+@pytest.fixture(scope="module")
+def answers():
+    return days(8)
+
+
+@pytest.fixture(scope="module")
+def quiet(answers, tmp_path_factory):
+    """The files of a history that nobody disturbed."""
+    return tree(filled(tmp_path_factory.mktemp("quiet") / "h", answers).path)
+
+
+def child(work) -> int:
+    """Does the work in a process of its own; returns how that ended."""
+    process = os.fork()
+    if not process:
+        try:
+            work()
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    return process
+
+
+def ended(process: int) -> int:
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+
+def append_missing(folder: Path, answers) -> None:
+    """What a scheduler does: appends in order what is not there."""
+    history = History.open(folder)
+    known = {call.time for call in history.calls()}
+    for i, found in enumerate(answers):
+        if time_of(i).isoformat() not in known:
+            history.append(found, at=time_of(i))
+
+
+def killed_at(step: int, folder: Path, answers) -> int:
+    """Appends in a process that kills itself before the given step to the disk."""
+    steps = itertools.count()
+
+    def dying(call):
+        def called(*arguments, **options):
+            if next(steps) == step:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return call(*arguments, **options)
+
+        return called
+
+    def work():
+        os.fsync, Path.replace = dying(os.fsync), dying(Path.replace)
+        Path.mkdir, Path.unlink = dying(Path.mkdir), dying(Path.unlink)
+        append_missing(folder, answers)
+
+    return ended(child(work))
+
+
+def test_killed_at_every_step_nothing_is_lost(tmp_path, answers):
+    """The first call makes the folder too; the second finds it, and what the killed one left."""
+    undisturbed = tree(filled(tmp_path / "quiet", answers[:2]).path)
+    for step in range(100):
+        folder = tmp_path / str(step)
+        done = [killed_at(step, folder, answers[:2])]
+        whole = History.open(folder).calls() if folder.exists() else []
+        assert [call.time[:10] for call in whole] == ["2026-01-01", "2026-01-02"][: len(whole)]
+        append_missing(folder, answers[:2])
+        assert tree(folder) == undisturbed
+        if done == [0]:
+            break
+        assert done == [-signal.SIGKILL]
+    # Two calls have far more than ten steps, and the last one was not reached.
+    assert 10 < step < 99
+
+
+@pytest.mark.slow
+def test_killed_at_random_moments_the_bytes_are_the_same(tmp_path, answers, quiet):
+    moments = random.Random(5)
+    kills = 0
+    for _ in range(60):
+        process = child(lambda: append_missing(tmp_path / "h", answers))
+        time.sleep(moments.uniform(0, 0.02))
+        os.kill(process, signal.SIGKILL)
+        kills += ended(process) == -signal.SIGKILL
+    append_missing(tmp_path / "h", answers)
+    assert kills
+    assert tree(tmp_path / "h") == quiet
+
+
+@pytest.mark.parametrize("share", [True, False])
+def test_two_writers_at_once(tmp_path, answers, quiet, share):
+    """Of the same calls, and of every other one each."""
+    folder = tmp_path / "h"
+
+    def writer(own):
+        def work():
+            history = History.open(folder)
+            for i in own:
+                history.append(answers[i], at=time_of(i))
+
+        return work
+
+    n = len(answers)
+    parts = [range(n), range(n)] if share else [range(0, n, 2), range(1, n, 2)]
+    assert [ended(process) for process in [child(writer(own)) for own in parts]] == [0, 0]
+    assert tree(folder) == quiet
+
+
+def test_a_reader_beside_a_writer_sees_whole_calls(tmp_path, answers):
+    process = child(lambda: append_missing(tmp_path / "h", answers))
+    seen = [0]
+    while os.waitpid(process, os.WNOHANG) == (0, 0):
+        history = History.open(tmp_path / "h")
+        seen.append(len(history.calls()))
+        # Of a new history the description comes after the first call.
+        assert {p.path.name for p in history.problems()} <= {"history.json"}
+    assert seen == sorted(seen)
+
+
+@pytest.mark.parametrize("step", [(os, "fsync"), (Path, "open"), (Path, "replace")])
+def test_a_full_disk_is_said_and_leaves_nothing(tmp_path, answers, monkeypatch, step):
+    history = filled(tmp_path / "h", answers[:3])
+    before = tree(history.path)
+
+    def full(*arguments, **options):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(*step, full)
+        with pytest.raises(UserError, match=r"no space left on the disk of .*; free some"):
+            history.append(answers[3], at=time_of(3))
+    assert tree(history.path) == before
+    history.append(answers[3], at=time_of(3))
+    assert len(history.calls()) == 4
+
+
+def truncate(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 3] ^= 16
+    path.write_bytes(content)
+
+
+def newer(path: Path) -> None:
+    """A call of a later version, whole in itself."""
+    from quantshift.history.store import _digest
+
+    content = path.read_bytes().replace(b'"format": 1', b'"format": 2')
+    path.with_name(f"{path.name[:22]}-{_digest(content)}.json").write_bytes(content)
+    path.unlink()
+
+
+def renamed(path: Path) -> None:
+    path.rename(path.with_name(f"2025{path.name[4:]}"))
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (truncate, "is damaged: its content is not what its name says"),
+        (flip, "is damaged: its content is not what its name says"),
+        (newer, "has format 2, this is 1; upgrade quantshift"),
+        (renamed, "is damaged: its time is not what its name says"),
+    ],
+)
+def test_damage_is_named_and_the_rest_counts(tmp_path, answers, damage, said):
+    history = filled(tmp_path / "h", answers)
+    victim = sorted(history.path.glob("calls/*.json"))[2]
+    damage(victim)
+    (problem,) = history.problems()
+    assert problem.what == said
+    assert len(history.calls()) == 7
+    history.append(answers[2], at=time_of(2))
+    assert len(history.calls()) == 8
+
+
+@pytest.mark.parametrize("content", [None, b"", b"[]", b'{"format": "other"}'])
+def test_a_lost_description_is_written_again(tmp_path, answers, quiet, content):
+    history = filled(tmp_path / "h", answers[:-1])
+    described = history.path / "history.json"
+    described.unlink()
+    if content is not None:
+        described.write_bytes(content)
+    assert str(history.problems()[0]).startswith(f"{described} is ")
+    history.append(answers[-1], at=time_of(7))
+    assert tree(history.path) == quiet
+
+
+def test_a_history_of_a_later_version_is_refused(tmp_path, answers):
+    history = filled(tmp_path / "h", answers[:1])
+    (history.path / "history.json").write_text('{"format": "quantshift history", "version": 2}')
+    with pytest.raises(DataError, match="has history format 2, this is 1; upgrade quantshift"):
+        History.open(history.path)
+
+
+def test_folders_of_others_are_refused_and_stay(tmp_path, answers):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(UserError, match="the folder holds other things"):
+        History.open(tmp_path)
+    with pytest.raises(UserError, match="a file; name a folder for the history"):
+        History.open(tmp_path / "notes.txt")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "history.json").write_text("{}")
+    with pytest.raises(UserError, match="the folder holds other things"):
+        History.open(tmp_path / "other")
+    (tmp_path / "empty").mkdir()
+    filled(tmp_path / "empty", answers[:1])
+
+
+def test_leftovers_of_killed_processes_go(tmp_path, answers):
+    history = filled(tmp_path / "h", answers[:1])
+    left = files._temporary(history.path / "calls").name.replace(str(os.getpid()), "999999999", 1)
+    (history.path / "calls" / left).write_text("half")
+    history.append(answers[1], at=time_of(1))
+    assert not [name for name in tree(history.path) if ".tmp-" in name]
+
+
+def test_calls_of_other_classes_that_two_writers_mixed_are_named(tmp_path, answers):
+    """Each was the first; the later one counts."""
+    first = filled(tmp_path / "a", answers[:1])
+    other = replace(answers[1], classes=("neg", "pos", "odd"))
+    second = History.open(tmp_path / "b")
+    second.append(other, at=time_of(1))
+    for path in second.path.glob("calls/*.json"):
+        (first.path / "calls" / path.name).write_bytes(path.read_bytes())
+    assert [problem.what for problem in first.problems()] == ["is of other classes (neg, pos)"]

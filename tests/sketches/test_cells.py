@@ -1,0 +1,39 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from quantshift.sketches import cells
+from tests.sketches.made import awkward
+
+
+def test_every_cell_stands_for_a_score_that_is_in_it():
+    middles = cells.score_middles()
+    assert len(middles) == cells.n_cells(2)
+    assert_array_equal(cells.score_cells(middles), np.arange(len(middles)))
+    assert (np.diff(middles) > 0).all()
+
+
+def test_cells_are_in_the_order_of_scores():
+    scores = np.array(sorted(s for s in awkward() if s is not None and 0 <= s <= 1))
+    assert (np.diff(cells.score_cells(scores)) >= 0).all()
+
+
+def test_a_cell_is_at_most_a_128th_of_the_distance_to_the_nearer_end_wide():
+    scores = np.random.default_rng(0).beta(0.3, 0.3, 10_000)
+    stands_for = cells.score_middles()[cells.score_cells(scores)]
+    distance = np.minimum(scores, 1 - scores)
+    near = distance >= 2.0**-cells.SMALLEST
+    assert (np.abs(stands_for - scores)[near] <= distance[near] / 128).all()
+    assert np.abs(stands_for - scores)[~near].max(initial=0.0) <= 2.0**-cells.SMALLEST / 128
+
+
+@pytest.mark.parametrize("row", [[0.5, 0.6], [np.nan, 0.5], [-0.1, 1.1], [1.0, np.inf]])
+def test_rows_that_are_no_posteriors_are_outside(row):
+    assert cells.cells_of(np.array([row])).tolist() == [cells.OUTSIDE]
+
+
+def test_of_more_classes_a_cell_keeps_the_prediction():
+    posteriors = np.random.default_rng(0).dirichlet([0.4] * 4, 2000)
+    found = cells.vector_cells(posteriors)
+    assert_array_equal(found // (4 * cells.LEVELS**2), posteriors.argmax(axis=1))
+    assert found.max() < cells.n_cells(4)
