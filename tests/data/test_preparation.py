@@ -144,7 +144,7 @@ def test_blocks_of_rows_do_not_change_scores(monkeypatch):
     view = TableColumns.of(mixed()).view(np.arange(N_TRAIN))
     coef = generator(0, purpose="coef").normal(size=(len(view.names), 2))
     whole = view.scores(np.arange(N), coef, [0, 0])
-    monkeypatch.setattr("quantshift.data.preparation.BLOCK_ROWS", 7)
+    monkeypatch.setattr("quantshift.features.view.BLOCK_ROWS", 7)
     assert_allclose(view.scores(np.arange(N), coef, [0, 0]), whole)
 
 

@@ -116,12 +116,13 @@ def cross_fit(
 def item_rows(X: Any) -> Any:
     """The items, a row each, as something whose rows can be taken; refused if they are none.
 
-    Sparse matrices of formats without rows (coo, bsr, dia) become csr.
+    Sparse matrices of formats without rows (coo, bsr, dia) become csr, and 64-bit indices become
+    short ones where they fit: trees of scikit-learn take no others.
     """
     if issparse(X):
         if X.ndim != 2:
             raise DataError(f"X needs a row per item, got a sparse array of shape {X.shape}")
-        return X if X.format in _WITH_ROWS else X.tocsr()
+        return _with_short_indices(X if X.format in _WITH_ROWS else X.tocsr())
     if isinstance(X, np.ma.MaskedArray):
         return unmasked(X, "X")
     if isinstance(X, str | bytes):
@@ -132,6 +133,16 @@ def item_rows(X: Any) -> Any:
             "or a list"
         )
     return X
+
+
+def _with_short_indices(X: Any) -> Any:
+    """The sparse matrix itself, or a copy that shares its values."""
+    most = np.iinfo(np.int32).max
+    compressed = X.format in ("csr", "csc")
+    if not compressed or X.indptr.dtype == X.indices.dtype == np.int32 or X.nnz > most:
+        return X
+    parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
+    return type(X)(parts, shape=X.shape)
 
 
 def n_rows(X: Any) -> int:

@@ -17,11 +17,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 
-from quantshift.classify.classifier import cross_fit, predict_posteriors
+from quantshift.classify.classifier import cross_fit, item_rows, predict_posteriors
 from quantshift.classify.logistic import TOLERANCE, balanced_weights, fit_logistic, posteriors_of
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.features.view import View
@@ -186,7 +185,7 @@ class SklearnLearner(AbstractLearner):
     ) -> AbstractModels:
         """Clone and fit the classifier for every setting and fold."""
         _check_classes(codes, folds, n_classes)
-        X, classes = _short_indices(view.transform(rows)), np.arange(n_classes)
+        X, classes = item_rows(view.transform(rows)), np.arange(n_classes)
         models = [self.estimator(setting) for setting in settings]
         held_out = [cross_fit(model, X, codes, classes, folds) for model in models]
         return _SklearnModels(
@@ -216,7 +215,7 @@ class _SklearnModels(AbstractModels):
 
 
 def _predicted(models: Sequence[Any], view: View, rows: Indices, n_classes: int) -> Posteriors:
-    X, classes = _short_indices(view.transform(rows)), np.arange(n_classes)
+    X, classes = item_rows(view.transform(rows)), np.arange(n_classes)
     return np.stack([predict_posteriors(model, X, classes) for model in models])
 
 
@@ -269,14 +268,6 @@ class _GivenModels(AbstractModels):
 
     def committee(self, view: View, rows: Indices, place: int) -> Posteriors:
         return self.given[rows][np.newaxis]
-
-
-def _short_indices(X: Any) -> Any:
-    # Trees of scikit-learn refuse sparse matrices with 64-bit indices.
-    if not issparse(X) or X.nnz > np.iinfo(np.int32).max:
-        return X
-    parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
-    return csr_array(parts, shape=X.shape)
 
 
 def _logistic_setting(setting: Setting) -> tuple[float, bool]:

@@ -316,20 +316,24 @@ def quantify(
     failed = failures(result, own, conditions)
     if not summary:
         typer.echo(result.to_json() if as_json else render_text(result))
-    from quantshift.history.rendering import alarm_said, appended_said, summary_line
-
     alarms: list[Alarm] = []
     if kept is not None:
         call = kept.append(result, at=at, conditions=fail_if or (), limits=kept.limits(**limits))
         alarms = kept.alarms(call)
     if summary:
+        from quantshift.history.rendering import summary_line
+
         typer.echo(summary_line(result, alarms, failed))
     elif kept is not None and not as_json:
+        from quantshift.history.rendering import appended_said
+
         typer.echo(f"\n{appended_said(kept, alarms)}")
     for line in outputs.write(lambda: _page(result, conditions), lambda: render_csv(result)):
         if not as_json and not summary:
             typer.echo(line)
     if "alarm" in events:
+        from quantshift.history.rendering import alarm_said
+
         failed += map(alarm_said, alarms)
     estimable = all(batch.can_be_estimated for batch in result.batches)
     leave(failed, can_be_estimated=estimable, told=summary)

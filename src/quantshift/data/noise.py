@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, hstack, issparse
 
 from quantshift.data.dataset import Dataset
-from quantshift.data.preparation import BLOCK_ROWS, TableColumns, TableView
+from quantshift.data.preparation import TableColumns, TableView
 from quantshift.errors import DataError
 from quantshift.features.counts import CountMatrix
-from quantshift.features.view import MatrixView, View
+from quantshift.features.view import MatrixView, View, scores_in_blocks
 from quantshift.seeding import generator
 from quantshift.types import Indices
 
@@ -84,12 +84,7 @@ class NoisyView:
 
     def scores(self, rows: ArrayLike, coef: ArrayLike, intercept: ArrayLike) -> NDArray[np.float64]:
         """Scores of the rows and copies under k linear models (n_features, k), (n_rows, k)."""
-        chosen, weights = np.asarray(rows), np.asarray(coef)
-        scores = np.empty((len(chosen), weights.shape[1]))
-        for start in range(0, len(chosen), BLOCK_ROWS):
-            block = slice(start, start + BLOCK_ROWS)
-            scores[block] = self.transform(chosen[block]) @ weights + np.asarray(intercept)
-        return scores
+        return scores_in_blocks(self, rows, coef, intercept)
 
     def _noise(self, chosen: Indices) -> NDArray[np.float64] | None:
         """What is added to the first features of each row; None if nothing is."""

@@ -26,6 +26,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from quantshift.data.columns import CATEGORY, NUMBER, TEXT, Column, part_names, prepared
 from quantshift.errors import DataError
+from quantshift.features.view import scores_in_blocks
 from quantshift.types import Indices
 
 RARE = 10
@@ -33,9 +34,6 @@ RARE = 10
 
 DENSE_SHARE = 0.3
 """Matrices are dense if at least this share of a row is not zero."""
-
-BLOCK_ROWS = 1 << 16
-"""So many rows are prepared at a time to score them."""
 
 WIDEST = 20.0
 """Numbers further from the median than this many robust standard deviations are clipped."""
@@ -231,12 +229,7 @@ class TableView:
 
     def scores(self, rows: ArrayLike, coef: ArrayLike, intercept: ArrayLike) -> NDArray[np.float64]:
         """Scores of the rows under k linear models (n_features, k), shape (n_rows, k)."""
-        chosen, weights = np.asarray(rows), np.asarray(coef)
-        scores = np.empty((len(chosen), weights.shape[1]))
-        for start in range(0, len(chosen), BLOCK_ROWS):
-            block = slice(start, start + BLOCK_ROWS)
-            scores[block] = self.transform(chosen[block]) @ weights + np.asarray(intercept)
-        return scores
+        return scores_in_blocks(self, rows, coef, intercept)
 
 
 @dataclass(frozen=True, eq=False)

@@ -77,8 +77,6 @@ class TfidfView:
             self.idf,
             _sublinear_table(),
         )
-        if len(data) <= np.iinfo(np.int32).max:  # trees of scikit-learn take no other
-            indptr = indptr.astype(np.int32)
         return csr_array((data, indices, indptr), shape=(len(chosen), len(self.columns)))
 
     def scores(self, rows: ArrayLike, coef: ArrayLike, intercept: ArrayLike) -> Floats:

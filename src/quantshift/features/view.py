@@ -6,6 +6,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+BLOCK_ROWS = 1 << 16
+"""So many rows are prepared at a time to score them."""
+
 
 class View(Protocol):
     """Features of any rows of a data set: `TfidfView` for text, `MatrixView` for matrices."""
@@ -30,3 +33,15 @@ class MatrixView:
     def scores(self, rows: ArrayLike, coef: ArrayLike, intercept: ArrayLike) -> NDArray[np.float64]:
         """Scores of the rows under k linear models, shape (n_rows, k)."""
         return np.asarray(self.matrix[rows] @ np.asarray(coef) + np.asarray(intercept))
+
+
+def scores_in_blocks(
+    view: View, rows: ArrayLike, coef: ArrayLike, intercept: ArrayLike
+) -> NDArray[np.float64]:
+    """Scores of the rows of a view under k linear models, some rows of the matrix at a time."""
+    chosen, weights = np.asarray(rows), np.asarray(coef)
+    scores = np.empty((len(chosen), weights.shape[1]))
+    for start in range(0, len(chosen), BLOCK_ROWS):
+        block = slice(start, start + BLOCK_ROWS)
+        scores[block] = view.transform(chosen[block]) @ weights + np.asarray(intercept)
+    return scores

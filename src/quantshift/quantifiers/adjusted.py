@@ -21,12 +21,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
-from sklearn.base import BaseEstimator
 
 from quantshift.compiled import compiled
 from quantshift.quantifiers.counting import hard_predictions
 from quantshift.quantifiers.estimator import (
-    AbstractAggregative,
+    AbstractWithoutOptions,
     Diagnostics,
     class_means,
     repeated,
@@ -47,7 +46,7 @@ DIAGNOSTICS: Mapping[str, str] = MappingProxyType(
 """What `adjust` tells of a sample."""
 
 
-class ACC(AbstractAggregative):
+class ACC(AbstractWithoutOptions):
     """Adjusted Classify and Count: CC corrected by the classifier's true and false positive rates.
 
     Two classes: falls back to CC where the rates are equal (tpr == fpr; `fallback`). More: where
@@ -60,13 +59,6 @@ class ACC(AbstractAggregative):
     crisp: ClassVar[bool] = True
 
     rates_: NDArray[np.float64]
-
-    def __init__(
-        self, classifier: BaseEstimator | None = None, *, cv: int = 5, seed: int = 0
-    ) -> None:
-        self.classifier = classifier
-        self.cv = cv
-        self.seed = seed
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
@@ -82,7 +74,7 @@ class ACC(AbstractAggregative):
         return adjust(sample_means(representation, index, weights), self.rates_, self.prior_)
 
 
-class PACC(AbstractAggregative):
+class PACC(AbstractWithoutOptions):
     """Probabilistic Adjusted Classify and Count: ACC with mean posteriors in place of counts.
 
     Two classes: falls back to PCC where the rates are equal (tpr == fpr; `fallback`). More: as
@@ -93,13 +85,6 @@ class PACC(AbstractAggregative):
     diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
 
     rates_: NDArray[np.float64]
-
-    def __init__(
-        self, classifier: BaseEstimator | None = None, *, cv: int = 5, seed: int = 0
-    ) -> None:
-        self.classifier = classifier
-        self.cv = cv
-        self.seed = seed
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None

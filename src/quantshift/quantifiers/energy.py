@@ -22,7 +22,7 @@ from quantshift.quantifiers.class_kernels import (
     ClassPoints,
     mean_distances,
 )
-from quantshift.quantifiers.estimator import AbstractAggregative
+from quantshift.quantifiers.estimator import AbstractAggregative, AbstractWithoutOptions
 from quantshift.quantifiers.items import Items, dense_features
 from quantshift.types import Codes, Posteriors
 from quantshift.weights import Weights
@@ -67,7 +67,7 @@ class EDy(AbstractMeanMatching, AbstractAggregative):
         return -mean_distances(self.known_, posteriors, self.metric)
 
 
-class CvMy(AbstractMeanMatching, AbstractAggregative):
+class CvMy(AbstractMeanMatching, AbstractWithoutOptions):
     """Cramer-von Mises y-similarity: EDy on the ranks of posteriors.
 
     Minimises sum_c int (F_p,c - G_c)^2 dH_c over the mixtures p, where F_p,c and G_c are the
@@ -81,13 +81,6 @@ class CvMy(AbstractMeanMatching, AbstractAggregative):
 
     known_: ClassPoints
     order_: tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...]
-
-    def __init__(
-        self, classifier: BaseEstimator | None = None, *, cv: int = 5, seed: int = 0
-    ) -> None:
-        self.classifier = classifier
-        self.cv = cv
-        self.seed = seed
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None

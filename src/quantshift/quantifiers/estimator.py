@@ -526,6 +526,17 @@ class AbstractAggregative(AbstractClassifying):
         return self._represent(_or_none(items.posteriors, len(self.classes_)))
 
 
+class AbstractWithoutOptions(AbstractAggregative):
+    """Aggregative quantifiers that take a classifier and how its posteriors are held out."""
+
+    def __init__(
+        self, classifier: BaseEstimator | None = None, *, cv: int = 5, seed: int = 0
+    ) -> None:
+        self.classifier = classifier
+        self.cv = cv
+        self.seed = seed
+
+
 def sample_means(
     representation: NDArray[Any], index: Indices, weights: Weights | None = None
 ) -> NDArray[np.float64]:

@@ -19,13 +19,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from quantshift.classify.scores import matched_columns
 from quantshift.quantifiers.adjusted import DIAGNOSTICS as ADJUSTED
 from quantshift.quantifiers.adjusted import SINGULAR
 from quantshift.quantifiers.estimator import (
-    AbstractAggregative,
+    AbstractWithoutOptions,
     Diagnostics,
     class_means,
     repeated,
@@ -39,7 +38,7 @@ from quantshift.weights import Weights
 Reals = NDArray[np.float64]
 
 
-class Friedman(AbstractAggregative):
+class Friedman(AbstractWithoutOptions):
     """Friedman's Method: adjusted counts of posteriors above the training prevalence.
 
     `residual` is |M p - counts|. Where the rates leave the prevalence open, that nearest to the
@@ -54,13 +53,6 @@ class Friedman(AbstractAggregative):
     rates_: Reals
     gram_: Reals
     is_open_: bool
-
-    def __init__(
-        self, classifier: BaseEstimator | None = None, *, cv: int = 5, seed: int = 0
-    ) -> None:
-        self.classifier = classifier
-        self.cv = cv
-        self.seed = seed
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
@@ -88,7 +80,7 @@ class Friedman(AbstractAggregative):
         }
 
 
-class DeBias(AbstractAggregative):
+class DeBias(AbstractWithoutOptions):
     """Friedman's DeBias: the mean posterior, moved away from the training prevalence.
 
     Falls back to PCC where the held-out posteriors of a class are constant (`fallback`).
@@ -104,13 +96,6 @@ class DeBias(AbstractAggregative):
     spread_: Reals
     divisor_: Reals
     least_spread_: float
-
-    def __init__(
-        self, classifier: BaseEstimator | None = None, *, cv: int = 5, seed: int = 0
-    ) -> None:
-        self.classifier = classifier
-        self.cv = cv
-        self.seed = seed
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None

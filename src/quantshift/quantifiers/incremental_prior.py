@@ -18,11 +18,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from quantshift.compiled import compiled
 from quantshift.quantifiers.counting import hard_predictions
-from quantshift.quantifiers.estimator import AbstractAggregative, Diagnostics, class_means
+from quantshift.quantifiers.estimator import AbstractWithoutOptions, Diagnostics, class_means
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.weights import Weights
 
@@ -32,7 +31,7 @@ ROUNDING = 1e-12
 """Part of a sample that is none."""
 
 
-class LEIP(AbstractAggregative):
+class LEIP(AbstractWithoutOptions):
     """Label shift Estimation with Incremental Prior update: the surest items are labelled first.
 
     `counted` is the share of the sample that is counted as predicted.
@@ -44,13 +43,6 @@ class LEIP(AbstractAggregative):
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType({"counted": "float"})
 
     retained_: float
-
-    def __init__(
-        self, classifier: BaseEstimator | None = None, *, cv: int = 5, seed: int = 0
-    ) -> None:
-        self.classifier = classifier
-        self.cv = cv
-        self.seed = seed
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None

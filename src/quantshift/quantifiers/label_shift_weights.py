@@ -34,7 +34,7 @@ from quantshift.compiled import compiled
 from quantshift.errors import UserError
 from quantshift.quantifiers.counting import hard_predictions
 from quantshift.quantifiers.estimator import (
-    AbstractAggregative,
+    AbstractWithoutOptions,
     Diagnostics,
     Samples,
     class_means,
@@ -58,7 +58,7 @@ TINY = 1e-300
 """Least pivot of a factorisation."""
 
 
-class AbstractLabelShiftWeights(AbstractAggregative):
+class AbstractLabelShiftWeights(AbstractWithoutOptions):
     """What BBSE and RLLS share: weights of the classes, and prevalences from them."""
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
@@ -130,13 +130,6 @@ class BBSEHard(AbstractLabelShiftWeights):
 
     crisp: ClassVar[bool] = True
 
-    def __init__(
-        self, classifier: BaseEstimator | None = None, *, cv: int = 5, seed: int = 0
-    ) -> None:
-        self.classifier = classifier
-        self.cv = cv
-        self.seed = seed
-
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
@@ -154,13 +147,6 @@ class BBSESoft(AbstractLabelShiftWeights):
 
     Where the held-out items leave the weights open, those nearest to 1 (`fallback`).
     """
-
-    def __init__(
-        self, classifier: BaseEstimator | None = None, *, cv: int = 5, seed: int = 0
-    ) -> None:
-        self.classifier = classifier
-        self.cv = cv
-        self.seed = seed
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None

@@ -35,6 +35,7 @@ from quantshift.quantifiers.divergences import (
 )
 from quantshift.quantifiers.estimator import (
     AbstractAggregative,
+    AbstractWithoutOptions,
     Diagnostics,
     class_means,
     repeated,
@@ -135,7 +136,7 @@ class DyS(AbstractAggregative):
         return or_prior(p_hat, self.prior_, distances.mean(axis=1))
 
 
-class HDy(AbstractAggregative):
+class HDy(AbstractWithoutOptions):
     """Hellinger Distance y-similarity: median of matches with 10, 20, ..., 110 bins.
 
     `distance` is the mean over the numbers of bins. Falls back as DyS does.
@@ -150,13 +151,6 @@ class HDy(AbstractAggregative):
     )
 
     histograms_: dict[int, NDArray[np.float64]]
-
-    def __init__(
-        self, classifier: BaseEstimator | None = None, *, cv: int = 5, seed: int = 0
-    ) -> None:
-        self.classifier = classifier
-        self.cv = cv
-        self.seed = seed
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
@@ -193,7 +187,7 @@ class HDy(AbstractAggregative):
         return or_prior(p_hat, self.prior_, distance)
 
 
-class SMM(AbstractAggregative):
+class SMM(AbstractWithoutOptions):
     """Sample Mean Matching: the mixture weight that reproduces the mean posterior.
 
     Equal to PACC. Falls back to PCC where the training classes have the same mean posterior
@@ -204,13 +198,6 @@ class SMM(AbstractAggregative):
     diagnostics: ClassVar[Mapping[str, str]] = ADJUSTED
 
     means_: NDArray[np.float64]
-
-    def __init__(
-        self, classifier: BaseEstimator | None = None, *, cv: int = 5, seed: int = 0
-    ) -> None:
-        self.classifier = classifier
-        self.cv = cv
-        self.seed = seed
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None

@@ -22,6 +22,7 @@ from quantshift.classify.calibration import AUTO
 from quantshift.quantifiers.adjusted import ACC, PACC, adjust
 from quantshift.quantifiers.estimator import (
     AbstractAggregative,
+    AbstractWithoutOptions,
     Diagnostics,
     sample_means,
 )
@@ -44,15 +45,34 @@ MOST_ROWS = 1 << 14
 """Items whose likelihoods are gathered at once."""
 
 
-class OrdinalACC(ACC):
+class AbstractSmoothlyAdjusted(AbstractWithoutOptions):
+    """Counts that are adjusted with a penalty on jumps, for a class with `rates_` beside it."""
+
+    assumption: ClassVar[str] = PRIOR_SHIFT
+    ordered: ClassVar[bool] = True
+
+    tau: float
+    rates_: NDArray[np.float64]
+
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
+        checked_penalty("tau", self.tau)
+        super()._fit_aggregation(posteriors, codes, weights)  # type: ignore[safe-super]
+
+    def _solve(
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
+    ) -> tuple[Prevalences, Diagnostics]:
+        counts = sample_means(representation, index, weights)
+        return adjust_smoothly(counts, self.rates_, self.prior_, self.tau)
+
+
+class OrdinalACC(AbstractSmoothlyAdjusted, ACC):
     """Ordinal Adjusted Classify and Count: ACC with a penalty on jumps between neighbours.
 
     The p on the simplex with the least |M p - q|^2 + tau |C p|^2, where C are second differences
     along the classes. tau: strength of the penalty; 0 is ACC.
     """
-
-    assumption: ClassVar[str] = PRIOR_SHIFT
-    ordered: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -65,27 +85,12 @@ class OrdinalACC(ACC):
         super().__init__(classifier, cv=cv, seed=seed)
         self.tau = tau
 
-    def _fit_aggregation(
-        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
-    ) -> None:
-        checked_penalty("tau", self.tau)
-        super()._fit_aggregation(posteriors, codes, weights)
 
-    def _solve(
-        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
-    ) -> tuple[Prevalences, Diagnostics]:
-        counts = sample_means(representation, index, weights)
-        return adjust_smoothly(counts, self.rates_, self.prior_, self.tau)
-
-
-class OrdinalPACC(PACC):
+class OrdinalPACC(AbstractSmoothlyAdjusted, PACC):
     """Ordinal Probabilistic Adjusted Classify and Count: PACC with a penalty on jumps.
 
     As OrdinalACC, with mean posteriors in place of counts. tau: strength of the penalty; 0 is PACC.
     """
-
-    assumption: ClassVar[str] = PRIOR_SHIFT
-    ordered: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -97,18 +102,6 @@ class OrdinalPACC(PACC):
     ) -> None:
         super().__init__(classifier, cv=cv, seed=seed)
         self.tau = tau
-
-    def _fit_aggregation(
-        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
-    ) -> None:
-        checked_penalty("tau", self.tau)
-        super()._fit_aggregation(posteriors, codes, weights)
-
-    def _solve(
-        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
-    ) -> tuple[Prevalences, Diagnostics]:
-        counts = sample_means(representation, index, weights)
-        return adjust_smoothly(counts, self.rates_, self.prior_, self.tau)
 
 
 class AbstractOrdinalLikelihood(AbstractAggregative):

@@ -17,11 +17,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from quantshift.classify.scores import matched_columns
 from quantshift.compiled import compiled
-from quantshift.quantifiers.estimator import AbstractAggregative, Diagnostics
+from quantshift.quantifiers.estimator import AbstractWithoutOptions, Diagnostics
 from quantshift.quantifiers.matching import DIAGNOSTICS
 from quantshift.quantifiers.one_against_rest import normalised_shares, scored_members
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
@@ -33,7 +32,7 @@ EVEN = 1e-12
 """Part of all weight by which two halves may differ and be equal: the middle is between them."""
 
 
-class SORD(AbstractAggregative):
+class SORD(AbstractWithoutOptions):
     """Sample Ordinal Distance: the mixture with the least area between distribution functions.
 
     Falls back to the training prevalence where the classes have equal distribution functions
@@ -45,13 +44,6 @@ class SORD(AbstractAggregative):
 
     scores_: tuple[Reals, ...]
     functions_: tuple[Reals, ...]
-
-    def __init__(
-        self, classifier: BaseEstimator | None = None, *, cv: int = 5, seed: int = 0
-    ) -> None:
-        self.classifier = classifier
-        self.cv = cv
-        self.seed = seed
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None

@@ -20,12 +20,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from quantshift.classify.scores import matched_columns
 from quantshift.compiled import compiled
 from quantshift.quantifiers.adjusted import DIAGNOSTICS
-from quantshift.quantifiers.estimator import AbstractAggregative, Diagnostics, repeated
+from quantshift.quantifiers.estimator import AbstractWithoutOptions, Diagnostics, repeated
 from quantshift.quantifiers.one_against_rest import (
     normalised_shares,
     scored_members,
@@ -73,7 +72,7 @@ class Candidates:
         return self.false / self.negative
 
 
-class AbstractThreshold(AbstractAggregative):
+class AbstractThreshold(AbstractWithoutOptions):
     """What methods of thresholds share: candidates, and the median of adjusted counts at some.
 
     Diagnostics: `clipped` (the share of a class had to be), `separation` (mean tpr - fpr of the
@@ -88,13 +87,6 @@ class AbstractThreshold(AbstractAggregative):
     tpr_: tuple[Reals, ...]
     fpr_: tuple[Reals, ...]
     separation_: float
-
-    def __init__(
-        self, classifier: BaseEstimator | None = None, *, cv: int = 5, seed: int = 0
-    ) -> None:
-        self.classifier = classifier
-        self.cv = cv
-        self.seed = seed
 
     @abstractmethod
     def _kept(self, candidates: Candidates) -> NDArray[np.bool_] | slice:
