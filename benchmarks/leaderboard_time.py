@@ -16,20 +16,27 @@ how many times as long QuaPy takes for the whole cell, then what the suite's pla
 either, for these methods alone. That is an extrapolation from one cell, with the classifier counted
 alike, although QuaPy's users learn it anew for every method.
 
-    python benchmarks/leaderboard_time.py --costs DIR > src/quantshift/leaderboard/costs.csv
+    python benchmarks/leaderboard_time.py --costs DIR... > costs.csv
 
-prints the costs by which `bench --dry-run` guesses, from the log of the results in DIR.
+prints the costs by which `bench --dry-run` guesses (`src/quantshift/leaderboard/costs.csv`), from
+the logs of results in some folders: of every experiment and of all together, and
+
+    python benchmarks/leaderboard_time.py --dearest DIR...
+
+what took most of the time there, by experiment and data set.
 """
 
 import argparse
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 from threadpoolctl import threadpool_limits
 
 from library_methods import METHODS, QUAPY, Method
@@ -38,7 +45,7 @@ from quantshift.experiments.planning import cells_of
 from quantshift.experiments.population import open_population
 from quantshift.experiments.shared_work import bench_of
 from quantshift.leaderboard.benchmark import plan_benchmark
-from quantshift.leaderboard.duration import UNKNOWN, measured_costs
+from quantshift.leaderboard.duration import ANY, measured_costs
 from quantshift.leaderboard.method_times import method_times
 from quantshift.results import ResultStore
 from quantshift.seeding import generator
@@ -141,13 +148,49 @@ def compare(suite: str, data: str, most: int, seed: int) -> None:
         )
 
 
-def print_costs(folder: Path) -> None:
-    costs = measured_costs(method_times(ResultStore.open(folder)))
-    print("method,cell_ms,sample_ms")
-    for name, (cell, sample) in sorted(costs.items()):
-        print(f"{name},{cell:.3g},{sample:.3g}")
-    middle = np.median(np.array(list(costs.values())), axis=0)
-    print(f"{UNKNOWN},{middle[0]:.3g},{middle[1]:.3g}")
+def logged_times(folders: list[Path]) -> pl.DataFrame:
+    return pl.concat([method_times(ResultStore.open(folder)) for folder in folders])
+
+
+def print_costs(folders: list[Path]) -> None:
+    times = logged_times(folders)
+    print("experiment,method,cell_ms,sample_ms")
+    for name, own in (
+        (ANY, times),
+        *((e, _of(times, e)) for e in times["experiment"].unique(maintain_order=True)),
+    ):
+        for method, (cell, sample) in sorted(measured_costs(own).items()):
+            print(f"{name},{method},{cell:.3g},{sample:.3g}")
+    middle = np.median(np.array(list(measured_costs(times).values())), axis=0)
+    print(f"{ANY},{ANY},{middle[0]:.3g},{middle[1]:.3g}")
+
+
+def _of(times: pl.DataFrame, experiment: str) -> pl.DataFrame:
+    return times.filter(pl.col("experiment") == experiment)
+
+
+def print_dearest(folders: list[Path], most: int = 5) -> None:
+    """Seconds of the processor by experiment and data set: all, then the dearest methods."""
+    spent: dict[tuple[str, str], Counter[str]] = {}
+    cells: Counter[tuple[str, str]] = Counter()
+    for folder in folders:
+        for record in ResultStore.open(folder).times.records():
+            place = (record["experiment"], record["dataset"])
+            cells[place] += 1
+            own = spent.setdefault(place, Counter())
+            own["shared"] += record["shared"]
+            for method, seconds in record["methods"].items():
+                own[method] += sum(seconds)
+    everything: Counter[str] = Counter()
+    for place, own in spent.items():
+        everything.update(own)
+        print(_spent_line(f"{' on '.join(place)}, {cells[place]} cells", own, most))
+    print(_spent_line(f"all, {cells.total()} cells", everything, 3 * most))
+
+
+def _spent_line(name: str, seconds: Counter[str], most: int) -> str:
+    dearest = ", ".join(f"{method} {value:.1f}" for method, value in seconds.most_common(most))
+    return f"{name}: {seconds.total():.1f} s; {dearest}"
 
 
 def main() -> None:
@@ -156,10 +199,14 @@ def main() -> None:
     parser.add_argument("--data", default="wine")
     parser.add_argument("--most", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--costs", type=Path)
+    parser.add_argument("--costs", type=Path, nargs="+")
+    parser.add_argument("--dearest", type=Path, nargs="+")
     asked = parser.parse_args()
     if asked.costs:
         print_costs(asked.costs)
+        return
+    if asked.dearest:
+        print_dearest(asked.dearest)
         return
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -16,7 +16,8 @@ machine spoils them less than it would a clock's: the least of several repeats, 
 take turns. Fitting is not counted. Whoever is slow is asked for fewer samples, at least three: the
 first ones, in an order without order. The last column is the largest difference between a library's
 estimates and ours, over samples and classes, in brackets the mean and the number of samples; the
-reasons are in docs/compared.md.
+reasons are in docs/compared.md. At the end: how many times as fast as QuaPy each method is in one
+call, those that miss 50 times, and those that a peer is ahead of one by one.
 
 The methods and how each peer is built are declared in `library_methods.py`.
 """
@@ -25,7 +26,7 @@ import argparse
 import math
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -33,7 +34,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from library_methods import LIBRARIES, METHODS, Estimator, Method
+from library_methods import LIBRARIES, METHODS, QUAPY, Estimator, Method
 from quantshift.prevalence import uniform, whole_counts
 from quantshift.tables import Table, text_table
 
@@ -41,6 +42,8 @@ SIZE, POOL, KNOWN, N_FEATURES = 500, 50_000, 5_000, 10
 SECONDS = 0.25
 """Of a repeat that one contestant may take, but for at least `FEWEST` samples."""
 FEWEST = 3
+AIM = 50
+"""Times QuaPy that a method should be in one call."""
 LONGEST = 10.0
 """Seconds of one call of ours that is not repeated."""
 
@@ -95,7 +98,7 @@ def main() -> None:
         from_features: draw(options.classes, options.samples, from_features=from_features)
         for from_features in (False, True)
     }
-    rows, behind, skipped = [], [], []
+    rows, outcomes, skipped = [], {}, []
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for method in METHODS:
@@ -103,8 +106,7 @@ def main() -> None:
                 row = compared(method, drawn[method.from_features], options.repeats, skipped)
                 rows.append((method.name, *row.cells()))
                 print(*rows[-1], sep=" | ", flush=True)
-                if row.is_behind():
-                    behind.append(method.name)
+                outcomes[method.name] = row
     for line in skipped:
         print(line)
     title = (
@@ -113,7 +115,18 @@ def main() -> None:
     )
     header = ("", "one call", "one by one", *map(with_version, LIBRARIES), "largest difference")
     print("\n" + text_table(Table(title, header, tuple(rows))))
-    print(f"behind a peer one by one: {', '.join(behind) or 'none'}")
+    print(f"times {QUAPY} in one call: {listed(outcomes, Outcome.times_quapy)}")
+    short = {n: each for n, each in outcomes.items() if (each.times_quapy() or AIM) < AIM}
+    print(f"below {AIM} times {QUAPY} in one call: {listed(short, Outcome.times_quapy)}")
+    behind = {n: each for n, each in outcomes.items() if (each.times_fastest() or 1) < 1}
+    print(f"behind a peer one by one: {listed(behind, Outcome.times_fastest)}")
+
+
+def listed(outcomes: Mapping[str, "Outcome"], times: Callable[["Outcome"], float | None]) -> str:
+    """Names with how many times as fast we are, the slowest first."""
+    known = {name: times(each) for name, each in outcomes.items()}
+    ordered = sorted((factor, name) for name, factor in known.items() if factor is not None)
+    return ", ".join(f"{name} ({factor:.3g})" for factor, name in ordered) or "none"
 
 
 @dataclass(frozen=True)
@@ -136,8 +149,13 @@ class Outcome:
             ),
         )
 
-    def is_behind(self) -> bool:
-        return self.one_by_one > min(self.peers.values(), default=math.inf)
+    def times_quapy(self) -> float | None:
+        """How many times as fast we are in one call."""
+        return self.peers[QUAPY] / self.one_call if QUAPY in self.peers else None
+
+    def times_fastest(self) -> float | None:
+        """How many times as fast as the fastest peer we are one by one."""
+        return min(self.peers.values()) / self.one_by_one if self.peers else None
 
 
 def compared(method: Method, samples: Samples, repeats: int, skipped: list[str]) -> Outcome:

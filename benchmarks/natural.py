@@ -201,7 +201,7 @@ def estimated(
             **{f"SLD {k}": allowed[1 + n_rivals + k] for k in range(n_rivals)},
             "best": best,
             **{f"loss {k}": learnt.loss for k, learnt in enumerate(quantifier.learnt_)},
-            **{name: told[name][i] for name in ("refuted", "auc", "z", "low", "high")},
+            **{name: told[name][i] for name in ("refuted", "auc", "z", "explained", "low", "high")},
             "PCC low": low[i, 1],
             "PCC high": high[i, 1],
             "fit_seconds": fitted - begun,

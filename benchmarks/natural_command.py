@@ -1,13 +1,16 @@
 """Natural shift through the command line: CSV in, JSON out, as a user of the command line has it.
 
-    python benchmarks/natural_command.py [--tables kept] [--training-groups 2] [--most-rows 2000]
-        [--artificial] [--csv FILE]
+    python benchmarks/natural_command.py [--tables kept] [--training-groups 2] [--first-group 0]
+        [--most-rows 2000] [--artificial] [--csv FILE]
 
 The tasks of `benchmarks/natural.py`: train on a group of a real table, estimate every other group
 of at least 100 rows with `quantshift quantify --by`. Prints mean absolute errors of the share of
-positives: of the number shown, of its two readings, of answering the training prevalence; and how
-often the interval holds, how wide it is, how many samples are unexplained, and the least width.
-With --artificial only the prevalence changes. Means and standard errors are over tasks.
+positives: of the number shown, of its two readings, of SubclassSLD, of answering the training
+prevalence; and how often the interval holds, how wide it is, how many samples are unexplained or in
+doubt, and the least width.
+With --artificial only the prevalence changes; the samples are drawn with replacement, so that those
+of a rare class hold many copies. --first-group leaves out the first training groups or repetitions.
+Means and standard errors are over tasks.
 """
 
 import argparse
@@ -26,10 +29,12 @@ from threadpoolctl import threadpool_limits
 
 from natural import GROUPS, SMALLEST, SMALLEST_CLASS, SMALLEST_TRAINING, TABLES
 from quantshift.cli.app import main as quantshift
+from quantshift.own_data.guard import IN_DOUBT, UNEXPLAINED
 from quantshift.seeding import generator
 from real_tables import LabelledTable, load
 
 BATCH, LABEL = "batch of the sample", "is positive"
+REFUTED = (UNEXPLAINED, IN_DOUBT)
 SIZES = (100, 500, 2000)
 """Of samples with an artificial prevalence."""
 
@@ -38,6 +43,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--tables", default="kept")
     parser.add_argument("--training-groups", type=int, default=2)
+    parser.add_argument("--first-group", type=int, default=0)
     parser.add_argument("--most-rows", type=int, default=2000)
     parser.add_argument("--artificial", action="store_true")
     parser.add_argument("--csv", type=Path)
@@ -52,7 +58,7 @@ def main() -> None:
                 rows = answered(Path(place), training, sample)
                 found += [{"table": name, "task": f"{name}: {title}", **row} for row in rows]
                 print(f"{name}: {title}, {len(rows)} samples", file=sys.stderr)
-    frame = pl.DataFrame(found)
+    frame = pl.DataFrame(found, infer_schema_length=None)
     if options.csv:
         frame.write_csv(options.csv)
     report(frame)
@@ -71,7 +77,8 @@ def natural(
             & (pl.min_horizontal("n", pl.col("len") - pl.col("n")) >= SMALLEST_CLASS)
         )
         large = set(sizes.filter(pl.col("len") >= SMALLEST)[column])
-        for group in fit[column].reverse().to_list()[: options.training_groups]:
+        ends = options.first_group, options.first_group + options.training_groups
+        for group in fit[column].reverse().to_list()[slice(*ends)]:
             training = groups.filter(pl.col(column) == group)
             rng = generator(0, purpose="natural", table=table.name, column=column, group=str(group))
             kept = rng.permutation(len(training))[: options.most_rows]
@@ -86,7 +93,7 @@ def artificial(
 ) -> Iterator[tuple[str, pl.DataFrame, pl.DataFrame]]:
     """Random training rows, and samples of the others at random prevalences."""
     whole = labelled(table)
-    for repeat in range(options.training_groups):
+    for repeat in range(options.first_group, options.first_group + options.training_groups):
         rng = generator(repeat, purpose="artificial", table=table.name)
         order = rng.permutation(len(whole))
         n_train = min(options.most_rows, len(whole) // 2)
@@ -133,6 +140,9 @@ def answered(place: Path, training: pl.DataFrame, sample: pl.DataFrame) -> list[
         share = next(s for s in batch["shares"] if s["label"] == "1")
         p = truth[batch["name"]]
         told = {a["name"]: a["prevalence"]["1"] for a in batch["assumptions"]}
+        kind = (batch["shift"] or {}).get("kind")
+        # After a refutation prior shift is SubclassSLD's; otherwise its number is the one shown.
+        by_subclasses = told["prior shift"] if kind in REFUTED else share["estimate"]
         rows.append(
             {
                 "batch": batch["name"],
@@ -140,10 +150,13 @@ def answered(place: Path, training: pl.DataFrame, sample: pl.DataFrame) -> list[
                 "shown": None if share["estimate"] is None else abs(share["estimate"] - p),
                 "covariate": _error(told, "covariate shift", p),
                 "prior": _error(told, "prior shift", p),
+                "subclasses": None if by_subclasses is None else abs(by_subclasses - p),
                 "nothing": abs(p_train - p),
                 "covered": share["low"] <= p <= share["high"],
                 "width": share["high"] - share["low"],
-                "unexplained": (batch["shift"] or {}).get("kind") == "unexplained",
+                "unexplained": kind == UNEXPLAINED,
+                "in doubt": kind == IN_DOUBT,
+                "explained": (batch["shift"] or {}).get("explained"),
                 "unknown": share["estimate"] is None,
             }
         )
@@ -157,15 +170,17 @@ def _error(told: dict[str, float], name: str, p: float) -> float | None:
 def report(frame: pl.DataFrame) -> None:
     """Means over tasks, with standard errors."""
     columns = [
-        *("shown", "covariate", "prior", "nothing"),
-        *("covered", "width", "unexplained", "unknown"),
+        *("shown", "covariate", "prior", "subclasses", "nothing"),
+        *("covered", "width", "unexplained", "in doubt", "explained", "unknown"),
     ]
     tasks = frame.group_by("task", maintain_order=True).agg(pl.col(columns).cast(pl.Float64).mean())
     print(f"{len(tasks)} tasks, {len(frame)} samples")
     for name in columns:
         values = tasks[name].drop_nulls()
+        if not len(values):  # nothing was explained in part if nothing is unexplained
+            continue
         error = (values.std() or 0.0) / max(len(values), 1) ** 0.5  # type: ignore[operator]
-        print(f"  {name:12} {values.mean():.3f} +- {error:.3f}")
+        print(f"  {name:12} {values.mean():.4f} +- {error:.4f}")
     print(f"  least width  {frame['width'].min():.3f}")
 
 

@@ -2,12 +2,13 @@
 
     python benchmarks/refutation.py tables [--tables development] [--first-repeat 0] [--repeats 2]
         [--samples 2] [--classifiers logistic,boosting,forest] [--train-sizes 500,2000]
-        [--family prior]
+        [--family prior] [--prevalences 0.1,0.3,0.5,0.7,0.9] [--size 500] [--replace]
     python benchmarks/refutation.py reviews CORPUS [--repeats 0 1] [--draws 4]
 
 `tables`: artificial prior shift, where nothing but the prevalence has changed. Every repetition
 draws a training set with the table's own share of positives and, from the other rows, samples of
-500 items at prevalences .1, .3, .5, .7 and .9. Columns are prepared as everywhere in quantshift.
+--size items at every one of --prevalences, with --replace with replacement: they then hold copies
+of items. Columns are prepared as everywhere in quantshift.
 Power on natural samples is what `benchmarks/natural.py` prints as "refuted >= 500".
 
 `reviews`: training sets of 5,000 and samples of 500 of an imported and tokenised corpus with two
@@ -63,6 +64,9 @@ def main() -> None:
     tables.add_argument("--repeats", type=int, default=2)
     tables.add_argument("--samples", type=int, default=2, help="of each prevalence")
     tables.add_argument("--family", default="prior", help="or subclasses")
+    tables.add_argument("--prevalences", default=",".join(map(str, PREVALENCES)))
+    tables.add_argument("--size", type=int, default=SIZE)
+    tables.add_argument("--replace", action="store_true")
     tables.set_defaults(
         run=of_tables, views=(["classifier"], ["n_train"], ["prevalence"], ["table"], [])
     )
@@ -93,7 +97,15 @@ def of_tables(options: Any) -> Iterator[dict[str, Any]]:
                 axes = {"table": name, "n_train": n_train, "repeat": repeat}
                 rng = generator(0, purpose="refutation", **axes)
                 train, pool = split(table.codes, n_train, rng)
-                prevalences, samples = prior_shift(table.codes, pool, options.samples, rng)
+                prevalences, samples = prior_shift(
+                    table.codes,
+                    pool,
+                    options.samples,
+                    rng,
+                    prevalences=tuple(map(float, options.prevalences.split(","))),
+                    size=options.size,
+                    replace=options.replace,
+                )
                 if not samples:
                     continue
                 view = columns.view(train)
@@ -123,6 +135,7 @@ def of_tables(options: Any) -> Iterator[dict[str, Any]]:
                             "refuted": test.refuted,
                             "auc": test.auc,
                             "z": test.z,
+                            "explained": test.explained,
                             "seconds": seconds,
                         }
 
@@ -144,19 +157,35 @@ def split(codes: Any, n_train: int, rng: np.random.Generator) -> tuple[Any, Any]
 
 
 def prior_shift(
-    codes: Any, pool: Any, repeats: int, rng: np.random.Generator
+    codes: Any,
+    pool: Any,
+    repeats: int,
+    rng: np.random.Generator,
+    *,
+    prevalences: tuple[float, ...] = PREVALENCES,
+    size: int = SIZE,
+    replace: bool = False,
 ) -> tuple[list[float], list[Any]]:
-    """Samples of the pool, as positions in it, and their prevalences."""
+    """Samples of the pool, as positions in it, and their prevalences.
+
+    Where the pool has too few items of a class for a prevalence, it is left out, unless items are
+    drawn with replacement.
+    """
     available = np.bincount(codes[pool])
-    prevalences, samples = [], []
-    for p in PREVALENCES:
+    drawn, samples = [], []
+    for p in prevalences:
         shares = np.array([1 - p, p])
-        if np.any(SIZE * shares + 3 * np.sqrt(SIZE * p * (1 - p)) > available):
+        short = np.any(size * shares + 3 * np.sqrt(size * p * (1 - p)) > available)
+        if short and not replace:
             continue
         for _ in range(repeats):
-            prevalences.append(p)
-            samples.append(prior_shift_sample(codes[pool], shares, SIZE, rng))
-    return prevalences, samples
+            drawn.append(p)
+            if replace:
+                odds = (shares / available)[codes[pool]]
+                samples.append(rng.choice(len(pool), size, p=odds / odds.sum()))
+            else:
+                samples.append(prior_shift_sample(codes[pool], shares, size, rng))
+    return drawn, samples
 
 
 def of_reviews(options: Any) -> Iterator[dict[str, Any]]:
@@ -215,6 +244,7 @@ def of_reviews(options: Any) -> Iterator[dict[str, Any]]:
                     "refuted": test.refuted,
                     "auc": test.auc,
                     "z": test.z,
+                    "explained": test.explained,
                     "seconds": seconds,
                 }
 
@@ -248,14 +278,15 @@ def summarise(tests: pd.DataFrame, columns: list[str]) -> str:
     """Share of refutations with its clustered standard error."""
     lines = [
         f"{' '.join(f'{name:>30}' for name in columns)} {'refuted':>7} {'+-':>6} {'z > 3':>6} "
-        f"{'mean z':>6} {'n':>6} {'sets':>5}"
+        f"{'mean z':>6} {'explained':>9} {'n':>6} {'sets':>5}"
     ]
     for key, part in tests.groupby(columns) if columns else [((), tests)]:
         refuted = part["refuted"].to_numpy().astype(float)
         lines.append(
             f"{' '.join(f'{value:>30}' for value in key)} {refuted.mean():7.3f} "
             f"{clustered_error(refuted, part['set'].to_numpy()):6.3f} "
-            f"{(part['z'] > 3).mean():6.3f} {part['z'].mean():6.2f} {len(part):6d} "
+            f"{(part['z'] > 3).mean():6.3f} {part['z'].mean():6.2f} "
+            f"{part['explained'].mean():9.2f} {len(part):6d} "
             f"{part['set'].nunique():5d}"
         )
     return "\n".join(lines)

@@ -1,6 +1,7 @@
 """Coverage of credible intervals and of regions, by simulation.
 
     python benchmarks/regions.py [--parts intervals,regions] [--repeats 200] [--seed 0]
+        [--methods PACC,SLD] [--settings 3x50x500,5x200x500]
 
 Prior shift holds by construction: items of K classes have posteriors from overlapping Gaussians, a
 training set of as many items of each class, and a sample whose prevalence is uniform on the
@@ -22,9 +23,9 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from quantshift import ACC, PACC, PQ, SLD, BayesianCC, BayesianKDEy
+from quantshift import ACC, PQ, BayesianCC, BayesianKDEy, catalogue
 from quantshift.intervals import aggregate_interval
-from quantshift.regions import KINDS, region, winkler
+from quantshift.regions import KINDS, region_of, winkler
 from quantshift.seeding import generator
 
 SETTINGS = ((2, 50, 200), (2, 500, 1000), (3, 50, 500), (3, 500, 300), (5, 200, 500))
@@ -35,6 +36,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--parts", default="intervals,regions")
     parser.add_argument("--repeats", type=int, default=200)
+    parser.add_argument("--methods", default="PACC,SLD,BayesianCC,BayesianKDEy", help="of regions")
+    parser.add_argument("--settings", default="", help="of regions, as 3x50x500,5x200x500")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     with threadpool_limits(1):
@@ -91,15 +94,17 @@ def intervals(options: Any) -> None:
 
 def regions(options: Any) -> None:
     print(f"{'':44}", *(f"{kind:>15} {'of the simplex':>15}" for kind in KINDS))
-    for setting in SETTINGS[2:]:
-        for method in (PACC(), SLD(), BayesianCC(), BayesianKDEy()):
+    given = [tuple(map(int, s.split("x"))) for s in options.settings.split(",") if s]
+    for setting in given or SETTINGS[2:]:
+        for name in options.methods.split(","):
+            method = catalogue.quantifiers()[name]()
             held: dict[str, list[float]] = {kind: [] for kind in KINDS}
             share: dict[str, list[float]] = {kind: [] for kind in KINDS}
             for repeat in range(options.repeats):
                 known, y, sample, p, _ = problem(*setting, repeat, options.seed)
                 found = aggregate_interval(method.fit_posteriors(known, y), sample, n_bootstrap=200)
                 for kind in KINDS:
-                    own = region(found.replicates, kind=kind)
+                    own = region_of(found, kind=kind)
                     held[kind].append(float(own.contains(p)))
                     share[kind].append(own.simplex_share())
             name = "{} classes, {} training items each, {}: ".format(*setting)

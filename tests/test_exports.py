@@ -32,7 +32,7 @@ def test_every_export_is_there_and_listed(name):
 
 @pytest.mark.parametrize("name", ["quantshift", *PACKAGES])
 def test_an_unknown_name_is_an_attribute_error(name):
-    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+    with pytest.raises(AttributeError, match=r"attribute '?nonsense"):
         _ = importlib.import_module(name).nonsense
 
 

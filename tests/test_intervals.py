@@ -12,6 +12,7 @@ from quantshift import (
     PACC,
     SLD,
     ClassifierMedian,
+    DeBias,
     EoQ,
     FusedSLD,
     HDx,
@@ -329,6 +330,24 @@ def test_hdy_refuses_and_names_what_to_use(fitted):
     X, _ = draw(50, 0.5, 8)
     with pytest.raises(UserError, match=r"HDy has no interval: its histograms .* use DyS"):
         predict_interval(fitted["HDy"], X)
+
+
+def test_a_method_that_trusts_posteriors_is_as_uncertain_as_one_that_learns():
+    X, y = draw(300, 0.5, 0)
+    sample, _ = draw(500, 0.25, 1)
+    debias, pacc = (
+        predict_interval(cls(LogisticRegression()).fit(X, y), sample, n_bootstrap=200)
+        for cls in (DeBias, PACC)
+    )
+    widths = [float(found.high[1] - found.low[1]) for found in (debias, pacc)]
+    # They are the same method if posteriors are calibrated; 200 replicates give limits to 10%.
+    assert widths[0] == pytest.approx(widths[1], rel=0.25)
+
+
+@pytest.mark.parametrize("name", WITH_INTERVAL)
+def test_a_method_that_keeps_its_bias_says_so_of_its_interval(name):
+    cls = catalogue.quantifiers()[name]
+    assert cls.adjusts or cls.interval_note
 
 
 def test_wilson_limits_match_a_published_example():

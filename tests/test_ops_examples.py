@@ -1,12 +1,14 @@
 """The examples in examples/ops, as far as they can be checked without GitHub, Airflow and Docker.
 
-YAML is read, the DAG is run against stand-ins for Airflow, and every `quantshift` command in them
-is one that the command line knows.
+The steps of the workflow are run by bash, with a repository of their own to push to; the DAG is run
+against stand-ins for Airflow, and its commands for real; and every `quantshift` command in them is
+one that the command line knows.
 """
 
 import ast
 import importlib.util
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -14,6 +16,8 @@ import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
+import numpy as np
+import polars as pl
 import pytest
 import typer
 from typer.main import get_command
@@ -58,6 +62,120 @@ def test_the_workflow_is_read_and_its_commands_are_known():
     assert names.index("Keep the history") < names.index("Alarm")
 
 
+def executable(path: Path, text: str) -> None:
+    path.write_text(f"#!/bin/bash\n{text}\n")
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def programs(tmp_path, monkeypatch):
+    """`quantshift` as an installed command, and a `pip` that has nothing to do."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    executable(folder / "quantshift", f'exec {sys.executable} -m quantshift "$@"')
+    executable(folder / "pip", 'test "$*" = "install quantshift"')
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+    return folder
+
+
+def write_scores(path: Path, share: float, *, n: int = 400, seed: int = 0) -> None:
+    """Scores of items, and their labels."""
+    rng = np.random.default_rng(seed)
+    spam = (rng.random(n) < share).astype(int)
+    scores = 1 / (1 + np.exp(-(1.5 * (2 * spam - 1) + rng.normal(size=n))))
+    pl.DataFrame({"p": scores, "spam": spam}).write_csv(path)
+
+
+def trained(folder: Path) -> None:
+    """A model in the folder `model`."""
+    write_scores(folder / "labelled.csv", 0.3, n=600)
+    told = ["train", "--train", "labelled.csv", "--label", "spam", "--posteriors", "p"]
+    done = subprocess.run(
+        ["quantshift", *told, "--out", "model"], cwd=folder, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_the_steps_of_the_workflow_run_and_push_the_history(programs, tmp_path, monkeypatch):
+    yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
+    steps = yaml.safe_load((OPS / "github-actions.yml").read_text())["jobs"]["estimate"]["steps"]
+    work = tmp_path / "work"
+    work.mkdir()
+    trained(work)
+    for name in ("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"):
+        monkeypatch.setenv(name, "tester")
+    for name in ("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"):
+        monkeypatch.setenv(name, "tester@example.org")
+    # As the comment at its top makes the branch, and as actions/checkout would have it.
+    branch = "prevalence-history"
+    git = ["git", "-c", f"init.defaultBranch={branch}"]
+    for command in (
+        [*git, "init", "-q", "--bare", "origin.git"],
+        [*git, "clone", "-q", "origin.git", "work/kept"],
+        [*git, "-C", "work/kept", "commit", "-q", "--allow-empty", "-m", "Begin"],
+        [*git, "-C", "work/kept", "push", "-q", "-u", "origin", "HEAD"],
+    ):
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    write_scores(work / "today.csv", 0.3, seed=1)
+    executable(work / "fetch-scores.sh", "cat today.csv")
+    for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"):
+        (tmp_path / name).touch()
+        monkeypatch.setenv(name, str(tmp_path / name))
+    ran = []
+    for step in steps:
+        outputs = dict(
+            line.split("=", 1) for line in (tmp_path / "GITHUB_OUTPUT").read_text().splitlines()
+        )
+        if "run" not in step or ("if" in step and outputs["code"] == "0"):
+            continue
+        script = step["run"].replace("${{ steps.estimate.outputs.code }}", outputs.get("code", ""))
+        done = subprocess.run(
+            ["bash", "-e", "-o", "pipefail", "-c", script],
+            cwd=work,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        ran.append(step.get("name"))
+    assert ran == [
+        None,
+        "Fetch the scores of today",
+        "Estimate, append, compare",
+        "Keep the history",
+    ]
+    assert (tmp_path / "GITHUB_STEP_SUMMARY").read_text().startswith("ok posts-")
+    assert "<html" in (work / "page.html").read_text()
+    pushed = subprocess.run(
+        ["git", "--git-dir", "origin.git", "ls-tree", "-r", "--name-only", branch],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert "history/history.json" in pushed
+    assert pushed.count("history/calls/") == 1
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_dag_and_of_the_image_run(dag, programs, tmp_path):
+    """The tasks with the folder of the test in place of theirs; nothing else is replaced."""
+    trained(tmp_path)
+    write_scores(tmp_path / "posts-2026-03-02.csv", 0.3, seed=1)
+    dag.module.FOLDER = str(tmp_path)
+    assert dag.made["estimate"].run("2026-03-02").startswith("ok posts-2026-03-02.csv")
+    dag.made["page"].run()
+    assert "<html" in (tmp_path / "history.html").read_text()
+    with pytest.raises(dag.exceptions.AirflowException, match="posts-2026-03-03"):
+        dag.made["estimate"].run("2026-03-03")
+    text = re.sub(r"\\\n#\s*", " ", (OPS / "Dockerfile").read_text())
+    (shown,) = re.findall(r"docker run .*? (quantshift quantify .*)", text)
+    done = subprocess.run(shlex.split(shown), cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout[:3]) == (0, "ok "), done.stderr
+
+
 @pytest.fixture
 def dag(monkeypatch):
     """The DAG with stand-ins for Airflow: tasks are functions, and the order is noted."""
@@ -91,7 +209,7 @@ def dag(monkeypatch):
     spec = importlib.util.spec_from_file_location("ops_dag", OPS / "airflow_dag.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return SimpleNamespace(order=order, made=made, exceptions=exceptions)
+    return SimpleNamespace(order=order, made=made, exceptions=exceptions, module=module)
 
 
 def test_the_dag_compiles_runs_and_tells_an_alarm_from_an_error(dag, monkeypatch):

@@ -4,9 +4,11 @@ import re
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 from quantshift import catalogue
 from website.overview import ERRORS, METHODS, PICTURE, SHIFTS
+from website.package_readme import for_package_index, relative_links
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -51,3 +53,29 @@ def test_the_picture_shows_the_measured_errors() -> None:
 def test_the_picture_has_a_background_of_its_own() -> None:
     # So that it can be read on white and on dark pages.
     assert "fill: #fbfbfd" in PICTURE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("repository", ["https://github.com/example/quantshift", None])
+def test_a_package_index_gets_no_relative_link(repository: str | None) -> None:
+    assert len(relative_links(README)) > 20
+    shown = for_package_index(README, repository, "v1.0")
+    assert relative_links(shown) == []
+    where = "/quantshift/raw/v1.0/docs/pictures/quantify-page.png)"
+    assert (where in shown) is (repository is not None)
+    # Without a public address the words stay, and no picture is announced.
+    assert "![" not in shown or repository is not None
+    assert "Reproducing the paper" in shown
+
+
+def test_relative_links_lead_to_files() -> None:
+    for target in relative_links(README):
+        assert (ROOT / target.partition("#")[0]).exists(), target
+
+
+def test_the_built_metadata_has_no_relative_link() -> None:
+    metadata = pytest.importorskip("hatchling.metadata.core", reason="hatchling is not installed")
+    manager = pytest.importorskip("hatchling.plugin.manager")
+    project = metadata.ProjectMetadata(str(ROOT), manager.PluginManager())
+    assert project.core.readme_content_type == "text/markdown"
+    assert project.core.readme.startswith("# quantshift")
+    assert relative_links(project.core.readme) == []

@@ -5,9 +5,16 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from quantshift import SLD, BayesianCC, predict_region
+from quantshift import SLD, BayesianCC, predict_interval, predict_region
 from quantshift.errors import DataError, UserError
-from quantshift.regions import KINDS, aggregate_region, region, winkler
+from quantshift.regions import (
+    KINDS,
+    aggregate_region,
+    region,
+    region_of,
+    winkler,
+    with_bias,
+)
 
 
 def replicates(n: int = 2000, n_classes: int = 3) -> np.ndarray:
@@ -66,6 +73,36 @@ def test_regions_of_samples_are_of_their_replicates() -> None:
         assert_allclose(two[0].centre, one.centre, atol=1e-12)
         of_posteriors = aggregate_region(quantifier, quantifier.items(X[:100]).posteriors)
         assert of_posteriors.contains(one.centre)
+
+
+def test_the_estimate_is_in_the_middle_and_bias_widens_to_either_side() -> None:
+    values, p_hat = replicates(), np.array([0.15, 0.35, 0.5])
+    bias = np.array([0.1, -0.1, 0.0])
+    moved = with_bias(values, p_hat, bias)
+    assert_allclose(moved.mean(axis=0), p_hat, atol=1e-12)
+    # Replicates in turns are not quite uncorrelated with the sign of the bias: 2,000 of them.
+    assert_allclose(
+        np.cov(moved, rowvar=False),
+        np.cov(values, rowvar=False) + np.outer(bias, bias),
+        atol=4 * 0.1 * 0.04 / np.sqrt(2000),
+    )
+    plain, wide = region(values - values.mean(axis=0) + p_hat), region(moved)
+    for sign in (-1, 1):
+        assert not plain.contains(p_hat + 1.5 * sign * bias)
+        assert wide.contains(p_hat + 1.5 * sign * bias)
+
+
+def test_the_region_of_an_interval_is_that_of_predict_region() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=300)
+    X = rng.normal(size=(300, 3)) + 2 * np.eye(3)[y]
+    quantifier = SLD().fit(X, y)
+    found = predict_interval(quantifier, X[:100], n_bootstrap=60)
+    assert_allclose(found.bias.sum(), 0.0, atol=1e-12)
+    own, same = region_of(found), predict_region(quantifier, X[:100], n_bootstrap=60)
+    assert_allclose(own.centre, found.prevalence, atol=1e-12)
+    assert_allclose(own.precision, same.precision)
+    assert_allclose(region_of(found, kind="clr").centre, found.replicates.mean(axis=0))
 
 
 def test_constant_replicates_hold_their_point_alone() -> None:

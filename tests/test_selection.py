@@ -84,3 +84,14 @@ def test_three_classes_get_prevalences_from_all_over_the_simplex():
     assert_allclose(shares.var(axis=0), 1 / 18, atol=0.02)
     again = draw_validation(codes, n_prevalences=11, repeats=10, size=50, seed=0, n_classes=3)
     assert (again.index == drawn.index).all()
+
+
+def test_given_prevalences_are_those_of_the_samples():
+    codes = np.repeat([0, 1, 2], [60, 30, 30])
+    points = np.array([[0.5, 0.5, 0.0], [0.0, 0.2, 0.8]])
+    drawn = draw_validation(
+        codes, n_prevalences=11, repeats=10, size=50, seed=0, n_classes=3, points=points
+    )
+    assert_allclose(drawn.p_true, points)
+    shares = np.stack([(codes[drawn.index] == code).mean(axis=1) for code in range(3)], axis=1)
+    assert_allclose(shares, points)

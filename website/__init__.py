@@ -16,4 +16,8 @@ docstrings  docstrings as Markdown, for mkdocstrings
 formulas    formulas to MathML, for Python-Markdown
 reference   the pages of the API against the public names
 links       the links of the built site
+
+For distributions:
+
+package_readme  the README without relative links, for a package index
 """

@@ -1,11 +1,13 @@
 """Measured figures of the documentation: from a run to CSV files, from these to Markdown tables.
 
     python -m website.measured runs/paper [runs/more ...]
+    python -m website.measured runs/tables/leaderboard.csv
 
 Methods that the first run lacks may come from further runs of the same experiments, whose samples
 are the same. `errors.csv` is the mean absolute error of every method in every part of the paper's
 experiments, `findings.csv` the verdicts on the paper's findings, `published.csv` our errors beside
-the published ones by degree of shift, `agreement.csv` how well the two agree. A table stands in a
+the published ones by degree of shift, `agreement.csv` how well the two agree. From the leaderboard
+of a benchmark on tables comes `tables.csv`: the mean absolute errors by suite. A table stands in a
 page between `<!-- measured: NAME -->` and `<!-- end -->`.
 """
 
@@ -20,7 +22,7 @@ from quantshift import catalogue
 from quantshift.analysis import order_methods, part_of, summarise
 from quantshift.analysis.methods import ORDER
 from quantshift.paper import against_published, verdicts
-from quantshift.report.table import decimal
+from quantshift.report.wording import UNSEEN
 from quantshift.results.store import ResultStore
 from website.pages import DOCS, page_of_method, pages
 from website.tables import table
@@ -47,6 +49,14 @@ CONTROLS: Mapping[str, str] = {
     "concept-forced": "concept, forced priors",
 }
 
+SUITES: Mapping[str, str] = {
+    "tables-prior": "prior",
+    "natural": "natural",
+    "multiclass-uniform": "several classes, uniform",
+    "multiclass-dirichlet": "several classes, Dirichlet",
+}
+"""Columns of the table of errors on tables."""
+
 OWN = "SubclassSLD"
 """Our method, which stands beside those of the paper."""
 
@@ -64,8 +74,11 @@ _BLOCK = re.compile(r"(<!-- measured: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTA
 
 def main(arguments: Sequence[str]) -> None:
     """Measure the run, if one is named, and bring the tables of all pages up to date."""
-    if arguments:
-        measure([Path(argument) for argument in arguments], FIGURES)
+    paths = [Path(argument) for argument in arguments]
+    if paths and paths[0].suffix == ".csv":
+        write(suite_errors(pl.read_csv(paths[0])), FIGURES / "tables.csv")
+    elif paths:
+        measure(paths, FIGURES)
     tables = measured_blocks(FIGURES)
     for page in pages():
         text = page.read_text(encoding="utf-8")
@@ -114,9 +127,24 @@ def errors_of(frame: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([summarise(rows, ["part", "method"]).select(columns) for rows in parts])
 
 
+def suite_errors(leaderboard: pl.DataFrame) -> pl.DataFrame:
+    """Mean absolute error per experiment on tables and method, every data set counting alike."""
+    return (
+        leaderboard.filter(
+            pl.col("experiment").is_in(list(SUITES)),
+            pl.col("source").is_null(),
+            pl.col("measure") == "ae",
+        )
+        .group_by("experiment", "method")
+        .agg(pl.col("error").mean().alias("mean"), pl.len().alias("data_sets"))
+        .filter(pl.col("data_sets") == pl.col("data_sets").max().over("experiment"))
+        .sort("experiment", "method")
+    )
+
+
 def findings_of(frame: pl.DataFrame) -> pl.DataFrame:
     """A row for every claim of every finding."""
-    words = {True: "holds", False: "does not hold", None: "cannot be told"}
+    words = {True: "holds", False: "does not hold", None: "cannot be decided"}
     return pl.DataFrame(
         [
             {
@@ -159,6 +187,7 @@ def measured_blocks(folder: Path) -> dict[str, str]:
     published = pl.read_csv(folder / "published.csv")
     return {
         "errors": errors_table(errors),
+        "tables": suites_table(pl.read_csv(folder / "tables.csv")),
         "parts": parts_table(errors),
         **{
             f"errors-{page}": family_table(errors, methods)
@@ -186,19 +215,31 @@ def fill_blocks(text: str, tables: Mapping[str, str]) -> str:
 def errors_table(errors: pl.DataFrame) -> str:
     """A row per method: mean absolute errors, and the worst of the shifts methods are made for.
 
-    In the order of the worst. Under concept shift the least error is no merit, and is not bold.
+    Sorted by the worst. Under concept shift the lowest error is no merit, and is not bold.
     """
     mean = _means(errors)
     worst = {name: _worst(mean, name) for name in _methods(errors)}
     methods = sorted(worst, key=lambda name: (name == BASELINE, worst[name] or 1.0))
-    cells = [
-        [_text(value) for value in values] if part == "concept" else _bold_least(values, methods)
-        for part in PARTS
-        for values in [[mean.get((part, name)) for name in methods]]
-    ]
+    cells = [_marked(part, [mean.get((part, name)) for name in methods], methods) for part in PARTS]
     cells.append(_bold_least([worst[name] for name in methods], methods))
     cells.append(_bold_least([mean.get((RARE, name)) for name in methods], methods))
     header = ["", *PARTS.values(), "worst of four", "rare class"]
+    return table(header, [[name, *row] for name, *row in zip(methods, *cells, strict=True)])
+
+
+def suites_table(errors: pl.DataFrame) -> str:
+    """A row per method that suits all tables, sorted by the larger of prior and natural shift."""
+    mean = {(e, m): value for e, m, value in errors.select("experiment", "method", "mean").rows()}
+    worst = {
+        method: max(mean["tables-prior", method], mean["natural", method])
+        for method in errors["method"].unique()
+        if ("tables-prior", method) in mean and ("natural", method) in mean
+    }
+    methods = sorted(worst, key=lambda name: (name == BASELINE, worst[name], name))
+    cells = [_bold_least([mean.get((e, name)) for name in methods], methods) for e in SUITES]
+    cells.insert(2, _bold_least([worst[name] for name in methods], methods))
+    header = ["", *SUITES.values()]
+    header.insert(3, "worse of the two")
     return table(header, [[name, *row] for name, *row in zip(methods, *cells, strict=True)])
 
 
@@ -207,21 +248,28 @@ def parts_table(errors: pl.DataFrame) -> str:
     mean = _means(errors)
     methods = [name for name in _methods(errors) if name in (*ORDER, OWN)]
     rows = [
-        [name, *_bold_least([mean.get((part, method)) for method in methods], methods)]
+        [name, *_marked(part, [mean.get((part, method)) for method in methods], methods)]
         for part, name in {**PARTS, **CONTROLS}.items()
     ]
     return table(["mean absolute error", *methods], rows)
 
 
 def family_table(errors: pl.DataFrame, methods: Sequence[str]) -> str:
-    """The methods of a page beside the best of each part."""
+    """The methods of a page beside the lowest error of each part, and whose it is.
+
+    Under concept shift the lowest error has no name: all methods fail.
+    """
     mean, parts = _means(errors), {**PARTS, **CONTROLS}
-    least = [_least(mean, part) for part in parts]
+    lowest = [
+        _text(value) if _unseen(part) else f"{_text(value)} {name}"
+        for part in parts
+        for value, name in [_least(mean, part)]
+    ]
     return table(
         ["mean absolute error", *parts.values()],
         [
             *([name, *(_text(mean.get((part, name))) for part in parts)] for name in methods),
-            ["the least", *(f"{decimal(value)} {name}" for value, name in least)],
+            ["lowest of all methods", *lowest],
         ],
     )
 
@@ -256,7 +304,7 @@ def agreement_table(agreement: pl.DataFrame) -> str:
     return table(
         ["", "rows", "mean rank correlation", "mean absolute difference"],
         [
-            [PARTS[part], str(rows), f"{spearman:.2f}".lstrip("0"), decimal(difference)]
+            [PARTS[part], str(rows), f"{spearman:.2f}", _text(difference)]
             for part, rows, spearman, difference in agreement.iter_rows()
         ],
     )
@@ -269,7 +317,7 @@ def published_table(published: pl.DataFrame) -> str:
     for (degree,), group in published.group_by("degree", maintain_order=True):
         pairs = {row["method"]: row for row in group.iter_rows(named=True)}
         least = min(methods, key=lambda name: pairs[name]["ours"])
-        cells = [f"{decimal(pairs[n]['ours'])} / {decimal(pairs[n]['theirs'])}" for n in methods]
+        cells = [f"{_text(pairs[n]['ours'])} / {_text(pairs[n]['theirs'])}" for n in methods]
         bold = [f"**{c}**" if n == least else c for n, c in zip(methods, cells, strict=True)]
         rows.append([f"{degree:+.1f}" if degree else "0.0", *bold])
     return table(["degree", *methods], rows)
@@ -294,6 +342,15 @@ def _least(mean: Mapping[tuple[str, str], float], part: str) -> tuple[float, str
     return min(rivals)
 
 
+def _unseen(part: str) -> bool:
+    """Whether no unlabelled sample shows this shift, so that no method is the best."""
+    return part.split("-")[0] in UNSEEN
+
+
+def _marked(part: str, values: Sequence[float | None], methods: Sequence[str]) -> list[str]:
+    return [_text(value) for value in values] if _unseen(part) else _bold_least(values, methods)
+
+
 def _bold_least(values: Sequence[float | None], methods: Sequence[str]) -> list[str]:
     pairs = list(zip(values, methods, strict=True))
     least = min(v for v, name in pairs if v is not None and name != BASELINE)
@@ -301,7 +358,7 @@ def _bold_least(values: Sequence[float | None], methods: Sequence[str]) -> list[
 
 
 def _text(value: float | None) -> str:
-    return "" if value is None else decimal(value)
+    return "" if value is None else f"{value:.3f}"
 
 
 if __name__ == "__main__":

@@ -54,6 +54,8 @@ MEANING = {
     "than two classes `prevalences` x `repeats` of them are drawn from the simplex.",
     "selection.repeats": "Validation samples at each prevalence.",
     "selection.size": "Items in a validation sample.",
+    "selection.rule": "Prevalences of the validation samples: `uniform`, or `protocol`: new ones, "
+    "drawn as those of the test samples are (kind `uniform`).",
     "selection.measure": f"Error to be small: {', '.join(metrics.MEASURES)}.",
     "quantifier.name": "What tables call it.",
     "quantifier.method": "A name of the catalogue, or an import path.",

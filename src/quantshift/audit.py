@@ -45,7 +45,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.errors import DataError, PoolTooSmallError, UserError, unknown_name
@@ -353,6 +352,9 @@ def _reach_of_labels(counted: Prevalences, k: int, level: float) -> NDArray[np.f
 
     With Dirichlet weights the share of a class has a beta distribution.
     """
+    # Imported here, as below: it takes half a second, and most samples have no audit.
+    from scipy import stats
+
     share = np.stack([1 - counted, counted])
     seen = k * share
     added = _added(UNSEEN_LABEL, seen)
@@ -364,6 +366,8 @@ def _reach_of_labels(counted: Prevalences, k: int, level: float) -> NDArray[np.f
 
 def _reach_of_residuals(spread: _Spread, k: int, level: float) -> NDArray[np.float64]:
     """From the mean of k residuals down and up to the limits of its expectation, (2, n_classes)."""
+    from scipy import stats
+
     cube = np.stack([-spread.cube, spread.cube])
     tail = np.stack([spread.below, spread.above])
     extreme = np.stack([spread.bottom, spread.top])

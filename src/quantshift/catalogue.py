@@ -33,7 +33,7 @@ def _exported(package: ModuleType, base: type[T]) -> dict[str, type[T]]:
     """Classes of a subpackage that quantshift exports too."""
     exports = {
         name: getattr(package, name)
-        for name in sorted(set(quantshift.__all__) & set(package.__all__), key=str.casefold)
+        for name in sorted(set(dir(quantshift)) & set(package.__all__), key=str.casefold)
     }
     return {
         name: thing

@@ -19,6 +19,12 @@ itself, moved a little away from the border, and the limits are percentiles of t
 corrected for bias: if the median is b above the prevalence that was drawn, the estimate is taken to
 be b above the truth, too.
 
+*Methods that take posteriors at their word* (DeBias, LEIP) do not learn what the items of a class
+look like, and training items that are drawn again hardly change them. How far off they are is seen
+in the held-out items alone, which are a draw as well: the method stays what it is, and the samples
+of known prevalence are drawn from the training items of the replicate. With methods that do learn,
+either way gives the same limits to the first order.
+
 *Methods without posteriors* (HDx) know the items they were fitted on too well. Their samples of
 known prevalence are drawn from the training items that the replicate at hand has left out.
 
@@ -67,8 +73,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 from scipy.sparse.csgraph import connected_components
+from scipy.special import ndtri
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -121,6 +127,7 @@ class PrevalenceInterval:
         do not, the limits are as wide as they can be.
     replicates: the bootstrap's estimates, or draws of a posterior, shape (..., n_bootstrap,
         n_classes).
+    bias: their mean less the prevalence that they were drawn at, (..., n_classes).
     """
 
     prevalence: Prevalences
@@ -131,6 +138,7 @@ class PrevalenceInterval:
     replicates: Prevalences
     simultaneous: bool
     informative: NDArray[np.bool_]
+    bias: Reals
 
 
 def predict_interval(
@@ -219,6 +227,7 @@ def item_interval(
         replicates=drawn.values[one],
         simultaneous=simultaneous,
         informative=drawn.informative[one],
+        bias=drawn.bias()[one],
     )
 
 
@@ -270,9 +279,10 @@ class Replicates:
         self.adjusted = quantifier.adjusts and (
             known.posteriors is not None or known.features is not None
         )
-        self.members = Members(
-            codes, n_classes, known.weights, held_out=known.posteriors is not None
-        )
+        items_of = "all" if known.posteriors is not None else "rest"
+        if quantifier.trusts_posteriors:
+            items_of = "replicate"
+        self.members = Members(codes, n_classes, known.weights, items_of=items_of)
         if cross_fitted is None:
             fitted = quantifier.classifier_
             cross_fitted = fitted is not None and not isinstance(fitted, FrozenEstimator)
@@ -287,7 +297,7 @@ class Replicates:
         drawn = quantifier.draws(items, samples, n_bootstrap, seed=seed)
         self.credible = drawn is not None
         if drawn is not None:
-            self.values = drawn
+            self.values, self.centre = drawn, point.prevalence
         elif self.adjusted and n_classes == 2 and told.all():
             p_hat, shared = point.prevalence[:, 1], self._shared_sizes()
             self.known = {
@@ -311,13 +321,13 @@ class Replicates:
         for number in range(n_refits):
             columns = np.arange(number, self.n_bootstrap, n_refits)
             trained = training_replicate(self.quantifier, number, seed=self.seed)
-            again = refit(trained)
-            self.members.without(trained)
-            drawn = [
-                row
-                for position in range(len(self.samples))
-                for row in self._rows(position, len(columns), number)
+            again = self.quantifier if self.quantifier.trusts_posteriors else refit(trained)
+            self.members.choose(trained)
+            matrices = [
+                self._rows(position, len(columns), number) for position in range(len(self.samples))
             ]
+            one = len(matrices) == 1
+            drawn = matrices[0] if one else [row for matrix in matrices for row in matrix]
             pool = self.held_out if self.simulates else some_members(self.items, number)
             estimate = again.estimate_items(pool, drawn)
             self.values[:, columns] = weighed_as(self.point, estimate)
@@ -339,6 +349,10 @@ class Replicates:
         low, high = without_information(low, high, self.apart)
         low[self.alike], high[self.alike] = 0.0, 1.0
         return low, high
+
+    def bias(self) -> Reals:
+        """Mean of the replicates less the prevalence they were drawn at, (n_samples, n_classes)."""
+        return np.asarray(self.values.mean(axis=1) - self.centre)
 
     def _told_apart(self, known: Items, codes: Codes, *, cross_fitted: bool) -> NDArray[np.bool_]:
         """Which classes the held-out posteriors separate, as far as they are known and used."""
@@ -412,33 +426,36 @@ class Replicates:
 class Members:
     """The training items class by class, to draw samples from.
 
-    held_out: whether what is known of them comes from models that had not seen them. If not, as
-    with features, a method fitted on an item knows it too well: samples are then of items that a
-    training replicate has not drawn, about a third of them.
+    items_of: which of them, given the items of a training replicate. "all" are right where what is
+    known of an item comes from a model that had not seen it. Where a method was fitted on the very
+    items, as with features, it knows them too well: "rest" are those that a replicate has not
+    drawn, about a third. "replicate" are those that it has drawn, in their numbers.
     """
 
     def __init__(
-        self, codes: Codes, n_classes: int, weights: Weights | None, *, held_out: bool
+        self, codes: Codes, n_classes: int, weights: Weights | None, *, items_of: str
     ) -> None:
-        self.codes, self.n_classes, self.weights, self.held_out = (
+        self.codes, self.n_classes, self.weights, self.items_of = (
             codes,
             n_classes,
             weights,
-            held_out,
+            items_of,
         )
         self.rows = np.arange(len(codes))
         self._members = ClassMembers(codes, n_classes, weights)
 
-    def without(self, trained: Indices) -> None:
-        """Leave items out that a method was fitted on, unless a class would have none left."""
-        if self.held_out:
+    def choose(self, trained: Indices) -> None:
+        """Take the items that go with a training replicate; all of them if a class had none."""
+        if self.items_of == "all":
             return
-        rest = np.setdiff1d(np.arange(len(self.codes)), trained)
-        if len(np.unique(self.codes[rest])) < self.n_classes:
-            rest = np.arange(len(self.codes))
-        weights = None if self.weights is None else self.weights[rest]
-        self.rows = rest
-        self._members = ClassMembers(self.codes[rest], self.n_classes, weights)
+        rows = trained
+        if self.items_of == "rest":
+            rows = np.setdiff1d(np.arange(len(self.codes)), trained)
+            if len(np.unique(self.codes[rows])) < self.n_classes:
+                rows = np.arange(len(self.codes))
+        weights = None if self.weights is None else self.weights[rows]
+        self.rows = rows
+        self._members = ClassMembers(self.codes[rows], self.n_classes, weights)
 
     def draw(
         self, prevalences: Prevalences, size: int, n: int, rng: np.random.Generator
@@ -505,7 +522,7 @@ def as_if_counted(
     p_hat: Prevalences, low: Reals, high: Reals, sizes: ArrayLike, level: float
 ) -> tuple[Reals, Reals]:
     """Limits around the estimate, no narrower than if the labels of the sample were known."""
-    z = float(stats.norm.ppf((1 + level) / 2))
+    z = float(ndtri((1 + level) / 2))
     least, most = wilson_limits(p_hat, np.asarray(sizes, dtype=np.float64)[:, np.newaxis], z)
     low = np.clip(np.minimum(low, np.minimum(least, p_hat)), 0.0, 1.0)
     high = np.clip(np.maximum(high, np.maximum(most, p_hat)), 0.0, 1.0)
@@ -514,7 +531,7 @@ def as_if_counted(
 
 def inner(p_hat: Prevalences, sizes: ArrayLike) -> Prevalences:
     """Estimates moved away from the border, as by four more items of all kinds (Agresti-Coull)."""
-    z = float(stats.norm.ppf(0.975))
+    z = float(ndtri(0.975))
     weight = z * z / (np.asarray(sizes, dtype=np.float64)[:, np.newaxis] + z * z)
     return np.asarray((1 - weight) * p_hat + weight / p_hat.shape[1])
 
@@ -548,7 +565,7 @@ def stretched(
     away = np.abs(replicates - replicates.mean(axis=1, keepdims=True))
     largest = np.divide(away, error, out=np.zeros_like(away), where=error > 0).max(axis=2)
     c = np.quantile(largest, level, axis=1)[:, np.newaxis]
-    factor = np.maximum(c / float(stats.norm.ppf((1 + level) / 2)), 1.0)
+    factor = np.maximum(c / float(ndtri((1 + level) / 2)), 1.0)
     return (
         np.clip(p_hat - factor * (p_hat - low), 0.0, 1.0),
         np.clip(p_hat + factor * (high - p_hat), 0.0, 1.0),

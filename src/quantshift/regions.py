@@ -14,8 +14,12 @@ There log-ratios are dominated by the shares that are zero but for `FLOOR`: with
 log-ratio regions are wide in that direction and mean little.
 
 The replicates of `predict_interval` scatter about the estimate as the estimate does about the
-truth, or are draws of a posterior, and either makes a region. They are not corrected for bias, as
-intervals are.
+truth, or are draws of a posterior, and either makes a region. Their mean may be b away from the
+prevalence that they were drawn at. Intervals take the estimate to be b away from the truth and move
+by as much. In several dimensions that made things worse near the border, where clipping turns the
+direction of b: `predict_region` puts the estimate in the middle of a box or an ellipse and counts b
+as an error to either side (`with_bias`), so that the covariance grows by b b'. Log-ratio regions
+are of the replicates as they are.
 
 References: A. Moreo and N. Salvati, "An efficient method for deriving confidence intervals in
 aggregative quantification", LQ 2025; R. Winkler, "A decision-theoretic approach to interval
@@ -139,7 +143,7 @@ def predict_region(
         seed=seed,
         weights=weights,
     )
-    return _of_intervals(found, kind)
+    return region_of(found, kind=kind)
 
 
 def aggregate_region(
@@ -163,7 +167,7 @@ def aggregate_region(
         seed=seed,
         weights=weights,
     )
-    return _of_intervals(found, kind)
+    return region_of(found, kind=kind)
 
 
 def winkler(p_true: ArrayLike, low: ArrayLike, high: ArrayLike, *, level: float) -> Reals:
@@ -177,10 +181,31 @@ def winkler(p_true: ArrayLike, low: ArrayLike, high: ArrayLike, *, level: float)
     return np.asarray(above - below + 2 / (1 - level) * missed)
 
 
-def _of_intervals(found: PrevalenceInterval, kind: str) -> Region | list[Region]:
+def with_bias(replicates: Prevalences, p_hat: Prevalences, bias: Reals) -> Reals:
+    """Replicates about the estimate, not their mean, plus the bias and less the bias in turns.
+
+    replicates: (n_replicates, n_classes); p_hat, bias: (n_classes,). The result need not be on the
+    simplex; its covariance is that of the replicates and bias times bias.
+    """
+    either = np.where(np.arange(len(replicates)) % 2, -1.0, 1.0)
+    either -= either.mean()
+    return np.asarray(replicates - replicates.mean(axis=0) + p_hat + either[:, np.newaxis] * bias)
+
+
+def region_of(found: PrevalenceInterval, *, kind: str = "ellipse") -> Region | list[Region]:
+    """The region of what `predict_interval` returned; of each sample if there are several."""
+    parts = (found.replicates, found.prevalence, found.bias)
     if found.replicates.ndim == 2:
-        return region(found.replicates, kind=kind, level=found.level)
-    return [region(own, kind=kind, level=found.level) for own in found.replicates]
+        return _of_one(*parts, kind, found.level)
+    return [_of_one(*own, kind, found.level) for own in zip(*parts, strict=True)]
+
+
+def _of_one(
+    replicates: Prevalences, p_hat: Prevalences, bias: Reals, kind: str, level: float
+) -> Region:
+    if kind in ("box", "ellipse"):
+        replicates = with_bias(replicates, p_hat, bias)
+    return region(replicates, kind=kind, level=level)
 
 
 def _coordinates(p: Prevalences, kind: str) -> Reals:

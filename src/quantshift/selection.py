@@ -1,9 +1,9 @@
 """Choice of hyper-parameters: the candidate with the least error over validation samples.
 
 The samples are artificial-prevalence ones of the held-out part of the training set: a grid of
-prevalences for two classes, prevalences drawn uniformly from the simplex for more. That part is
-small: a class with fewer items than a sample asks for is drawn with replacement, as is usual in the
-field.
+prevalences for two classes, prevalences drawn uniformly from the simplex for more, or prevalences
+that the caller has drawn. That part is small: a class with fewer items than a sample asks for is
+drawn with replacement, as is usual in the field.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,17 +34,30 @@ class ValidationSamples:
 
 
 def draw_validation(
-    codes: Codes, *, n_prevalences: int, repeats: int, size: int, seed: int, n_classes: int = 2
+    codes: Codes,
+    *,
+    n_prevalences: int,
+    repeats: int,
+    size: int,
+    seed: int,
+    n_classes: int = 2,
+    points: Prevalences | None = None,
 ) -> ValidationSamples:
     """Artificial-prevalence samples of the coded items; positions refer to `codes`.
 
     With two classes `n_prevalences` of a grid, each drawn `repeats` times; with more, as many
-    samples in all, each at a prevalence of its own.
+    samples in all, each at a prevalence of its own. points: the prevalences of the samples instead,
+    (n_samples, n_classes).
     """
     members = [np.flatnonzero(codes == code) for code in range(n_classes)]
-    points = _grid if n_classes == 2 else _uniform
+    if points is not None:
+        placed = _given(points, size, seed)
+    elif n_classes == 2:
+        placed = _grid(n_prevalences, repeats, size, seed)
+    else:
+        placed = _uniform(n_prevalences * repeats, size, seed, n_classes)
     rows, counts_of = [], []
-    for point, rng in points(n_prevalences, repeats, size, seed, n_classes):
+    for point, rng in placed:
         counts = prevalence.whole_counts(point, size)
         counts_of.append(counts)
         rows.append(
@@ -91,7 +104,7 @@ def validation_errors(
 
 
 def _grid(
-    n_prevalences: int, repeats: int, size: int, seed: int, n_classes: int
+    n_prevalences: int, repeats: int, size: int, seed: int
 ) -> Iterator[tuple[Prevalences, np.random.Generator]]:
     for p in np.linspace(0, 1, n_prevalences):
         for repeat in range(repeats):
@@ -100,8 +113,15 @@ def _grid(
 
 
 def _uniform(
-    n_prevalences: int, repeats: int, size: int, seed: int, n_classes: int
+    n_samples: int, size: int, seed: int, n_classes: int
 ) -> Iterator[tuple[Prevalences, np.random.Generator]]:
-    for repeat in range(n_prevalences * repeats):
+    for repeat in range(n_samples):
         rng = generator(seed, purpose="validation", repeat=repeat, size=size, n_classes=n_classes)
         yield prevalence.uniform(1, n_classes, rng)[0], rng
+
+
+def _given(
+    points: Prevalences, size: int, seed: int
+) -> Iterator[tuple[Prevalences, np.random.Generator]]:
+    for repeat, point in enumerate(points):
+        yield point, generator(seed, purpose="validation", drawn="given", repeat=repeat, size=size)

@@ -5,8 +5,10 @@ import pytest
 from scipy.sparse import csr_array, random_array
 from sklearn.metrics import roc_auc_score
 
-from quantshift.classify.separation import MOST_ITEMS, WIDE, Reference, weighted_auc
+from quantshift.classify.separation import MOST_ITEMS, WIDE, Reference, _Part, weighted_auc
 from quantshift.errors import DataError
+
+ONES = np.ones(500)
 
 
 def gaussians(n, seed, *, d=5, shift=0.0):
@@ -63,6 +65,46 @@ def test_weights_of_the_other_set_count():
     heavy = np.where(np.arange(2000) < 1000, 0.0, 1.0)
     assert reference.separation(position).auc > 0.6
     assert reference.separation(position, other_weights=heavy).z < 3
+
+
+def test_copies_of_an_item_count_once():
+    rng = np.random.default_rng(0)
+    z = []
+    for seed in range(60):
+        reference = Reference.of(gaussians(400, seed, d=20))
+        drawn_again = rng.integers(100, size=500)
+        new = reference.place(gaussians(100, 1000 + seed, d=20))
+        z.append(reference.separation(new[drawn_again]).z)
+    # Were copies other items, the mean would be 4 and more: half of them have been seen before.
+    assert np.mean(z) < 0.5
+    assert np.mean(np.array(z) > 3) < 0.05
+
+
+def test_a_sample_of_copies_is_that_of_its_items_with_their_numbers_as_weights():
+    reference, new = Reference.of(gaussians(500, 0)), gaussians(200, 1, shift=1.0)
+    position = reference.place(new)
+    items = reference._without_copies(_Part(np.repeat(position, 3, axis=0), np.ones(600)), ONES)
+    assert items.position.tolist() == position.tolist()
+    assert items.weights.tolist() == [3.0] * 200
+    # The largest shift is seen all the same.
+    assert reference.separation(np.repeat(position, 3, axis=0)).z > 5
+
+
+def test_a_sample_of_one_row_many_times_is_told_apart():
+    reference = Reference.of(gaussians(300, 0))
+    found = reference.separation(reference.place(np.full((100, 5), 2.0)))
+    assert found.auc > 0.9
+    assert found.z > 5
+
+
+def test_equal_rows_of_a_table_of_categories_are_no_copies():
+    rng = np.random.default_rng(0)
+    known, new = rng.integers(2, size=(2, 600, 4)).astype(float)
+    new[:300, 0] = 1
+    reference = Reference.of(known)
+    part = _Part(reference.place(new), np.ones(600))
+    assert reference._without_copies(part, np.ones(600)) is part
+    assert reference.separation(part.position).z > 5
 
 
 def test_sparse_features_are_features():

@@ -69,13 +69,21 @@ def test_errors_are_one_line(alone, quantshift, tmp_path, arguments, message):
     assert not (tmp_path / "out").exists()
 
 
-def test_the_estimate_before_a_run(quantshift, tmp_path):
+def test_the_estimate_before_a_run(quantshift, tmp_path, monkeypatch):
+    monkeypatch.setattr("quantshift.cli.bench.n_cores", lambda: 2)
+    monkeypatch.setattr("quantshift.cli.bench.load", lambda: 0.2)
     asked = ("bench", "paper", "--out", tmp_path / "out", "--dry-run", "--methods", "CC,SLD")
     code, said, _ = quantshift(*asked, "--jobs=2")
     assert code == 0
     assert "total" in said
     assert said.splitlines()[-1].endswith(
         "with 2 workers (a guess: nothing has been timed here yet)"
+    )
+    monkeypatch.setattr("quantshift.cli.bench.load", lambda: 3.0)
+    assert (
+        quantshift(*asked, "--jobs=2")[1]
+        .splitlines()[-1]
+        .endswith("here yet; longer, because other programs are busy: load 3.0, 2 cores)")
     )
     assert not (tmp_path / "out").exists()
     assert "prior" in suites()["paper"]

@@ -217,7 +217,7 @@ def test_a_split_and_a_task_of_lequa_by_their_options(quantshift, churn):
     split = ("--label", "left", "--test-share", "0.25", "--out", "split")
     code, out, _ = quantshift("data", "import", "churn.csv", *split)
     assert code == 0
-    assert any(line.split() == ["items", "to", "test", "on", "3"] for line in out.splitlines())
+    assert any(line.split() == ["items", "to", "test", "on", "4"] for line in out.splitlines())
     code, _, err = quantshift(
         "data", "import", "churn.csv", "--label", "left", "--max-train", "9", "--out", "d"
     )

@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 from quantshift import demo
+from quantshift.cli.demo import _rendered
 from quantshift.data import SyntheticSource
 from quantshift.experiments.loading import load_experiment
 
@@ -47,3 +48,13 @@ def test_a_table_with_every_method_and_kind_of_shift(tmp_path) -> None:  # type:
     again: list[int] = []
     demo.run_demo(tmp_path / "demo", n_workers=1, progress=lambda p: again.append(p.done))
     assert again == []
+
+
+def test_the_best_is_bold_except_under_concept_shift() -> None:
+    columns = {"prior": [0.1, 0.2, 0.0], "concept": [0.3, 0.2, 0.1], "concept-forced": [0.1] * 3}
+    frame = pl.DataFrame({"method": ["SubclassSLD", "CC", "MLPE"], **columns})
+    methods, prior, *concept = _rendered(frame).columns
+    # The baseline is never the best.
+    assert list(prior.cells) == ["[bold green]0.100[/]", "0.200", "0.000"]
+    assert not any("bold" in str(cell) for column in concept for cell in column.cells)
+    assert methods.min_width == len("SubclassSLD")

@@ -59,7 +59,7 @@ def test_an_alarm_ends_with_exit_code_3_and_one_line(answers, quantshift, tmp_pa
     assert ends[0] == (0, "ok")
     assert ends[-1] == (3, "ALARM")
     assert said.startswith("ALARM 2026-01-28: pos ")
-    assert " of 500 items; moving average of pos 19.6%" in said
+    assert " of 500 items; moving average of pos 14.5%" in said
     assert ", usually 9.8%, limits " in said
     # Without the option an alarm is told, and is no failure.
     code, said, wrong = quantshift(*ASKED, "--at", time_of(28).isoformat())

@@ -33,9 +33,21 @@ TASKS = {
 WORDS = np.array(["good", "bad", "fine", "poor", "book", "film", "music", "toy"])
 
 
-def make_task(folder: Path, name: str, *, n_dev: int = 3, n_test: int = 4, seed: int = 0) -> Path:
-    """The folder `NAME/public` of a task."""
-    task, rng = TASKS[name], np.random.default_rng(seed)
+def make_task(
+    folder: Path,
+    name: str,
+    *,
+    n_dev: int = 3,
+    n_test: int = 4,
+    per_class: int = 12,
+    seed: int = 0,
+    task: Task | None = None,
+) -> Path:
+    """The folder `NAME/public` of a task; per_class: items in the training data.
+
+    task: of other sizes than the small ones in TASKS.
+    """
+    task, rng = task or TASKS[name], np.random.default_rng(seed)
     public = folder / name / "public"
     public.mkdir(parents=True)
     names = [f"Class_{k}" for k in range(task.n_classes)]
@@ -73,7 +85,7 @@ def make_task(folder: Path, name: str, *, n_dev: int = 3, n_test: int = 4, seed:
     if task.training_samples:
         samples("training", task.training_samples, with_labels=True)
     else:
-        labels = rng.permutation(np.arange(12 * task.n_classes) % task.n_classes)
+        labels = rng.permutation(np.arange(per_class * task.n_classes) % task.n_classes)
         labelled(labels).write_csv(public / "training_data.txt")
     samples("dev", n_dev)
     samples("test", n_test)

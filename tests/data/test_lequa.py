@@ -1,6 +1,7 @@
 """The folders of the LeQua challenges: every task, and what is refused."""
 
 import shutil
+from collections import namedtuple
 
 import numpy as np
 import polars as pl
@@ -208,3 +209,21 @@ def test_the_sizes_are_those_of_the_files(tmp_path):
     given = import_lequa(public, tmp_path / "d").dataset().given
     assert [len(rows) for rows in given.samples] == [*[25] * 10, 7, 25]
     assert np.concatenate(given.samples).tolist() == list(range(24, 24 + 11 * 25 + 7))
+
+
+@pytest.mark.parametrize("on_one_disk", [True, False])
+def test_samples_that_will_not_fit_are_refused_before_they_are_read(
+    tmp_path, monkeypatch, on_one_disk
+):
+    public = make_task(tmp_path, "T1")
+    usage = namedtuple("usage", ["total", "used", "free"])
+    # Seven samples of 25 items with 8 numbers of 8 bytes: 11,200 bytes, twice on one disk.
+    free = 22_399 if on_one_disk else 11_199
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: usage(10**9, 0, free))
+    if not on_one_disk:
+        (tmp_path / "tmp").mkdir()
+        monkeypatch.setattr("tempfile.gettempdir", lambda: "/proc")  # another device
+    with pytest.raises(UserError, match=r"need about 0\.0 GB on the disk of .* are free") as caught:
+        import_lequa(public, tmp_path / "d")
+    assert "set TMPDIR" in str(caught.value)
+    assert not (tmp_path / "d").exists()

@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.model_selection import train_test_split
 
 from quantshift.data import Wishes, describe, import_table, render
 from quantshift.errors import UserError
@@ -32,12 +33,12 @@ def test_rare_classes_are_counted_and_every_class_is_split(table, tmp_path):
     data = import_table(table, tmp_path / "d", label="y", wishes=Wishes(**CONVENTIONS))
     data.verify()
     assert data.manifest["rows"]["left_out"] == {"no label": 1, "class of fewer than 100 rows": 99}
-    assert data.manifest["split"] == {"train": 490, "test": 210}
+    assert data.manifest["split"] == {"train": 489, "test": 211}
     dataset = data.dataset()
-    assert counts(dataset, dataset.test) == {"a": 120, "b": 60, "c": 30}
+    assert counts(dataset, dataset.test) == {"a": 121, "b": 60, "c": 30}
     shown = [" ".join(line.split()) for line in render(describe(data)).splitlines()]
-    assert "items to train on 490" in shown
-    assert "items to test on 210" in shown
+    assert "items to train on 489" in shown
+    assert "items to test on 211" in shown
 
 
 def test_experiments_keep_the_split_whatever_their_seed(table, tmp_path):
@@ -89,7 +90,7 @@ def test_the_split_is_part_of_the_content(table, tmp_path):
         ({"test_share": -0.1}, "test_share=-0.1 is not between 0 and 1"),
         ({"max_train": 10}, "max_train limits the training items of a split"),
         ({"test_share": 0.3, "max_train": 2}, "no item of some class to train on"),
-        ({"test_share": 0.001}, "no item of some class to test"),
+        ({"test_share": 0.001}, "no item of some class to train on or to test"),
         ({"test_share": 0.3, "samples": "t.csv"}, "the items cannot be split as well"),
     ],
 )
@@ -101,7 +102,10 @@ def test_splits_that_cannot_be_are_refused(wishes, message, table, tmp_path):
     assert not (tmp_path / "d").exists()
 
 
-@pytest.mark.parametrize("name", ["abalone", "cmc", "image_seg", "page_block", "yeast"])
+UCI = ["abalone", "cmc", "image_seg", "page_block", "waveform-v1", "yeast"]
+
+
+@pytest.mark.parametrize("name", UCI)
 def test_uci_tables_by_the_conventions_of_the_field(name, tables_dir, tmp_path):
     table = tables_dir / f"uci_{name}.csv"
     data = import_table(table, tmp_path / name, label="label", wishes=Wishes(**CONVENTIONS))
@@ -110,4 +114,11 @@ def test_uci_tables_by_the_conventions_of_the_field(name, tables_dir, tmp_path):
     assert len(dataset.test) / len(dataset) == pytest.approx(0.3, abs=0.01)
     everything = counts(dataset, slice(None))
     for label, n in counts(dataset, dataset.test).items():
-        assert abs(n - 0.3 * everything[label]) <= 0.51
+        assert abs(n - 0.3 * everything[label]) <= 1.5
+    # The items are those that scikit-learn's function keeps, as in published experiments.
+    labels = pl.read_csv(table)["label"].to_numpy()
+    values, sizes = np.unique(labels, return_counts=True)
+    kept = labels[np.isin(labels, values[sizes >= 100])]
+    _, test = train_test_split(np.arange(len(kept)), train_size=0.7, stratify=kept, random_state=0)
+    assert dataset.test.tolist() == sorted(test.tolist())
+    assert [str(label) for label in dataset.labels] == [str(label) for label in kept]

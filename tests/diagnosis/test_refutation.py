@@ -10,6 +10,8 @@ from quantshift.errors import DataError, UserError
 
 CENTRES = np.array([[0.0, 0.0, 0.0], [1.5, 0.5, 0.0], [0.0, 1.5, 1.0]])
 
+LITTLE = np.array([0.0, 0.0, 0.3])
+
 
 def drawn(counts, seed):
     """Items of Gaussian classes, so many of each, and their codes."""
@@ -52,6 +54,27 @@ def test_a_constant_added_to_one_feature_is_refuted(trained):
     assert found.auc > 0.6
     assert found.z > 3
     assert str(found).startswith("refuted: neither a change in prevalence nor in subgroups")
+
+
+def test_prior_shift_that_explains_nearly_all_is_in_doubt(trained):
+    quantifier, X_train = trained
+    X, _ = drawn([10, 990], 8)
+    # A little that prior shift does not explain, beside an extreme change of prevalence.
+    little = refutation_test(quantifier, X_train, X + LITTLE, family="prior")
+    assert 3 < little.z < 5
+    assert little.auc > 0.52
+    assert 0.5 < little.explained < 0.95
+    assert little.refuted
+    assert little.in_doubt
+    assert str(little).startswith("in doubt: a change in prevalence explains most")
+    # The same alone, and much of it, leave no doubt.
+    X_same, _ = drawn([600, 400], 9)
+    alone = refutation_test(quantifier, X_train, X_same + LITTLE, family="prior")
+    much = refutation_test(quantifier, X_train, X + 5 * LITTLE, family="prior")
+    for found in (alone, much):
+        assert found.explained < 0.5
+        assert found.refuted
+        assert not found.in_doubt
 
 
 def test_many_samples_are_tested_as_each_is_alone(trained):

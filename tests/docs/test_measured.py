@@ -56,9 +56,9 @@ def errors(**values: float) -> pl.DataFrame:
 
 def test_the_least_is_bold_and_the_baseline_never() -> None:
     lines = errors_table(errors(CC=0.1, SLD=0.02, MLPE=0.001)).splitlines()
-    assert lines[2] == "| SLD" + " | **.020**" * 4 + " | .020" + " | **.020**" * 2 + " |"
-    assert lines[3] == "| CC" + " | .100" * 7 + " |"
-    assert lines[4] == "| MLPE" + " | .001" * 7 + " |"
+    assert lines[2] == "| SLD" + " | **0.020**" * 4 + " | 0.020" + " | **0.020**" * 2 + " |"
+    assert lines[3] == "| CC" + " | 0.100" * 7 + " |"
+    assert lines[4] == "| MLPE" + " | 0.001" * 7 + " |"
 
 
 def test_the_worst_of_the_four_shifts_leaves_concept_shift_out() -> None:
@@ -69,7 +69,7 @@ def test_the_worst_of_the_four_shifts_leaves_concept_shift_out() -> None:
         .then(0.3)
         .otherwise("mean")
     )
-    assert errors_table(frame).splitlines()[2].split(" | ")[-2] == "**.050**"
+    assert errors_table(frame).splitlines()[2].split(" | ")[-2] == "**0.050**"
 
 
 def test_a_method_without_a_part_has_a_gap() -> None:
@@ -83,15 +83,25 @@ def test_a_method_without_a_part_has_a_gap() -> None:
 
 
 def test_a_method_stands_beside_the_best() -> None:
-    own, least = family_table(errors(SLD=0.02, CC=0.1), ["CC"]).splitlines()[2:]
-    assert own.startswith("| CC | .100")
-    assert least.startswith("| the least | .020 SLD")
+    own, lowest = family_table(errors(SLD=0.02, CC=0.1), ["CC"]).splitlines()[2:]
+    assert own.startswith("| CC | 0.100")
+    assert lowest.startswith("| lowest of all methods | 0.020 SLD")
+    # Under concept shift all methods fail, and none is named.
+    assert [cell.split() for cell in lowest.split(" | ")[5:8]] == [
+        ["0.020"],
+        ["0.020", "SLD"],
+        ["0.020", "|"],
+    ]
 
 
 def test_parts_are_rows() -> None:
     lines = parts_table(errors(SLD=0.02, CC=0.1)).splitlines()
     assert lines[0] == "| mean absolute error | CC | SLD |"
-    assert lines[2] == "| prior | .100 | **.020** |"
+    assert lines[2] == "| prior | 0.100 | **0.020** |"
+    assert [line for line in lines if line.startswith("| concept")] == [
+        "| concept | 0.100 | 0.020 |",
+        "| concept, forced priors | 0.100 | 0.020 |",
+    ]
     assert len(lines) == 2 + 7
 
 
@@ -150,8 +160,8 @@ def test_published_numbers_beside_ours() -> None:
     frame = by_degree(published)
     theirs = frame.filter(pl.col("method") == "SLD", pl.col("degree") == 0.1)["theirs"].item()
     line = published_table(frame).splitlines()[2]
-    assert line.startswith("| +0.1 | .200 / ")
-    assert line.endswith(f"| **.020 / {f'{theirs:.3f}'[1:]}** |")
+    assert line.startswith("| +0.1 | 0.200 / ")
+    assert line.endswith(f"| **0.020 / {theirs:.3f}** |")
 
 
 def test_agreement_counts_rows_once() -> None:

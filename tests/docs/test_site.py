@@ -2,7 +2,11 @@
 
 import pytest
 
+from tests.docs.test_words import SEARCHED
 from website.build import navigation, problems_after, problems_before
+
+SEEN = 10
+"""Results that somebody who searches looks at."""
 
 PAGES = ("", "start/", "reference/command-line/", "reference/quantifiers/", "synthetic/")
 
@@ -56,6 +60,21 @@ def test_the_search_finds_a_method(visit):
     page.get_by_role("option").filter(has_text="Probabilistic Adjusted").first.click()
     page.wait_for_url("**/quantifiers/pacc/**")
     assert "PACC" in page.locator("h1").inner_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", SEARCHED)
+def test_the_search_finds_what_people_look_for(visit, words):
+    """One of the pages that answer the question is among the first results."""
+    page = visit("")
+    page.get_by_role("button", name="Search").first.click()
+    page.get_by_label("Search").locator("visible=true").last.fill(words)
+    page.get_by_role("option").first.wait_for()
+    addresses = page.get_by_role("option").evaluate_all(
+        "options => options.map(option => (option.closest('a') ?? option.querySelector('a')).href)"
+    )
+    first = [address.split("#")[0] for address in dict.fromkeys(addresses)][:SEEN]
+    assert any(f"/{name}/" in address for name in SEARCHED[words] for address in first), first
 
 
 def test_formulas_are_drawn_by_the_browser(visit):

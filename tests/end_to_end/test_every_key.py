@@ -105,6 +105,7 @@ OTHERS: Mapping[str, str] = {
     "selection.repeats": "[selection]\nrepeats = 2\n[classifier.grid]\nC = [0.1, 1.0]",
     "selection.size": "[selection]\nsize = 30\n[classifier.grid]\nC = [0.1, 1.0]",
     "selection.measure": '[selection]\nmeasure = "nkld"\n[classifier.grid]\nC = [0.1, 1.0]',
+    "selection.rule": '[selection]\nrule = "uniform"\n[classifier.grid]\nC = [0.1, 1.0]',
     "quantifier.name": '[[quantifier]]\nname = "Mine"\nmethod = "SLD"',
     "quantifier.method": '[[quantifier]]\nname = "Mine"\nmethod = "DyS"',
     "quantifier.options": '[[quantifier]]\nname = "Mine"\nmethod = "SLD"\n'

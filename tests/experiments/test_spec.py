@@ -326,6 +326,11 @@ BROKEN = {
         with_line("train_size = -5", table="shift"),
         "mine.toml: shift.train_size: must be at least 1, got -5",
     ),
+    "no rule of prevalences": (
+        with_line('rule = "protocol"', table="selection"),
+        "mine.toml: selection.rule: a prior shift has no rule that prevalences are drawn by; leave "
+        'it out, or take "uniform"',
+    ),
     "share above one": (
         with_line("train_share = 1.5", table="selection"),
         "mine.toml: selection.train_share: must be less than 1, got 1.5",
@@ -689,3 +694,15 @@ def test_a_broken_base_is_refused_with_its_place(base, below, message, tmp_path)
     with pytest.raises(UserError) as caught:
         load_experiment(own)
     assert message in str(caught.value)
+
+
+def test_the_rule_of_validation_samples_matters_where_something_is_chosen(load):
+    uniform = MINE.replace('kind = "prior"\ntrain_prevalences = [0.2, 0.5]', 'kind = "uniform"')
+    before, after = (
+        load(uniform.replace("[selection]", f"[selection]\n{line}"))
+        for line in ("", 'rule = "protocol"')
+    )
+    assert before.method_signature(before.methods[0]) != after.method_signature(after.methods[0])
+    # Stores of before there was a rule are those of the default.
+    assert "rule" not in before.resolved()["selection"]
+    assert after.resolved()["selection"]["rule"] == "protocol"

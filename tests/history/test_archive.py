@@ -72,7 +72,7 @@ def test_batches_of_other_names_are_other_series(tmp_path):
 
 
 def test_a_change_alarms_and_says_what_is_usual(tmp_path):
-    history = filled(tmp_path / "h", days(30, change=0.08, after=27))
+    history = filled(tmp_path / "h", days(30, change=0.15, after=27))
     alarms = history.alarms()
     assert [alarm.batch for alarm in alarms] == ["2026-01-30"]
     assert alarms[0].centre == pytest.approx(0.1, abs=0.01)

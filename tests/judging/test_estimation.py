@@ -15,14 +15,32 @@ def holds(judged, truth):
     return judged.low[1] <= truth <= judged.high[1]
 
 
-def test_random_labels_are_an_audit(judging):
-    labels = judging.random(150)
-    found = estimate(judging.verdicts, labels, 2, design="random")
-    rows = np.flatnonzero(labels >= 0)
-    audit = audit_interval(np.eye(2)[judging.verdicts], rows, labels[rows])
-    assert found.low == pytest.approx(audit.low)
-    assert found.high == pytest.approx(audit.high)
+def test_random_labels_are_post_stratified_by_verdict(judging):
+    labels, v = judging.random(150), judging.verdicts
+    found = estimate(v, labels, 2, design="random")
+    rates = [labels[(v == c) & (labels >= 0)].mean() for c in (0, 1)]
+    assert found.prevalence[1] == pytest.approx(np.bincount(v) / len(v) @ rates)
     assert found.n_labelled == 150
+    # With a verdict of two values the regression of the audit is the same estimate, and many labels
+    # have the same limits.
+    rows = np.flatnonzero(labels >= 0)
+    audit = audit_interval(np.eye(2)[v], rows, labels[rows])
+    assert found.prevalence == pytest.approx(audit.prevalence)
+    assert found.low == pytest.approx(audit.low, abs=0.003)
+    assert found.high == pytest.approx(audit.high, abs=0.003)
+
+
+def test_random_labels_with_a_score_or_few_for_many_verdicts_are_an_audit(judging):
+    labels = judging.random(150)
+    rows = np.flatnonzero(labels >= 0)
+    score = np.where(judging.verdicts == 1, 0.8, 0.3)
+    found = estimate(None, labels, 2, design="random", score=score)
+    audit = audit_interval(np.column_stack([1 - score, score]), rows, labels[rows])
+    assert found.low == pytest.approx(audit.low)
+    few = np.where(np.isin(np.arange(len(labels)), rows[:19]), labels, -1)
+    found = estimate(judging.verdicts, few, 2, design="random", insist=True)
+    audit = audit_interval(np.eye(2)[judging.verdicts], rows[:19], labels[rows[:19]])
+    assert found.high == pytest.approx(audit.high)
 
 
 def test_beside_ppi_python(judging):

@@ -216,6 +216,42 @@ def test_the_same_questions_make_pairs(table):
     assert paired.low < 0.1 < paired.high
 
 
+def test_means_of_grades_are_compared():
+    rng = np.random.default_rng(5)
+    parts = []
+    for system, skill in (("new", 0.6), ("old", 0.0)):
+        grade = np.digitize(rng.normal(size=300) + skill, [-1, 0, 1]) + 1
+        said = np.clip(grade + rng.choice([-1, 0, 0, 0, 1], size=300), 1, 4)
+        parts.append(
+            pl.DataFrame(
+                {"q": np.arange(300), "system": system, "judge": said, "truth": grade.astype(int)}
+            )
+        )
+    both = labelled(pl.concat(parts), np.r_[0:120, 300:420])
+    options = {"verdict": "judge", "label": "human", "labels": "random", "by": "system"}
+    answer = judge(both, **options, id="q", compare=("new", "old"))
+    found, means = answer.mean_difference, [batch.mean for batch in answer.batches]
+    assert found.paired
+    assert found.estimate == pytest.approx(means[0].estimate - means[1].estimate)
+    assert found.naive == pytest.approx(means[0].naive - means[1].naive)
+    assert found.low < found.estimate < found.high
+    assert f"mean {found.estimate:+.2f} ({found.low:+.2f} to" in render_text(answer)
+    assert json.loads(answer.to_json())["mean_difference"]["estimate"] == found.estimate
+    last = list(answer.records())[-1]
+    assert (last["batch"], last["kind"]) == ("new minus old", "mean difference")
+    assert render_csv(answer).splitlines()[-1].startswith("new minus old,300,,mean,")
+    schema = json_schema()
+    check(json.loads(answer.to_json()), schema, schema["$defs"])
+
+
+def test_classes_without_an_order_have_no_mean_to_compare(table):
+    options = {"verdict": "judge", "label": "human", "labels": "random", "by": "system"}
+    answer = judge(drawn(table, 160), **options, compare=("A", "B"))
+    assert answer.mean_difference is None
+    kinds = [row["kind"] for row in answer.records()]
+    assert kinds == ["share"] * 4 + ["difference"] * 2
+
+
 def test_a_group_without_labels_cannot_be_estimated(table):
     frame = drawn(table).with_columns(human=pl.when(pl.col("system") == "A").then(pl.col("human")))
     answer = judge(frame, verdict="judge", label="human", labels="random", by="system")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from quantshift.errors import UserError
+from quantshift.judging import planning
 from quantshift.judging.estimation import estimate
 from quantshift.judging.planning import plan
 
@@ -99,3 +100,21 @@ def test_bad_input(judging, change, said):
         plan(None, 2, n_labels=5)
     with pytest.raises(UserError, match=said):
         plan(judging.verdicts, 2, **({"n_labels": 50} | change))
+
+
+def test_a_stratum_in_which_nobody_was_seen_gets_labels_like_its_neighbours():
+    sizes = np.array([1000, 500, 250, 100, 50])
+    counts = np.array([[300.0, 1.0], [100.0, 3.0], [50.0, 0.0], [20.0, 5.0], [5.0, 15.0]])
+    rate = planning._smooth(counts, sizes)[:, 1]
+    assert (np.diff(rate) > 0).all()
+    assert 0.01 < rate[2] < 0.2
+    # The curve of a logistic regression meets the totals.
+    assert (counts.sum(axis=1) * rate).sum() == pytest.approx(counts[:, 1].sum(), rel=1e-6)
+
+
+def test_a_curve_through_labels_of_one_class_alone():
+    rate = planning._smooth(
+        np.array([[10.0, 0.2], [10.0, 0.1], [9.0, 0.1]]), np.array([50, 30, 20])
+    )
+    assert np.isfinite(rate).all()
+    assert rate[:, 1].max() < 0.1

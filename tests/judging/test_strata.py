@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from quantshift.judging.strata import counted, stratified
+from quantshift.judging.strata import counted, joined, stratified
 
 
 def test_the_estimate_is_the_closed_form():
@@ -54,6 +54,14 @@ def test_of_a_class_that_nobody_saw_half_an_item_is_added_where_labels_are_heavi
 def test_a_stratum_without_labels_may_be_anything():
     found = stratified(np.array([0.4, 0.6]), np.array([[0.0, 0.0], [30.0, 30.0]]), 1e9, level=0.95)
     assert found.high[1] - found.low[1] > 0.4
+
+
+def test_a_stratum_with_hardly_a_label_is_joined_with_the_largest():
+    codes = np.repeat([0, 1, 2], [10, 50, 40])
+    known = np.isin(np.arange(100), [0, 20, 21, 22, 70, 71])
+    assert joined(codes, known, 3).tolist() == np.repeat([0, 1], [60, 40]).tolist()
+    assert joined(codes, np.arange(100) < 3, 3).tolist() == [0] * 100
+    assert joined(codes, np.arange(100) < 1, 3).tolist() == [0] * 100
 
 
 def test_weights_count_as_an_effective_number():

@@ -9,10 +9,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from quantshift.errors import DataError
-from quantshift.judging.transfer import CONTRADICTED, prevalences
+from quantshift.judging.transfer import CONTRADICTED, dirichlet, power_of, prevalences
 
 TWO = np.array([[40, 10], [3, 47]])
 THREE = np.array([[20, 3, 2], [4, 18, 3], [1, 5, 19]])
+
+
+def power(F):
+    """Of the determinant in the posterior: one from the change of variables, and the weights'."""
+    draws = dirichlet(F + 0.5, 20_000, np.random.default_rng(1))
+    return 1 + power_of(np.abs(np.linalg.det(draws)))
 
 
 def by_grid(F, N, at):
@@ -23,13 +29,13 @@ def by_grid(F, N, at):
     log_rates = (
         stats.beta.logpdf(se, F[1, 1] + 0.5, F[1, 0] + 0.5)
         + stats.beta.logpdf(sp, F[0, 0] + 0.5, F[0, 1] + 0.5)
-        + np.log(np.abs(se + sp - 1) + 1e-300)
+        + power(F) * np.log(np.abs(se + sp - 1) + 1e-300)
     )
     mass = np.empty(len(p))
     logs = []
     for x in p:
         q = x * se + (1 - x) * (1 - sp)
-        logs.append(log_rates + N[1] * np.log(q) + N[0] * np.log1p(-q) - 0.25 * np.log(x * (1 - x)))
+        logs.append(log_rates + N[1] * np.log(q) + N[0] * np.log1p(-q) - 0.5 * np.log(x * (1 - x)))
     most = max(log.max() for log in logs)
     mass = np.array([np.exp(log - most).sum() for log in logs])
     heights = np.cumsum(mass) / mass.sum()
@@ -42,18 +48,18 @@ def by_gibbs(F, N, at, sweeps=400, chains=300):
     K = len(F)
     p = np.full((chains, K), 1 / K)
     R = np.broadcast_to((F + 1) / (F + 1).sum(axis=1, keepdims=True), (chains, K, K))
-    draws, weights = [], []
+    draws, weights, steep = [], [], power(F)
     for sweep in range(sweeps):
         share = p[:, :, None] * R
         share = share / share.sum(axis=1, keepdims=True)
         A = np.stack([rng.multinomial(N[c], share[:, :, c]) for c in range(K)], axis=2)
         R = rng.standard_gamma(F + 0.5 + A)
         R /= R.sum(axis=2, keepdims=True)
-        p = rng.standard_gamma(0.75 + A.sum(axis=2))
+        p = rng.standard_gamma(0.5 + A.sum(axis=2))
         p /= p.sum(axis=1, keepdims=True)
         if sweep >= sweeps // 2:
             draws.append(p)
-            weights.append(np.abs(np.linalg.det(R)))
+            weights.append(np.abs(np.linalg.det(R)) ** steep)
     p, w = np.concatenate(draws), np.concatenate(weights)
     found = []
     for c in range(K):
@@ -77,6 +83,17 @@ def test_as_by_a_gibbs_sampler(F, N):
     low, high = by_gibbs(F, N, [0.025, 0.975])
     assert found.low[0] == pytest.approx(low, abs=0.03)
     assert found.high[0] == pytest.approx(high, abs=0.03)
+
+
+def test_the_determinant_has_a_higher_power_the_clearer_the_judge_separates():
+    weak, fair, good = (
+        dirichlet(np.array(F) + 0.5, 4000, np.random.default_rng(0))
+        for F in ([[15, 10], [10, 15]], [[20, 5], [5, 20]], [[95, 5], [5, 95]])
+    )
+    found = [power_of(np.abs(np.linalg.det(R))) for R in (weak, fair, good)]
+    assert found[0] == 1
+    assert 1 < found[1] < 3
+    assert found[2] == 3
 
 
 def test_the_formula_of_lang_and_reiczigel_for_many_labels():

@@ -117,3 +117,23 @@ def test_the_expected_time_is_that_of_the_log(tiny, tmp_path):
     # Two cells: their medians are their means.
     assert known.seconds == pytest.approx(spent, rel=1e-3)
     assert known.wall(2) == known.seconds / 2
+
+
+def test_the_guess_grows_with_the_sizes_of_the_profile(tmp_path):
+    plans = {
+        profile: plan_benchmark(
+            ["tables-prior"], tmp_path / "out", methods=["SLD", "PACC"], profile=profile
+        ).run.plan()
+        for profile in ("quick", "paper")
+    }
+    quick, paper = (expected_duration(plan).seconds for plan in plans.values())
+    # Five times as many training sets, each four times as large, and more and larger samples.
+    assert paper > 10 * quick
+
+
+def test_a_suite_for_two_classes_says_so_and_names_others(tmp_path):
+    with pytest.raises(UserError) as caught:
+        plan_benchmark(["tables-prior"], tmp_path / "out", data=["wine"])
+    message = str(caught.value)
+    assert "'tables-prior' is for two classes, and " in message
+    assert "has 3 (class_0, class_1, class_2); use the suite multiclass or" in message

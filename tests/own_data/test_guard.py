@@ -10,10 +10,14 @@ import pytest
 
 from quantshift.errors import UserError
 from quantshift.own_data import quantify, render_page, render_text, train
-from quantshift.own_data.guard import UNEXPLAINED, replicates_of
+from quantshift.own_data.guard import IN_DOUBT, UNEXPLAINED, replicates_of
+from quantshift.own_data.result import RANGE
 from quantshift.own_data.words import FAR
 
 FAST = {"n_bootstrap": 100}
+
+DOUBTFUL = 0.1
+"""Added to a column: little beside an extreme change of prevalence."""
 
 
 def causes(n: int, *, move: float = 0.0, seed: int = 0) -> pl.DataFrame:
@@ -43,6 +47,27 @@ def share(batch):
     return next(s for s in batch.shares if s.label == "yes")
 
 
+def test_what_prior_shift_explains_in_part_is_in_doubt(model):
+    sample = at_prevalence(causes(20_000, seed=1), 0.97, 900).unique(maintain_order=True)
+    sample = sample.with_columns(pl.col("age") + DOUBTFUL).drop("relapse")
+    answer = quantify(sample, model=model, **FAST)
+    (batch,) = answer.batches
+    assert batch.shift.kind == IN_DOUBT
+    assert batch.shift.explained > 0.5
+    assert batch.limits_are == RANGE
+    by_prior, by_covariate, _ = batch.assumptions
+    assert (by_prior.name, by_covariate.name) == ("prior shift", "covariate shift")
+    assert not any(assumption.refuted for assumption in batch.assumptions)
+    found = share(batch)
+    assert found.estimate == pytest.approx(by_prior.prevalence["yes"])
+    for assumption in batch.assumptions:
+        assert found.low <= assumption.prevalence["yes"] <= found.high
+    text = render_text(answer)
+    assert "explains most of the difference from training" in text
+    assert "P(Y|X) is unchanged" not in text
+    assert "if only the prevalence has changed" in text or not batch.needs_labels
+
+
 def test_a_change_of_prevalence_is_left_to_the_method(model):
     sample = at_prevalence(causes(4000, seed=1), 0.7, 800)
     (batch,) = quantify(sample.drop("relapse"), model=model, **FAST).batches
@@ -59,6 +84,8 @@ def test_after_a_refutation_the_interval_holds_what_the_assumptions_allow(model)
     assert batch.shift.rejected
     assert batch.shift.kind == UNEXPLAINED
     assert batch.shift.auc > 0.52
+    assert 0 <= batch.shift.explained < 0.5
+    assert f"explains {batch.shift.explained:.0%} of the difference" in batch.verdict
     told = {a.name: a.prevalence["yes"] for a in batch.assumptions}
     assert share(batch).estimate == pytest.approx(told["covariate shift"])
     assert share(batch).estimate == pytest.approx(truth, abs=0.04)
@@ -100,7 +127,8 @@ def test_the_assumption_of_another_method_is_its_own():
         **FAST,
     ).batches
     assert batch.carried == (
-        "rests on an untested assumption: the classifier's errors cancel out in the sample"
+        "rests on an untested assumption: the classifier's errors cancel out in the sample. The "
+        "interval shows the error of drawing the items, not the bias of the method"
     )
 
 
@@ -167,6 +195,22 @@ def test_the_better_of_two_classifiers_is_taken():
     straight = np.where(x[:, 0] + 0.5 * rng.normal(size=1200) > 0, "yes", "no")
     made = train(pl.DataFrame({"a": x[:, 0], "b": x[:, 1], "y": straight}), label="y")
     assert made.training.classifier == "logistic"
+
+
+def test_limits_under_assumed_covariate_shift_are_a_range_in_every_output(model):
+    sample = causes(400, move=1.2, seed=2).drop("relapse")
+    result = quantify(sample, model=model, assume="covariate", **FAST)
+    batch = result.batches[0]
+    assert batch.limits_are == RANGE
+    assert not batch.needs_labels
+    assert batch.carried.endswith("it is not a confidence interval")
+    text = render_text(result)
+    assert "the assumptions allow" in text
+    assert "range allowed" in text
+    # The accuracy of the classifier has an interval of its own.
+    assert "95% interval" not in text.replace("(95% interval", "")
+    assert json.loads(result.to_json())["batches"][0]["limits_are"] == RANGE
+    assert "a range of what the assumptions allow, no confidence interval" in render_page(result)
 
 
 def test_rows_of_uneven_weight_are_fewer_items():

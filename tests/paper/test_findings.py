@@ -143,7 +143,7 @@ def test_forced_priors():
     verdict = verdicts_of_means(means)[5]
     assert verdict.holds is True
     assert "0.1200 at degree 0, 0.0200 at -1" in verdict.figures
-    # Without the plain experiment, whether it is an accident cannot be told.
+    # Without the plain experiment, whether it is an accident cannot be decided.
     alone = verdicts_of_means(means_of(forced_rows(dip)))[5]
     assert [c.holds for c in alone.claims] == [True, True, None]
     assert alone.holds is None
@@ -184,4 +184,4 @@ def test_a_verdict_is_false_before_it_is_unknown():
     assert verdict(True, None).holds is None
     assert verdict(True, True).holds is True
     assert verdict(True, None).figures == "f"
-    assert verdict(False, None).detail == "does not hold: c0 (f)\ncannot be told: c1 (f)"
+    assert verdict(False, None).detail == "does not hold: c0 (f)\ncannot be decided: c1 (f)"

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
 from quantshift import ACC, CC, PACC, PCC
-from quantshift.quantifiers.adjusted import adjust
+from quantshift.quantifiers.adjusted import _nearest_on_simplex, adjust
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
@@ -181,6 +181,25 @@ def test_simplex_least_squares_is_optimal(seed: int, n_classes: int) -> None:
     assert loss(p_hat[0]) <= loss(found.x) + 1e-10
     assert p_hat.min() >= 0
     assert p_hat.sum() == pytest.approx(1)
+
+
+@given(st.integers(0, 10_000), st.integers(3, 12))
+def test_many_classes_inside_the_simplex_need_no_search(seed: int, n_classes: int) -> None:
+    """There M^-1 q explains q exactly, so it is what the search for the least residual finds."""
+    rng = np.random.default_rng(seed)
+    rates = rng.dirichlet(np.ones(n_classes), n_classes).T + np.eye(n_classes)
+    rates /= rates.sum(axis=0)
+    counts = rng.dirichlet(np.full(n_classes, 5.0), 5) @ rates.T
+    counts[0] = rng.dirichlet(np.full(n_classes, 0.3))
+    prior = np.full(n_classes, 1 / n_classes)
+    p_hat, diagnostics = adjust(counts, rates, prior)
+    for i, (p, count) in enumerate(zip(p_hat, counts, strict=True)):
+        assert_array_equal(p, adjust(count[np.newaxis], rates, prior)[0][0])
+        assert p.min() >= 0
+        # Conditioned well (a diagonal above 1/2 of each column's sum): rounding only.
+        assert_allclose(p, _nearest_on_simplex(rates, count), atol=1e-10)
+        if not diagnostics["clipped"][i]:
+            assert_allclose(rates @ p, count, atol=1e-12)
 
 
 @given(st.integers(0, 10_000))

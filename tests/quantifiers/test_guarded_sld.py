@@ -52,6 +52,19 @@ def test_under_covariate_shift_it_is_the_mean_posterior(causes):
     assert found.prevalence[1] == pytest.approx(y.mean(), abs=0.05)
 
 
+def test_where_prior_shift_explains_most_its_number_stays_and_the_range_spans_the_rest(effects):
+    X, y = causing(10, 990, 3)
+    found = effects.estimate(X + np.array([0.0, 0.1]))
+    told = found.diagnostics
+    assert told["refuted"]
+    assert told["in_doubt"]
+    assert told["explained"] > 0.5
+    assert found.prevalence.tolist() == pytest.approx(told["prior"].tolist())
+    assert (told["low"] <= told["covariate"]).all()
+    assert (told["covariate"] <= told["high"]).all()
+    assert told["low"][1] <= y.mean() <= told["high"][1]
+
+
 def test_samples_of_the_training_distribution_are_rarely_refuted(causes):
     X, _ = caused(40 * 300, 2)
     samples = np.arange(len(X)).reshape(40, 300)

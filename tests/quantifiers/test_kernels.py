@@ -303,7 +303,6 @@ def test_samples_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     index = np.random.default_rng(0).integers(len(sample), size=(7, 40))
     whole = fitted.aggregate(sample, index)
     monkeypatch.setattr(kdey, "MOST_VALUES", 2000)
-    monkeypatch.setattr(kdey, "BLOCK_PAIRS", 1000)
     assert_allclose(fitted.aggregate(sample, index), whole, atol=1e-9)
 
 

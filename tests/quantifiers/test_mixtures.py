@@ -5,10 +5,37 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.special import rel_entr
 
 from quantshift import PACC, SMM, DyS, HDy
-from quantshift.quantifiers.divergences import DIVERGENCES, TERMS, topsoe
+from quantshift.quantifiers.divergences import DIVERGENCES, topsoe
+from quantshift.quantifiers.histogram_newton import NUMBERS, _objective, _set_derivatives
 from quantshift.quantifiers.mixtures import match_all
+
+LEAST = 1e-12
+
+
+def hellinger_terms(p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Each bin's part of the squared Hellinger distance, less one, and derivatives by p."""
+    root = np.sqrt(q / np.maximum(p, LEAST))
+    return -np.sqrt(p * q), -root / 2, root / (4 * np.maximum(p, LEAST))
+
+
+def topsoe_terms(p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, ...]:
+    middle, safe = (p + q) / 2, np.maximum(p, LEAST)
+    value = rel_entr(p, middle) + rel_entr(q, middle)
+    return value, np.log(2 * safe / (safe + q)), q / (safe * (safe + q))
+
+
+def squared_terms(p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, ...]:
+    return (p - q) ** 2, 2 * (p - q), np.full(p.shape, 2.0)
+
+
+TERMS = {
+    "hellinger": hellinger_terms,
+    "topsoe": topsoe_terms,
+    "squared_euclidean": squared_terms,
+}
 
 
 def in_a_row(
@@ -105,6 +132,12 @@ def test_terms_add_up_to_the_divergence_and_have_its_derivatives(name: str) -> N
     value, first, second = TERMS[name](p, q)
     whole = DIVERGENCES[name](p, q) ** 2 - 1 if name == "hellinger" else DIVERGENCES[name](p, q)
     assert value.sum() == pytest.approx(whole)
+    # What is compiled is the same, but for rounding.
+    here, there, room = np.empty(6), np.empty(6), np.empty(1)
+    assert _objective(p, q, room, NUMBERS[name]) == pytest.approx(whole, rel=1e-12)
+    _set_derivatives(p, q, room, NUMBERS[name], here, there)
+    assert_allclose(here, first, rtol=1e-12)
+    assert_allclose(there, second, rtol=1e-12)
     h = 1e-5
     above, below = TERMS[name](p + h, q)[0], TERMS[name](p - h, q)[0]
     assert_allclose(first, (above - below) / (2 * h), rtol=1e-5, atol=1e-7)

@@ -212,6 +212,25 @@ def test_concept_tables_have_whole_degrees(frame):
         assert [row.label for row in table.rows] == ["-1", "0", "1", "all"]
 
 
+def test_no_format_marks_a_best_method_under_concept_shift(frame, told):
+    for table in (*result_tables(frame, told), *summary_tables(frame, told)):
+        if not table.parts or table.parts[0] == "my_own":
+            continue
+        concept = table.experiment.startswith("concept")
+        marks = {cell.mark for row in table.rows for cell in row.cells}
+        assert ("best" in marks) is not concept, table.name
+        assert ("\\textbf" in latex(table)) is not concept, table.name
+        assert ("<strong>" in html_table(table)) is not concept, table.name
+        assert (",best," in csv_table(table)) is not concept, table.name
+        caption, cells = markdown(table).split("**\n", 1)
+        assert caption.startswith("**")
+        assert ("**" in cells) is not concept, table.name
+        if concept:
+            assert marks == {""}
+            assert "No method is marked as the best" in table.legend[0]
+            assert not any("Wilcoxon" in sentence for sentence in table.legend)
+
+
 def test_all_tables_the_results_allow(frame, told):
     names = [table.name for table in result_tables(frame, told)]
     covariate = [*(f"covariate-{p:g}" for p in GRID), "covariate-pure", "covariate-mixed"]
@@ -438,7 +457,7 @@ def test_forty_methods_stand_below_each_other():
     for table in (first, second):
         assert all(cell.mark == "best" for cell in table.rows[0].cells)
         assert table.rows[39].cells[0].value == pytest.approx(0.4, abs=0.01)
-        assert "Bold: the least of its column." in table.legend
+        assert "Bold: the lowest error in its column." in table.legend
 
 
 def test_groups_too_wide_together_become_tables(frame):
@@ -451,7 +470,7 @@ def test_groups_too_wide_together_become_tables(frame):
     assert [piece.name for piece in pieces] == [f"covariate-0.25-p_U-{p:g}" for p in GRID]
     assert pieces[1].caption.startswith("Global covariate shift, $p_L = 0.25$, $p_U = 0.5$: mean")
     assert [cell.value for cell in pieces[1].rows[0].cells] == [float(i) for i in range(10, 20)]
-    assert "Bold: the least of its row." in pieces[1].legend
+    assert "Bold: the lowest error in its row." in pieces[1].legend
     assert not any(piece.grouped for piece in pieces)
     assert fitted(wide) == [wide]
 

@@ -6,7 +6,7 @@ from scipy.stats import kstest
 
 from quantshift.errors import UserError
 from quantshift.prevalence import whole_counts
-from quantshift.shifts import UniformPrevalence
+from quantshift.shifts import PriorShift, UniformPrevalence
 from quantshift.shifts.uniform import jaggedness
 
 Y = np.repeat(["neg", "pos"], 600)
@@ -122,3 +122,23 @@ def test_the_whole_pool_is_trained_on_once():
     assert sorted(draw.indices.tolist()) == pool.tolist()
     assert shift.count_training_sets() == 1
     assert shift.training_points() == [{"train_repeat": 0}]
+
+
+def test_validation_prevalences_follow_the_rule_of_the_test_samples_and_are_others():
+    shift = UniformPrevalence(test_size=10, test_repeats=200, smoothest=0.2)
+    drawn = shift.drawn_prevalences(200, 5, seed=3)
+    tests = np.array([draw.coordinates["p_test"] for draw in shift.samples(LEVELS)])
+    assert drawn.shape == (200, 5)
+    np.testing.assert_allclose(drawn.sum(axis=1), 1)
+    # Both are the smoothest fifth of uniform draws; 200 of them tell the mean to about 5%.
+    plain = UniformPrevalence(test_size=10).drawn_prevalences(200, 5, seed=3)
+    means = [jaggedness(points).mean() for points in (drawn, tests, plain)]
+    assert means[0] == pytest.approx(means[1], rel=0.25)
+    assert means[0] < 0.5 * means[2]
+    assert not np.isclose(drawn[:, None], tests).all(axis=2).any()
+    np.testing.assert_array_equal(drawn, shift.drawn_prevalences(200, 5, seed=3))
+    assert (drawn != shift.drawn_prevalences(200, 5, seed=4)).any()
+    # Dirichlet(0.1): nearly every sample is of one class.
+    few = UniformPrevalence(test_size=10, concentration=0.1).drawn_prevalences(200, 5, seed=0)
+    assert (few.max(axis=1) > 0.6).mean() > 0.7
+    assert PriorShift().drawn_prevalences(3, 2, seed=0) is None

@@ -27,6 +27,14 @@ def test_a_cell_is_at_most_a_128th_of_the_distance_to_the_nearer_end_wide():
     assert np.abs(stands_for - scores)[~near].max(initial=0.0) <= 2.0**-cells.SMALLEST / 128
 
 
+def test_pieces_fill_their_cell_and_no_other():
+    every = np.arange(cells.n_cells(2))
+    pieces = cells.score_pieces(every, 4)
+    assert_array_equal(cells.score_cells(pieces.ravel()), np.repeat(every, 4))
+    # Means of four numbers that are exact but for the last bit.
+    np.testing.assert_allclose(pieces.mean(axis=1), cells.score_middles(), rtol=1e-14)
+
+
 @pytest.mark.parametrize("row", [[0.5, 0.6], [np.nan, 0.5], [-0.1, 1.1], [1.0, np.inf]])
 def test_rows_that_are_no_posteriors_are_outside(row):
     assert cells.cells_of(np.array([row])).tolist() == [cells.OUTSIDE]

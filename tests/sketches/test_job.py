@@ -5,10 +5,12 @@ import polars as pl
 import pytest
 
 from quantshift import catalogue, quantify_sketch, sketch
+from quantshift.audit import reweigh
+from quantshift.audit_sequence import confidence_sequence
 from quantshift.errors import DataError, UserError
-from quantshift.own_data import render_csv, render_text
+from quantshift.own_data import render_csv, render_text, save_model, train
 from quantshift.quantifiers.estimator import AbstractClassifying
-from quantshift.sketches.counted import estimates
+from quantshift.sketches.counted import CountedSamples, point_estimates
 from tests.sketches.made import batches, labelled
 
 SHARES = {"mon": 0.1, "tue": 0.1, "wed": 0.5}
@@ -124,7 +126,7 @@ def test_sketches_that_do_not_fit_are_refused(week, training):
         quantify_sketch(week, training, method="HDx")
 
 
-SMOOTH = {"DMy": 0.0, "PACC": 1e-4, "PCC": 1e-4, "SLD": 1e-4, "EDy": 1e-4}
+SMOOTH = {"DMy": 0.0, "PACC": 1e-3, "PCC": 1e-3, "SLD": 1e-3, "EDy": 1e-3, "MS": 1e-3}
 
 
 @pytest.mark.parametrize("method", SMOOTH)
@@ -132,14 +134,14 @@ def test_cells_hardly_change_an_estimate(method):
     binning_error(method, 20_000, SMOOTH[method])
 
 
-STEPS = 5e-3
-"""Methods that count items beyond thresholds of their own jump where one of 2,000 training items
-of a class is on the other side of it; the method's own standard error is several times this."""
+DRAWN = {"PQ"}
+"""Draws at random: from the same rows, two seeds differ by more than this."""
 
 SLOW = {"BayesianKDEy", "LEIP"}
-STEPPED = {
-    *("CDE", "DyS", "Friedman", "HDy", "IBU", "MAX", "MethodX", "MS", "MS2", "PQ", "RUN", "T50")
-}
+
+NOISY = {"IBU": 3e-3, "RUN": 3e-3, "Friedman": 3e-3, "T50": 2e-2}
+"""Where the border is within its cell is not known, and items are not spread evenly over it: of
+50,000 items, a few are taken for the other side."""
 
 
 @pytest.mark.slow
@@ -149,27 +151,90 @@ STEPPED = {
         name
         for name, cls in catalogue.quantifiers().items()
         if issubclass(cls, AbstractClassifying) and not cls.sees - {"posteriors"}
-        if name not in SLOW
+        if name not in SLOW | DRAWN
     ],
 )
 def test_cells_hardly_change_any_estimate(method):
-    binning_error(method, 50_000, STEPS if method in STEPPED else 1e-3)
+    binning_error(method, 50_000, NOISY.get(method, 1e-3))
 
 
 def binning_error(method: str, n: int, bound: float) -> None:
-    """Compare the estimate from cells with that from all rows, in the same order."""
-    train = labelled(4000).sort("y", "p")
+    """Compare the estimate from cells with that from all rows, as a part of the latter."""
+    train = labelled(4000)
     y = (train["y"] == "spam").cast(pl.Int64).to_numpy()
     sample = batches({"a": 0.1}, n)
-    cls = catalogue.quantifiers()[method]
 
     def rows(frame: pl.DataFrame) -> np.ndarray:
         return np.column_stack([1 - frame["p"], frame["p"]])
 
-    exact = cls().fit_posteriors(rows(train), y).aggregate(rows(sample))
-    trained = sketch(train, score="p", label="y", bins=True).to_items()
-    binned = np.repeat(trained.posteriors, trained.weights.astype(int), axis=0)
+    fitted = catalogue.quantifiers()[method]().fit_posteriors(rows(train), y)
+    exact = fitted.aggregate(rows(sample))
     items = sketch(sample, score="p", bins=True).to_items()
-    fitted = cls().fit_posteriors(binned, y)
-    found = estimates(fitted, items.posteriors, items.weights[np.newaxis])[0]
-    assert np.abs(found - exact).max() <= bound
+    counted = CountedSamples(items.posteriors, items.weights[np.newaxis], in_cells=True)
+    found = point_estimates(fitted, counted)[0]
+    assert np.abs(found - exact).max() <= bound * exact.min()
+
+
+@pytest.fixture(scope="module")
+def model():
+    return train(labelled(4000), label="y", posteriors=["p"])
+
+
+def test_a_model_that_was_trained_on_the_scores_answers_as_a_training_sketch(
+    model, week, answer, tmp_path
+):
+    save_model(model, tmp_path / "model")
+    found = quantify_sketch(week, model=tmp_path / "model", n_bootstrap=100)
+    for one, other in zip(found.batches, answer.batches, strict=True):
+        assert one.shares[1].estimate == pytest.approx(other.shares[1].estimate, abs=1e-9)
+        # Items are in another order, and other ones are drawn.
+        assert one.shares[1].low == pytest.approx(other.shares[1].low, abs=0.01)
+        assert one.shift.p_value == pytest.approx(other.shift.p_value, rel=1e-6)
+
+
+def test_models_that_do_not_fit_are_refused(model, week, training):
+    with pytest.raises(UserError, match="not both"):
+        quantify_sketch(week, training, model=model)
+    with pytest.raises(UserError, match="trained for SLD"):
+        quantify_sketch(week, model=model, method="PACC")
+    with pytest.raises(UserError, match="positive class already"):
+        quantify_sketch(week, model=model, positive="ham")
+    renamed = sketch(batches(SHARES, 50).rename({"p": "q"}), score="q")
+    with pytest.raises(DataError, match="columns of these names"):
+        quantify_sketch(renamed, model=model)
+    featured = train(labelled(200), label="y", features=["p"], method="SLD")
+    with pytest.raises(UserError, match="makes its scores from columns"):
+        quantify_sketch(week, model=featured)
+
+
+def test_an_audit_with_many_looks_is_that_of_the_items_themselves(training):
+    frame = batches({"mon": 0.2}, 900).with_columns(item=pl.int_range(pl.len()))
+    made = sketch(frame, score="p", batch="day")
+    rng = np.random.default_rng(1)
+    drawn = rng.permutation(900)[:120]
+    audit = frame[drawn].with_columns(
+        pl.Series("label", rng.choice(["ham", "spam"], 120, p=[0.8, 0.2])), batch=pl.col("day")
+    )
+    asked = {"audit": audit, "sequential": True, "precision": 0.05}
+    found = quantify_sketch(made, training, n_bootstrap=50, **asked).batches[0]
+    table = {"item": frame["item"], "p": frame["p"]}
+    codes = (audit["label"] == "spam").cast(pl.Int64).to_numpy()
+    told = reweigh(
+        np.column_stack([1 - table["p"], table["p"]]),
+        prior_of(training),
+        np.array([share.estimate for share in found.unaudited]),
+    )
+    expected = confidence_sequence(codes, 2, posteriors=told, items=drawn)
+    # The scores are few and kept as they are, so that items differ from these in their order alone.
+    assert found.audit.shares[1].low == pytest.approx(expected.low[-1, 1], abs=1e-6)
+    assert found.audit.shares[1].high == pytest.approx(expected.high[-1, 1], abs=1e-6)
+    assert found.audit.looked.half_width == pytest.approx(expected.half_width, abs=1e-6)
+    with pytest.raises(UserError, match="needs its labels"):
+        quantify_sketch(made, training, sequential=True)
+    with pytest.raises(DataError, match="not among those"):
+        quantify_sketch(made, training, **{**asked, "audit": audit.with_columns(p=0.123456)})
+
+
+def prior_of(training) -> np.ndarray:
+    counts = training.table.group_by("label").agg(pl.col("n").sum()).sort("label")["n"].to_numpy()
+    return counts / counts.sum()

@@ -5,6 +5,8 @@ from numpy.testing import assert_array_equal
 
 from quantshift import load_sketch, sketch
 from quantshift.errors import DataError, UserError
+from quantshift.sketches import tally
+from quantshift.sketches.making import Columns, Counter
 from tests.sketches.made import batches, labelled
 
 
@@ -33,13 +35,37 @@ def test_a_sketch_comes_back_from_its_file_and_equal_ones_have_equal_bytes(tmp_p
 
 def test_parts_merge_to_the_whole_in_any_order():
     frame = labelled(4000)
-    whole = sketch(frame, score="p", label="y")
-    parts = [sketch(part, score="p", label="y") for part in frame.iter_slices(700)]
+    whole = sketch(frame, score="p", by=["y"])
+    parts = [sketch(part, score="p", by=["y"]) for part in frame.iter_slices(700)]
     assert parts[0].is_exact
     assert not whole.is_exact
     for order in (parts, parts[::-1]):
         first, *rest = order
         assert first.merge(*rest).to_bytes() == whole.to_bytes()
+
+
+def test_labelled_scores_are_kept_as_they_are():
+    """A method's thresholds come from them, and there is one set for all batches."""
+    frame = labelled(4000)
+    made = sketch(frame, score="p", label="y")
+    assert made.is_exact
+    assert_array_equal(np.sort(made.to_items().posteriors[:, 1]), np.sort(frame["p"]))
+    assert not sketch(frame, score="p", label="y", bins=True).is_exact
+
+
+def test_more_batches_than_the_tally_has_room_for_are_counted_all_the_same(monkeypatch):
+    frame = pl.concat(
+        [batches({"a": 0.2, "b": 0.6}), batches({"c": 0.3, "d": 0.1}), batches({"a": 0.5})]
+    )
+    parts = list(frame.iter_slices(4000))
+    first, *rest = [sketch(part, score="p", batch="day", bins=True) for part in parts]
+    expected = first.merge(*rest).to_bytes()
+    for room in (1, 2, 3, 4):
+        monkeypatch.setattr(tally, "MOST_PLACES", room * tally.WIDTH)
+        counter = Counter(Columns(("p",), "day"), bins=True)
+        for part in parts:
+            counter.add(part)
+        assert counter.sketch().to_bytes() == expected
 
 
 def test_files_of_every_format_give_the_same_counts(tmp_path):

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -42,7 +43,17 @@ def awkward_posteriors() -> pl.DataFrame:
     )
 
 
+def awkward_names() -> pl.DataFrame:
+    """Columns whose names have quotes, a backslash and letters beyond ASCII."""
+    names = {"p": 'it\'s a "score"', "day": "d\\ay", "y": "écrit"}
+    return awkward_scores().rename(names)
+
+
 CASES = {
+    "names": (
+        awkward_names,
+        {"score": 'it\'s a "score"', "batch": "d\\ay", "label": "écrit"},
+    ),
     "score": (awkward_scores, {"score": "p", "batch": "day", "by": ["y"]}),
     "labels": (awkward_scores, {"score": "p", "label": "y"}),
     "three": (awkward_posteriors, {"posteriors": ["a", "b", "c"], "batch": "day"}),
@@ -97,6 +108,55 @@ def test_what_a_database_does_not_have_is_said_in_a_line(tmp_path):
         sketch(f"duckdb:///{tmp_path}/y.db?table=t", score="p")
     with pytest.raises(UserError, match="unknown database 'oracle'"):
         sketch_sql("oracle", "t", score="p")
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("dialect", ["bigquery", "snowflake", "spark", "postgres"])
+def test_another_parser_reads_every_dialect_and_counts_as_we_do(dialect, case):
+    """sqlglot parses the query by the rules of the dialect; DuckDB runs what it has understood."""
+    sqlglot = pytest.importorskip("sqlglot", reason="sqlglot is not installed")
+    make, options = CASES[case]
+    scores = make()
+    (query,) = sqlglot.transpile(
+        sketch_sql(dialect, "scores", **options), read=dialect, write="duckdb"
+    )
+    theirs = counted_by_query(duckdb.sql(query).pl(), "the query")
+    assert theirs.to_bytes() == sketch(scores, bins=True, **options).to_bytes()
+
+
+SPARK = """
+import sys
+from pyspark.sql import SparkSession
+
+session = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+session = session.config("spark.sql.shuffle.partitions", "2").getOrCreate()
+for case in sys.argv[1:]:
+    session.read.parquet(f"{case}-scores").createOrReplaceTempView("scores")
+    with open(f"{case}.sql") as file:
+        session.sql(file.read()).coalesce(1).write.parquet(f"{case}-counts")
+session.stop()
+"""
+
+
+@pytest.mark.slow
+def test_spark_counts_as_we_do(tmp_path):
+    """The printed query, run by Spark on parts in Parquet, whose answer is read as a sketch."""
+    pytest.importorskip("pyspark", reason="pyspark is not installed")
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java, which is not installed")
+    for case, (make, options) in CASES.items():
+        parts = tmp_path / f"{case}-scores"
+        parts.mkdir()
+        for i, part in enumerate(make().iter_slices(1500)):
+            part.write_parquet(parts / f"{i}.parquet")
+        (tmp_path / f"{case}.sql").write_text(sketch_sql("spark", "scores", **options))
+    run = [sys.executable, "-c", SPARK, *CASES]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    for case, (make, options) in CASES.items():
+        (written,) = (tmp_path / f"{case}-counts").glob("*.parquet")
+        ours = sketch(make(), bins=True, **options)
+        assert load_sketch(written).to_bytes() == ours.to_bytes()
 
 
 @pytest.mark.parametrize("dialect", ["bigquery", "snowflake", "spark", "postgres"])

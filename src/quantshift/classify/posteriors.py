@@ -78,7 +78,11 @@ def _normalised(p: Posteriors) -> Posteriors:
         for k in range(2, n_classes):
             total += p[i, k]
         for k in range(n_classes):
-            scaled[i, k] = p[i, k] / total
+            scaled[i, k] = total
+    # One loop without rows in it: several numbers are divided at a time.
+    numbers, totals = p.ravel(), scaled.ravel()
+    for j in range(numbers.size):
+        totals[j] = numbers[j] / totals[j]
     return scaled
 
 

@@ -10,6 +10,12 @@ the first set may have weights, by which they stand for another population than 
 drawn from; the null variance of the AUC is then that of Mann and Whitney's statistic with Kish's
 effective size in the place of the number of items.
 
+A sample that was drawn with replacement holds items several times. A copy in the half that is
+scored was seen in the half that is learnt from, so the items of such a sample would be told apart
+from anything: copies count as one item, with the sum of their weights. Equal rows are copies if
+they are far more frequent than among the items of the first set; in a table of a few categories
+many items are equal in both.
+
 References: H. Mann and D. Whitney, Annals of Mathematical Statistics 18 (1947); D. Lopez-Paz and
 M. Oquab, "Revisiting classifier two-sample tests", ICLR 2017.
 """
@@ -47,6 +53,10 @@ FARTHEST = 10.0
 
 PENALTY = 0.1
 """C of the logistic regression of which the discriminant is the first step."""
+
+COPIES, COPIES_RATIO = 0.02, 10.0
+"""Equal rows are copies if a row has more than so many equal ones on average, and more than so many
+times what it has among as many items of the reference."""
 
 SMALLEST_SPREAD = 1e-9
 """Of a feature, in standard deviations of the reference; one that varies less does not count."""
@@ -123,9 +133,10 @@ class Reference:
         known = self.halves
         if min(sum(map(len, known)), len(new)) < FEWEST_ITEMS:
             return NOT_TOLD_APART
-        parts = [_Part(others[rows], other_heft[rows]) for rows in (new[::2], new[1::2])]
+        items = self._without_copies(_Part(others[new], other_heft[new]), heft)
+        parts = [items.take(slice(i, None, 2)) for i in range(2)]
         own = [half.weighted(heft) for half in known]
-        n_learnt = (sum(map(len, known)) + len(new)) / 2
+        n_learnt = (sum(map(len, known)) + len(items.weights)) / 2
         areas = []
         for half, learn in ((0, 1), (1, 0)):
             direction = known[learn].told_apart(own[learn], parts[learn], n_learnt)
@@ -143,6 +154,32 @@ class Reference:
         ]
         return Separation(auc, float((auc - 0.5) / np.sqrt(sum(inverse_sizes) / 12)))
 
+    def _without_copies(self, new: "_Part", heft: Weights) -> "_Part":
+        """The other items, copies of one item as a single one with the sum of their weights.
+
+        heft: the weights of the reference. A handful of different rows is rather what broken
+        columns leave than a draw with replacement; they stay as they are.
+        """
+        numbers = _numbers(new.position)
+        if numbers.max() + 1 < FEWEST_ITEMS:
+            return new
+        equal = len(numbers) * _equal_pairs(numbers, np.ones(len(numbers)))
+        if equal <= COPIES:
+            return new
+        rows, known = self._numbers
+        if equal <= COPIES_RATIO * len(numbers) * _equal_pairs(known, heft[rows]):
+            return new
+        first, inverse = np.unique(numbers, return_index=True, return_inverse=True)[1:]
+        order = np.argsort(first)
+        sums = np.bincount(inverse, new.weights).astype(np.float64)
+        return _Part(new.position[first[order]], sums[order])
+
+    @cached_property
+    def _numbers(self) -> tuple[Indices, Indices]:
+        """The items that count, and for each a number that it shares with equal ones."""
+        rows = np.concatenate([half.rows for half in self.halves])
+        return rows, _numbers(self.position[rows])
+
     @cached_property
     def halves(self) -> tuple["_Half", "_Half"]:
         """The items that count, in two halves."""
@@ -157,6 +194,12 @@ class _Part:
 
     position: Reals
     weights: Weights
+
+    def take(self, rows: slice) -> "_Part":
+        """Some of them, contiguous in memory."""
+        return _Part(
+            np.ascontiguousarray(self.position[rows]), np.ascontiguousarray(self.weights[rows])
+        )
 
     def moments(self) -> tuple[Reals, Reals]:
         """Mean and variance of every feature."""
@@ -219,6 +262,20 @@ def weighted_auc(known: Reals, known_weights: Reals, new: Reals, new_weights: Re
 def _chosen(rows: Indices, rng: np.random.Generator) -> Indices:
     """The rows in random order, or `MOST_ITEMS` of them."""
     return rng.permutation(rows)[:MOST_ITEMS]
+
+
+def _numbers(position: Reals) -> Indices:
+    """For every row a number, the same for equal rows."""
+    rows = np.ascontiguousarray(position + 0.0)  # without negative zeros
+    as_bytes = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+    return np.asarray(np.unique(as_bytes, return_inverse=True)[1])
+
+
+def _equal_pairs(numbers: Indices, weights: Reals) -> float:
+    """The share of pairs of two items that are equal, weighted."""
+    alone = float(weights @ weights)
+    pairs = float(np.square(np.bincount(numbers, weights)).sum()) - alone
+    return pairs / max(float(weights.sum()) ** 2 - alone, np.finfo(np.float64).tiny)
 
 
 def _inverse_size(weights: Reals) -> float:

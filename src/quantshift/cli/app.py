@@ -18,6 +18,8 @@ from rich.markup import escape
 from typer.core import TyperGroup
 
 from quantshift import __version__
+from quantshift.cli.help_text import fill_width
+from quantshift.cli.light_sklearn import import_sklearn
 from quantshift.errors import UserError
 
 
@@ -53,12 +55,12 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
         "history": Verb(
             "history",
             "app",
-            "Look into a history of `quantify`, export it, prune it.",
+            "Show, export and prune a history of `quantify` estimates.",
         ),
         "sketch": Verb(
             "sketch",
             "sketch",
-            "Reduce scores to counts: a few kB for each batch, all that `quantify --sketch` needs.",
+            "Reduce scores to counts, a few kB per batch, which `quantify --sketch` works from.",
         ),
         "judge": Verb(
             "judge",
@@ -89,8 +91,7 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
             "status",
             "status",
             "Show what is done, failed and pending in each experiment and data set, and how "
-            "fast it "
-            "ran.",
+            "fast it ran.",
         ),
         "verify": Verb(
             "status",
@@ -128,6 +129,9 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
 
 CYCLES = 300_000
 """New objects after which the garbage collector looks for cycles; Python's default is 700."""
+
+CLASSIFYING = frozenset({"quantify", "train", "audit-plan"})
+"""Verbs that need scikit-learn and, of their own accord, neither pandas nor scipy.stats."""
 
 COMPLETED_LINE = "_TYPER_COMPLETE_ARGS"
 """The variable in which shells put the line that is to be completed."""
@@ -193,6 +197,7 @@ def app_with(verbs: Collection[str] = VERBS) -> typer.Typer:
     if not verbs:
         for verb in VERBS:
             app.command(verb, help=VERBS[verb].summary)(_named_only)
+    fill_width(app)
     return app
 
 
@@ -221,8 +226,12 @@ def main() -> None:
     verb = next((word for word in words if not word.startswith("-")), "")
     # Help and advice on a misspelt verb need but their names.
     wanted = [verb] if verb in VERBS else []
+    if verb in CLASSIFYING:
+        import_sklearn()
     try:
-        app_with(wanted)(args=arguments, prog_name="quantshift")
+        app = app_with(wanted)
+        gc.freeze()  # what has been imported stays
+        app(args=arguments, prog_name="quantshift")
     except UserError as error:
         if debug:
             raise

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from quantshift.cli.cells import cell_progress
-from quantshift.cli.machine import n_cores
+from quantshift.cli.machine import load, n_cores
 from quantshift.cli.run import resume_command, say, tell_summary, tokenise_corpora
 from quantshift.cli.run_options import Cluster, Jobs, Profile, Redo, Settings
 from quantshift.experiments.document import parse_overrides
@@ -28,18 +28,18 @@ def bench(
         list[str],
         typer.Argument(
             metavar="SUITE...",
-            help="Suites (see `quantshift list experiments`), or all.",
+            help="Suites to run (see `quantshift list experiments`), or all.",
             show_default=False,
         ),
     ],
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="The folder of the results.")
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results.")
     ] = Path("runs/bench"),
     methods: Annotated[
         str | None,
         typer.Option(
             metavar="A,B",
-            help="Only these methods, and added ones (default: all that suit the data).",
+            help="Run only these methods and those of --add (default: all that suit the data).",
             show_default=False,
         ),
     ] = None,
@@ -47,8 +47,8 @@ def bench(
         list[str] | None,
         typer.Option(
             metavar="FILE.py:CLASS",
-            help="A quantifier of your own; may be given several times. The file is run: add only "
-            "code that you trust.",
+            help="Your own quantifier; may be given several times. The file is executed, so add "
+            "only code that you trust.",
             show_default=False,
         ),
     ] = None,
@@ -58,8 +58,8 @@ def bench(
             "--data",
             "--corpus",
             metavar="DIR",
-            help="Data sets in place of those of the experiments, as in `quantshift run`; may be "
-            "given several times.",
+            help="Data sets to use instead of those of the experiments, as in `quantshift run`; "
+            "may be given several times.",
             show_default=False,
         ),
     ] = None,
@@ -71,21 +71,22 @@ def bench(
     redo: Redo = None,
     settings: Settings = None,
     documents: Annotated[
-        int, typer.Option(help="Size of the synthetic corpus, where it is used.", min=1)
+        int, typer.Option(help="Size of the synthetic corpus, if it is used.", min=1)
     ] = 20_000,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Print the plan, an estimate of its time, and stop."),
+        typer.Option("--dry-run", help="Print the plan and its estimated run time, then stop."),
     ] = False,
 ) -> None:
     """Run all methods on suites of experiments, and write the leaderboard.
 
-    Methods that do not suit a data set (for ordered classes where they are not, say) are left out
-    with the reason. What is already in the results is not computed again; killed or stopped with
-    Ctrl-C, the same command resumes. The leaderboard, DIR/leaderboard.html and DIR/leaderboard.csv,
-    is of all results in DIR, whatever command made them.
+    Methods that do not suit a data set (such as methods for ordered classes if the classes have no
+    order) are skipped, and the reason is printed. Existing results are not computed again. If the
+    command was killed or stopped with Ctrl-C, run it again to resume. The leaderboard, in
+    DIR/leaderboard.html and DIR/leaderboard.csv, covers all results in DIR, whatever command
+    created them.
 
-    Exit code 0: all is there; 1: some methods have failed; 2: wrong input; 130: stopped by Ctrl-C.
+    Exit code 0: complete; 1: some methods failed; 2: invalid input; 130: stopped by Ctrl-C.
 
     Examples:
 
@@ -150,5 +151,9 @@ def _tell_plan(planned: Benchmark, n_workers: int, console: Console) -> None:
         if duration.known
         else "a guess: nothing has been timed here yet"
     )
+    cores, busy = n_cores(), load()
+    if busy + n_workers > cores + 0.5:
+        has = f"load {busy:.1f}, {counted(cores, 'core')}"
+        source += f"; longer, because other programs are busy: {has}"
     workers = counted(n_workers, "worker")
     say(console, f"{time} with {workers} ({source})")

@@ -12,6 +12,7 @@ from quantshift.cli.machine import n_cores
 
 REQUIRED = (
     "jinja2",
+    "lazy-loader",
     "numba",
     "numpy",
     "polars",

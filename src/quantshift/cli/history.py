@@ -18,13 +18,13 @@ from quantshift.history.rendering import (
 )
 
 app = typer.Typer(
-    no_args_is_help=True, help="Look into a history of `quantify`, export it, prune it."
+    no_args_is_help=True, help="Show, export and prune a history of `quantify` estimates."
 )
 
 Folder = Annotated[
     Path,
     typer.Argument(
-        metavar="DIR", help="The folder of `quantify --history DIR`.", show_default=False
+        metavar="DIR", help="Folder given to `quantify --history DIR`.", show_default=False
     ),
 ]
 FORMATS = ("csv", "json")
@@ -32,9 +32,9 @@ FORMATS = ("csv", "json")
 
 @app.command("list")
 def list_(folder: Folder) -> None:
-    """List the calls: when they were made, of which batches, with which model.
+    """List the calls with their times, batches and models.
 
-    Exit code 0: sound; 1: files are damaged, which is told on standard error.
+    Exit code 0: no problems; 1: some files are damaged (reported on standard error).
     """
     history = _opened(folder)
     typer.echo(render_calls(history.calls()))
@@ -46,16 +46,18 @@ def show(
     folder: Folder,
     label: Annotated[
         str | None,
-        typer.Option("--class", metavar="CLASS", help="The class (default: the headline)."),
+        typer.Option(
+            "--class", metavar="CLASS", help="Class to show (default: the one in the headline)."
+        ),
     ] = None,
     baseline: Baseline = None,
     baseline_from: BaselineFrom = None,
     false_alarms_per_year: FalseAlarms = None,
     looks_per_year: LooksPerYear = None,
 ) -> None:
-    """Show the series: of every batch the last estimate, its marks, and the alarms.
+    """Show each series: the last estimate of every batch, its marks, and the alarms.
 
-    Exit code 0: sound; 1: files are damaged, which is told on standard error.
+    Exit code 0: no problems; 1: some files are damaged (reported on standard error).
     """
     history = _opened(folder)
     limits = history.limits(
@@ -76,17 +78,19 @@ def export(
         typer.Option(
             "--as",
             metavar="csv|json",
-            help="csv: a row for each batch and class, as the last call found it, with limits and "
+            help="csv: a row for each batch and class with its last estimate, limits and "
             "alarms. json: all calls in full.",
         ),
     ] = "csv",
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="FILE", help="A file, instead of standard output."),
+        typer.Option(
+            "--out", metavar="FILE", help="Write to this file instead of standard output."
+        ),
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Export the history for other programs."""
+    """Export the history as CSV or JSON for other programs."""
     if as_ not in FORMATS:
         raise UserError(f"cannot export as {as_!r}; known: {', '.join(FORMATS)}")
     if out is not None:
@@ -106,19 +110,19 @@ def prune(
     folder: Folder,
     before: Annotated[
         str | None,
-        typer.Option("--before", metavar="DATE", help="Remove the calls made before this."),
+        typer.Option("--before", metavar="DATE", help="Remove calls made before this date."),
     ] = None,
     keep: Annotated[
         int | None,
         typer.Option("--keep", metavar="N", min=0, help="Remove all but the last N calls."),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Tell what would be removed, and remove nothing.")
+        bool, typer.Option("--dry-run", help="Show what would be removed without removing it.")
     ] = False,
 ) -> None:
-    """Remove old calls. Nothing else in the folder is touched, damaged files neither.
+    """Remove old calls. No other files in the folder are touched, not even damaged ones.
 
-    The baseline of alarms goes with the calls that it was in; the next looks take its place.
+    If calls of the baseline are removed, the next looks replace them in the baseline.
     """
     history = _opened(folder)
     for line in pruned_said(
@@ -131,7 +135,7 @@ def prune(
 def page(
     folder: Folder,
     html: Annotated[
-        Path, typer.Option("--html", metavar="FILE", help="The page to write.", show_default=False)
+        Path, typer.Option("--html", metavar="FILE", help="Page to write.", show_default=False)
     ],
     baseline: Baseline = None,
     baseline_from: BaselineFrom = None,
@@ -139,7 +143,7 @@ def page(
     looks_per_year: LooksPerYear = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Write a page with the series: intervals, alarms, shifts, audits, changes of model."""
+    """Write a page with the series: intervals, alarms, shifts, audits and model changes."""
     check_output(html, inputs=[folder], overwrite=overwrite, ours=is_page)
     history = _opened(folder)
     limits = history.limits(

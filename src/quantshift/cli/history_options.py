@@ -15,8 +15,8 @@ Baseline = Annotated[
     typer.Option(
         "--baseline",
         metavar="N",
-        help="Looks at the start of a series that say what is usual (default: as in the last "
-        "call, at first 20).",
+        help="Number of looks at the start of a series that define what is usual (default: as in "
+        "the last call, at first 20).",
         show_default=False,
         rich_help_panel=HISTORY,
     ),
@@ -26,7 +26,7 @@ BaselineFrom = Annotated[
     typer.Option(
         "--baseline-from",
         metavar="DATE",
-        help="The first day of the baseline, to begin again after a change.",
+        help="First day of the baseline, to start again after a change.",
         show_default=False,
         rich_help_panel=HISTORY,
     ),
@@ -36,7 +36,7 @@ FalseAlarms = Annotated[
     typer.Option(
         "--false-alarms-per-year",
         metavar="NUMBER",
-        help="How many looks a year may alarm by chance, in all series and classes together "
+        help="Number of false alarms a year to allow, in all series and classes together "
         "(default: as in the last call, at first 1).",
         show_default=False,
         rich_help_panel=HISTORY,
@@ -47,7 +47,7 @@ LooksPerYear = Annotated[
     typer.Option(
         "--looks-per-year",
         metavar="NUMBER",
-        help="How many batches of a series a year brings (default: by the dates of the batches).",
+        help="Number of batches of a series in a year (default: from the dates of the batches).",
         show_default=False,
         rich_help_panel=HISTORY,
     ),

@@ -78,7 +78,7 @@ Verdict = Annotated[
     typer.Option(
         "--verdict",
         metavar="COLUMN",
-        help="Column of the verdicts; several judges have one each: gpt,claude.",
+        help="Column of the verdicts; for several judges, one column each: gpt,claude.",
         rich_help_panel=COLUMNS,
     ),
 ]
@@ -87,7 +87,7 @@ Label = Annotated[
     typer.Option(
         "--label",
         metavar="COLUMN",
-        help="Column of people's labels, empty where there is none.",
+        help="Column of human labels; empty if an item has no label.",
         rich_help_panel=COLUMNS,
     ),
 ]
@@ -96,7 +96,7 @@ Score = Annotated[
     typer.Option(
         "--score",
         metavar="COLUMN",
-        help="Column of a score, instead of or in addition to a verdict.",
+        help="Column of numeric scores, instead of or in addition to verdicts.",
         rich_help_panel=COLUMNS,
     ),
 ]
@@ -105,8 +105,8 @@ Id = Annotated[
     typer.Option(
         "--id",
         metavar="COLUMN",
-        help="Column that identifies the items: joins --labelled, and pairs the items of a "
-        "comparison.",
+        help="Column that identifies the items, used to join --labelled and to pair the items "
+        "of a comparison.",
         rich_help_panel=COLUMNS,
     ),
 ]
@@ -115,8 +115,8 @@ Labelled = Annotated[
     typer.Option(
         "--labelled",
         metavar="FILE",
-        help="Another table with labels: a sheet of `judge plan`; items of TABLE (with --id); or "
-        "other items, with verdicts of their own.",
+        help="Another table with labels: a sheet from `judge plan`, items of TABLE (with --id), or "
+        "other items that have their own verdicts.",
         rich_help_panel=TABLES,
     ),
 ]
@@ -125,7 +125,7 @@ Map = Annotated[
     typer.Option(
         "--map",
         metavar="VERDICT=LABEL,...",
-        help="Which verdict means which label, where it is not obvious: pass=1,fail=0.",
+        help="Which verdict means which label, if it is not obvious: pass=1,fail=0.",
         rich_help_panel=COLUMNS,
     ),
 ]
@@ -134,7 +134,7 @@ Classes = Annotated[
     typer.Option(
         "--classes",
         metavar="A,B,...",
-        help="All classes, if some are not among the labels.",
+        help="All classes, if some of them do not occur among the labels.",
         rich_help_panel=COLUMNS,
     ),
 ]
@@ -152,9 +152,9 @@ def judge(
         typer.Option(
             "--labels",
             metavar="random|by-verdict|by-label|elsewhere",
-            help="How the labelled items were chosen: at random; a number of each verdict; a "
-            "number "
-            "of each label; or they are other items. Guessed if not given, and checked.",
+            help="How the labelled items were chosen: at random, a fixed number of each verdict, a "
+            "fixed number of each label, or from other items. Guessed if not given; checked "
+            "against the data.",
             rich_help_panel=TABLES,
         ),
     ] = None,
@@ -182,7 +182,7 @@ def judge(
         typer.Option(
             "--compare",
             metavar="A,B",
-            help="The difference between two groups of --by; on the same items with --id.",
+            help="Report the difference between two groups of --by; with --id, on the same items.",
             rich_help_panel=TABLES,
         ),
     ] = None,
@@ -196,7 +196,7 @@ def judge(
             "--sensitivity",
             metavar="0.9,0.85-0.94",
             help="If known, instead of labels: how often the verdict is positive when the true "
-            "label is, with its 95% limits.",
+            "label is positive, with 95% limits.",
             rich_help_panel=ESTIMATE,
         ),
     ] = None,
@@ -205,7 +205,8 @@ def judge(
         typer.Option(
             "--specificity",
             metavar="0.97,0.95-0.99",
-            help="The same for the negative class.",
+            help="The same for the negative class: how often a negative item gets a negative "
+            "verdict.",
             rich_help_panel=ESTIMATE,
         ),
     ] = None,
@@ -221,7 +222,7 @@ def judge(
     model.
 
     A model has judged every item (an LLM judge, a moderation classifier, a diagnostic test), and
-    peoplef have labelled some of them. The right calculation depends on how those items were
+    people have labelled some of them. The right calculation depends on how those items were
     chosen: say so with --labels.
 
     `quantshift judge plan` says which items to label next.
@@ -302,7 +303,7 @@ def plan(
             "--n-labels",
             metavar="100",
             min=1,
-            help="Instead of --precision: how many items you can label.",
+            help="Instead of --precision: the number of items you can label.",
         ),
     ] = None,
     how: Annotated[
@@ -310,7 +311,8 @@ def plan(
         typer.Option(
             "--how",
             metavar="random|by-verdict|by-score",
-            help="How to choose them (default: by score if there is one, otherwise by verdict).",
+            help="How to choose the items (default: by score if there is one, otherwise by "
+            "verdict).",
             show_default=False,
         ),
     ] = None,
@@ -324,11 +326,11 @@ def plan(
         bool, typer.Option("--overwrite", help="Replace an existing file, including its labels.")
     ] = False,
 ) -> None:
-    """Which items should people label next, and how many?
+    """Plan which items people should label next, and how many.
 
-    The sheet has the items in the order of labelling, with an empty column for the label and the
-    probability with which each was chosen. Fill it in from the top (stopping early is fine) and
-    give it to `quantshift judge --labelled`.
+    The sheet lists the items in the order in which to label them, with an empty column for the
+    label and the probability with which each item was chosen. Fill it in from the top (you may stop
+    early) and pass it to `quantshift judge --labelled`.
 
     Example:
 

@@ -259,6 +259,8 @@ def quantify(
         quantshift quantify --model model/ --sample 2026-03-02.csv --history history/ --summary
 
         quantshift quantify --sketch week.parquet --train-sketch training.parquet
+
+        quantshift quantify --sketch week.parquet --model model/
     """
     events = names(fail_on)
     check_events(events, _EVENTS)
@@ -369,10 +371,10 @@ def quantify_either(
         return quantify_tables(sample, **options)
     from quantshift.sketches import quantify_sketch
 
-    taken = ("positive", "method", "level", "n_bootstrap", "simultaneous", "audit", "seed")
-    kept = {name: options[name] for name in (*taken, "progress")}
+    taken = ("model", "positive", "method", "level", "n_bootstrap", "simultaneous", "audit", "seed")
+    kept = {name: options[name] for name in (*taken, "sequential", "precision", "progress")}
     columns = {"label": options["label"], "batch": options["by"]}
-    unused = {"label", "by", "assume", "classifier", "precision", *kept}
+    unused = {"label", "by", "assume", "classifier", *kept}
     if sample or any(value for name, value in options.items() if name not in unused):
         raise UserError("a sketch has scores and nothing else: leave options of tables away")
     return quantify_sketch(

@@ -23,14 +23,14 @@ def sketch(
             metavar="FILE...",
             help="Tables: files, patterns such as 'day-*.parquet', folders, or a table in a "
             "database (duckdb:///scores.db?table=NAME, postgresql://HOST/DB?table=NAME). Or the "
-            "word merge, and sketches.",
+            "word merge, followed by sketches to merge.",
             show_default=False,
         ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", metavar="FILE", help="The sketch (Parquet).", rich_help_panel=OUTPUT
+            "--out", "-o", metavar="FILE", help="Sketch to write (Parquet).", rich_help_panel=OUTPUT
         ),
     ] = None,
     score: Annotated[
@@ -38,7 +38,7 @@ def sketch(
         typer.Option(
             "--score",
             metavar="COLUMN",
-            help="The probability of the second of two classes.",
+            help="Column with the probability of the second of two classes.",
             rich_help_panel=TABLES,
         ),
     ] = None,
@@ -47,7 +47,7 @@ def sketch(
         typer.Option(
             "--posteriors",
             metavar="a,b,c",
-            help="Instead: a column of probabilities for each class.",
+            help="Instead of --score: a column of probabilities for each class.",
             rich_help_panel=TABLES,
         ),
     ] = None,
@@ -56,7 +56,7 @@ def sketch(
         typer.Option(
             "--batch",
             metavar="COLUMN",
-            help="Column of days, sites or the like: each of its values is a sample.",
+            help="Column of days, sites or similar; each value is a separate sample.",
             rich_help_panel=TABLES,
         ),
     ] = None,
@@ -65,7 +65,7 @@ def sketch(
         typer.Option(
             "--by",
             metavar="a,b",
-            help="Count by these columns too; the test for shift looks at their mix.",
+            help="Also count by these columns, so that the test for shift can compare their mix.",
             rich_help_panel=TABLES,
         ),
     ] = None,
@@ -74,14 +74,16 @@ def sketch(
         typer.Option(
             "--label",
             metavar="COLUMN",
-            help="Column of the true classes, for a sketch to fit methods on.",
+            help="Column of the true classes, for a sketch that methods are fitted on.",
             rich_help_panel=TABLES,
         ),
     ] = None,
     bins: Annotated[
         bool,
         typer.Option(
-            "--bins", help="Count by cells even if scores are few.", rich_help_panel=TABLES
+            "--bins",
+            help="Count in cells even if there are few different scores.",
+            rich_help_panel=TABLES,
         ),
     ] = False,
     cluster: Annotated[
@@ -89,7 +91,7 @@ def sketch(
         typer.Option(
             "--cluster",
             metavar="ADDRESS",
-            help="Dask scheduler whose workers count; they must see the files.",
+            help="Dask scheduler whose workers do the counting; they need access to the files.",
             rich_help_panel=TABLES,
         ),
     ] = None,
@@ -98,22 +100,25 @@ def sketch(
         typer.Option(
             "--sql",
             metavar="duckdb|postgres|bigquery|snowflake|spark",
-            help="Print the query that makes the same counts in a database.",
+            help="Print a query that computes the same counts in a database.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
     table: Annotated[
         str | None,
         typer.Option(
-            "--table", metavar="NAME", help="With --sql: the table.", rich_help_panel=OUTPUT
+            "--table",
+            metavar="NAME",
+            help="With --sql: the name of the table.",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Reduce scores to counts: a few kB for each batch, all that `quantify --sketch` needs.
+    """Reduce scores to counts, a few kB per batch, which `quantify --sketch` works from.
 
-    Every row is counted, those without a usable score too. Sketches of parts are merged by adding:
-    the result does not depend on the order or the parts.
+    Every row is counted, including rows without a usable score. You can sketch parts of the data
+    separately and merge the sketches; the result does not depend on the parts or their order.
 
     Examples:
 

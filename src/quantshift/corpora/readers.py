@@ -19,7 +19,6 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.parquet
 
 from quantshift.corpora.layouts import Layout, layout_of
 from quantshift.corpora.quoting import BYTE_ORDER_MARK, check_quotes, line_by_line
@@ -280,7 +279,9 @@ def _latin(cell: bytes | None) -> bytes | None:
 def _parquet_blocks(name: str, raw: Stream, columns: Columns) -> Iterator[Block]:
     first, size = 1, raw.seek(0, 2)
     raw.seek(0)
-    with pa.parquet.ParquetFile(raw, buffer_size=PARQUET_BUFFER) as file:
+    from pyarrow.parquet import ParquetFile  # most tables are of other kinds
+
+    with ParquetFile(raw, buffer_size=PARQUET_BUFFER) as file:
         schema = file.schema_arrow
         _check_columns(name, schema.names, columns)
         kind = schema.field(columns.text).type

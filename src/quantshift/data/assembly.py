@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from sklearn.model_selection import train_test_split
 
 from quantshift.data import samples as sampling
 from quantshift.data.classes import classes_of, codes_of
@@ -22,7 +23,6 @@ from quantshift.data.items import AbstractItems
 from quantshift.data.reading import Progress
 from quantshift.errors import DataError, UserError
 from quantshift.shifts.given import PART, Given
-from quantshift.shifts.pools import split_pools
 from quantshift.types import Codes, Indices
 
 MISSING = "(missing)"
@@ -227,20 +227,27 @@ def _given(
 
 
 def _test_items(codes: Codes, wishes: Wishes) -> Indices:
-    """Positions of the items kept for testing, the same share of every class."""
-    train_share, classes = 1 - wishes.test_share, np.unique(codes)
-    if wishes.max_train:
-        # Every class is rounded to the nearest whole item, at most half an item up.
-        most = max(wishes.max_train - len(classes) / 2, 1)
-        train_share = min(train_share, most / len(codes))
-    train, test = split_pools(codes, train_share=train_share, seed=wishes.split_seed)
-    for part, what in ((train, "train on"), (test, "test")):
-        if len(np.unique(codes[part])) < len(classes):
-            raise DataError(
-                f"the split leaves no item of some class to {what}; leave out rare classes",
-                arguments=["fewest"],
-            )
-    return test
+    """Positions of the items kept for testing, the same share of every class.
+
+    The split is scikit-learn's, so that published results are of the same items: the field splits
+    tables with its `train_test_split`, stratified, with the seed 0.
+    """
+    train_share = 1 - wishes.test_share
+    if wishes.max_train and int(len(codes) * train_share) > wishes.max_train:
+        train_share = wishes.max_train / len(codes)
+    try:
+        _, test = train_test_split(
+            np.arange(len(codes)),
+            train_size=train_share,
+            stratify=codes,
+            random_state=wishes.split_seed,
+        )
+    except ValueError:  # of a class with one item, or of fewer items than classes
+        raise DataError(
+            "the split leaves no item of some class to train on or to test; leave out rare classes",
+            arguments=["fewest"],
+        ) from None
+    return np.sort(test)
 
 
 def _reported(files: Mapping[str, Path], progress: Progress) -> Iterator[Path]:

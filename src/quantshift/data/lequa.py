@@ -13,6 +13,8 @@ The samples become the parts "dev" and "test" of the given samples.
 A. Esuli, A. Moreo, F. Sebastiani and G. Sperduti, "A detailed overview of LeQua@CLEF 2022" (2022).
 """
 
+import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -36,6 +38,8 @@ TRAINING, TRAINING_SAMPLES = "training_data.txt", "training_samples"
 TRAINING_PREVALENCES, LABEL_MAP = "training_prevalences.txt", "label_map.txt"
 PUBLIC = "public"
 PARTS = ("dev", "test")
+NUMBER_BYTES = 8
+"""Of a number in a data set."""
 
 
 def is_lequa(folder: Path) -> bool:
@@ -78,6 +82,8 @@ def import_lequa(
     labels = labels_of(table[LABEL], f"labels in {main}")
     classes = _checked_classes(labels, main)
     items = _items(table, main)
+    if isinstance(items, MatrixItems):
+        _check_space(public, Path(out), len(items.names))
     groups = {}
     if has_samples:
         sampling.read_prevalences(public / TRAINING_PREVALENCES, tuple(training), classes)
@@ -141,6 +147,30 @@ def _numbered(folder: Path) -> Mapping[str, Path]:
     return files
 
 
+def _check_space(public: Path, out: Path, n_columns: int) -> None:
+    """Refuse what will not fit before hours are spent on reading it.
+
+    The numbers of all samples are joined in a temporary file, then written to the data set.
+    """
+    needed = 0
+    for part in _parts(public, "{}_samples").values():
+        files = list(sampling.sample_files(part).values())
+        with files[0].open("rb") as first:
+            needed += len(files) * max(sum(1 for _ in first) - 1, 0) * n_columns * NUMBER_BYTES
+    temporary = Path(tempfile.gettempdir())
+    place = next(folder for folder in out.absolute().parents if folder.is_dir())
+    on_one_disk = temporary.stat().st_dev == place.stat().st_dev
+    for folder in dict.fromkeys([place] if on_one_disk else [temporary, place]):
+        most, free = needed * (2 if on_one_disk else 1), shutil.disk_usage(folder).free
+        if most > free:
+            twice = f", half of it in {temporary} while it works" if on_one_disk else ""
+            raise UserError(
+                f"{public}: its samples need about {most / 1e9:.1f} GB on the disk of {folder}"
+                f"{twice}, and {free / 1e9:.1f} GB are free; free some, choose a folder on another "
+                "disk, or set TMPDIR to one"
+            )
+
+
 def _read(files: Mapping[str, Path], progress: Progress) -> list[pl.DataFrame]:
     """The tables of the training files, with the columns of the first."""
     tables: list[pl.DataFrame] = []
@@ -152,7 +182,7 @@ def _read(files: Mapping[str, Path], progress: Progress) -> list[pl.DataFrame]:
         columns = (tables[0] if tables else frame.columns).columns
         if set(columns) != set(frame.columns.columns):
             first = next(iter(files.values()))
-            raise DataError(f"{path}: its columns are not those of {first}; mend the header")
+            raise DataError(f"{path}: its columns are not those of {first}; fix the header")
         tables.append(frame.columns.select(columns))
     return tables
 

@@ -6,7 +6,6 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 import pyarrow as pa
-import pyarrow.parquet
 
 from quantshift.data.chunks import ROWS, Chunk, OpenTable, check_names, polars_frame, without_gaps
 from quantshift.data.table_files import TableFile
@@ -16,12 +15,15 @@ from quantshift.errors import DataError, UserError
 
 def parquet_table(file: TableFile) -> OpenTable:
     """The table of a Parquet file."""
-    with pa.parquet.ParquetFile(file.path) as parquet:
+    # Imported here, as below: most tables are of other kinds.
+    from pyarrow.parquet import ParquetFile
+
+    with ParquetFile(file.path) as parquet:
         schema = parquet.schema_arrow
 
     def read(wanted: Sequence[str]) -> Generator[Chunk]:
         first = 1
-        with pa.parquet.ParquetFile(file.path) as parquet:
+        with ParquetFile(file.path) as parquet:
             for batch in parquet.iter_batches(ROWS, columns=list(wanted), use_threads=False):
                 yield Chunk(first, plain(polars_frame(batch)).select(wanted))
                 first += len(batch)
@@ -34,7 +36,9 @@ def parquet_table(file: TableFile) -> OpenTable:
 
 def parquet_frame(file: TableFile) -> pl.DataFrame:
     """A Parquet file as one frame."""
-    with pa.parquet.ParquetFile(file.path) as parquet:
+    from pyarrow.parquet import ParquetFile
+
+    with ParquetFile(file.path) as parquet:
         check_names(file.name, parquet.schema_arrow.names)
         return polars_frame(parquet.read())
 

@@ -5,7 +5,10 @@ whether it is any of them. The training items, weighted by what SubclassSLD foun
 item's class and cluster in the sample, divided by its share in training), should look like the
 sample. A linear discriminant tries to tell the two apart, learnt on one half of each and tried on
 the other; the model is refuted if it succeeds: z > 3, and an area under the ROC curve of more than
-.52, below which a difference hardly moves an estimate.
+.52, below which a difference hardly moves an estimate. How much of the difference between the
+sample and the training items the model explains is one minus the ratio of what the two areas, with
+and without its weights, have above .5. Prior shift alone that explains half or more, and is refuted
+with z <= 5, is in doubt: no other assumption need be better.
 
 Between regions, years or hospitals it nearly always succeeds, for everything moves a little. The
 estimate then rests on an assumption that the data contradict.
@@ -25,11 +28,7 @@ from sklearn.utils.validation import check_is_fitted
 from quantshift.classify.clusters import Clusters
 from quantshift.classify.separation import Reference
 from quantshift.errors import DataError
-from quantshift.quantifiers.goodness_of_fit import (
-    ModelledTraining,
-    modelled_shares,
-    refutes,
-)
+from quantshift.quantifiers.goodness_of_fit import ModelledTraining, modelled_shares
 from quantshift.quantifiers.items import Items
 from quantshift.quantifiers.shift_models import OffersSubclasses
 from quantshift.types import Indices
@@ -43,14 +42,26 @@ class Refutation:
     auc: how well it is told from the training items, weighted as the model says: from .5 (not at
         all) to 1.
     z: the same in standard errors above .5.
+    explained: the share of the difference between the sample and the training items that the model
+        explains, from 0 to 1; chance where they hardly differ.
+    in_doubt: whether the model, though refuted, explains so much that no other may be better.
     """
 
     refuted: bool
     auc: float
     z: float
+    explained: float
+    in_doubt: bool = False
 
     def __str__(self) -> str:
-        how = f"(AUC {self.auc:.2f}, {self.z:.1f} standard errors above 0.5)"
+        how = (
+            f"(AUC {self.auc:.2f}, {self.z:.1f} standard errors above 0.5; {self.explained:.0%} of "
+            "the difference explained)"
+        )
+        if self.in_doubt:
+            return (
+                f"in doubt: a change in prevalence explains most of the difference, not all {how}"
+            )
         if self.refuted:
             return (
                 "refuted: neither a change in prevalence nor in subgroups explains the sample "
@@ -113,6 +124,8 @@ def refutation_tests(
     outcomes = []
     for f, rows in zip(shares, samples, strict=True):
         own = None if items.weights is None else items.weights[rows]
-        found = training.separation(f, position[rows], own)
-        outcomes.append(Refutation(refutes(found), found.auc, found.z))
+        found = training.compared(position[rows], f, family, own)
+        outcomes.append(
+            Refutation(found.refuted, found.auc, found.z, found.explained, found.in_doubt)
+        )
     return outcomes

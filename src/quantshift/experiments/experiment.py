@@ -153,7 +153,7 @@ class Experiment:
             "profile": self.profile,
             **self.draws(),
             "classifier": _plain(self.classifier.model_dump()) if self.classifier else None,
-            "selection": _plain(self.selection.model_dump()),
+            "selection": _plain(self.selection.matters()),
             "methods": [
                 {
                     "name": method.name,
@@ -196,7 +196,7 @@ class Experiment:
             }
         # With one candidate there is nothing to choose.
         if self.chooses(method):
-            matters["selection"] = self.selection.model_dump()
+            matters["selection"] = self.selection.matters()
         text = json.dumps(_plain(matters), sort_keys=True, separators=(",", ":"), default=_name_of)
         return hashlib.sha256(text.encode()).hexdigest()
 

@@ -143,7 +143,7 @@ def _experiment(document: Document, profile: str) -> Experiment:
         kind=kind,
         shift=shift,
         classifier=_classifier(table, document),
-        selection=_selection(table, document),
+        selection=_selection(table, document, shift),
         methods=_methods(table, document),
         folder=document.folder,
     )
@@ -242,7 +242,9 @@ def _classifier(table: ExperimentTable, document: Document) -> ClassifierTable |
     return classifier
 
 
-def _selection(table: ExperimentTable, document: Document) -> SelectionTable:
+def _selection(
+    table: ExperimentTable, document: Document, shift: AbstractProtocol
+) -> SelectionTable:
     if table.selection is None:
         return SelectionTable()
     if table.data.posteriors and not any(method.grid for method in table.quantifier):
@@ -251,6 +253,12 @@ def _selection(table: ExperimentTable, document: Document) -> SelectionTable:
     if table.selection.measure not in known:
         with document.at("selection.measure"):
             raise unknown_name("error measure", table.selection.measure, known)
+    if table.selection.rule == "protocol" and shift.drawn_prevalences(1, 3, seed=0) is None:
+        raise document.error(
+            "selection.rule",
+            f"a {shift.name} shift has no rule that prevalences are drawn by; leave it out, or "
+            'take "uniform"',
+        )
     n_samples = table.selection.prevalences * table.selection.repeats
     with document.at("selection"):
         _check_count(n_samples, "validation samples", MOST_CELLS)

@@ -140,8 +140,8 @@ def cells_of(experiment: str, dataset: str, protocol: AbstractProtocol) -> tuple
         key = cell_key({name: point[name] for name in (*names, REPEAT) if name in point})
         if key in cells:
             raise UserError(
-                f"experiment {experiment!r}: two training sets have the key {key!r}, so that one "
-                "of them would never be computed; give them coordinates that differ"
+                f"experiment {experiment!r}: two training sets have the key {key!r}, so one of "
+                "them would never be computed; give them different coordinates"
             )
         cells[key] = Cell(experiment, dataset, key, place, point)
     return tuple(cells.values())

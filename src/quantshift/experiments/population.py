@@ -26,6 +26,9 @@ from quantshift.types import Codes, Indices
 UNLABELLED = -1
 """The code of an item whose class is not known; given samples may have such."""
 
+MOST_NAMES = 5
+"""Classes that an error names, at most."""
+
 
 @dataclass(frozen=True, eq=False)
 class Population:
@@ -80,11 +83,13 @@ def population_of(experiment: Experiment, dataset: Dataset) -> Population:
     if NOISE in shift.coordinates():
         check_noise_possible(dataset)
     rows, labels, known, names = _labels(experiment, dataset)
-    if shift.needs_two_classes and len(names) != 2:
+    if shift.is_for_two_classes() and len(names) != 2:
+        more = ", ..." if len(names) > MOST_NAMES else ""
         raise DataError(
-            f"experiment {experiment.name!r} needs two classes, {dataset.title} has {len(names)} "
-            f"({', '.join(names[:5])}); set data.cut_point to binarise ordered labels, or keep "
-            "two classes"
+            f"experiment {experiment.name!r} is for two classes, and {dataset.title} has "
+            f"{len(names)} ({', '.join(names[:MOST_NAMES])}{more}); use the suite multiclass or, "
+            "if the classes are ordered, ordinal; or set data.cut_point to cut ordered classes in "
+            "two"
         )
     categories = codes = None
     column = _categories(experiment, dataset)
@@ -118,12 +123,12 @@ def _categories(experiment: Experiment, dataset: Dataset) -> NDArray[Any] | None
         if experiment.shift.from_groups:
             known = ", ".join(dataset.groups) or "none"
             raise DataError(
-                f"experiment {experiment.name!r} is between groups: set shift.by to a group column "
-                f"of {dataset.title} (it has {known}), named when the data set is imported"
+                f"experiment {experiment.name!r} needs groups: set shift.by to a group column of "
+                f"{dataset.title} (it has {known}); groups are named when you import the data set"
             )
         raise DataError(
-            f"experiment {experiment.name!r} is between two categories, and {dataset.title} has "
-            "none; name their column when you import the data set"
+            f"experiment {experiment.name!r} is a shift between two categories, and "
+            f"{dataset.title} has none; name the column of categories when you import the data set"
         )
     return dataset.categories
 

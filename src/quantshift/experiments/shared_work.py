@@ -28,7 +28,7 @@ from quantshift.seeding import seed_of
 from quantshift.selection import ValidationSamples, draw_validation
 from quantshift.shifts.coordinates import NOISE, number
 from quantshift.shifts.protocol import Draw
-from quantshift.types import Codes, Indices, Posteriors
+from quantshift.types import Codes, Indices, Posteriors, Prevalences
 
 N_FOLDS = 5
 """Folds of the out-of-fold posteriors, as in the paper."""
@@ -105,8 +105,20 @@ class Bench:
                 size=options.size,
                 seed=training.seed,
                 n_classes=training.n_classes,
+                points=self._validation_points(),
             )
         return Validation(part, rest, samples)
+
+    def _validation_points(self) -> Prevalences | None:
+        """Prevalences by the protocol's own rule, where the experiment asks for them."""
+        options = self.experiment.selection
+        if options.rule != "protocol":
+            return None
+        return self.experiment.shift.drawn_prevalences(
+            options.prevalences * options.repeats,
+            self.training.n_classes,
+            seed=self.training.seed,
+        )
 
     @cached_property
     def validation_models(self) -> tuple[AbstractModels, Posteriors]:

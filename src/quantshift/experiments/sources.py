@@ -22,7 +22,7 @@ def sources_of(
     if labels is not None and data:
         raise UserError(
             f"experiment {experiment.name!r} has items of its own (data.labels in its file), so "
-            "that it cannot run on other data; leave them out, or remove the keys from the file"
+            "it cannot run on other data; leave out that data, or remove the keys from the file"
         )
     if labels is not None:
         return (

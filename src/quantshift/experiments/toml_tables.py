@@ -6,7 +6,7 @@ the fields of the protocol's own dataclass, so a protocol is described in one pl
 
 import math
 import re
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from numpy.typing import ArrayLike
 from pydantic import (
@@ -157,7 +157,8 @@ class SelectionTable(TomlTable):
     """[selection]: how the hyper-parameters are chosen, by artificial-prevalence samples.
 
     prevalences is the number of equally spaced ones; train_share the share of the training set
-    that the candidates are trained on.
+    that the candidates are trained on. rule: "uniform" takes prevalences from a grid (two classes)
+    or uniformly from the simplex; "protocol" draws new ones as the test samples' are drawn.
     """
 
     enabled: bool = True
@@ -166,6 +167,12 @@ class SelectionTable(TomlTable):
     repeats: Count = 10
     size: Count = 500
     measure: Text = "ae"
+    rule: Literal["uniform", "protocol"] = "uniform"
+
+    def matters(self) -> dict[str, Any]:
+        """What determines a choice. The rule was added later: the old one is not mentioned, so
+        that results from before there was another stay valid."""
+        return self.model_dump(exclude={"rule"} if self.rule == "uniform" else None)
 
 
 class QuantifierTable(TomlTable):

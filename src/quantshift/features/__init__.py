@@ -1,15 +1,5 @@
 """A corpus -> term counts, made once -> a tf-idf view for each training set."""
 
-from quantshift.features.counts import CountMatrix, open_counts, tokenise, tokenise_corpus
-from quantshift.features.tfidf import TfidfView
-from quantshift.features.view import MatrixView, View
+import lazy_loader
 
-__all__ = [
-    "CountMatrix",
-    "MatrixView",
-    "TfidfView",
-    "View",
-    "open_counts",
-    "tokenise",
-    "tokenise_corpus",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

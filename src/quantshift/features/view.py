@@ -32,7 +32,7 @@ class MatrixView:
 
     def scores(self, rows: ArrayLike, coef: ArrayLike, intercept: ArrayLike) -> NDArray[np.float64]:
         """Scores of the rows under k linear models, shape (n_rows, k)."""
-        return np.asarray(self.matrix[rows] @ np.asarray(coef) + np.asarray(intercept))
+        return scores_in_blocks(self, rows, coef, intercept)
 
 
 def scores_in_blocks(

@@ -6,14 +6,26 @@ would, and to small changes and slow drifts much sooner.
 
 With deviations x_i - m from the mean m of n baseline looks and weights w_i that fall by 1 - WEIGHT
 from look to look, the variance of sum w_i (x_i - m) is s^2 (sum w_i^2 + (sum w_i)^2 / n), where s^2
-is the variance of the baseline looks: it holds the error of sampling and the usual variation from
-look to look alike. An error that all looks share, such as that of one training set, cancels. The
-ratio has Student's t distribution with n - 1 degrees of freedom, exactly so for normal looks of one
-variance, so that an estimated baseline raises no more false alarms than a known one.
-A look with a wider interval than those of the baseline has the additional variance added.
+is the variance of looks: it holds the error of sampling and the usual variation from look to look
+alike. An error that all looks share, such as that of one training set, cancels. The ratio has
+Student's t distribution, exactly so for normal looks of one variance, so that an estimated baseline
+raises no more false alarms than a known one. A look with a wider interval than those of the
+baseline has the additional variance added.
 
-Reference: J. M. Lucas and M. S. Saccucci (1990), Exponentially weighted moving average control
-schemes: properties and enhancements, Technometrics 32.
+Looks are seldom normal and independent, and the limits allow for it in three ways.
+
+* *Heavy tails.* Beyond CLIP robust standard deviations a deviation grows as its power of POWER
+  does, so that one odd look alone hardly alarms, unless it is very odd.
+* *Looks that resemble the one before.* With the autocorrelation r of an autoregression of order one
+  the variance of the average is larger, about by (1 + r (1 - WEIGHT)) / (1 - r (1 - WEIGHT)), and
+  that of the baseline's mean by (1 + r) / (1 - r). The estimate of r, corrected for its bias, has
+  CAUTION standard errors added: of few looks little is known.
+* *Learning.* Looks that have stayed without an alarm for HOLD looks join those of the baseline in
+  the estimates of variance and autocorrelation. The centre remains the baseline's.
+
+References: J. M. Lucas and M. S. Saccucci (1990), Exponentially weighted moving average control
+schemes: properties and enhancements, Technometrics 32; S. W. Schmid (1997), On EWMA charts for time
+series, Frontiers in Statistical Quality Control 5; P. J. Huber, "Robust Statistics", 1981.
 """
 
 from dataclasses import dataclass
@@ -23,10 +35,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from quantshift.errors import UserError
 
+Reals = NDArray[np.float64]
+
 WEIGHT = 0.2
 """Of the newest look. Chosen with `benchmarks/history_alarms.py`: a larger weight sees a
 jump of five standard deviations a look sooner, small changes later, and alarms more often by chance
 where looks have heavy tails; a smaller one is slower at all but the smallest changes."""
+
+CLIP, CAUTION, HOLD = 2.5, 0.5, 10
+"""See the module; `benchmarks/history_alarms.py` can set others beside them."""
+
+POWER = 0.75
+"""Of deviations beyond CLIP."""
+
+LARGEST_CORRELATION = 0.6
+"""Series that resemble themselves more have trends, not noise."""
 
 FEWEST_BASELINE = 8
 """With fewer looks the limits are so wide that nothing would alarm."""
@@ -83,38 +106,131 @@ def control_chart(
     estimates, standard_errors, n_items: one for each look, in the order of time. level: the chance
     of a false alarm at each look.
     """
-    from scipy.stats import t as student
-
-    values = np.asarray(estimates, dtype=np.float64)
-    variances = np.asarray(standard_errors, dtype=np.float64) ** 2
-    sizes = np.asarray(n_items, dtype=np.float64)
-    if n_baseline < 2 or n_baseline > len(values):
+    given = [np.asarray(each, dtype=np.float64) for each in (estimates, standard_errors, n_items)]
+    values, errors, sizes = (each[np.newaxis] for each in given)
+    if n_baseline < 2 or n_baseline > values.shape[1]:
         raise UserError(
-            f"a baseline of {n_baseline} looks of {len(values)}; give 2 or more, and no more than "
-            "there are",
+            f"a baseline of {n_baseline} looks of {values.shape[1]}; give 2 or more, and no more "
+            "than there are",
             arguments=["baseline"],
         )
-    first = values[:n_baseline]
-    centre = float(first.mean())
-    usual = max(float(first.var(ddof=1)), _least_variance(centre, sizes[:n_baseline]))
+    centre, smoothed, reach = charts(
+        values, errors, sizes, n_baseline=n_baseline, level=level, weight=weight
+    )
+    alarms = np.abs(smoothed[0]) > reach[0]
+    return Chart(float(centre[0]), centre[0] + smoothed[0], reach[0], alarms)
+
+
+def charts(
+    values: Reals,
+    standard_errors: Reals,
+    n_items: Reals,
+    *,
+    n_baseline: int,
+    level: float,
+    weight: float = WEIGHT,
+    clip: float = CLIP,
+    caution: float | None = CAUTION,
+    hold: int | None = HOLD,
+) -> tuple[Reals, Reals, Reals]:
+    """Centres, deviations of the moving averages from them, and how far these may be.
+
+    values, standard_errors, n_items: (n_series, n_looks). caution: None takes looks for
+    independent; hold: None learns from the baseline alone. Each look is judged by those before it.
+    """
+    from scipy.stats import t as student
+
+    first = values[:, :n_baseline]
+    least = _least_variance(first.mean(axis=1), n_items[:, :n_baseline])
+    middle, scale = _robust(first, least)
+    usual = middle + scale * _clipped((first - middle) / scale, clip)
+    centre = usual.mean(axis=1, keepdims=True)
     # What intervals share does not matter: only how much wider one is than those of the baseline.
-    added = np.maximum(0.0, variances - variances[:n_baseline].mean())[n_baseline:]
-    deviations = values[n_baseline:] - centre
-    smoothed, squares, additional = np.zeros((3, len(deviations)))
-    average, sum_of_squares, extra = 0.0, 0.0, 0.0
-    for i, deviation in enumerate(deviations):
-        average = (1 - weight) * average + weight * deviation
-        sum_of_squares = (1 - weight) ** 2 * sum_of_squares + weight**2
-        extra = (1 - weight) ** 2 * extra + weight**2 * added[i]
-        smoothed[i], squares[i], additional[i] = average, sum_of_squares, extra
-    sums = 1 - (1 - weight) ** np.arange(1, len(deviations) + 1)
-    spread = np.sqrt(usual * (squares + sums**2 / n_baseline) + additional)
-    reach = student.ppf(1 - level / 2, n_baseline - 1) * spread
-    return Chart(centre, centre + smoothed, reach, np.abs(smoothed) > reach)
+    variances = standard_errors**2
+    added = np.maximum(0.0, variances - variances[:, :n_baseline].mean(axis=1, keepdims=True))
+    own = np.sqrt(scale**2 + added)
+    z = own * _clipped((values - centre) / own, clip)
+    learnt = _Learnt(z[:, :n_baseline])
+    n_series, n_looks = z.shape[0], z.shape[1] - n_baseline
+    smoothed, reach = np.zeros((2, n_series, n_looks))
+    average, variance, shared, extra = np.zeros((4, n_series))
+    alarms = np.zeros((n_series, n_looks), dtype=np.bool_)
+    for i in range(n_looks):
+        now = n_baseline + i
+        if hold is not None and i >= hold:
+            quiet = np.asarray(~alarms[:, i - hold : i].any(axis=1))
+            learnt.add(z[:, now - hold], z[:, now - hold - 1], quiet)
+        r = np.zeros(n_series) if caution is None else learnt.correlation(caution)
+        average = (1 - weight) * average + weight * z[:, now]
+        # Of the average, in units of a look's; and what it shares with the newest look.
+        variance = (1 - weight) ** 2 * variance + weight**2 + 2 * weight * (1 - weight) * r * shared
+        shared = (1 - weight) * r * shared + weight
+        extra = (1 - weight) ** 2 * extra + weight**2 * added[:, now]
+        total = 1 - (1 - weight) ** (i + 1)
+        long_run = (1 + r) / (1 - r)
+        of_a_look = np.maximum(learnt.variance(long_run), least)
+        spread = np.sqrt(of_a_look * (variance + total**2 * long_run / n_baseline) + extra)
+        degrees = (learnt.n - 1) * (1 - r**2) / (1 + r**2)
+        smoothed[:, i] = average
+        reach[:, i] = student.ppf(1 - level / 2, degrees) * spread
+        alarms[:, i] = np.abs(average) > reach[:, i]
+    return centre[:, 0], smoothed, reach
 
 
-def _least_variance(centre: float, sizes: NDArray[np.float64]) -> float:
+class _Learnt:
+    """Sums of the looks that variance and autocorrelation are estimated from, for every series."""
+
+    def __init__(self, baseline: Reals) -> None:
+        n_series, n = baseline.shape
+        self.n, self.pairs = np.full(n_series, float(n)), np.full(n_series, n - 1.0)
+        self.total, self.squares = baseline.sum(axis=1), (baseline**2).sum(axis=1)
+        self.products = (baseline[:, 1:] * baseline[:, :-1]).sum(axis=1)
+
+    def add(self, look: Reals, before: Reals, used: NDArray[np.bool_]) -> None:
+        """Learn from one look of those series that use it."""
+        self.n += used
+        self.pairs += used
+        self.total += used * look
+        self.squares += used * look**2
+        self.products += used * look * before
+
+    def variance(self, long_run: Reals) -> Reals:
+        """Of a look; `long_run` times that of independent ones is the variance of their sum."""
+        apart = (self.squares - self.total**2 / self.n) / (self.n - 1)
+        # Looks that resemble each other are nearer to their own mean than to the true one.
+        return np.asarray(apart / np.maximum(1 - (long_run - 1) / (self.n - 1), 0.5))
+
+    def correlation(self, caution: float) -> Reals:
+        """Of a look with the one before, not below 0, corrected for its bias (Kendall 1954)."""
+        square = (self.total / self.n) ** 2
+        spread = np.maximum(self.squares / self.n - square, np.finfo(np.float64).tiny)
+        r = (self.products / self.pairs - square) / spread
+        unbiased = (self.n * r + 1) / np.maximum(self.n - 3, 1.0)
+        cautious = unbiased + caution / np.sqrt(self.n)
+        return np.asarray(np.clip(cautious, 0.0, LARGEST_CORRELATION))
+
+
+def _robust(first: Reals, least: Reals) -> tuple[Reals, Reals]:
+    """Median and scale of every baseline; the scale from the median deviation, if it has one."""
+    middle = np.median(first, axis=1, keepdims=True)
+    scale = 1.4826 * np.median(np.abs(first - middle), axis=1, keepdims=True)
+    deviation = first.std(axis=1, ddof=1, keepdims=True)
+    scale = np.where(scale > 0.3 * deviation, scale, deviation)
+    return middle, np.maximum(scale, np.sqrt(least)[:, np.newaxis])
+
+
+def _clipped(z: Reals, clip: float) -> Reals:
+    """Numbers beyond `clip` grow with their logarithm."""
+    size = np.abs(z)
+    if np.isinf(clip):
+        return z
+    return np.where(
+        size <= clip, z, np.sign(z) * clip * (1 + np.log(np.maximum(size, clip) / clip))
+    )
+
+
+def _least_variance(centre: Reals, sizes: Reals) -> Reals:
     """That of counting so many items; estimates that all are 0 do not vary at all."""
-    size = max(float(np.median(sizes)), 1.0)
-    share = (min(max(centre, 0.0), 1.0) * size + 1) / (size + 2)
-    return share * (1 - share) / size
+    size = np.maximum(np.median(sizes, axis=1), 1.0)
+    share = (np.clip(centre, 0.0, 1.0) * size + 1) / (size + 2)
+    return np.asarray(share * (1 - share) / size)

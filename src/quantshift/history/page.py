@@ -167,7 +167,7 @@ def _facts(
     facts = [
         ("calls", f"{len(calls):,}, the last at {calls[-1].time[:16].replace('T', ' ')} UTC"),
         ("baseline", f"{limits.baseline} looks{start}"),
-        ("asked for", f"{limits.false_alarms_per_year:g} looks a year that alarm by chance"),
+        ("false alarms asked for", f"{limits.false_alarms_per_year:g} a year"),
     ]
     if known:
         facts.append(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from quantshift.audit import FEWEST_LABELS, audit_interval, count_interval
+from quantshift.audit import FEWEST_LABELS, Unseen, audit_interval, count_interval
 from quantshift.errors import DataError, UserError
 from quantshift.intervals import as_if_counted
 from quantshift.judging import strata, transfer
@@ -21,6 +21,8 @@ Reals = NDArray[np.float64]
 
 POOLED_BELOW = 5
 """Cells of several judges with fewer labels are joined with the next."""
+LABELS_PER_VERDICT = 10
+"""On average, from which on verdicts are strata of random labels."""
 MOST_STRATA = 12
 
 
@@ -38,8 +40,17 @@ class Answer(NamedTuple):
 
 
 def at_random(data: JudgedItems, level: float) -> Answer:
-    """The audit, or counting where there are too few labels for it."""
+    """The verdicts of one judge as strata, if there are enough labels for that; else the audit.
+
+    Counting, where there are too few labels for either.
+    """
     known, y, K = data.known, data.labels[data.known], data.n_classes
+    if data.score is None and data.verdicts is not None and data.verdicts.shape[1] == 1:
+        verdicts = np.unique(data.verdicts[:, 0], return_inverse=True)[1].ravel()
+        n_verdicts = int(verdicts.max()) + 1
+        if len(y) >= LABELS_PER_VERDICT * n_verdicts:
+            codes = strata.joined(verdicts, known, n_verdicts)
+            return _in_strata(data, codes, None, level, unseen=strata.UNSEEN_AT_RANDOM)
     f = _posteriors(data)
     k, n = len(y), len(f)
     if k < FEWEST_LABELS:
@@ -85,7 +96,7 @@ def by_stratum(
     data: JudgedItems, told: ArrayLike | None, inclusion: ArrayLike | None, level: float
 ) -> Answer:
     """Strata that were given, those of equal probabilities of being chosen, or the verdicts."""
-    known, y, K = data.known, data.labels[data.known], data.n_classes
+    known, K = data.known, data.n_classes
     weights = None
     if told is not None:
         codes = np.unique(np.asarray(told), return_inverse=True)[1].ravel()
@@ -101,10 +112,22 @@ def by_stratum(
         codes = own.codes
         if data.verdicts.shape[1] > 1:
             codes, weights = _pooled_cells(own, known)
+    return _in_strata(data, codes, weights, level)
+
+
+def _in_strata(
+    data: JudgedItems,
+    codes: Codes,
+    weights: Reals | None,
+    level: float,
+    unseen: Unseen = strata.UNSEEN,
+) -> Answer:
+    """The shares of strata times their rates; weights: of the labelled items in their stratum."""
+    known, y, K = data.known, data.labels[data.known], data.n_classes
     H = int(codes.max()) + 1
     shares = np.bincount(codes, minlength=H) / len(codes)
     counts = strata.counted(codes[known], y, H, K, weights)
-    found = strata.stratified(shares, counts, len(codes), level=level)
+    found = strata.stratified(shares, counts, len(codes), level=level, unseen=unseen)
     influence = found.rates[codes] - found.prevalence
     each = shares / np.maximum(np.bincount(codes[known], minlength=H), 1)
     influence[known] += (len(codes) * each[codes[known]])[:, None] * (

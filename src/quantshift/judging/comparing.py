@@ -8,14 +8,15 @@ from numpy.typing import NDArray
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.judging.call import Call
 from quantshift.judging.estimation import difference
-from quantshift.judging.result import SystemDifference
+from quantshift.judging.ordered import mean_difference
+from quantshift.judging.result import MeanDifference, SystemDifference
 from quantshift.judging.table import Items
 
 
 def differences_of(
     call: Call, design: str, compare: tuple[str, str]
-) -> tuple[SystemDifference, ...]:
-    """The difference of two groups, class by class."""
+) -> tuple[tuple[SystemDifference, ...], MeanDifference | None]:
+    """The difference of two groups, class by class, and of their means if classes are ordered."""
     items, classes = call.in_question(call.read.items, design), call.read.meaning.classes
     groups = np.array(items.groups)
     for name in compare:
@@ -36,7 +37,23 @@ def differences_of(
     first, second = (call.estimate(part, own, part=True, pooled=pooled) for part in parts)
     shared = pooled or call.known is not None or call.read.elsewhere is not None
     found = difference(first, second, paired=paired, shared=shared)
-    return tuple(
+    mean = None
+    if call.ordered:
+        worth = np.array([float(name) for name in classes])
+        of_means = mean_difference(first, second, worth, paired=paired, shared=shared)
+        naive = float((first.naive - second.naive) @ worth) if first.judges else None
+        mean = MeanDifference(
+            system=compare[0],
+            other=compare[1],
+            estimate=of_means.mean,
+            low=of_means.low,
+            high=of_means.high,
+            naive=None if naive is None or np.isnan(naive) else naive,
+            paired=paired,
+            n_items=len(parts[0]),
+            n_other=len(parts[1]),
+        )
+    shares = tuple(
         SystemDifference(
             label=name,
             system=compare[0],
@@ -50,6 +67,7 @@ def differences_of(
         )
         for i, name in enumerate(classes)
     )
+    return shares, mean
 
 
 def _pairs(

@@ -1,10 +1,10 @@
 """The true rate behind verdicts: the estimator that is right for how the labels were chosen.
 
-random: the audit, with what the judges say as posteriors. by-verdict, or with known strata or
-probabilities of being chosen: shares of the strata times their rates (`strata`). by-label and
-elsewhere: the joint posterior of prevalence and rates (`transfer`). The labelled items are part of
-the sample unless they are from elsewhere: of those chosen by label the classes are known, and the
-posterior is that of the others.
+random, by-verdict, or with known strata or probabilities of being chosen: shares of the strata
+times their rates (`strata`); random with scores or several judges: the audit, with what they say
+as posteriors. by-label and elsewhere: the joint posterior of prevalence and rates (`transfer`). The
+labelled items are part of the sample unless they are from elsewhere: of those chosen by label the
+classes are known, and the posterior is that of the others.
 """
 
 from collections.abc import Sequence
@@ -273,7 +273,7 @@ def _combined(own: Judged, other: Judged, data: JudgedItems) -> Judged:
         return replace(
             own, notes=(*own.notes, f"{said} (p = {p_value:.2g}): their labels are not used.")
         )
-    r = _correlation(own, other, paired=True, shared=False)
+    r = correlation(own, other, paired=True, shared=False)
     w = weight_of_first(own.high - own.low, other.high - other.low, r)
     p = w * own.prevalence + (1 - w) * other.prevalence
     (down, up), (other_down, other_up) = _beside(own), _beside(other)
@@ -369,7 +369,9 @@ def _with_given_rates(
     if (said < 0).any():
         raise DataError("with a known sensitivity every verdict is one of the two classes")
     N = np.bincount(said, minlength=2).astype(np.float64)
-    found = transfer.posterior(alpha, N[np.newaxis], None, level=level, seed=seed)
+    found = transfer.posterior(
+        alpha, N[np.newaxis], None, level=level, seed=seed, power=transfer.LEAST_POWER
+    )
     p = found.prevalence[0]
     judge = quality(
         np.zeros((2, 2)), N, p, np.arange(2), design="given", alpha=alpha, level=level, seed=seed
@@ -443,31 +445,42 @@ def difference(a: Judged, b: Judged, *, paired: bool = False, shared: bool = Fal
         raise DataError(
             f"a paired comparison needs the same items, got {a.n_items} and {b.n_items}"
         )
-    r = _correlation(a, b, paired=paired, shared=shared)
+    r = correlation(a, b, paired=paired, shared=shared)
     d = a.prevalence - b.prevalence
-    down, up = _beside(a), _beside(b)
-    low = d - np.sqrt(np.maximum(down[0] ** 2 + up[1] ** 2 - 2 * r * down[0] * up[1], 0))
-    high = d + np.sqrt(np.maximum(down[1] ** 2 + up[0] ** 2 - 2 * r * down[1] * up[0], 0))
-    return Difference(d, np.maximum(low, -1), np.minimum(high, 1), a.level, paired)
+    down, up = mover(_beside(a), _beside(b), r)
+    return Difference(d, np.maximum(d - down, -1), np.minimum(d + up, 1), a.level, paired)
+
+
+def mover(a: tuple[Reals, Reals], b: tuple[Reals, Reals], r: Reals) -> tuple[Reals, Reals]:
+    """Distances of a difference down and up to its limits, from those of a and b."""
+    down = np.sqrt(np.maximum(a[0] ** 2 + b[1] ** 2 - 2 * r * a[0] * b[1], 0))
+    up = np.sqrt(np.maximum(a[1] ** 2 + b[0] ** 2 - 2 * r * a[1] * b[0], 0))
+    return down, up
 
 
 def _beside(judged: Judged) -> tuple[Reals, Reals]:
     return judged.prevalence - judged.low, judged.high - judged.prevalence
 
 
-def _correlation(a: Judged, b: Judged, *, paired: bool, shared: bool) -> Reals:
-    """Of the two estimates, class by class."""
+def correlation(
+    a: Judged, b: Judged, *, paired: bool, shared: bool, worth: Reals | None = None
+) -> Reals:
+    """Of the two estimates, class by class; of sums of classes times columns of `worth`, if given.
+
+    worth: (n_classes, n_sums).
+    """
+    of = np.eye(len(a.prevalence)) if worth is None else worth
 
     def product(x: Judged, y: Judged, items: bool, elsewhere: bool) -> Reals:
-        total = np.zeros(len(x.prevalence))
+        total = np.zeros(of.shape[1])
         if items:
-            total = (x.influence * y.influence).sum(axis=0) / len(x.influence) / len(y.influence)
+            total = ((x.influence @ of) * (y.influence @ of)).sum(axis=0)
         if elsewhere and x.influence_elsewhere is not None and y.influence_elsewhere is not None:
             if x.influence_elsewhere.shape != y.influence_elsewhere.shape:
                 raise DataError("labels from elsewhere that are shared are the same for both")
-            both = (x.influence_elsewhere * y.influence_elsewhere).sum(axis=0)
-            total = total + both / len(x.influence) / len(y.influence)
-        return np.asarray(total)
+            both = (x.influence_elsewhere @ of) * (y.influence_elsewhere @ of)
+            total = total + both.sum(axis=0)
+        return np.asarray(total / len(x.influence) / len(y.influence))
 
     covariance = product(a, b, paired, shared)
     scale = np.sqrt(product(a, a, True, True) * product(b, b, True, True))

@@ -15,7 +15,7 @@ from quantshift.judging.comparing import differences_of
 from quantshift.judging.designs import DESIGNS
 from quantshift.judging.estimation import GivenRate
 from quantshift.judging.findings import batch_of, doubts, lost_rows, unknown_batch
-from quantshift.judging.result import JudgedBatch, Judgement, SystemDifference
+from quantshift.judging.result import JudgedBatch, Judgement, MeanDifference, SystemDifference
 from quantshift.judging.table import Asked, read_judged
 from quantshift.own_data.columns import as_names
 from quantshift.own_data.pool import natural, row_warnings
@@ -114,6 +114,7 @@ def _judgement(call: Call, asked: Asked, compare: tuple[str, str] | None) -> Jud
     warnings += doubts(call)
     batches: tuple[JudgedBatch, ...] = (overall,)
     differences: tuple[SystemDifference, ...] = ()
+    of_means: MeanDifference | None = None
     if read.items.groups is not None:
         batches = tuple(_groups(call, judged.design, lead))
         if len(batches) > 1 and compare is None:
@@ -122,7 +123,7 @@ def _judgement(call: Call, asked: Asked, compare: tuple[str, str] | None) -> Jud
                 "and the smallest share are partly chance"
             )
     if compare is not None:
-        differences = differences_of(call, judged.design, compare)
+        differences, of_means = differences_of(call, judged.design, compare)
     return Judgement(
         classes=read.meaning.classes,
         level=call.level,
@@ -136,6 +137,7 @@ def _judgement(call: Call, asked: Asked, compare: tuple[str, str] | None) -> Jud
         overall=overall,
         batches=batches,
         differences=differences,
+        mean_difference=of_means,
         warnings=tuple(dict.fromkeys(warnings)),
         rows=read.rows,
     )

@@ -173,7 +173,7 @@ def _judge(result: Judgement, judge: JudgeQuality) -> dict[str, Any]:
 
 
 def _differences(result: Judgement) -> list[tuple[str, str, str, str]]:
-    return [
+    rows = [
         (
             shown(result, d.label),
             f"{100 * d.estimate:+.1f} points",
@@ -182,6 +182,13 @@ def _differences(result: Judgement) -> list[tuple[str, str, str, str]]:
         )
         for d in result.differences
     ]
+    mean = result.mean_difference
+    if mean is not None:
+        chance = "could be chance" if mean.low <= 0 <= mean.high else "more than chance"
+        rows.append(
+            ("mean", f"{mean.estimate:+.2f}", f"{mean.low:+.2f} to {mean.high:+.2f}", chance)
+        )
+    return rows
 
 
 def _compared(result: Judgement) -> str:
@@ -203,7 +210,8 @@ def _compared_how(result: Judgement) -> str:
     )
     return (
         f"{how}: the true share in {shortened(first.system)} minus that in "
-        f"{shortened(first.other)}, in points of a percentage."
+        f"{shortened(first.other)}, in points of a percentage"
+        f"{', and the same of the means' if result.mean_difference else ''}."
     )
 
 

@@ -8,8 +8,8 @@ its items labelled, the share for which the interval to expect is the narrowest.
 
 A rare class is found at one end of a score. The strata begin there with a few items and grow by a
 constant factor; beyond a third of the items the rest is one stratum. Rates to plan with come from
-the labels so far, else from scores between 0 and 1 taken at their word, else from a guess that
-falls from stratum to stratum as these grow.
+the labels so far (by a curve through the strata, see `_smooth`), else from scores between 0 and 1
+taken at their word, else from a guess that falls from stratum to stratum as these grow.
 
 The list is in an order in which labelling may stop at any time: strata take turns.
 
@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, logit
 
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.judging.items import JudgedItems
@@ -252,7 +253,34 @@ def _strata(
     flat = np.bincount(codes[known] * n_classes + y[known], minlength=len(names) * n_classes)
     counts = flat.reshape(-1, n_classes) + PRIOR_LABELS * guess
     rates = counts / counts.sum(axis=1, keepdims=True)
+    if by_score and known.any():
+        rates = _smooth(counts, np.bincount(codes))
     return _Strata(codes, np.bincount(codes), names, rates)
+
+
+def _smooth(counts: Reals, sizes: NDArray[np.int64]) -> Reals:
+    """Rates of two classes that rise or fall with the score: a logistic curve through the strata.
+
+    If each stratum had the rate of its own labels, one in which by chance none of a class was seen
+    would get hardly any more, and one with some many more: what the labels say together would be
+    too low.
+    """
+    below = np.cumsum(sizes) - sizes / 2
+    height = logit(below / sizes.sum())
+    X = np.column_stack([np.ones_like(height), height / max(float(np.abs(height).max()), 1e-9)])
+    n, seen = counts.sum(axis=1), counts[:, 1]
+    share = float(seen.sum() / n.sum())
+    b = np.array([logit(np.clip(share, 1e-6, 1 - 1e-6)), 0.0])
+    for _ in range(50):
+        rate = expit(X @ b)
+        slope = X.T @ (seen - n * rate)
+        curvature = (X * (n * rate * (1 - rate))[:, np.newaxis]).T @ X + 1e-9 * np.eye(2)
+        step = np.linalg.solve(curvature, slope)
+        b = b + step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-9))
+        if float(np.abs(step).max()) < 1e-8:
+            break
+    rate = expit(X @ b)
+    return np.column_stack([1 - rate, rate])
 
 
 def _edges(data: JudgedItems, score: Reals, y: Codes) -> tuple[Reals, bool, bool]:

@@ -95,7 +95,7 @@ def quality(
         table = prevalence[:, np.newaxis] * np.where(n > 0, rows / np.where(n > 0, n, 1), 1 / V)
         a, counts, G = square(rows, N[np.newaxis], None)
         if alpha is None:
-            a = np.pad(F, ((0, 0), (0, a.shape[1] - V))) + UNSEEN / a.shape[1]
+            a = np.pad(F, ((0, 0), (0, a.shape[1] - V))) + UNSEEN.weight / a.shape[1]
         else:
             a = alpha
         p, R = joint_draws(a, counts[0], G, N_DRAWS, seed)
@@ -116,7 +116,7 @@ def quality(
         return cohens_kappa(tables @ votes, ordered)
 
     def with_one_more(cell: Cell) -> Reals:
-        part = rng.beta(UNSEEN, together[cell], size=N_DRAWS)
+        part = rng.beta(UNSEEN.weight, together[cell], size=N_DRAWS)
         return kappa_of(one_more(drawn, cell, part, axes))
 
     kappa = float(kappa_of(table))
@@ -158,7 +158,7 @@ def _extreme_cells(
     """In which an item more lowers and raises kappa most; n: labels drawn together with a cell."""
     found = np.empty(table.shape)
     for cell in np.ndindex(*table.shape):
-        part = np.array([UNSEEN / (n[cell] + UNSEEN)])
+        part = np.array([UNSEEN.weight / (n[cell] + UNSEEN.weight)])
         found[cell] = kappa_of(one_more(table[np.newaxis], cell, part, axes))[0]
     lowest, highest = (np.unravel_index(at, found.shape) for at in (found.argmin(), found.argmax()))
     return (int(lowest[0]), int(lowest[1])), (int(highest[0]), int(highest[1]))
@@ -172,7 +172,7 @@ def _melded_limits(
     n = F.sum(axis=0)
     size = (len(shares), K, V)
     seen, others = rng.standard_gamma(F, size), rng.standard_gamma(n - F, size)
-    unseen = rng.standard_gamma(UNSEEN, size)
+    unseen = rng.standard_gamma(UNSEEN.weight, size)
     weights = shares[:, np.newaxis]
     with np.errstate(invalid="ignore"):
         middle = weights * seen / (seen + others)

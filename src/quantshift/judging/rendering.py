@@ -6,7 +6,13 @@ from pathlib import Path
 
 from quantshift.files import head
 from quantshift.judging.findings import lost_rows
-from quantshift.judging.result import JudgedBatch, Judgement, JudgeQuality, Rate
+from quantshift.judging.result import (
+    JudgedBatch,
+    Judgement,
+    JudgeQuality,
+    MeanDifference,
+    Rate,
+)
 from quantshift.own_data.notebook import few_lines, small_table
 from quantshift.own_data.pool import is_much, row_warnings
 from quantshift.own_data.rendering import (
@@ -19,6 +25,9 @@ from quantshift.own_data.rendering import (
     share_table,
     shown,
     some,
+)
+from quantshift.own_data.rendering import (
+    render_csv as render_csv,
 )
 from quantshift.own_data.result import Share
 from quantshift.own_data.words import limits, one_line, percent, shortened
@@ -239,7 +248,16 @@ def _differences(result: Judgement) -> Iterator[str]:
             ]
         )
     )
+    if result.mean_difference is not None:
+        yield f"         {mean_difference_said(result.mean_difference)}"
     yield ""
+
+
+def mean_difference_said(found: MeanDifference) -> str:
+    """The difference of two means in a line."""
+    naive = "" if found.naive is None else f"; by the verdicts alone {found.naive:+.2f}"
+    chance = "" if found.low <= 0 <= found.high else ", more than chance"
+    return f"mean {found.estimate:+.2f} ({found.low:+.2f} to {found.high:+.2f}){chance}{naive}"
 
 
 def _judges(result: Judgement) -> Iterator[str]:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 """Version of the layout of the JSON."""
+MEAN = "mean"
+"""In place of a class, in the rows of means."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,24 @@ class SystemDifference:
     n_other: int
 
 
+@dataclass(frozen=True)
+class MeanDifference:
+    """The mean of ordered classes in one system minus that in another.
+
+    naive: by the verdicts of the first judge alone, if they say a class.
+    """
+
+    system: str
+    other: str
+    estimate: float
+    low: float
+    high: float
+    naive: float | None
+    paired: bool
+    n_items: int
+    n_other: int
+
+
 @dataclass(frozen=True, repr=False)
 class Judgement:
     """The answer to one call of `judge`.
@@ -139,7 +159,8 @@ class Judgement:
     overall: all items; batches: the same, or the groups of `by`, one by one.
     ordered: the classes are levels of a scale; kappa then depends on how far apart two are.
     headline: the class whose share stands for all; names: how classes are shown.
-    differences: between two groups, a row for each class.
+    differences: between two groups, a row for each class; mean_difference: of their means, if
+        classes are ordered.
     """
 
     classes: tuple[str, ...]
@@ -154,6 +175,7 @@ class Judgement:
     overall: JudgedBatch
     batches: tuple[JudgedBatch, ...]
     differences: tuple[SystemDifference, ...]
+    mean_difference: MeanDifference | None
     warnings: tuple[str, ...]
     rows: tuple[Rows, ...]
 
@@ -166,25 +188,61 @@ class Judgement:
         return as_frame(self.records())
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """The rows of `to_frame`: one per batch and class."""
+        """The rows of `to_frame`: one per batch and class, then means and differences, if any.
+
+        `kind` tells them apart: share, mean, difference, mean difference.
+        """
         for batch in self.batches:
-            for share in batch.shares:
-                judge = batch.judges[0] if batch.judges else None
-                agreement = None if judge is None else judge.agreement
-                yield {
-                    "batch": batch.name,
-                    "items": batch.n_items,
-                    "labels": batch.n_labelled,
-                    "class": share.label,
-                    "estimate": share.estimate,
-                    "low": share.low,
-                    "high": share.high,
-                    "naive": batch.naive(share.label),
-                    "kappa": None if agreement is None else agreement.kappa,
-                    "design": batch.labels.design,
-                    "can_be_estimated": batch.can_be_estimated,
-                    "labels_for_half_width": batch.labels_for_half_width,
-                }
+            yield from self._records_of(batch)
+        compared: list[SystemDifference | MeanDifference] = [*self.differences]
+        if self.mean_difference is not None:
+            compared.append(self.mean_difference)
+        for d in compared:
+            label, naive, kind = (
+                (d.label, None, "difference")
+                if isinstance(d, SystemDifference)
+                else (MEAN, d.naive, "mean difference")
+            )
+            yield {
+                "batch": f"{d.system} minus {d.other}",
+                "items": d.n_items if d.paired else d.n_items + d.n_other,
+                "labels": None,
+                "class": label,
+                "estimate": d.estimate,
+                "low": d.low,
+                "high": d.high,
+                "naive": naive,
+                "kappa": None,
+                "design": self.overall.labels.design,
+                "can_be_estimated": True,
+                "labels_for_half_width": None,
+                "kind": kind,
+            }
+
+    def _records_of(self, batch: JudgedBatch) -> Iterator[dict[str, Any]]:
+        judge = batch.judges[0] if batch.judges else None
+        agreement = None if judge is None else judge.agreement
+        rows: list[tuple[str, str, Share | MeanLevel, float | None]] = [
+            ("share", share.label, share, batch.naive(share.label)) for share in batch.shares
+        ]
+        if batch.mean is not None:
+            rows.append(("mean", MEAN, batch.mean, batch.mean.naive))
+        for kind, label, found, naive in rows:
+            yield {
+                "batch": batch.name,
+                "items": batch.n_items,
+                "labels": batch.n_labelled,
+                "class": label,
+                "estimate": found.estimate,
+                "low": found.low,
+                "high": found.high,
+                "naive": naive,
+                "kappa": None if agreement is None else agreement.kappa,
+                "design": batch.labels.design,
+                "can_be_estimated": batch.can_be_estimated,
+                "labels_for_half_width": batch.labels_for_half_width,
+                "kind": kind,
+            }
 
     def plot(self, label: str | None = None, *, ax: "Axes | None" = None) -> "Axes":
         """Shares with their intervals and the naive rates, of all classes or batch by batch.

@@ -16,6 +16,11 @@ Two obvious alternatives hold less often when a rare class is looked for in many
 squares of the distances to each stratum's limits, and draws from beta distributions with
 Jeffreys's prior in each, because their priors add up.
 
+Labels of random items are random in each stratum too, given how many of them fell there
+(post-stratification), so that the same estimate and limits hold for them. By chance a stratum may
+have a label or none: it is then joined with the largest (`joined`). Constants were chosen on
+settings of which none is among those of `benchmarks/judge_coverage.py`.
+
 Within a stratum items may have weights (the inverse of their probability of being chosen); it then
 has the effective number of labels (Kish).
 
@@ -30,14 +35,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from quantshift.audit import Unseen
 from quantshift.types import Codes, Prevalences
 
 Reals = NDArray[np.float64]
 
-UNSEEN = 0.5
-"""Of an item that is added to find a limit, while none like it is among the labels."""
-HALVED_AT = 5.0
-"""So many items seen, each as heavy as the one that may be unseen, halve it."""
+UNSEEN = Unseen(weight=0.5, halved_at=5.0)
+"""Of an item that is added to find a limit. Items seen are counted by their weight beside its."""
+
+
+UNSEEN_AT_RANDOM = Unseen(weight=0.6, halved_at=3.0)
+"""The same for labels of random items."""
+FEWEST_AT_RANDOM = 2
+"""Labels of a stratum that stays by itself, of random items."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +78,22 @@ def counted(
     return np.asarray(sums * np.divide(total, squares, out=np.zeros_like(total), where=squares > 0))
 
 
-def stratified(shares: Reals, counts: Reals, n_items: float, *, level: float) -> Stratified:
+def joined(codes: Codes, known: NDArray[np.bool_], n_strata: int) -> Codes:
+    """Strata of all items, those with hardly a label being part of the largest."""
+    sizes = np.bincount(codes, minlength=n_strata)
+    labelled = np.bincount(codes[known], minlength=n_strata)
+    largest = int(np.argmax(np.where(labelled >= FEWEST_AT_RANDOM, sizes, -1)))
+    target = np.where(labelled >= FEWEST_AT_RANDOM, np.arange(n_strata), largest)
+    return np.asarray(np.unique(target[codes], return_inverse=True)[1]).ravel()
+
+
+def stratified(
+    shares: Reals, counts: Reals, n_items: float, *, level: float, unseen: Unseen = UNSEEN
+) -> Stratified:
     """The shares of the classes among n_items.
 
-    shares: of the strata, (n_strata,); counts: of labels, (n_strata, n_classes).
+    shares: of the strata, (n_strata,); counts: of labels, (n_strata, n_classes). unseen: of an item
+    that is added to find a limit.
     """
     n = counts.sum(axis=1, keepdims=True)
     overall = (counts.sum(axis=0) + 1e-9) / (counts.sum() + 1e-9 * counts.shape[1])
@@ -80,15 +102,17 @@ def stratified(shares: Reals, counts: Reals, n_items: float, *, level: float) ->
     by_shares = shares @ (rates - p) ** 2 / n_items
     # A stratum without labels may be all of a class, or have none of it.
     empty = float(shares[n[:, 0] == 0].sum())
-    up = _reach(shares, counts, n, by_shares, level) + empty * (1 - overall)
-    down = _reach(shares, n - counts, n, by_shares, level) + empty * overall
+    up = _reach(shares, counts, n, by_shares, level, unseen) + empty * (1 - overall)
+    down = _reach(shares, n - counts, n, by_shares, level, unseen) + empty * overall
     by_labels = (shares[:, np.newaxis] ** 2 * rates * (1 - rates) / np.maximum(n, 1)).sum(axis=0)
     return Stratified(
         p, np.clip(p - down, 0, 1), np.clip(p + up, 0, 1), rates, by_labels, by_shares
     )
 
 
-def _reach(shares: Reals, seen: Reals, n: Reals, by_shares: Reals, level: float) -> Reals:
+def _reach(
+    shares: Reals, seen: Reals, n: Reals, by_shares: Reals, level: float, unseen: Unseen
+) -> Reals:
     """From the shares of classes up to their limits, (n_classes,).
 
     seen: labels of each class, (n_strata, n_classes), of n, (n_strata, 1).
@@ -102,7 +126,9 @@ def _reach(shares: Reals, seen: Reals, n: Reals, by_shares: Reals, level: float)
     like = alike.sum(axis=0) / np.where(heaviest > 0, heaviest, 1.0) ** 2
     added = np.zeros_like(seen)
     if len(seen):
-        added[heavy.argmax(axis=0), np.arange(seen.shape[1])] = UNSEEN / (1 + like / HALVED_AT)
+        added[heavy.argmax(axis=0), np.arange(seen.shape[1])] = unseen.weight / (
+            1 + like / unseen.halved_at
+        )
     a, total = seen + added, n + added
     mean = a / total
     # Of few labels the variance is too small: by (n - 1) / (n + 1). Of many the added item makes up

@@ -108,7 +108,7 @@ def plan_benchmark(
             left_out[experiment.name] = reasons
     if not taking_part:
         why = f": {skipped[0].reason}" if skipped else "; no method suits the data"
-        raise UserError(f"no experiment of {', '.join(names)} can be run{why}")
+        raise UserError(f"none of the experiments in {', '.join(names)} can be run{why}")
     return Benchmark(Run(tuple(taking_part), sources, Path(out), left_out), tuple(skipped))
 
 

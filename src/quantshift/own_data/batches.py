@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import ndtri
 
 from quantshift.audit import (
     FEWEST_LABELS,
@@ -42,10 +42,13 @@ def batch_of(
     assume: str = AUTO,
     precision: float | None = None,
     command: str = "",
+    counts: NDArray[np.float64] | None = None,
 ) -> Batch:
     """A batch in plain numbers and words.
 
     audited: codes of the labelled items by their position; asked: whether an audit was given.
+    counts: of a sketch, how many items each row of posteriors stands for; none for a labelled item
+    that another row counts already.
     n_items: how many are used; n_left_out: rows that are not, which the limits allow for.
     assume: as of `evidence.examine`. precision: of an audit with many looks, half the width that is
     wanted; the labels are then in the order in which they were given. command: see `Batch`.
@@ -55,7 +58,7 @@ def batch_of(
     unaudited = unknown_shares(model.classes)
     if not evidence.why_not:
         unaudited = allowing(shares_of(model.classes, evidence.interval), n_items, n_left_out)
-    audit = _audit(model, posteriors, evidence, audited, n_items, n_left_out, precision)
+    audit = _audit(model, posteriors, evidence, audited, n_items, n_left_out, precision, counts)
     shares = unaudited if audit is None else audit.shares
     why_not = evidence.why_not if audit is None else ""
     limits_are = words.limits_are(shift, audit)
@@ -68,7 +71,8 @@ def batch_of(
         topics=bool(model.columns.text),
     )
     if evidence.why_not:
-        verdict = f"The shares cannot be estimated from these columns: {evidence.why_not}."
+        seen = "columns" if counts is None else "scores"
+        verdict = f"The shares cannot be estimated from these {seen}: {evidence.why_not}."
     advice = tuple(
         words.advice(
             shares,
@@ -90,7 +94,7 @@ def batch_of(
         shift=shift,
         audit=audit,
         change=change,
-        scores=dict(zip(model.classes, histograms(posteriors), strict=True)),
+        scores=dict(zip(model.classes, histograms(posteriors, counts), strict=True)),
         verdict=verdict,
         warnings=tuple(
             words.batch_warnings(
@@ -105,21 +109,35 @@ def batch_of(
         can_be_estimated=not why_not,
         why_not=why_not,
         left_out=n_left_out,
-        carried=""
-        if why_not
-        else words.carried(
-            shift,
-            audit,
-            assumption=model.quantifier.assumption,
-            guarded=assume == AUTO and model.guard is not None,
-            untrained=untrained,
-            topics=bool(model.columns.text),
-            groups=None if model.groups is None else model.groups.column,
-        ),
+        carried="" if why_not else _carried(model, evidence, audit, assume, counts),
         needs_labels=limits_are == RANGE
+        and assume == AUTO
         and max(share.high - share.low for share in shares) > words.FAR,
         limits_are=limits_are,
         command="" if audit is not None or words.NOTHING_TO_DO in advice else command,
+    )
+
+
+def _carried(
+    model: Model,
+    evidence: Evidence,
+    audit: Audited | None,
+    assume: str,
+    counts: NDArray[np.float64] | None,
+) -> str:
+    """The assumption that carries the number."""
+    shift = evidence.shift
+    if counts is not None and audit is None and shift is not None and not shift.rejected:
+        return f"assumes: {model.quantifier.assumption}; the scores do not contradict it"
+    return words.carried(
+        shift,
+        audit,
+        assumption=model.quantifier.assumption,
+        guarded=assume == AUTO and model.guard is not None,
+        untrained=not model.is_trained,
+        topics=bool(model.columns.text),
+        groups=None if model.groups is None else model.groups.column,
+        interval_note=model.quantifier.interval_note,
     )
 
 
@@ -203,6 +221,7 @@ def _audit(
     n_items: int,
     n_left_out: int,
     precision: float | None,
+    counts: NDArray[np.float64] | None,
 ) -> Audited | None:
     if len(audited) < FEWEST_LABELS:
         return None
@@ -212,7 +231,7 @@ def _audit(
     told = posteriors if evidence.why_not else adapted(model, posteriors, interval.prevalence)
     n_classes, level, looked = len(model.classes), interval.level, None
     if precision is None:
-        powered = audit_interval(told, items, codes, level=level)
+        powered = audit_interval(told, items, codes, level=level, weights=counts)
         counted = count_interval(codes, n_classes, level=level)
     else:
         helped = confidence_sequence(codes, n_classes, posteriors=told, items=items, level=level)
@@ -262,7 +281,7 @@ def changed_classes(
         return ()
     error = (now.replicates - before.replicates).std(axis=0)
     # Bonferroni over the free shares.
-    bound = float(stats.norm.ppf(1 - (1 - CHANGE_LEVEL) / 2 / (len(classes) - 1)))
+    bound = float(ndtri(1 - (1 - CHANGE_LEVEL) / 2 / (len(classes) - 1)))
     moved = np.abs(now.prevalence - before.prevalence) > bound * error
     moved &= before.informative & now.informative
     return tuple(label for label, has_moved in zip(classes, moved, strict=True) if has_moved)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from quantshift.data.columns import DATE, shown
 from quantshift.diagnosis.column_profiles import (
@@ -177,10 +176,15 @@ def outside_the_range(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -
     outside = (cells.values < known.lowest) | (cells.values > known.highest)
     share = batch.share(outside)
     n_before = min(batch.expected.n_expected, batch.expected.items.sum() - known.gaps.sum())
+    if share < WORTH_SAYING:
+        return None
+    # Imported here, as below: few samples come so far, and it takes half a second.
+    from scipy import stats
+
     # The next items of a continuous distribution: how many lie outside the range of those before.
     n = round(batch.expected.n)
     by_chance = stats.betabinom.sf(round(share * n) - 1, n, 2, max(n_before - 1, 1))
-    if share < WORTH_SAYING or by_chance >= batch.level:
+    if by_chance >= batch.level:
         return None
     low, high = (on_scale(value, known.column.kind) for value in (known.lowest, known.highest))
     said = f"{percent(share)} of the rows lie outside {low} to {high}, the range of training"
@@ -193,12 +197,16 @@ def new_levels(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddit
         return None
     new = cells.place >= len(known.levels)
     share = batch.share(new)
+    if share < WORTH_SAYING:
+        return None
+    from scipy import stats
+
     expected = batch.expected
     left_out = float(expected.shares(known.rest[:, np.newaxis])[0])
     chance = min(expected.unseen(known.once, expected.items) + left_out, 1.0)
     n = round(expected.n)
     by_chance = stats.binom.sf(round(share * n) - 1, n, chance)
-    if share < WORTH_SAYING or by_chance >= batch.level:
+    if by_chance >= batch.level:
         return None
     places, counts = np.unique(cells.place[new] - len(known.levels), return_counts=True)
     most = shown(cells.new[int(places[counts.argmax()])])

@@ -31,7 +31,7 @@ from quantshift.diagnosis.which_shift import shift_tests
 from quantshift.errors import UserError
 from quantshift.intervals import PrevalenceInterval, Replicates, limits, stretched
 from quantshift.own_data.classifiers import AUTO
-from quantshift.own_data.guard import BETWEEN, UNEXPLAINED, Guarded, guarded
+from quantshift.own_data.guard import ASSUMED, UNEXPLAINED, Guarded, guarded
 from quantshift.own_data.model import Model
 from quantshift.own_data.progress import OnProgress, silent
 from quantshift.own_data.result import Assumption, Shift
@@ -182,6 +182,7 @@ def examine(
             replicates=drawn.values[i],
             simultaneous=simultaneous,
             informative=drawn.informative[i] & (not why_not),
+            bias=drawn.values[i].mean(axis=0) - p_hat[i],
         )
         if why_not:
             found.append(Evidence(interval, (), None, why_not))
@@ -192,13 +193,14 @@ def examine(
 
 def _as_on_own_groups(model: Model, other: Guarded, level: float) -> Limits:
     """The range, at least as wide as the errors on the user's own groups say, if there are any."""
-    if model.groups is None or other.shift.kind != UNEXPLAINED:
+    if model.groups is None or other.shift.kind == ASSUMED:
         return other.low, other.high
     # Imported here: most calls have no groups.
     from quantshift.own_data.left_out_groups import reach
 
-    between = any(assumption.name == BETWEEN for assumption in other.assumptions)
-    distance = reach(model.groups, "GuardedSLD" if between else "PCC", level)
+    by_pcc = np.allclose(other.prevalence, list(other.assumptions[0].prevalence.values()))
+    carrying = "PCC" if by_pcc and other.shift.kind == UNEXPLAINED else "GuardedSLD"
+    distance = reach(model.groups, carrying, level)
     return (
         np.maximum(np.minimum(other.low, other.prevalence - distance), 0.0),
         np.minimum(np.maximum(other.high, other.prevalence + distance), 1.0),

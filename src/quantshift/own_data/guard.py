@@ -6,13 +6,13 @@ is nearest to the truth: the number is the one that errs least on tables of that
 posterior, where columns are causes of the label), with a range of what all of them allow.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import ndtr, ndtri
 
 from quantshift.errors import unknown_name
 from quantshift.own_data.result import Assumption, Shift
@@ -30,6 +30,9 @@ Reals = NDArray[np.float64]
 
 UNEXPLAINED = "unexplained"
 """The kind of shift of such a sample."""
+
+IN_DOUBT = "in doubt"
+"""The kind of shift if prior shift explains most of the difference, but not all of it."""
 
 ASSUMED = "assumed"
 """The kind of shift where covariate shift is assumed, whatever the items say."""
@@ -105,8 +108,16 @@ def guarded(
                 p_hat,
                 *_at_level(p_hat, low, high, level),
                 replicates_of(p_hat, told["members"][i], len(rows), n_bootstrap, seed),
-                _shift(told["auc"][i], told["z"][i], assume),
-                _assumptions(own, told["covariate"][i], told["prior"][i], p_hat, labels, assume),
+                _shift({name: told[name][i] for name in own.diagnostics}, assume),
+                _assumptions(
+                    own,
+                    told["covariate"][i],
+                    told["prior"][i],
+                    p_hat,
+                    labels,
+                    assume,
+                    in_doubt=bool(told["in_doubt"][i]),
+                ),
             )
         )
     return found
@@ -114,7 +125,7 @@ def guarded(
 
 def _at_level(p_hat: Prevalences, low: Reals, high: Reals, level: float) -> tuple[Reals, Reals]:
     """The hull for another level: its distances in proportion to normal quantiles."""
-    ratio = stats.norm.ppf(0.5 + level / 2) / stats.norm.ppf(0.5 + HULL_LEVEL / 2)
+    ratio = ndtri(0.5 + level / 2) / ndtri(0.5 + HULL_LEVEL / 2)
     return (
         np.maximum(p_hat - ratio * (p_hat - low), 0.0),
         np.minimum(p_hat + ratio * (high - p_hat), 1.0),
@@ -137,10 +148,16 @@ def replicates_of(
     return np.asarray(replicates / replicates.sum(axis=1, keepdims=True))
 
 
-def _shift(auc: float, z: float, assume: str) -> Shift:
+def _shift(test: Mapping[str, float], assume: str) -> Shift:
     if assume == "covariate":
         return Shift(rejected=False, kind=ASSUMED, p_value=1.0)
-    return Shift(rejected=True, kind=UNEXPLAINED, p_value=float(stats.norm.sf(z)), auc=float(auc))
+    return Shift(
+        rejected=True,
+        kind=IN_DOUBT if test["in_doubt"] else UNEXPLAINED,
+        p_value=float(ndtr(-test["z"])),
+        auc=float(test["auc"]),
+        explained=float(test["explained"]),
+    )
 
 
 def _assumptions(
@@ -150,10 +167,18 @@ def _assumptions(
     p_hat: Prevalences,
     labels: Sequence[str],
     assume: str,
+    *,
+    in_doubt: bool,
 ) -> tuple[Assumption, ...]:
     def told(name: str, method: str, p: Prevalences, **marks: bool) -> Assumption:
         return Assumption(name, method, dict(zip(labels, map(float, p), strict=True)), **marks)
 
+    if in_doubt:
+        return (
+            told(PRIOR, "SubclassSLD", prior),
+            told(COVARIATE, "PCC", covariate),
+            told(NOTHING, "training prevalence", quantifier.prior_),
+        )
     others = assume == "covariate"
     found = [told(COVARIATE, "PCC", covariate)]
     if not np.allclose(p_hat, covariate):

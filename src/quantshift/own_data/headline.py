@@ -7,6 +7,7 @@ from quantshift.own_data.rendering import answer, estimate_said, share_of, shown
 from quantshift.own_data.result import RANGE, SEQUENCE, Batch, Quantification, Share
 from quantshift.own_data.words import (
     class_names,
+    condition,
     labels_said,
     limits,
     limits_head,
@@ -95,7 +96,7 @@ def _numbers(result: Quantification, batch: Batch, share: Share) -> tuple[tuple[
     known = result.training.prevalence.get(share.label)
     name = f"share of {shown(result, share.label)}"
     return (
-        (f"{name} if P(Y|X) is unchanged" if batch.needs_labels else name, estimate_said(share)),
+        (f"{name} {condition(batch.shift)}" if batch.needs_labels else name, estimate_said(share)),
         (limits_head(batch.limits_are, result.level), limits(share.low, share.high)),
         *([] if known is None else [("share in training", percent(known))]),
         ("items", f"{batch.n_items:,}"),

@@ -98,8 +98,8 @@ def left_out_errors(data: Labelled, column: str, progress: OnProgress) -> GroupE
         n = len(survey.untrained)
         notes.append(f"{counted(n, 'training set')} left out that lacked rows of a class")
     sizes = dict(zip(*np.unique(names.to_numpy(), return_counts=True), strict=True))
-    sides, told = _evaluated(survey.sides, survey.names, sizes, design)
-    notes += told
+    sides, notes_on_sizes = _evaluated(survey.sides, survey.names, sizes, design)
+    notes += notes_on_sizes
     found = []
     categories = names.to_numpy()
     for done, side in enumerate(sides):
@@ -239,13 +239,13 @@ def _estimated(data: Labelled, name: str, train: Indices, rows: Indices) -> Left
         assert isinstance(guarded, GuardedSLD)
         items = replace(guarded.items(learnt.preparation.transform(group.values)), weights=weights)
         found = guarded.estimate_items(items)
-        told, best = found.diagnostics, guarded.learnt_.index(guarded.best_)
-        refuted = bool(told["refuted"])
+        diagnostics, best = found.diagnostics, guarded.learnt_.index(guarded.best_)
+        refuted = bool(diagnostics["refuted"])
         shares = {
             **_of_posteriors(learnt, _scores(guarded, items), weights),
-            "PCC": told["covariate"],
-            "SLD": told["allowed"][1 + len(guarded.learnt_) + best],
-            "SubclassSLD": told["prior"],
+            "PCC": diagnostics["covariate"],
+            "SLD": diagnostics["allowed"][1 + len(guarded.learnt_) + best],
+            "SubclassSLD": diagnostics["prior"],
             "GuardedSLD": found.prevalence,
         }
     own = quantifier_class(data.method, _kind(data)).__name__

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from quantshift import catalogue
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.diagnosis.column_profiles import POSTERIOR, TrainingProfile
 from quantshift.errors import UserError, unknown_name
@@ -155,6 +154,9 @@ def quantifier_class(method: str, kind: str) -> type[AbstractQuantifier]:
     if method == AUTO:
         # Without features there are no clusters to distinguish kinds of shift.
         return SLD if kind == "posteriors" else GuardedSLD
+    # Imported here, since it imports every method and every shift.
+    from quantshift import catalogue
+
     known = catalogue.quantifiers()
     if method not in known:
         raise unknown_name("method", method, [AUTO, *known])

@@ -235,12 +235,15 @@ def _warnings(result: Quantification) -> list[str]:
 
 
 def _facts(result: Quantification) -> list[tuple[str, str]]:
-    told = result.training
+    training = result.training
     facts = [("method", f"{result.method}: {result.reason}"), ("assumes", result.assumption)]
-    if told.n_items:
+    if training.n_items:
         facts += [
-            ("trained on", f"{told.n_items:,} rows of {told.source} ({training_mix(result)})"),
-            ("classifier", accuracy_said(told.classifier, told.accuracy or 0.0)),
+            (
+                "trained on",
+                f"{training.n_items:,} rows of {training.source} ({training_mix(result)})",
+            ),
+            ("classifier", accuracy_said(training.classifier, training.accuracy or 0.0)),
         ]
     holds = held_by(result.classes, simultaneous=result.simultaneous)
     drawn = "replicates of the training items and of the items of the sample"

@@ -340,8 +340,8 @@ def row_warnings(rows: Rows) -> Iterator[str]:
     reasons = {reason: n for reason, n in rows.left_out.items() if reason != NOT_DRAWN}
     n = sum(reasons.values())
     if n:
-        told = ", ".join(f"{reason}: {count:,}" for reason, count in reasons.items())
-        yield f"{rows.source}: {n:,} of {rows.read:,} rows were left out ({told})"
+        counts = ", ".join(f"{reason}: {count:,}" for reason, count in reasons.items())
+        yield f"{rows.source}: {n:,} of {rows.read:,} rows were left out ({counts})"
 
 
 def is_much(rows: Rows) -> bool:

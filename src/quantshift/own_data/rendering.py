@@ -28,6 +28,7 @@ from quantshift.own_data.spreadsheet import escaped
 from quantshift.own_data.words import (
     METHOD_NAMES,
     accuracy_said,
+    condition,
     groups_said,
     held_by,
     labels_said,
@@ -117,8 +118,8 @@ def answer(result: Quantification, batch: Batch) -> str:
         few = labels_said(batch.shares, result.level, batch.n_items)
         return (
             f"{lead}: cannot be estimated from these data without labels; the assumptions allow "
-            f"{limits(share.low, share.high)} ({percent(share.estimate)} if P(Y|X) is unchanged). "
-            f"{few[:1].upper()}{few[1:]}"
+            f"{limits(share.low, share.high)} ({percent(share.estimate)} "
+            f"{condition(batch.shift)}). {few[:1].upper()}{few[1:]}"
         )
     if batch.limits_are == RANGE:
         return estimate_in_a_line(result, batch, "the assumptions allow")

@@ -19,7 +19,8 @@ INTERVAL = "confidence interval"
 RANGE = "range of what the assumptions allow"
 SEQUENCE = "confidence interval that holds at every look"
 """What the limits of shares are. A range holds the estimates under all assumptions that are left
-after a refutation; it is right by no known chance."""
+after a refutation or, where covariate shift is assumed, those of all classifiers under it, widened
+by standard errors; it is right by no known chance."""
 
 
 @dataclass(frozen=True)
@@ -197,8 +198,9 @@ class Shift:
         the method's kinds of shift explain the items.
     p_floor: the smallest p that the test can give.
     auc: how well a classifier separates the items from training items that are weighted as the
-    method
-        explains them; 0.5 is not at all. None where it was not asked.
+        method explains them; 0.5 is not at all. None where it was not asked.
+    explained: the share of the difference to the training items that these weights explain, from 0
+        to 1. None where it was not asked.
     """
 
     rejected: bool
@@ -206,6 +208,7 @@ class Shift:
     p_value: float
     p_floor: float = 0.0
     auc: float | None = None
+    explained: float | None = None
 
 
 @dataclass(frozen=True)
@@ -226,7 +229,8 @@ class Batch:
     needs_labels: whether the assumptions allow so much that only labels can show the share.
     accuracy: of the classifier on this batch; None where nothing can be said of it.
     limits_are: what the limits of `shares` are: "confidence interval", "range of what the
-        assumptions allow" (after a refutation) or "confidence interval that holds at every look".
+        assumptions allow" (after a refutation, or if covariate shift is assumed) or "confidence
+        interval that holds at every look".
     command: the one that draws random items of the batch to label, if that is the advice and the
         batch is a file.
     """

@@ -9,7 +9,7 @@ from quantshift.audit import FEWEST_LABELS
 from quantshift.intervals import SMALL
 from quantshift.nouns import counted
 from quantshift.own_data.group_errors import FORWARD, NOTHING, GroupErrors
-from quantshift.own_data.guard import ASSUMED, UNEXPLAINED
+from quantshift.own_data.guard import ASSUMED, IN_DOUBT, UNEXPLAINED
 from quantshift.own_data.result import (
     INTERVAL,
     RANGE,
@@ -26,6 +26,9 @@ APART = 0.05
 WIDE = 0.2
 """An interval wider than this says little."""
 
+GUARDED = frozenset({UNEXPLAINED, IN_DOUBT, ASSUMED})
+"""Kinds of shift whose limits span what assumptions allow."""
+
 CHANGES: Mapping[str, str] = MappingProxyType(
     {
         "prior": "Only the prevalence seems to have changed",
@@ -33,6 +36,7 @@ CHANGES: Mapping[str, str] = MappingProxyType(
         "local": "The mix of {parts} within a class has changed",
         "outside": "The items are unlike the training items",
         UNEXPLAINED: "{family} explains the items",
+        IN_DOUBT: "A change in prevalence explains most of the difference from training, not all",
         ASSUMED: "Covariate shift is assumed, as you said",
     }
 )
@@ -181,11 +185,11 @@ def verdict(
     said = CHANGES[shift.kind].format(parts=parts(topics=topics), family=_family(topics=topics))
     if shift.kind == ASSUMED:
         return f"{said}: {estimates}."
-    if shift.auc is not None:
+    if shift.auc is not None and shift.explained is not None:
         return (
-            f"{said}: even after reweighting, a classifier tells them apart from training "
-            f"items with an "
-            f"AUC of {shift.auc:.2f} (0.5 is chance); {estimates}."
+            f"{said}: even after reweighting, which explains {shift.explained:.0%} of the "
+            "difference, a classifier tells them apart from training items with an AUC of "
+            f"{shift.auc:.2f} (0.5 is chance); {estimates}."
         )
     change = f"{said} ({p_said(shift)})"
     if not shift.rejected:
@@ -204,11 +208,13 @@ def carried(
     untrained: bool,
     topics: bool,
     groups: str | None = None,
+    interval_note: str = "",
 ) -> str:
     """The assumption that carries the number.
 
     assumption: the method's own; guarded: whether it was tested that shares of classes and parts
     explain the items. groups: the column of the groups whose errors are in the range.
+    interval_note: the method's.
     """
     if audit is not None and audit.looked is not None:
         return (
@@ -220,7 +226,8 @@ def carried(
     if untrained:
         return "assumes that your posteriors are right for these items"
     if shift is None:
-        return f"rests on an untested assumption: {assumption}"
+        note = f". {interval_note[:1].upper()}{interval_note[1:]}" if interval_note else ""
+        return f"rests on an untested assumption: {assumption}{note}"
     if shift.kind == UNEXPLAINED:
         own = "" if groups is None else f", and errors as large as on your own {groups!r}"
         return (
@@ -229,10 +236,17 @@ def carried(
             "items that look alike have the label as often as in training (P(Y|X) unchanged). The "
             f"range is what the assumptions allow{own}; it is not a confidence interval"
         )
+    if shift.kind == IN_DOUBT:
+        return (
+            "assumes that only the prevalence has changed, which explains most of the difference "
+            "from training but not all of it. The range is what other assumptions allow; it is not "
+            "a confidence interval"
+        )
     if shift.kind == ASSUMED:
         return (
             "assumes, as you said, that items that look alike have the label as often as in "
-            "training (P(Y|X) unchanged)"
+            "training (P(Y|X) unchanged). The range is what the classifiers allow, widened by "
+            "standard errors; it is not a confidence interval"
         )
     if shift.kind == "outside":
         return "the items are unlike the training items: treat the number as a guess"
@@ -242,11 +256,17 @@ def carried(
     return f"assumes {change}, which fits the items"
 
 
+def condition(shift: Shift | None) -> str:
+    """Under which the number holds, after a refutation."""
+    in_doubt = shift is not None and shift.kind == IN_DOUBT
+    return "if only the prevalence has changed" if in_doubt else "if P(Y|X) is unchanged"
+
+
 def limits_are(shift: Shift | None, audit: Audited | None) -> str:
     """What the limits of the shares are."""
     if audit is not None:
         return INTERVAL if audit.looked is None else SEQUENCE
-    return RANGE if shift is not None and shift.kind == UNEXPLAINED else INTERVAL
+    return RANGE if shift is not None and shift.kind in GUARDED else INTERVAL
 
 
 def limits_head(kind: str, level: float) -> str:

@@ -24,7 +24,7 @@ What a row is evidence of follows from its kind of shift, its facet and its coor
 the experiment is called (`quantshift.paper.setups`); experiments and data sets of one kind are
 taken together. Only the paper's six methods and data sets with two classes count. A cell in which
 one of the methods present failed is left out for all, so that means are over the same samples. A
-claim cannot be told (None) if a method or the setup it needs is missing. Rows (degrees) count
+claim cannot be decided (None) if a method or the setup it needs is missing. Rows (degrees) count
 equally in the shares, samples in the means.
 """
 
@@ -66,7 +66,7 @@ COORDINATES = ("setup", "p_train", "p_test", "degree")
 
 @dataclass(frozen=True)
 class Claim:
-    """A criterion in words, whether it is met (None: cannot be told), and the figures."""
+    """A criterion in words, whether it is met (None: cannot be decided), and the figures."""
 
     text: str
     holds: bool | None
@@ -83,7 +83,7 @@ class Verdict:
 
     @property
     def holds(self) -> bool | None:
-        """False if a claim fails, True if all hold, else None: it cannot be told."""
+        """False if a claim fails, True if all hold, else None: it cannot be decided."""
         told = [claim.holds for claim in self.claims]
         if False in told:
             return False
@@ -97,7 +97,7 @@ class Verdict:
     @property
     def detail(self) -> str:
         """A line per claim: what became of it, its criterion and its figures."""
-        words = {True: "holds", False: "does not hold", None: "cannot be told"}
+        words = {True: "holds", False: "does not hold", None: "cannot be decided"}
         return "\n".join(
             f"{words[claim.holds]}: {claim.text} ({claim.figures})" for claim in self.claims
         )

@@ -15,6 +15,7 @@ et al., "Quantification via probability estimators", ICDM 2010 (PACC).
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -111,11 +112,12 @@ def adjust(
     `fallback` that the rates alone do not determine the prevalence.
     """
     n_samples, n_classes = counts.shape
-    singular = smallest_singular_value(rates) < SINGULAR
     if n_classes > 2:
-        separation = float(np.linalg.det(rates))
-        p_hat, clipped = _adjust_many(counts, rates, prior, singular=singular)
+        separation, inverse = _inverted(rates.tobytes(), n_classes)
+        singular = inverse is None
+        p_hat, clipped = _adjust_many(counts, rates, prior, inverse)
     else:
+        singular = smallest_singular_value(rates) < SINGULAR
         fpr, tpr = rates[1].tolist()
         separation = tpr - fpr
         if singular:
@@ -147,13 +149,14 @@ def adjust_binary(
     count: NDArray[np.float64], tpr: float, fpr: float
 ) -> tuple[Prevalences, NDArray[np.bool_]]:
     """Forman's correction: prevalences (n_samples, 2), and which of them had to be clipped."""
-    return _forman(np.ascontiguousarray(count), tpr, fpr)
+    return adjust_counts(np.ascontiguousarray(count), tpr, fpr)
 
 
 @compiled
-def _forman(
+def adjust_counts(
     count: NDArray[np.float64], tpr: float, fpr: float
 ) -> tuple[Prevalences, NDArray[np.bool_]]:
+    """`adjust_binary`, compiled."""
     p_hat, clipped = np.empty((len(count), 2)), np.empty(len(count), dtype=np.bool_)
     for i in range(len(count)):
         exact = (count[i] - fpr) / (tpr - fpr)
@@ -163,25 +166,64 @@ def _forman(
     return p_hat, clipped
 
 
+@lru_cache(maxsize=64)
+def _inverted(rates: bytes, n_classes: int) -> tuple[float, NDArray[np.float64] | None]:
+    """The determinant of rates and their inverse, None if they are singular.
+
+    Kept, for they take longer than all else that is done for one sample.
+    """
+    matrix = np.frombuffer(rates).reshape(n_classes, n_classes)
+    determinant = float(np.linalg.det(matrix))
+    if smallest_singular_value(matrix) < SINGULAR:
+        return determinant, None
+    return determinant, np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+
+
 def _adjust_many(
-    counts: Prevalences, rates: NDArray[np.float64], prior: Prevalences, *, singular: bool
+    counts: Prevalences,
+    rates: NDArray[np.float64],
+    prior: Prevalences,
+    inverse: NDArray[np.float64] | None,
 ) -> tuple[Prevalences, NDArray[np.bool_]]:
     """More than two classes: prevalences, and which of them had to be clipped."""
-    if singular:
-        unconstrained, open_directions = _nearest_of_sum_one(counts, rates, prior)
-    else:
-        unconstrained = np.asarray(np.linalg.solve(rates, counts.T).T, dtype=np.float64)
-        open_directions = np.empty((len(prior), 0))
+    if inverse is not None:
+        p_hat, clipped = _invert_counts(np.ascontiguousarray(counts), inverse)
+        for i in np.flatnonzero(clipped):
+            p_hat[i] = _nearest_on_simplex(rates, counts[i])
+        return p_hat, clipped
+    unconstrained, open_directions = _nearest_of_sum_one(counts, rates, prior)
     p_hat = unconstrained.copy()
     for i in np.flatnonzero((unconstrained < 0).any(axis=1)):
         p_hat[i] = _nearest_on_simplex(rates, counts[i])
-        if singular:
-            p_hat[i] = _nearest_to_prior(p_hat[i], open_directions, prior)
+        p_hat[i] = _nearest_to_prior(p_hat[i], open_directions, prior)
     p_hat /= p_hat.sum(axis=1, keepdims=True)
-    if not singular:
-        return p_hat, np.asarray((unconstrained < 0).any(axis=1))
     # Other prevalences than `unconstrained` may explain the counts as well, within the simplex.
     return p_hat, np.asarray(np.abs((p_hat - unconstrained) @ rates.T).max(axis=1) > SINGULAR)
+
+
+@compiled
+def _invert_counts(
+    counts: Prevalences, inverse: NDArray[np.float64]
+) -> tuple[Prevalences, NDArray[np.bool_]]:
+    """p = M^-1 q of each row, and which of them have a negative share.
+
+    The others are on the simplex: the columns of M and q have sum one, hence so has p. Nothing is
+    nearer to q than M p = q, so that no search is needed for them.
+    """
+    n_samples, n_classes = counts.shape
+    p_hat, negative = np.empty((n_samples, n_classes)), np.zeros(n_samples, dtype=np.bool_)
+    for i in range(n_samples):
+        total = 0.0
+        for k in range(n_classes):
+            share = 0.0
+            for m in range(n_classes):
+                share += inverse[k, m] * counts[i, m]
+            p_hat[i, k] = share
+            total += share
+            negative[i] |= share < 0.0
+        for k in range(n_classes):
+            p_hat[i, k] /= total
+    return p_hat, negative
 
 
 def _nearest_of_sum_one(

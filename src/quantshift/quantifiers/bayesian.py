@@ -242,6 +242,7 @@ class PQ(AbstractCells):
     """
 
     assumption: ClassVar[str] = ASSUMPTION
+    interval_note: ClassVar[str] = "the interval is of the share among the items of the sample"
 
     edges_: tuple[Reals, ...]
 

@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from quantshift.compiled import compiled
-from quantshift.quantifiers.estimator import AbstractAggregative, Diagnostics, sample_means
+from quantshift.quantifiers.estimator import (
+    SAMPLE_ONLY,
+    AbstractAggregative,
+    Diagnostics,
+    sample_means,
+)
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.weights import Weights
 
@@ -22,6 +27,7 @@ class CC(AbstractAggregative):
     assumption: ClassVar[str] = "the classifier's errors cancel out in the sample"
     crisp: ClassVar[bool] = True
     adjusts: ClassVar[bool] = False
+    interval_note: ClassVar[str] = SAMPLE_ONLY
 
     def __init__(self, classifier: BaseEstimator | None = None) -> None:
         self.classifier = classifier
@@ -45,6 +51,7 @@ class PCC(AbstractAggregative):
 
     assumption: ClassVar[str] = "P(Y|X) is the same in the sample (pure covariate shift)"
     adjusts: ClassVar[bool] = False
+    interval_note: ClassVar[str] = SAMPLE_ONLY
 
     def __init__(self, classifier: BaseEstimator | None = None) -> None:
         self.classifier = classifier
@@ -73,9 +80,11 @@ def _hard_predictions(posteriors: Posteriors) -> NDArray[np.float64]:
     n_items, n_classes = posteriors.shape
     indicators = np.zeros((n_classes, n_items))
     for i in range(n_items):
-        winner = 0
+        winner, largest = 0, posteriors[i, 0]
         for k in range(1, n_classes):
-            if posteriors[i, k] > posteriors[i, winner]:
-                winner = k
+            # Without a jump, which the processor would guess wrong for every other item.
+            is_larger = posteriors[i, k] > largest
+            winner = k if is_larger else winner
+            largest = posteriors[i, k] if is_larger else largest
         indicators[winner, i] = 1.0
     return indicators

@@ -31,37 +31,3 @@ DIVERGENCES: Mapping[str, Divergence] = MappingProxyType(
     {"hellinger": hellinger, "topsoe": topsoe, "squared_euclidean": squared_euclidean}
 )
 """The divergences DyS knows by name. All are convex in p."""
-
-
-Terms = Callable[[Histograms, Histograms], tuple[Histograms, Histograms, Histograms]]
-
-LEAST = 1e-12
-"""Shares of a mixture below this are taken for it in derivatives, which are infinite at zero."""
-
-
-def hellinger_terms(p: Histograms, q: Histograms) -> tuple[Histograms, Histograms, Histograms]:
-    """Each bin's part of the squared Hellinger distance, up to a constant, and its derivatives."""
-    root = np.sqrt(q / np.maximum(p, LEAST))
-    return -np.sqrt(p * q), -root / 2, root / (4 * np.maximum(p, LEAST))
-
-
-def topsoe_terms(p: Histograms, q: Histograms) -> tuple[Histograms, Histograms, Histograms]:
-    """Each bin's part of the Topsoe divergence and its derivatives by p."""
-    middle, safe = (p + q) / 2, np.maximum(p, LEAST)
-    value = rel_entr(p, middle) + rel_entr(q, middle)
-    return value, np.log(2 * safe / (safe + q)), q / (safe * (safe + q))
-
-
-def squared_terms(p: Histograms, q: Histograms) -> tuple[Histograms, Histograms, Histograms]:
-    """Each bin's part of the squared Euclidean distance and its derivatives by p."""
-    return (p - q) ** 2, 2 * (p - q), np.full(p.shape, 2.0)
-
-
-TERMS: Mapping[str, Terms] = MappingProxyType(
-    {
-        "hellinger": hellinger_terms,
-        "topsoe": topsoe_terms,
-        "squared_euclidean": squared_terms,
-    }
-)
-"""The same divergences bin by bin, with first and second derivatives."""

@@ -56,8 +56,10 @@ NO_INTERVAL = (
 class EoQ(AbstractQuantifier):
     """Ensemble of Quantifiers: the mean of members trained at random prevalences.
 
-    quantifier: what the members are; default: SLD without calibration, which needs one fit of its
-        classifier.
+    quantifier: what the members are; default: SLD. Members are trained at extreme prevalences,
+        where posteriors are least calibrated: one that trusts them as they are, as SLD without
+        calibration does, errs with most members, and so does the mean.
+    calibration: of the default members, as in SLD.
     selection: whose estimates count. "average": all; "training-prevalence": the `keep` members
         whose training prevalence is nearest to the mean of all; "distribution": those whose
         training items have the histograms of posteriors nearest to the sample's (8 bins,
@@ -90,6 +92,7 @@ class EoQ(AbstractQuantifier):
         keep: int = 25,
         selection: str = "average",
         classifier: BaseEstimator | None = None,
+        calibration: str = AUTO,
         cv: int = 5,
         seed: int = 0,
     ) -> None:
@@ -98,6 +101,7 @@ class EoQ(AbstractQuantifier):
         self.keep = keep
         self.selection = selection
         self.classifier = classifier
+        self.calibration = calibration
         self.cv = cv
         self.seed = seed
 
@@ -107,7 +111,8 @@ class EoQ(AbstractQuantifier):
         return bool(self._member().takes_weights)
 
     def _member(self) -> Any:
-        chosen = SLD(calibration="none") if self.quantifier is None else clone(self.quantifier)
+        default = SLD(calibration=self.calibration)
+        chosen = default if self.quantifier is None else clone(self.quantifier)
         options = chosen.get_params(deep=False)
         if self.classifier is not None and options.get("classifier", 0) is None:
             chosen.set_params(classifier=self.classifier)
@@ -249,8 +254,9 @@ def random_draws(
     """Positions of the training items of each member, (n_members, n_items), at random prevalences.
 
     As many items as there are, `fewest` of every class at least (or as many as an equal division
-    gives), the rest uniform on the simplex. Items are drawn with replacement only of a class that
-    has too few. Classes are drawn in the order in which they occur, whatever they are called.
+    gives), the rest uniform on the simplex. If a class has too few items, all of them are taken and
+    the rest are drawn from them with replacement. Classes are drawn in the order in which they
+    occur, whatever they are called.
     """
     n_items = len(codes)
     least = min(fewest, n_items // n_classes)
@@ -265,7 +271,7 @@ def random_draws(
             [
                 own[rng.permutation(len(own))[:count]]
                 if count <= len(own)
-                else own[rng.integers(len(own), size=count)]
+                else np.append(own, own[rng.integers(len(own), size=count - len(own))])
                 for own, count in zip(members, counts, strict=True)
             ]
         )

@@ -60,6 +60,9 @@ POSTERIORS: frozenset[str] = frozenset({"posteriors"})
 CV, SEED = 5, 0
 """Folds of the out-of-fold posteriors, and their seed, of methods without such parameters."""
 
+SAMPLE_ONLY = "the interval shows the error of drawing the items, not the bias of the method"
+"""The `interval_note` of methods that keep their bias."""
+
 EMPTY = "the sample is empty: a prevalence needs at least one item"
 
 
@@ -130,6 +133,10 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
     positive_class: ClassVar[bool] = False
     """Of two classes the second is the positive one: exchanged, they get other estimates."""
 
+    trusts_posteriors: ClassVar[bool] = False
+    """Takes posteriors at their word: held-out items of a class do not teach it what it needs to be
+    right if they are wrong. Intervals then ask what other training items would show of its bias."""
+
     beyond_prior_shift: ClassVar[bool] = False
     """Adjusts for other shifts as well, so that a mixture of the training classes is not all."""
 
@@ -141,6 +148,9 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
 
     no_interval: ClassVar[str] = ""
     """Why the method's error cannot be told from replicates, and what to use instead, if so."""
+
+    interval_note: ClassVar[str] = ""
+    """What the interval is about, where it is not the prevalence if the assumption holds."""
 
     classes_: NDArray[Any]
     prior_: Prevalences
@@ -452,8 +462,19 @@ class AbstractClassifying(AbstractQuantifier):
             (n_samples, size), padded with -1, or a list of index arrays.
         weights: of the items, shape (..., n_items).
         """
+        if samples is None and weights is None and getattr(posteriors, "ndim", 0) == 2:
+            return self._aggregate_one(posteriors)
         pool, blocks, shape = self._pool(posteriors, samples, weights)
         return self._solved(pool, blocks)[0].reshape(*shape, -1)
+
+    def _aggregate_one(self, posteriors: ArrayLike) -> Prevalences:
+        """The same for one sample, without what many need and one would wait for."""
+        self._check_fitted()
+        p = check_posteriors(posteriors, len(self.classes_))
+        ((_, index),) = consecutive_blocks(1, len(p))
+        direct = isinstance(self, AbstractAggregative)
+        seen = self._represent(p) if direct else self._represent_items(Items(p))
+        return np.asarray(self._solve(seen, index)[0][0].astype(np.float64))
 
     def estimate_posteriors(
         self,

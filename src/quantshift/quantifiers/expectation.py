@@ -32,6 +32,7 @@ from sklearn.utils.validation import check_is_fitted
 from quantshift import prevalence
 from quantshift.classify.calibration import AUTO, CALIBRATIONS, Calibrator
 from quantshift.classify.folds import stratified_folds
+from quantshift.compiled import compiled
 from quantshift.errors import UserError, unknown_name
 from quantshift.quantifiers.dirichlet import maximise_posteriors
 from quantshift.quantifiers.estimator import AbstractAggregative, Diagnostics
@@ -94,6 +95,8 @@ class AbstractLikelihood(AbstractAggregative):
 
     def _ratios(self, calibrated: Posteriors) -> NDArray[np.float64]:
         """Likelihoods of the items under each class, up to a factor, (n_classes, n_items)."""
+        if len(self.prior_) > 2:
+            return _ratios(np.ascontiguousarray(calibrated), self.prior_)
         ratios = calibrated / self.prior_
         # Only the proportions between the classes of an item matter.
         return np.ascontiguousarray((ratios / ratios.sum(axis=1, keepdims=True)).T)
@@ -230,3 +233,18 @@ class SLD(AbstractLikelihood):
             max_iter=self.max_iter,
             weights=weights,
         )
+
+
+@compiled
+def _ratios(calibrated: Posteriors, prior: Prevalences) -> NDArray[np.float64]:
+    """Posteriors over the prior, scaled to a sum of one, (n_classes, n_items)."""
+    n_items, n_classes = calibrated.shape
+    ratios = np.empty((n_classes, n_items))
+    for i in range(n_items):
+        total = 0.0
+        for k in range(n_classes):
+            ratios[k, i] = calibrated[i, k] / prior[k]
+            total += ratios[k, i]
+        for k in range(n_classes):
+            ratios[k, i] /= total
+    return ratios

@@ -31,7 +31,7 @@ from quantshift.quantifiers.estimator import (
     sample_means,
 )
 from quantshift.quantifiers.one_against_rest import normalised_shares
-from quantshift.quantifiers.quadratic import minimise_on_simplex
+from quantshift.quantifiers.quadratic import minimise_on_simplex, row_products
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.weights import Weights
 
@@ -70,10 +70,8 @@ class Friedman(AbstractWithoutOptions):
     ) -> tuple[Prevalences, Diagnostics]:
         rates = self.rates_
         counts = sample_means(representation, index, weights)
-        # Row by row: a product of matrices may round by how many samples there are.
-        linear = (counts[:, :, np.newaxis] * rates).sum(axis=1)
-        p_hat = minimise_on_simplex(self.gram_, linear, self.prior_)
-        left = counts - (p_hat[:, np.newaxis] * rates).sum(axis=2)
+        p_hat = minimise_on_simplex(self.gram_, row_products(counts, rates), self.prior_)
+        left = counts - row_products(p_hat, rates.T)
         return p_hat, {
             "residual": np.sqrt((left**2).sum(axis=1)),
             "fallback": repeated(self.is_open_, len(index)),
@@ -90,6 +88,7 @@ class DeBias(AbstractWithoutOptions):
     assumption: ClassVar[str] = (
         "P(X|Y) is the same in the sample (prior shift), posteriors calibrated"
     )
+    trusts_posteriors: ClassVar[bool] = True
     diagnostics: ClassVar[Mapping[str, str]] = ADJUSTED
 
     centre_: Reals

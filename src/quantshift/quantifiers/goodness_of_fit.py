@@ -8,6 +8,15 @@ of the family: prior, mixed and local alike.
 That none does is no proof: enough clusters imitate a change of P(X) that leaves P(Y|X) alone. The
 family of prior shift, where clusters change with the classes only, imitates less and is refuted
 more often, also where subgroups have moved and nothing else.
+
+A significant difference need not be a large one. After an extreme change of prevalence few training
+items stand for the whole sample, the fitted prevalence has an error of its own, and a difference
+remains that is small beside the one which the model does explain. The explained share compares the
+two: the sample is told from the training items as they are with an AUC of A, from the weighted
+ones with a, and 1 - (a - .5) / (A - .5) is explained. Of natural changes prior shift rarely
+explains half, of changes of prevalence nearly always. A refutation by less than five standard
+errors of prior shift that explains half or more (`in_doubt`) says that the estimate may be off, and
+does not say that another assumption is better.
 """
 
 from dataclasses import dataclass
@@ -16,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quantshift.classify.clusters import Clusters
-from quantshift.classify.separation import Reference, Separation
+from quantshift.classify.separation import Reference
 from quantshift.errors import unknown_name
 from quantshift.quantifiers.estimator import Diagnostics
 from quantshift.quantifiers.shift_models import MODELS, nowhere
@@ -29,10 +38,45 @@ LEAST_Z, LEAST_AUC = 3.0, 0.52
 """A sample refutes the model if it is told from it with more than these: significantly, and by a
 difference that matters."""
 
+MOST_EXPLAINED, CERTAIN_Z = 0.5, 5.0
+"""A refuted model of prior shift is only in doubt if it explains this share of the difference or
+more, and the test has at most so many standard errors."""
+
 FAMILIES = ("subclasses", "prior")
 
 LEAST_WEIGHT = 1e-6
 """Of a training item, where the mean is 1."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How well a model of a family explains a sample.
+
+    auc, z: how well the sample is told from the training items that are weighted as the model says.
+    auc_before: from the training items as they are.
+    """
+
+    family: str
+    auc: float
+    z: float
+    auc_before: float
+
+    @property
+    def explained(self) -> float:
+        """The share of the difference to the training items that the model explains, 0 to 1."""
+        before = self.auc_before - 0.5
+        return float(np.clip(1 - (self.auc - 0.5) / before, 0.0, 1.0)) if before > 0 else 0.0
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the sample refutes the model."""
+        return self.auc > LEAST_AUC and self.z > LEAST_Z
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether the model is refuted, but explains so much that none may be better."""
+        mostly_explained = self.family == "prior" and self.explained >= MOST_EXPLAINED
+        return self.refuted and mostly_explained and self.z <= CERTAIN_Z
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,14 +112,13 @@ class ModelledTraining:
         weights = np.maximum(ratio[self.clusters, self.codes], LEAST_WEIGHT)
         return weights if self.weights is None else weights * self.weights
 
-    def separation(self, f: Reals, sample: Reals, weights: Weights | None = None) -> Separation:
-        """How well the sample, placed by the reference, is told from the model of it."""
-        return self.reference.separation(sample, weights=self.as_modelled(f), other_weights=weights)
-
-
-def refutes(separation: Separation) -> bool:
-    """Whether the model is refuted."""
-    return separation.z > LEAST_Z and separation.auc > LEAST_AUC
+    def compared(self, sample: Reals, f: Reals, family: str, weights: Weights | None = None) -> Fit:
+        """The sample, placed by the reference, beside the model of it with subclass shares f."""
+        apart, before = (
+            self.reference.separation(sample, weights=own, other_weights=weights)
+            for own in (self.as_modelled(f), self.weights)
+        )
+        return Fit(family, apart.auc, apart.z, before.auc)
 
 
 def modelled_shares(diagnostics: Diagnostics, family: str) -> Reals:

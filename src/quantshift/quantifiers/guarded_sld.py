@@ -8,8 +8,12 @@ from the training items weighted as SubclassSLD's model says (`goodness_of_fit`)
 refuted.
 
               tested                             not refuted    refuted
-    columns   prior shift                        SubclassSLD    PCC
+    columns   prior shift                        SubclassSLD    PCC, or SubclassSLD if in doubt
     signal    shifts of classes and subgroups    SubclassSLD    PCC + lambda (SubclassSLD - PCC)
+
+In doubt: after an extreme change of prevalence a small difference remains although the model is
+right. If the model of columns is refuted by less than five standard errors and explains half of the
+difference to the training items or more, its number stays, and only the interval gives way.
 
 lambda is the change of prevalence that SubclassSLD finds (half the sum of the absolute differences
 to the training prevalence) divided by .1, at most 1. Where texts of an unseen kind have come in,
@@ -42,7 +46,7 @@ from sklearn.utils.validation import check_is_fitted
 from quantshift.classify.classifier import cross_fit, predict_posteriors
 from quantshift.classify.clusters import Clusters, feature_matrix
 from quantshift.classify.folds import folds_of
-from quantshift.classify.separation import NOT_TOLD_APART, WIDE, Reference, Separation
+from quantshift.classify.separation import NOT_TOLD_APART, WIDE, Reference
 from quantshift.errors import UserError, unknown_name
 from quantshift.quantifiers.estimator import (
     AbstractQuantifier,
@@ -51,7 +55,7 @@ from quantshift.quantifiers.estimator import (
     sample_means,
 )
 from quantshift.quantifiers.expectation import SLD
-from quantshift.quantifiers.goodness_of_fit import ModelledTraining, modelled_shares, refutes
+from quantshift.quantifiers.goodness_of_fit import Fit, ModelledTraining, modelled_shares
 from quantshift.quantifiers.items import Items, effective_size
 from quantshift.quantifiers.subclass_sld import Division, SubclassSLD
 from quantshift.quantifiers.subclass_sld import Represented as SubclassItems
@@ -171,11 +175,13 @@ class GuardedSLD(AbstractQuantifier):
         regression and histogram boosting; with more than 300 sparse features logistic regression.
     cv, seed: folds of the out-of-fold posteriors, and their seed.
 
-    Diagnostics beside `refuted`, `auc` and `z` of the test, (..., n_classes) each: `prior`,
-    SubclassSLD's estimate; `covariate`, PCC's; `low` and `high`, the limits of the hull; and what
-    it spans, `allowed` (..., n_assumptions, n_classes): the training prevalence, PCC by each
-    classifier, SLD by each. `members` (..., n_members, n_classes) is PCC by each model of the
-    better classifier, which has not seen one fold: how much PCC depends on the training items.
+    Diagnostics beside `refuted`, `auc`, `z`, `explained` (the share of the difference to the
+    training items) and `in_doubt` of the test, (..., n_classes) each: `prior`, SubclassSLD's
+    estimate;
+    `covariate`, PCC's; `low` and `high`, the limits of the hull; and what it spans, `allowed`
+    (..., n_assumptions, n_classes): the training prevalence, PCC by each classifier, SLD by each.
+    `members` (..., n_members, n_classes) is PCC by each model of the better classifier, which has
+    not seen one fold: how much PCC depends on the training items.
     """
 
     assumption: ClassVar[str] = (
@@ -183,7 +189,13 @@ class GuardedSLD(AbstractQuantifier):
     )
     sees: ClassVar[frozenset[str]] = frozenset({"features"})
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
-        {"refuted": "bool", "auc": "float", "z": "float"}
+        {
+            "refuted": "bool",
+            "auc": "float",
+            "z": "float",
+            "explained": "float",
+            "in_doubt": "bool",
+        }
     )
     beyond_prior_shift: ClassVar[bool] = True
     no_interval: ClassVar[str] = (
@@ -312,7 +324,8 @@ class GuardedSLD(AbstractQuantifier):
             self._test(representation, f, rows, weights)
             for f, rows in zip(shares, index, strict=True)
         ]
-        refuted = np.array([refutes(test) for test in tests])
+        refuted = np.array([test.refuted for test in tests])
+        in_doubt = np.array([test.in_doubt for test in tests])
         covariate = pcc[best]
         if self.assume == "prior":
             p_hat = prior
@@ -323,13 +336,15 @@ class GuardedSLD(AbstractQuantifier):
             if self.mode_ == "signal":
                 moved = np.abs(prior - self.prior_).sum(axis=1, keepdims=True) / 2
                 instead = covariate + np.minimum(moved / MOVED, 1.0) * (prior - covariate)
-            p_hat = np.where(refuted[:, np.newaxis], instead, prior)
+            p_hat = np.where((refuted & ~in_doubt)[:, np.newaxis], instead, prior)
         allowed = np.stack([np.broadcast_to(self.prior_, prior.shape), *pcc, *sld], axis=1)
         low, high = hull(allowed, covariate, _sizes(index, weights))
         return p_hat / p_hat.sum(axis=1, keepdims=True), {
             "refuted": refuted,
             "auc": np.array([test.auc for test in tests]),
             "z": np.array([test.z for test in tests]),
+            "explained": np.array([test.explained for test in tests]),
+            "in_doubt": in_doubt,
             "prior": prior,
             "covariate": covariate,
             "allowed": allowed,
@@ -340,11 +355,11 @@ class GuardedSLD(AbstractQuantifier):
 
     def _test(
         self, seen: Represented, shares: Reals, rows: Indices, weights: Weights | None
-    ) -> Separation:
-        own = None if weights is None else weights[rows]
+    ) -> Fit:
+        own, family = None if weights is None else weights[rows], FAMILY[self.mode_]
         if self.assume != "auto":
-            return NOT_TOLD_APART
-        return self.training_.separation(shares, seen.position[rows], own)
+            return Fit(family, NOT_TOLD_APART.auc, NOT_TOLD_APART.z, NOT_TOLD_APART.auc)
+        return self.training_.compared(seen.position[rows], shares, family, own)
 
 
 def hull(allowed: Reals, centre: Prevalences, size: Reals) -> tuple[Reals, Reals]:

@@ -23,9 +23,10 @@ from sklearn.base import BaseEstimator
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.prevalence import of_positive
 from quantshift.quantifiers.adjusted import SINGULAR
-from quantshift.quantifiers.divergences import DIVERGENCES, Divergence, hellinger_terms
+from quantshift.quantifiers.divergences import DIVERGENCES, Divergence
 from quantshift.quantifiers.estimator import AbstractAggregative, AbstractQuantifier, Diagnostics
 from quantshift.quantifiers.hdx import MOST_BINS, feature_numbers
+from quantshift.quantifiers.histogram_newton import MEAN_ROOT, nearest_histograms
 from quantshift.quantifiers.items import Items
 from quantshift.quantifiers.matching import (
     DIAGNOSTICS,
@@ -38,14 +39,10 @@ from quantshift.quantifiers.matching import (
     or_prior,
     sample_histograms,
 )
-from quantshift.quantifiers.mixtures import minimise_convex
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.weights import Weights
 
 Reals = NDArray[np.float64]
-
-LEAST = 1e-12
-"""Squared distances below this have the tangent of this one."""
 
 
 class DMy(AbstractAggregative):
@@ -207,7 +204,15 @@ def nearest_mixtures(
     if not roots:
         p_hat, distances = match_many(samples, classes, divergence, measure, prior)
         return p_hat, np.asarray(distances.mean(axis=1))
-    p_hat = _least_mean_root(samples, classes, prior)
+    n_classes, n_channels = classes.shape[:2]
+    p_hat = nearest_histograms(
+        np.ascontiguousarray(samples.reshape(len(samples), -1)),
+        np.ascontiguousarray(classes.reshape(n_classes, -1)),
+        np.zeros(n_classes),
+        prior,
+        n_channels,
+        MEAN_ROOT,
+    )
     distances = measure(np.tensordot(p_hat, classes, axes=1), samples)
     if np.linalg.svd(classes.reshape(len(classes), -1), compute_uv=False)[-1] < SINGULAR:
         p_hat = np.full_like(p_hat, np.nan)
@@ -217,30 +222,3 @@ def nearest_mixtures(
 def _root_distance(p: Reals, q: Reals) -> Reals:
     """The Hellinger distance of measures whose sums need not be equal."""
     return np.asarray(np.sqrt(((np.sqrt(p) - np.sqrt(q)) ** 2).sum(axis=-1) / 2))
-
-
-def _least_mean_root(samples: Reals, classes: Reals, start: Prevalences) -> Prevalences:
-    """The prevalences with the least mean Hellinger distance over the channels."""
-    n_classes, n_channels, n_bins = classes.shape
-    flat = classes.reshape(n_classes, -1)
-
-    def terms(p: Prevalences, rows: Any) -> tuple[Reals, Reals, Reals]:
-        target = samples[rows].reshape(len(p), -1)
-        mixture = p @ flat
-        value, first, second = hellinger_terms(mixture, target)
-        value = value + (mixture + target) / 2
-        by_channel = value.reshape(len(p), n_channels, n_bins).sum(axis=-1)
-        return np.maximum(by_channel, 0.0), first + 0.5, second
-
-    def objective(p: Prevalences, rows: Any) -> Reals:
-        return np.asarray(np.sqrt(terms(p, rows)[0]).mean(axis=-1))
-
-    def derivatives(p: Prevalences, rows: Any) -> tuple[Reals, Reals]:
-        squares, first, second = terms(p, rows)
-        slope = np.repeat(
-            1 / (2 * n_channels * np.sqrt(np.maximum(squares, LEAST))), n_bins, axis=1
-        )
-        first, second = first * slope, second * slope
-        return first @ flat.T, (second[:, np.newaxis] * flat) @ flat.T
-
-    return minimise_convex(objective, derivatives, start, len(samples))

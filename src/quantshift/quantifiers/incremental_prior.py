@@ -12,6 +12,7 @@ Reference: Y. Zhang, G. Batista and S. Kanhere, "Label shift estimation with inc
 update", SDM 2025.
 """
 
+import math
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from quantshift.compiled import compiled
 from quantshift.quantifiers.counting import hard_predictions
 from quantshift.quantifiers.estimator import AbstractWithoutOptions, Diagnostics, class_means
+from quantshift.quantifiers.thresholds import select
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.weights import Weights
 
@@ -40,6 +42,7 @@ class LEIP(AbstractWithoutOptions):
     assumption: ClassVar[str] = (
         "P(X|Y) is the same in the sample (prior shift), sure predictions are right"
     )
+    trusts_posteriors: ClassVar[bool] = True
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType({"counted": "float"})
 
     retained_: float
@@ -68,48 +71,106 @@ def _labelled(
     n_samples, size = index.shape
     n_classes = len(prior)
     p_hat, counted = np.zeros((n_samples, n_classes)), np.zeros(n_samples)
-    confidence, w = np.empty(size), np.ones(size)
+    doubt, w = np.empty(size), np.ones(size)
     counts, gained, ratio = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
+    order = np.empty(size, dtype=np.int64)
     for i in range(n_samples):
+        items = index[i]
         total = 0.0
         for j in range(size):
-            confidence[j] = -pool[index[i, j]].max()
+            sure = pool[items[j], 0]
+            for k in range(1, n_classes):
+                sure = max(sure, pool[items[j], k])
+            doubt[j] = -sure
             if weights is not None:
-                w[j] = weights[index[i, j]]
+                w[j] = weights[items[j]]
             total += w[j]
-        order = np.argsort(confidence)
         counts[:] = 0.0
         ratio[:] = 1.0
-        done, start = 0.0, 0
+        done, needed = 0.0, (retained - ROUNDING) * total
+        # Those at or above the quantile of the confidence are counted as predicted.
+        n_sure = _in_order(doubt, w, needed, weights is not None, order)
+        for place in range(n_sure):
+            j = order[place]
+            if w[j] > 0.0:
+                counts[_likeliest(pool, items[j], ratio)] += w[j]
+        if n_sure > 0:
+            for k in range(n_classes):
+                done += counts[k]
+            counted[i] = done / total
+            if done > 0.0:
+                _set_ratio(counts, done, prior, ratio)
+        start = n_sure
         while start < size:
             end = start
             gained[:] = 0.0
-            # Those at or above the quantile of the confidence are counted as predicted.
-            sure = done < (retained - ROUNDING) * total
-            while end < size and confidence[order[end]] == confidence[order[start]]:
+            while end < size and doubt[order[end]] == doubt[order[start]]:
                 j = order[end]
                 if w[j] > 0.0:
-                    gained[_likeliest(pool[index[i, j]], ratio)] += w[j]
+                    gained[_likeliest(pool, items[j], ratio)] += w[j]
                 end += 1
             for k in range(n_classes):
                 counts[k] += gained[k]
                 done += gained[k]
-            if sure:
-                counted[i] = done / total
-            if not done < (retained - ROUNDING) * total and done > 0.0:
-                for k in range(n_classes):
-                    ratio[k] = max(counts[k] / done, ROUNDING) / prior[k]
+            if done > 0.0:
+                _set_ratio(counts, done, prior, ratio)
             start = end
+        one = 1.0 / total
         for j in range(size):
-            p_hat[i, _likeliest(pool[index[i, j]], ratio)] += w[j] / total
+            share = one if weights is None else w[j] / total
+            p_hat[i, _likeliest(pool, items[j], ratio)] += share
     return p_hat, counted
 
 
 @compiled
-def _likeliest(posterior: Reals, ratio: Reals) -> int:
+def _in_order(
+    doubt: Reals, w: Reals, needed: float, weighted: bool, order: NDArray[np.int64]
+) -> int:
+    """Set an order of the items: those to be counted as predicted, then others by rising doubt.
+
+    Returns how many are counted: the fewest whose weight is at least `needed`, and all that are as
+    sure as the last of them.
+    """
+    size = len(doubt)
+    if weighted:
+        order[:] = np.argsort(doubt)
+        done, n_sure = 0.0, 0
+        while n_sure < size and (
+            done < needed or (n_sure > 0 and doubt[order[n_sure]] == doubt[order[n_sure - 1]])
+        ):
+            done += w[order[n_sure]]
+            n_sure += 1
+        return n_sure
+    n_needed = min(max(math.ceil(needed), 0), size)
+    limit = select(doubt.copy(), n_needed - 1) if n_needed else -np.inf
+    n_sure, end = 0, size
+    for j in range(size):
+        if doubt[j] <= limit:
+            order[n_sure] = j
+            n_sure += 1
+        else:
+            end -= 1
+            order[end] = j
+    rest = order[n_sure:].copy()
+    by_doubt = np.argsort(doubt[rest])
+    for place in range(len(rest)):
+        order[n_sure + place] = rest[by_doubt[place]]
+    return n_sure
+
+
+@compiled
+def _set_ratio(counts: Reals, done: float, prior: Reals, ratio: Reals) -> None:
+    """Set the shares counted so far, over the training prevalence."""
+    for k in range(len(ratio)):
+        ratio[k] = max(counts[k] / done, ROUNDING) / prior[k]
+
+
+@compiled
+def _likeliest(pool: Reals, item: int, ratio: Reals) -> int:
     """The class with the largest corrected posterior, the first of equals."""
-    best, most = 0, posterior[0] * ratio[0]
+    best, most = 0, pool[item, 0] * ratio[0]
     for k in range(1, len(ratio)):
-        if posterior[k] * ratio[k] > most:
-            best, most = k, posterior[k] * ratio[k]
+        corrected = pool[item, k] * ratio[k]
+        if corrected > most:
+            best, most = k, corrected
     return best

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from quantshift.classify.scores import matched_columns
-from quantshift.quantifiers.estimator import AbstractAggregative, Diagnostics
+from quantshift.quantifiers.estimator import SAMPLE_ONLY, AbstractAggregative, Diagnostics
 from quantshift.quantifiers.one_against_rest import normalised_shares
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.weights import Weights
@@ -36,6 +36,7 @@ class CDE(AbstractAggregative):
         "P(X|Y) is the same in the sample (prior shift), posteriors calibrated, errors cancel out"
     )
     adjusts: ClassVar[bool] = False
+    interval_note: ClassVar[str] = SAMPLE_ONLY
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType({"converged": "bool"})
 
     def __init__(self, classifier: BaseEstimator | None = None, *, max_iter: int = 100) -> None:

@@ -5,7 +5,7 @@ a Gaussian of bandwidth h. Three notions of nearness give three methods:
 
     KDEyML  the sample is likeliest (Kullback-Leibler divergence): concave, by `solvers`
     KDEyCS  Cauchy-Schwarz divergence to the sample's own density: quadratic, by `quadratic`
-    KDEyHD  Hellinger distance to the sample's own density: convex, by `mixtures`
+    KDEyHD  Hellinger distance to the sample's own density: convex, by `histogram_newton`
 
 With two classes the points lie on a line, and with K in a plane of K - 1 dimensions: what the
 Gaussian does across is common to all densities and cancels.
@@ -15,29 +15,33 @@ quantification", Machine Learning 114 (2025).
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import helmert
-from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 
 from quantshift.errors import UserError, unknown_name
 from quantshift.quantifiers.class_kernels import (
-    BLOCK_PAIRS,
     HIGHEST,
     MATCHING_DIAGNOSTICS,
     AbstractReweighted,
     ClassPoints,
     mean_gaussians,
 )
-from quantshift.quantifiers.divergences import LEAST
 from quantshift.quantifiers.estimator import AbstractAggregative, Diagnostics, sample_means
-from quantshift.quantifiers.mixtures import minimise_convex
+from quantshift.quantifiers.gaussian_sums import (
+    neighbours,
+    sample_gaussians,
+    sums_of_gaussians,
+)
+from quantshift.quantifiers.histogram_newton import nearest_histograms
 from quantshift.quantifiers.quadratic import is_flat, minimise_on_simplex
 from quantshift.quantifiers.solvers import maximise_mixtures
+from quantshift.quantifiers.unimodal import HELLINGER
 from quantshift.seeding import generator
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.weights import Weights
@@ -195,7 +199,11 @@ class KDEyCS(AbstractReweighted, AbstractAggregative):
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
         _checked(self.bandwidth)
-        self.known_ = ClassPoints.of(posteriors, codes, len(self.classes_), weights)
+        known = ClassPoints.of(posteriors, codes, len(self.classes_), weights)
+        order = np.concatenate(
+            [part.start + neighbours(known.points[part]) for part in known.parts()]
+        )
+        self.known_ = replace(known, points=known.points[order], weights=known.weights[order])
         self.overlaps_ = self.known_.pair_means(self._overlap)
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
@@ -212,8 +220,13 @@ class KDEyCS(AbstractReweighted, AbstractAggregative):
         }
 
     def _overlap(self, points: Reals) -> Reals:
-        precision = np.full(len(self.known_), 1 / (2 * self.bandwidth**2))
-        return mean_gaussians(self.known_, points, precision)
+        return sums_of_gaussians(
+            np.ascontiguousarray(self.known_.points.T),
+            self.known_.ends,
+            self.known_.weights,
+            np.ascontiguousarray(points),
+            1 / (2 * self.bandwidth**2),
+        )
 
 
 class KDEyHD(AbstractReweighted, AbstractAggregative):
@@ -289,26 +302,14 @@ class KDEyHD(AbstractReweighted, AbstractAggregative):
         self, representation: NDArray[Any], index: Indices, weights: Weights | None
     ) -> Reals:
         """The density of each sample at the reference points, times their cells."""
-        items, place = np.unique(index, return_inverse=True)
-        heft = np.ones(index.shape) if weights is None else weights[index]
-        heft = heft / heft.sum(axis=1, keepdims=True)
-        ends = np.arange(len(index) + 1) * index.shape[1]
-        shares = csr_array((heft.ravel(), place.ravel(), ends), (len(index), len(items)))
-        # Both are rescaled so that a product gives the exponents -|x - r|^2 / (2 h^2).
-        points = representation[:, items].T / self.bandwidth
-        reference = self.reference_ / self.bandwidth
-        left = np.column_stack([points, -(points * points).sum(axis=1) / 2, np.ones(len(items))])
-        right = np.vstack(
-            [reference.T, np.ones(len(reference)), -(reference * reference).sum(axis=1) / 2]
+        densities = sample_gaussians(
+            representation,
+            np.ascontiguousarray(index),
+            weights,
+            np.ascontiguousarray(self.reference_),
+            self.bandwidth**-2,
         )
-        found = np.empty((len(index), len(reference)))
-        at_once = max(1, BLOCK_PAIRS // len(items))
-        for start in range(0, len(reference), at_once):
-            block = slice(start, start + at_once)
-            exponents = left @ right[:, block]
-            np.minimum(exponents, 0.0, out=exponents)
-            found[:, block] = shares @ np.exp(exponents, out=exponents)
-        return found * self.cells_
+        return np.asarray(densities * self.cells_)
 
 
 def most_alike(
@@ -340,22 +341,11 @@ def nearest_mixture(
 
     samples: masses in cells, (n_samples, n_cells); classes: (n_classes, n_cells).
     """
-    n_classes, mass, roots = len(classes), classes.sum(axis=1), np.sqrt(samples)
-    one, other = np.triu_indices(n_classes)
-    products = (classes[one] * classes[other]).T
-
-    def objective(p: Prevalences, rows: Any) -> Reals:
-        return np.asarray(p @ mass - 2 * (np.sqrt(p @ classes) * roots[rows]).sum(axis=-1))
-
-    def derivatives(p: Prevalences, rows: Any) -> tuple[Reals, Reals]:
-        mixture = np.maximum(p @ classes, LEAST)
-        ratio = roots[rows] / np.sqrt(mixture)
-        curvature = np.empty((len(p), n_classes, n_classes))
-        curvature[:, one, other] = curvature[:, other, one] = ratio / (2 * mixture) @ products
-        return mass - ratio @ classes.T, curvature
-
-    p_hat = minimise_convex(objective, derivatives, start, len(samples))
-    squares = objective(p_hat, slice(None)) + samples.sum(axis=1)
+    mass = classes.sum(axis=1)
+    masses, known = np.ascontiguousarray(samples), np.ascontiguousarray(classes)
+    p_hat = nearest_histograms(masses, known, mass / 2, start, 1, HELLINGER)
+    alike = np.sqrt((p_hat @ classes) * samples).sum(axis=1)
+    squares = p_hat @ mass - 2 * alike + samples.sum(axis=1)
     return p_hat, np.sqrt(np.clip(squares / 2, 0.0, 1.0))
 
 

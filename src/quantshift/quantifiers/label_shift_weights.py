@@ -40,6 +40,7 @@ from quantshift.quantifiers.estimator import (
     class_means,
     sample_means,
 )
+from quantshift.quantifiers.quadratic import row_products
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.weights import Weights, total_of
 
@@ -67,6 +68,7 @@ class AbstractLabelShiftWeights(AbstractWithoutOptions):
     )
 
     joint_: Reals
+    is_open_: bool
 
     def importance_weights(
         self, X: Any, samples: Samples | None = None, *, weights: ArrayLike | None = None
@@ -92,14 +94,14 @@ class AbstractLabelShiftWeights(AbstractWithoutOptions):
     ) -> None:
         """Shares of held-out items by predicted class and class."""
         self.joint_ = class_means(self._predictions(posteriors).T, codes, weights) * self.prior_
+        self.is_open_ = bool(np.linalg.svd(self.joint_, compute_uv=False)[-1] < OPEN)
 
     def _nearest(self, counts: Prevalences) -> Reals:
         """The w >= 0 with the smallest |C w - count|, for each row of counts."""
         gram = self.joint_.T @ self.joint_
         # Where C leaves directions open, a ridge chooses the weights nearest to 1 among them.
-        singular = np.linalg.svd(self.joint_, compute_uv=False)[-1] < OPEN
-        ridge = NEARNESS * gram.diagonal().max() if singular else 0.0
-        return _bbse(gram + ridge * np.eye(len(gram)), _pulls(self.joint_, counts) + ridge)
+        ridge = NEARNESS * gram.diagonal().max() if self.is_open_ else 0.0
+        return _bbse(gram + ridge * np.eye(len(gram)), row_products(counts, self.joint_) + ridge)
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         return self._predictions(posteriors)
@@ -115,10 +117,9 @@ class AbstractLabelShiftWeights(AbstractWithoutOptions):
         p_hat = np.where(
             nothing[:, np.newaxis], self.prior_, shares / np.where(total > 0, total, 1)
         )
-        singular = np.linalg.svd(self.joint_, compute_uv=False)[-1] < OPEN
         return p_hat, {
-            "residual": np.linalg.norm(_pulls(self.joint_.T, w) - counts, axis=1),
-            "fallback": nothing | singular,
+            "residual": np.linalg.norm(row_products(w, self.joint_.T) - counts, axis=1),
+            "fallback": nothing | self.is_open_,
         }
 
 
@@ -207,12 +208,7 @@ class RLLS(AbstractLabelShiftWeights):
         above = counts - self.joint_.sum(axis=1)
         squares = np.asarray((above**2).sum(axis=1))
         gram = self.joint_.T @ self.joint_
-        return _rlls(gram, _pulls(self.joint_, above), squares, self.rho_)
-
-
-def _pulls(joint: Reals, rows: Reals) -> Reals:
-    """rows @ joint, each row by itself: a product of matrices may round by how many there are."""
-    return np.asarray((rows[:, :, np.newaxis] * joint).sum(axis=1))
+        return _rlls(gram, row_products(above, self.joint_), squares, self.rho_)
 
 
 @compiled

@@ -22,10 +22,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from quantshift.classify.scores import matched_columns
+from quantshift.compiled import compiled
 from quantshift.errors import UserError, unknown_name
 from quantshift.prevalence import of_positive
 from quantshift.quantifiers.adjusted import DIAGNOSTICS as ADJUSTED
-from quantshift.quantifiers.adjusted import SINGULAR, adjust, adjust_binary
+from quantshift.quantifiers.adjusted import SINGULAR, adjust, adjust_binary, adjust_counts
 from quantshift.quantifiers.divergences import (
     DIVERGENCES,
     Divergence,
@@ -42,6 +43,7 @@ from quantshift.quantifiers.estimator import (
     sample_means,
 )
 from quantshift.quantifiers.mixtures import match_all
+from quantshift.quantifiers.samples import means_by_plan, pairwise_plan
 from quantshift.quantifiers.unimodal import (
     HELLINGER,
     MOST_BINS,
@@ -215,21 +217,39 @@ class SMM(AbstractWithoutOptions):
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
-        means = sample_means(representation, index, weights)
         if len(self.classes_) > 2:
-            return adjust(means, self.means_, self.prior_)
+            return adjust(sample_means(representation, index, weights), self.means_, self.prior_)
         of_second, of_first = self.means_[0].tolist()
         separation = of_second - of_first
         degenerate = abs(separation) < SINGULAR
         if degenerate:
+            means = sample_means(representation, index, weights)
             p_hat, clipped = of_positive(means[:, 0]), np.zeros(len(index), dtype=bool)
+        elif weights is None:
+            plan = pairwise_plan(index.shape[1])
+            index = np.ascontiguousarray(index)
+            p_hat, clipped = _matched_means(representation, index, plan, of_second, of_first)
         else:
+            means = sample_means(representation, index, weights)
             p_hat, clipped = adjust_binary(means[:, 0], of_second, of_first)
         return p_hat, {
             "clipped": clipped,
             "separation": repeated(separation, len(index)),
             "fallback": repeated(degenerate, len(index)),
         }
+
+
+@compiled
+def _matched_means(
+    row: NDArray[np.float64],
+    index: Indices,
+    plan: NDArray[np.int64],
+    of_second: float,
+    of_first: float,
+) -> tuple[Prevalences, NDArray[np.bool_]]:
+    """Prevalences of two classes by one call, which takes most of the time of one sample."""
+    means = means_by_plan(row, index, plan)
+    return adjust_counts(means.ravel(), of_second, of_first)
 
 
 def _mean(values: NDArray[np.float64], own: NDArray[np.bool_], weights: Weights | None) -> float:
@@ -280,22 +300,26 @@ def sample_histograms(
     bins: NDArray[Any], index: Indices, n_bins: int, weights: Weights | None = None
 ) -> NDArray[np.float64]:
     """Histogram of each sample, shape (n_samples, n_matched, n_bins)."""
+    w = None if weights is None else np.ascontiguousarray(weights)
+    counts = _counts(np.ascontiguousarray(bins), np.ascontiguousarray(index), n_bins, w)
+    total = index.shape[1] if w is None else w[index].sum(axis=1)[:, np.newaxis, np.newaxis]
+    return np.asarray(counts / total)
+
+
+@compiled
+def _counts(
+    bins: NDArray[Any], index: Indices, n_bins: int, weights: Weights | None
+) -> NDArray[np.float64]:
+    """Number of the items of each sample in each bin, or their weight."""
     n_samples, size = index.shape
-    offsets = np.arange(0, n_samples * n_bins, n_bins)[:, np.newaxis]
-    w = None if weights is None else weights[index]
-    total = size if w is None else w.sum(axis=1, keepdims=True)
-    return np.stack(
-        [
-            np.bincount(
-                (row[index] + offsets).ravel(),
-                None if w is None else w.ravel(),
-                minlength=n_samples * n_bins,
-            ).reshape(n_samples, n_bins)
-            / total
-            for row in bins
-        ],
-        axis=1,
-    )
+    counts = np.zeros((n_samples, len(bins), n_bins))
+    for i in range(n_samples):
+        items = index[i]
+        for c in range(len(bins)):
+            row, own = bins[c], counts[i, c]
+            for j in range(size):
+                own[row[items[j]]] += 1.0 if weights is None else weights[items[j]]
+    return counts
 
 
 def match(
@@ -308,10 +332,10 @@ def match(
     """
     rest, own = np.ascontiguousarray(classes[0]), np.ascontiguousarray(classes[1])
 
-    compiled = [number for known, number in COMPILED if divergence is known]
-    if compiled and samples.shape[-1] <= MOST_BINS:
+    numbers = [number for known, number in COMPILED if divergence is known]
+    if numbers and samples.shape[-1] <= MOST_BINS:
         weights, distances = nearest_mixtures(
-            np.ascontiguousarray(samples), own, rest, search_steps(1.0), compiled[0]
+            np.ascontiguousarray(samples), own, rest, search_steps(1.0), numbers[0]
         )
     else:
 
@@ -337,10 +361,10 @@ def match_together(
     grid = np.linspace(0.0, 1.0, GRID_POINTS)
     n_steps = search_steps(2 / (GRID_POINTS - 1))
 
-    compiled = [number for known, number in COMPILED if divergence is known]
-    if compiled and max(samples.shape[1:]) <= MOST_BINS:
+    numbers = [number for known, number in COMPILED if divergence is known]
+    if numbers and max(samples.shape[1:]) <= MOST_BINS:
         weights, distances = nearest_common_mixtures(
-            np.ascontiguousarray(samples), own, rest, grid, n_steps, compiled[0]
+            np.ascontiguousarray(samples), own, rest, grid, n_steps, numbers[0]
         )
     else:
 

@@ -9,6 +9,7 @@ The objective, summed over channels and bins, is convex in the prevalence. Newto
 step minimises the quadratic model on the simplex, which is a non-negative least-squares problem,
 and is halved until the objective falls enough. A class alone in a bin must not lose its share by
 one step that is too long: without it the slope is infinite and the quadratic model worthless.
+Divergences by name are minimised by compiled steps (`histogram_newton`), functions by those here.
 
 Reference: A. Firat, "Unified framework for quantification", 2016, for the form; A. Moreo et al.,
 QuaPy's DMy.
@@ -21,22 +22,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from quantshift.quantifiers.divergences import TERMS, Divergence
+from quantshift.quantifiers.divergences import Divergence
+from quantshift.quantifiers.histogram_newton import (
+    FALL,
+    GAP,
+    MOST_HALVINGS,
+    MOST_STEPS,
+    NEGLIGIBLE,
+    NUMBERS,
+    ROUNDING,
+    nearest_histograms,
+)
 from quantshift.types import Prevalences
 
 Reals = NDArray[np.float64]
 Objective = Callable[[Prevalences, Any], Reals]
 Derivatives = Callable[[Prevalences, Any], tuple[Reals, Reals]]
-
-GAP, FALL = 1e-4, 1e-13
-"""At the end the objective is at most GAP above its minimum, and a step expects to gain FALL."""
-
-ROUNDING = 1e-15
-"""Differences of the objective below this mean nothing."""
-
-MOST_STEPS = 100
-NEGLIGIBLE = 1e-9
-"""Only a share below this is set to zero at once; others may lose 99% of themselves in a step."""
 
 SUM_WEIGHT = 1e3
 """How much more than a unit of curvature the sum of a prevalence weighs in a step."""
@@ -55,20 +56,17 @@ def match_all(
     of all channels ("hellinger": its square); a function's values are summed over the channels.
     """
     n_classes = len(classes)
-    flat, target = classes.reshape(n_classes, -1), samples.reshape(len(samples), -1)
     if isinstance(divergence, str):
-        terms = TERMS[divergence]
+        flat, target = classes.reshape(n_classes, -1), samples.reshape(len(samples), -1)
         some = flat.any(axis=0)
-        flat, target = flat[:, some], target[:, some]
-
-        def objective(p: Prevalences, rows: Any) -> Reals:
-            return np.asarray(terms(p @ flat, target[rows])[0].sum(axis=-1))
-
-        def derivatives(p: Prevalences, rows: Any) -> tuple[Reals, Reals]:
-            _, first, second = terms(p @ flat, target[rows])
-            return first @ flat.T, (second[:, np.newaxis] * flat) @ flat.T
-
-        return minimise_convex(objective, derivatives, start, len(samples))
+        return nearest_histograms(
+            np.ascontiguousarray(target[:, some]),
+            np.ascontiguousarray(flat[:, some]),
+            np.zeros(n_classes),
+            start,
+            1,
+            NUMBERS[divergence],
+        )
     measure = divergence
 
     def total(p: Prevalences, rows: Any) -> Reals:
@@ -115,7 +113,7 @@ def minimise_convex(
         going = (gradient.min(axis=1) < -GAP) | (slope < -FALL)
         emptied = ((aim == 0) & (p > NEGLIGIBLE)).any(axis=1)
         length = np.where(emptied, 0.99, 1.0)
-        for _ in range(40):
+        for _ in range(MOST_HALVINGS):
             now = objective(p + length[:, np.newaxis] * ahead, rows)
             too_long = now > value + 1e-4 * length * slope + ROUNDING
             if not too_long.any():

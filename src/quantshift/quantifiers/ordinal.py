@@ -28,7 +28,7 @@ from quantshift.quantifiers.estimator import (
 )
 from quantshift.quantifiers.expectation import SLD
 from quantshift.quantifiers.items import Items
-from quantshift.quantifiers.quadratic import minimise_on_simplex
+from quantshift.quantifiers.quadratic import minimise_on_simplex, row_products
 from quantshift.quantifiers.smoothness import (
     checked_penalty,
     first_differences,
@@ -263,5 +263,4 @@ def adjust_smoothly(
     if tau == 0 or len(prior) == 2:
         return plain, told
     gram = rates.T @ rates + roughness(len(prior), tau)
-    linear = (counts[:, :, np.newaxis] * rates).sum(axis=1)
-    return minimise_on_simplex(gram, linear, prior), told
+    return minimise_on_simplex(gram, row_products(counts, rates), prior), told

@@ -22,7 +22,7 @@ from sklearn.base import BaseEstimator
 
 from quantshift.errors import UserError, unknown_name
 from quantshift.quantifiers.divergences import DIVERGENCES, Divergence
-from quantshift.quantifiers.estimator import AbstractAggregative, Diagnostics
+from quantshift.quantifiers.estimator import SAMPLE_ONLY, AbstractAggregative, Diagnostics
 from quantshift.quantifiers.matching import bin_numbers, match, matched_rows, sample_histograms
 from quantshift.quantifiers.one_against_rest import normalised_shares
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
@@ -45,6 +45,7 @@ class QuaDapt(AbstractAggregative):
         "positive and negative scores are distributed as u^m and 1 - u^m, for some m"
     )
     adjusts: ClassVar[bool] = False
+    interval_note: ClassVar[str] = SAMPLE_ONLY
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"distance": "float", "merging_factor": "float"}
     )

@@ -5,8 +5,8 @@ p'Gp - 2 b.p, with one matrix G of the training classes and a vector b of each s
 step from a start of sum one, only what G does to steps of sum zero matters, so that G need only be
 positive semidefinite on those: minus a matrix of distances is.
 
-Where the minimum over all p of sum one has no negative share it is the answer, by one product for
-all samples. The other samples go through an active set together: shares are free or held at zero;
+Where the minimum over all p of sum one has no negative share it is the answer, for nothing on the
+simplex is lower. The other samples go through an active set: shares are free or held at zero;
 each step goes to the minimum over the free ones, or as far as the first share that becomes zero,
 which is then held; at a minimum the held share of the steepest descent is freed. This ends at the
 one point that meets the conditions of Karush, Kuhn and Tucker.
@@ -15,12 +15,13 @@ Reference: J. Nocedal and S. Wright, "Numerical optimization", 2006, section 16.
 """
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quantshift.compiled import compiled
+from quantshift.quantifiers.newton_steps import factorise, solve
 from quantshift.types import Prevalences
 
 Reals = NDArray[np.float64]
@@ -54,19 +55,8 @@ def minimise_on_simplex(gram: Reals, linear: Reals, start: Prevalences) -> Preva
         return _minimise_of_two(
             np.ascontiguousarray(gram), np.ascontiguousarray(linear), np.ascontiguousarray(start)
         )
-    basis, curvature, flat = _curvatures(gram)
-    slope = _times(linear - gram @ start, basis)
-    noise = ROUNDING * (np.abs(linear).max(axis=1, keepdims=True) + np.abs(gram).max())
-    slope[:, flat] = np.where(np.abs(slope[:, flat]) <= noise, 0.0, slope[:, flat])
-    p_hat = start + _times(slope / curvature, basis.T)
-    outside = (p_hat < 0).any(axis=1)
-    if outside.any():
-        scale = curvature.max()
-        # The direction out of the simplex gets a curvature, too: no step has a part in it.
-        model = basis * (curvature / scale) @ basis.T + 1 / len(start)
-        pull = _times(slope[outside] / scale, basis.T)
-        p_hat[outside] = _active_set(model, pull, start, p_hat[outside])
-    return np.asarray(p_hat / p_hat.sum(axis=1, keepdims=True))
+    model = _model(gram.tobytes(), start.tobytes())
+    return _minimise_each(np.ascontiguousarray(linear), *model)
 
 
 @compiled
@@ -92,14 +82,15 @@ def _minimise_of_two(gram: Reals, linear: Reals, start: Prevalences) -> Prevalen
 
 def is_flat(gram: Reals) -> bool:
     """Whether p . gram p is the same along some line on the simplex, so that minima may be many."""
-    return bool(_curvatures(gram)[2].any())
+    return bool(_curvatures(gram.tobytes(), len(gram))[2].any())
 
 
-def _curvatures(gram: Reals) -> tuple[Reals, Reals, NDArray[np.bool_]]:
+@lru_cache(maxsize=64)
+def _curvatures(gram: bytes, n_classes: int) -> tuple[Reals, Reals, NDArray[np.bool_]]:
     """Orthonormal steps of sum zero (columns), the curvature along each, which of them are flat."""
-    sum_zero = _sum_zero(len(gram))
-    values, vectors = np.linalg.eigh(sum_zero.T @ ((gram + gram.T) / 2) @ sum_zero)
-    flat = values <= max(FLAT * values[-1], ROUNDING * np.abs(gram).max())
+    sum_zero, matrix = _sum_zero(n_classes), np.frombuffer(gram).reshape(n_classes, n_classes)
+    values, vectors = np.linalg.eigh(sum_zero.T @ ((matrix + matrix.T) / 2) @ sum_zero)
+    flat = values <= max(FLAT * values[-1], ROUNDING * np.abs(matrix).max())
     least = FLAT * (1.0 if flat.all() else float(values[-1]))
     return sum_zero @ vectors, np.where(flat, least, values), flat
 
@@ -110,59 +101,149 @@ def _sum_zero(n_classes: int) -> Reals:
     return np.asarray(np.linalg.svd(np.ones((1, n_classes)))[2][1:].T)
 
 
-def _active_set(model: Reals, pull: Reals, start: Prevalences, beyond: Reals) -> Prevalences:
-    """The p on the simplex that minimises d . model d - 2 pull . d with d = p - start, each row.
+@lru_cache(maxsize=64)
+def _model(
+    gram: bytes, start: bytes
+) -> tuple[Prevalences, Reals, float, Reals, Reals, NDArray[np.bool_], Reals]:
+    """What all samples share, kept: for one sample it would take most of the time."""
+    begin = np.frombuffer(start).copy()  # writable, as all arrays are that loops are compiled for
+    matrix = np.frombuffer(gram).reshape(len(begin), len(begin))
+    basis, curvature, flat = _curvatures(gram, len(begin))
+    # The direction out of the simplex gets a curvature, too: no step has a part in it.
+    model = basis * (curvature / curvature.max()) @ basis.T + 1 / len(begin)
+    return begin, matrix @ begin, float(np.abs(matrix).max()), basis, curvature, flat, model
 
-    model: positive definite; beyond: the minima over all p of sum one, from which the search
-    begins, its negative shares set to zero.
+
+@compiled
+def _minimise_each(
+    linear: Reals,
+    start: Prevalences,
+    at_start: Reals,
+    largest: float,
+    basis: Reals,
+    curvature: Reals,
+    flat: NDArray[np.bool_],
+    model: Reals,
+) -> Prevalences:
+    """`minimise_on_simplex`, each row by itself.
+
+    at_start: gram @ start; largest: of the entries of gram; basis, curvature, flat: see
+    `_curvatures`; model: gram on the simplex, its largest curvature scaled to one.
     """
-    n_samples, n_classes = pull.shape
-    p_hat = np.maximum(beyond, 0.0)
-    p_hat /= p_hat.sum(axis=1, keepdims=True)
-    free = p_hat > 0
-    steep = STEEP * (1.0 + np.abs(pull).max(axis=1))
-    rows = np.arange(n_samples)
-    for _ in range(20 * n_classes):
-        p, some = p_hat[rows], free[rows]
-        aim = _least_on(some, model, pull[rows], start)
-        ahead = aim - p
-        with np.errstate(divide="ignore", invalid="ignore"):
-            until = np.where(some & (aim < 0), p / -ahead, np.inf)
-        blocking = until.argmin(axis=1)
-        each = np.arange(len(rows))
-        blocked = until[each, blocking] < np.inf
-        length = np.where(blocked, until[each, blocking], 1.0)
-        p = np.where(some, np.maximum(p + length[:, np.newaxis] * ahead, 0.0), 0.0)
-        p[each[blocked], blocking[blocked]] = 0.0
-        some[each[blocked], blocking[blocked]] = False
-        descent = pull[rows] - _times(p - start, model)
-        level = np.where(some, descent, 0.0).sum(axis=1) / np.maximum(some.sum(axis=1), 1)
-        gain = np.where(some, -np.inf, descent - level[:, np.newaxis])
-        entering = gain.argmax(axis=1)
-        enters = ~blocked & (gain[each, entering] > steep[rows])
-        some[each[enters], entering[enters]] = True
-        p_hat[rows], free[rows] = p, some
-        rows = rows[blocked | enters]
-        if not len(rows):
-            break
+    n_samples, n_classes = linear.shape
+    n_steps = n_classes - 1
+    scale = curvature.max()
+    p_hat, slope, pull = np.empty((n_samples, n_classes)), np.empty(n_steps), np.empty(n_classes)
+    for i in range(n_samples):
+        p, noise = p_hat[i], 0.0
+        for k in range(n_classes):
+            noise = max(noise, abs(linear[i, k]))
+        noise = ROUNDING * (noise + largest)
+        for j in range(n_steps):
+            slope[j] = 0.0
+            for k in range(n_classes):
+                slope[j] += (linear[i, k] - at_start[k]) * basis[k, j]
+            if flat[j] and abs(slope[j]) <= noise:
+                slope[j] = 0.0
+        inside = True
+        for k in range(n_classes):
+            step = 0.0
+            for j in range(n_steps):
+                step += slope[j] / curvature[j] * basis[k, j]
+            p[k] = start[k] + step
+            inside &= p[k] >= 0.0
+        # Least of all p of sum one, hence of those among them that are on the simplex.
+        if not inside:
+            for k in range(n_classes):
+                pull[k] = 0.0
+                for j in range(n_steps):
+                    pull[k] += slope[j] / scale * basis[k, j]
+            _search(model, pull, start, p)
+        _normalise(p)
     return p_hat
 
 
-def _least_on(free: NDArray[np.bool_], model: Reals, pull: Reals, start: Prevalences) -> Reals:
-    """The minima among the p of sum one whose shares are zero but for the free ones."""
-    n_samples, n_classes = free.shape
-    # Rows: the gradient of each free share is the multiplier of the sum, or the share is zero.
-    system = np.zeros((n_samples, n_classes + 1, n_classes + 1))
-    system[:, :n_classes, :n_classes] = np.where(
-        free[:, :, np.newaxis], model, np.eye(n_classes)[np.newaxis]
-    )
-    system[:, :n_classes, n_classes] = free
-    system[:, n_classes, :n_classes] = 1.0
-    target = np.ones((n_samples, n_classes + 1))
-    target[:, :n_classes] = np.where(free, pull + model @ start, 0.0)
-    return np.asarray(np.linalg.solve(system, target[:, :, np.newaxis])[:, :n_classes, 0])
+@compiled
+def _search(model: Reals, pull: Reals, start: Prevalences, p: Prevalences) -> None:
+    """The p on the simplex that minimises d . model d - 2 pull . d with d = p - start, in place.
+
+    model: positive definite; p: the minimum over all p of sum one, from which the search begins,
+    its negative shares set to zero.
+    """
+    n_classes = len(p)
+    free, root = np.empty(n_classes, dtype=np.bool_), np.empty((n_classes, n_classes))
+    aim, level_change = np.empty(n_classes), np.empty(n_classes)
+    steep = STEEP
+    for k in range(n_classes):
+        p[k] = max(p[k], 0.0)
+        free[k] = p[k] > 0.0
+        steep = max(steep, STEEP * (1.0 + abs(pull[k])))
+    _normalise(p)
+    for _ in range(20 * n_classes):
+        # The gradient of each free share is the multiplier of the sum, which makes the sum one.
+        for k in range(n_classes):
+            aim[k], level_change[k] = pull[k], 1.0
+            for m in range(n_classes):
+                aim[k] += model[k, m] * start[m]
+        factorise(model, root, free)
+        solve(root, free, aim)
+        solve(root, free, level_change)
+        missing, change = 1.0, 0.0
+        for k in range(n_classes):
+            if free[k]:
+                missing -= aim[k]
+                change += level_change[k]
+        length, blocking = 1.0, -1
+        for k in range(n_classes):
+            if free[k]:
+                aim[k] += missing / change * level_change[k]
+                if aim[k] < 0.0:
+                    until = p[k] / (p[k] - aim[k])
+                    if until < length or blocking < 0:
+                        length, blocking = until, k
+        level, n_free = 0.0, 0
+        for k in range(n_classes):
+            if free[k]:
+                p[k] = max(p[k] + length * (aim[k] - p[k]), 0.0)
+        if blocking >= 0:
+            p[blocking], free[blocking] = 0.0, False
+            continue
+        for k in range(n_classes):
+            aim[k] = pull[k]  # from here on the descent
+            for m in range(n_classes):
+                aim[k] -= model[k, m] * (p[m] - start[m])
+            if free[k]:
+                level += aim[k]
+                n_free += 1
+        entering, most = -1, steep
+        for k in range(n_classes):
+            if not free[k] and aim[k] - level / n_free > most:
+                entering, most = k, aim[k] - level / n_free
+        if entering < 0:
+            return
+        free[entering] = True
 
 
-def _times(rows: Reals, matrix: Reals) -> Reals:
+@compiled
+def _normalise(p: Prevalences) -> None:
+    """p with a sum of one, in place."""
+    total = 0.0
+    for k in range(len(p)):
+        total += p[k]
+    for k in range(len(p)):
+        p[k] /= total
+
+
+def row_products(rows: Reals, matrix: Reals) -> Reals:
     """rows @ matrix, each row by itself: a product of matrices may round by how many there are."""
-    return np.asarray((rows[:, :, np.newaxis] * matrix).sum(axis=1))
+    return _row_products(np.ascontiguousarray(rows), np.ascontiguousarray(matrix))
+
+
+@compiled
+def _row_products(rows: Reals, matrix: Reals) -> Reals:
+    products = np.zeros((len(rows), matrix.shape[1]))
+    for i in range(len(rows)):
+        for k in range(len(matrix)):
+            for j in range(matrix.shape[1]):
+                products[i, j] += rows[i, k] * matrix[k, j]
+    return products

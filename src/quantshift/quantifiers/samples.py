@@ -63,18 +63,19 @@ def gathered_means(representation: NDArray[np.float64], index: Indices) -> NDArr
 
     Summed in the order of numpy's `sum`, so that results are the same to the last digit.
     """
-    return _gathered_means(representation, index, _pairwise_plan(index.shape[1]))
+    return means_by_plan(representation, index, pairwise_plan(index.shape[1]))
 
 
 @compiled
-def _gathered_means(
+def means_by_plan(
     representation: NDArray[np.float64], index: Indices, plan: NDArray[np.int64]
 ) -> NDArray[np.float64]:
+    """`gathered_means` with the plan of the samples' size."""
     n_samples, size = index.shape
     means = np.empty((n_samples, len(representation)))
     open_sums = np.empty(64)
     for i in range(n_samples):
-        rows = index[i]
+        rows = index[i].view(np.uint64)  # none is negative, which need not be asked of each
         for k in range(len(representation)):
             values = representation[k]
             start, n_open = 0, 0
@@ -108,7 +109,7 @@ def _gathered_means(
 
 
 @lru_cache(maxsize=64)
-def _pairwise_plan(size: int) -> NDArray[np.int64]:
+def pairwise_plan(size: int) -> NDArray[np.int64]:
     """The order in which numpy adds `size` numbers: halves, down to parts of at most 128.
 
     Each part, which gets eight running sums, has its end and how many sums of parts before it are

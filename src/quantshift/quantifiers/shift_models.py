@@ -131,12 +131,13 @@ def fit_model(
     """Calibration and shares from held-out posteriors, labels and clusters of training items."""
     calibration = fit_cluster_calibration(posteriors, codes, clusters.codes, n_clusters, weights)
     heft = np.ones(len(codes)) if weights is None else weights
-    return subclass_model(calibration, posteriors, codes, clusters, n_clusters, heft)
+    calibrated = calibration(posteriors, clusters.codes)
+    return subclass_model(calibration, calibrated, codes, clusters, n_clusters, heft)
 
 
 def subclass_model(
     calibration: ClusterCalibration,
-    posteriors: Posteriors,
+    q: Posteriors,
     codes: Codes,
     clusters: Clusters,
     n_clusters: int,
@@ -144,10 +145,10 @@ def subclass_model(
 ) -> SubclassModel:
     """What weighted training items say of subclasses, given the calibration.
 
-    A cluster without items, as a resampled training set may have, counts as half an item.
+    q: their calibrated posteriors. A cluster without items, as a resampled training set may have,
+    counts as half an item.
     """
-    n_classes = posteriors.shape[1]
-    q = calibration(posteriors, clusters.codes)
+    n_classes = q.shape[1]
     sizes = np.bincount(clusters.codes, weights, minlength=n_clusters)
     filled = np.where(sizes > 0, sizes, 0.5)
     shares = filled / filled.sum()
@@ -214,7 +215,8 @@ def excess_novelty(
     expected = (f * model.novelty).sum(axis=(1, 2))
     spread = f / np.reshape(size, (-1, 1, 1)) + f * f / np.maximum(model.sizes, 1)
     error = np.sqrt((spread * model.novelty_variance).sum(axis=(1, 2)) + common**2)
-    return np.asarray(np.nan_to_num((observed - expected) / error))
+    excess = np.asarray((observed - expected) / error)
+    return excess if np.isfinite(excess).all() else np.nan_to_num(excess)
 
 
 def training_evidence(model: SubclassModel, prior: Prevalences, size: int | Reals) -> Reals:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import ndtri
 
 from quantshift.types import Codes, Indices, Prevalences
 
@@ -147,7 +147,7 @@ def _crossing(curve: Reals, estimates: Sequence[Reals], p: float, tail: float) -
         return float(start + (GRID[i + 1] - start) * (p - curve[i]) / rise)
     here, there = (float(np.mean(estimates[j] <= p + TIE)) for j in (i, i + 1))
     if there > 0:
-        start, goal, end = stats.norm.ppf([min(here, 1 - TIE), tail, there])
+        start, goal, end = ndtri([min(here, 1 - TIE), tail, there])
         return float(GRID[i] + gap * np.clip((start - goal) / (start - end), 0.0, 1.0))
     if i + 2 < len(GRID) and curve[i + 2] > curve[i + 1]:
         slope = (curve[i + 2] - curve[i + 1]) / (GRID[i + 2] - GRID[i + 1])

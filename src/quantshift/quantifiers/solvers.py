@@ -36,18 +36,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quantshift.compiled import compiled
+from quantshift.quantifiers.mixture_newton import STATIONARY, newton_mixtures
+from quantshift.quantifiers.newton_steps import NEARNESS, constrained_step, factorise, move
 
 Reals = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 STEEPEST = 1e8
 """Factor in EM's step beyond which a class may not be put at zero."""
-
-STATIONARY = 1e-7
-"""Largest violation of the conditions of Karush, Kuhn and Tucker at what counts as a maximum."""
-
-NEARNESS = 1e-10
-"""Pull towards the start that decides between equal maxima, and is nothing beside the data."""
 
 FLAT = 1e-12
 """Two classes: with likelihoods equal to this relative precision, the items say nothing."""
@@ -80,16 +76,20 @@ def maximise_mixtures(
     weights: of the items of the pool, (n_items,); only their proportions in a sample matter.
     Returns (prevalences (n_samples, n_classes), passes, converged).
     """
-    solve = _maximise_pairs if len(likelihoods) == 2 else _maximise_each
     # One kind of array, or the loop would be compiled again for each: a mapped file is read-only.
-    return solve(
-        np.require(likelihoods, np.float64, ["C", "W"]),
-        np.require(index, np.int64, ["C", "W"]),
-        np.require(start, np.float64, ["C", "W"]),
-        float(tol),
-        int(max_iter),
-        None if weights is None else np.require(weights, np.float64, ["C", "W"]),
-    )
+    pool = np.require(likelihoods, np.float64, ["C", "W"])
+    samples = np.require(index, np.int64, ["C", "W"])
+    begin = np.require(start, np.float64, ["C", "W"])
+    heft = None if weights is None else np.require(weights, np.float64, ["C", "W"])
+    if len(pool) == 2:
+        return _maximise_pairs(pool, samples, begin, float(tol), int(max_iter), heft)
+    found = newton_mixtures(pool, samples, begin, None, float(tol), int(max_iter), heft)
+    rest = np.flatnonzero(~found[2])
+    if len(rest):
+        again = _maximise_each(pool, samples[rest], begin, float(tol), int(max_iter), heft)
+        for column, values in zip(found, again, strict=True):
+            column[rest] = values
+    return found
 
 
 @compiled
@@ -470,24 +470,24 @@ def _maximise_many(
                 gradient[k] -= NEARNESS * (now[k] - start[k])
                 model[k, k] += NEARNESS
                 usable[k] = True
-            concave = _factorise(model, root, usable)
+            concave = factorise(model, root, usable)
             if not concave:
                 concave = _make_definite(model, curvature, now, gradient, usable, root)
             stretch = 1.0 if concave else 2.0 * stretch
-            _constrained_step(model, gradient, now, usable, step, root)
+            constrained_step(model, gradient, now, usable, step, root)
             longest = 0.0
             for k in range(n_classes):
                 longest = max(longest, abs(step[k]))
             # Below NEARNESS, the start alone decides: a step may be long, and is the last.
             if violation <= STATIONARY and (longest <= tol or violation <= NEARNESS):
-                _move(now, step, 1.0, p)
+                move(now, step, 1.0, p)
                 return passes, True
         length = stretch
         while True:
             if passes >= max_iter:
-                _move(now, step, 0.0, p)
+                move(now, step, 0.0, p)
                 return passes, False
-            _move(now, step, length, next_p)
+            move(now, step, length, next_p)
             next_value = _derivatives(
                 likelihood,
                 groups,
@@ -519,17 +519,6 @@ def _is_cliff(p: Reals, factor: Reals) -> bool:
     for k in range(len(p)):
         found = found or (p[k] == 0.0 and factor[k] > STEEPEST)
     return found
-
-
-@compiled
-def _move(p: Reals, step: Reals, length: float, following: Reals) -> None:
-    """p + length * step on the simplex, in `following`."""
-    total = 0.0
-    for k in range(len(p)):
-        following[k] = max(p[k] + length * step[k], 0.0)
-        total += following[k]
-    for k in range(len(p)):
-        following[k] /= total
 
 
 @compiled
@@ -631,7 +620,7 @@ def _make_definite(
     for k in range(n_classes):
         usable[k] = p[k] > 0.0 or gradient[k] > 0.0
     added, more = 0.0, 0.01
-    while not _factorise(model, root, usable):
+    while not factorise(model, root, usable):
         for k in range(n_classes):
             for i in range(n_classes):
                 model[k, i] += more * curvature[k, i]
@@ -644,99 +633,3 @@ def _make_definite(
                 model[k, k] += NEARNESS
             return False
     return added == 0.0
-
-
-@compiled
-def _constrained_step(
-    model: Reals,
-    gradient: Reals,
-    p: Reals,
-    usable: NDArray[np.bool_],
-    step: Reals,
-    root: Reals,
-) -> None:
-    """The d, in place, that maximises gradient . d - d . model d / 2 with p + d >= 0.
-
-    An active set: classes are free or held at zero, as those that are not usable all are. `root`
-    is room for a factorisation.
-    """
-    n_classes = len(p)
-    free, target = np.empty(n_classes, dtype=np.bool_), np.empty(n_classes)
-    for k in range(n_classes):
-        free[k], step[k] = p[k] > 0.0, 0.0
-    for _ in range(20 * n_classes):
-        for k in range(n_classes):
-            target[k] = gradient[k]
-            for i in range(n_classes):
-                if not free[i]:
-                    target[k] += model[k, i] * p[i]
-        _factorise(model, root, free)
-        _solve(root, free, target)
-        # As far towards the target as no share falls below zero.
-        length, blocking = 1.0, -1
-        for k in range(n_classes):
-            if free[k] and p[k] + target[k] < 0.0:
-                until = (p[k] + step[k]) / (step[k] - target[k])
-                if until < length or blocking < 0:
-                    length, blocking = until, k
-        for k in range(n_classes):
-            if free[k]:
-                step[k] += length * (target[k] - step[k])
-        if blocking >= 0:
-            free[blocking] = False
-            step[blocking] = -p[blocking]
-            continue
-        entering, most = -1, 1e-12
-        for k in range(n_classes):
-            if usable[k] and not free[k]:
-                pull = gradient[k]
-                for i in range(n_classes):
-                    pull -= model[k, i] * step[i]
-                if pull > most:
-                    entering, most = k, pull
-        if entering < 0:
-            return
-        free[entering] = True
-
-
-@compiled
-def _factorise(matrix: Reals, root: Reals, free: NDArray[np.bool_]) -> bool:
-    """Cholesky factor of the free rows and columns, in place; False if they are not definite.
-
-    What rounding leaves of a pivot that should be NEARNESS at least is raised to a part of it.
-    """
-    definite = True
-    for k in range(len(matrix)):
-        if not free[k]:
-            continue
-        for i in range(k + 1):
-            if not free[i]:
-                continue
-            rest = matrix[k, i]
-            for m in range(i):
-                if free[m]:
-                    rest -= root[k, m] * root[i, m]
-            if i < k:
-                root[k, i] = rest / root[i, i]
-            else:
-                definite = definite and rest > 0.0
-                root[k, k] = math.sqrt(max(rest, 0.01 * NEARNESS))
-    return definite
-
-
-@compiled
-def _solve(root: Reals, free: NDArray[np.bool_], target: Reals) -> None:
-    """The solution of (root root') x = target on the free rows, in place."""
-    n = len(target)
-    for k in range(n):
-        if free[k]:
-            for i in range(k):
-                if free[i]:
-                    target[k] -= root[k, i] * target[i]
-            target[k] /= root[k, k]
-    for k in range(n - 1, -1, -1):
-        if free[k]:
-            for i in range(k + 1, n):
-                if free[i]:
-                    target[k] -= root[i, k] * target[i]
-            target[k] /= root[k, k]

@@ -139,6 +139,8 @@ class SubclassSLD(AbstractClassifying):
     divided_: bool
     model_: SubclassModel
     plain_: SubclassModel | None
+    calibrated_: tuple[Posteriors, Clusters, Posteriors] | None = None
+    """Of a refit: posteriors and clusters of the training items, and what it makes of them."""
 
     def __init__(
         self,
@@ -254,9 +256,10 @@ class SubclassSLD(AbstractClassifying):
             again = copy(self)
             again._set_training(items.take(rows), codes[rows], self.classes_)
             weights = drawn_weights(rows, items.weights, len(codes))
-            again.model_ = subclass_model(
-                recalibrate(weights), pure, codes, placed, n_clusters, weights
-            )
+            calibration = recalibrate(weights)
+            q = calibration(pure, placed.codes)
+            again.model_ = subclass_model(calibration, q, codes, placed, n_clusters, weights)
+            again.calibrated_ = pure, placed, q
             again.plain_ = again.model_ if items.features is None else None
             return again
 
@@ -299,6 +302,10 @@ class SubclassSLD(AbstractClassifying):
                 )
             clusters = self.reduction_(clusters)
         self._check_known(clusters)
+        if items.committee is None and self.calibrated_ is not None:
+            known, placed, q = self.calibrated_
+            if pure is known and clusters is placed:
+                return Represented(self.model_, [q], clusters)
         members = pure[np.newaxis] if items.committee is None else items.committee
         # All members at once: a few large arrays instead of many small ones.
         calibrated = self.model_.calibration(
@@ -330,7 +337,8 @@ class SubclassSLD(AbstractClassifying):
             )
             for q in representation.posteriors
         ]
-        f, fit = (np.mean([solution[i] for solution in solutions], axis=0) for i in (0, 1))
+        by_member = [np.stack(parts) for parts in zip(*solutions, strict=True)]
+        f, fit = by_member[0].mean(axis=0), by_member[1].mean(axis=0)
         size = index.shape[1] if weights is None else weights[index].sum(axis=1)
         novelty = mean_novelty(clusters.novelty, index, weights)
         excess = excess_novelty(model, f[:, 3], novelty, size, self.novelty_error)
@@ -340,8 +348,8 @@ class SubclassSLD(AbstractClassifying):
         weight[outside | (not self.divided_)] = np.eye(len(MODELS))[0]
         p_hat = np.einsum("sm,smk->sk", weight, by_model)
         return p_hat / p_hat.sum(axis=1, keepdims=True), {
-            "iterations": np.max([solution[2] for solution in solutions], axis=0),
-            "converged": np.all([solution[3] for solution in solutions], axis=0),
+            "iterations": by_member[2].max(axis=0),
+            "converged": by_member[3].all(axis=0),
             "fallback": outside,
             "novelty": excess,
             "model_prevalence": by_model,

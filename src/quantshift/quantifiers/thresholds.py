@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from quantshift.classify.scores import matched_columns
 from quantshift.compiled import compiled
+from quantshift.prevalence import of_positive
 from quantshift.quantifiers.adjusted import DIAGNOSTICS
 from quantshift.quantifiers.estimator import AbstractWithoutOptions, Diagnostics, repeated
 from quantshift.quantifiers.one_against_rest import (
@@ -132,7 +133,8 @@ class AbstractThreshold(AbstractWithoutOptions):
             if not len(tpr):
                 tpr, fpr, fallback = np.ones(1), np.zeros(1), True
             _sweep(representation[k], index, tpr, fpr, weights, shares[k], clipped)
-        return normalised_shares(np.ascontiguousarray(shares.T), self.prior_), {
+        both = len(shares) == 1  # of two classes
+        return of_positive(shares[0]) if both else normalised_shares(shares.T, self.prior_), {
             "clipped": clipped,
             "separation": repeated(self.separation_, n_samples),
             "fallback": repeated(fallback, n_samples),
@@ -258,7 +260,7 @@ def _sweep(
             above += counts[t + 1]
             values[t] = (above / total - fpr[t]) / (tpr[t] - fpr[t])
         # Clipping keeps the order, so that the middle ones may be clipped afterwards.
-        low = _select(values, (n - 1) // 2)
+        low = select(values, (n - 1) // 2)
         high = low
         if n % 2 == 0:
             high = values[n // 2 :].min()
@@ -267,7 +269,7 @@ def _sweep(
 
 
 @compiled
-def _select(values: Reals, k: int) -> float:
+def select(values: Reals, k: int) -> float:
     """The k-th least value (from 0), by Hoare's selection: in place, larger ones behind it."""
     low, high = 0, len(values) - 1
     while low < high:

@@ -16,6 +16,7 @@ class MLPE(AbstractAggregative):
     assumption: ClassVar[str] = "no shift at all: the sample has the training prevalence"
     sees: ClassVar[frozenset[str]] = frozenset()
     adjusts: ClassVar[bool] = False
+    interval_note: ClassVar[str] = "the interval is of the share in training, whatever the sample"
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
@@ -28,4 +29,4 @@ class MLPE(AbstractAggregative):
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
-        return np.tile(self.prior_, (len(index), 1)), {}
+        return self.prior_[np.newaxis].repeat(len(index), axis=0), {}

@@ -100,7 +100,7 @@ def build_report(
     workers: processes to work with; the files are the same whatever their number. With more than
         one, a script must be protected by `if __name__ == "__main__"`.
     overwrite: replace files of the report's names that are not of a report.
-    progress: told what is being worked on.
+    progress: called with what is being worked on.
     """
     measure_called(measure)
     for name in formats:
@@ -113,21 +113,21 @@ def build_report(
     if isinstance(results, pl.DataFrame):
         if out is None:
             raise UserError("say where to write the report of a frame: out=DIR")
-        frame, told = _chosen(results, methods), abouts or {}
+        frame, described = _chosen(results, methods), abouts or {}
         origin, target = provenance or Provenance({}), Path(out)
     else:
         store = results if isinstance(results, ResultStore) else ResultStore.open(results)
         target = store.path / REPORT if out is None else Path(out)
         tell("results")
-        told = {name: store.about(name) for name in store.experiments}
-        frame = _read(store, told, methods)
+        described = {name: store.about(name) for name in store.experiments}
+        frame = _read(store, described, methods)
         origin = _provenance(store, planned, methods)
     check_place(target, overwrite=overwrite)
     for name in frame["experiment"].unique() if "experiment" in frame.columns else ():
         check_name("experiment", name)
     contents = contents_of(
         frame,
-        abouts=told,
+        abouts=described,
         measure=measure,
         methods=methods,
         against_paper=against_paper,

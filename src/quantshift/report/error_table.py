@@ -138,7 +138,7 @@ def mark_legend(*, grouped: bool, correction: Correction | None) -> tuple[str, .
     corrected = ", corrected by Holm's method" if correction == "holm" else ""
     return (
         f"{BOLD} row{IN_GROUPS if grouped else ''}.",
-        f"{TESTED} against that{corrected}: ‡ p ≥ .05 (no significant "
+        f"{TESTED} against the lowest{corrected}: ‡ p ≥ .05 (no significant "
         "difference), † .001 < p < .05, no sign p ≤ .001.",
     )
 

@@ -17,8 +17,13 @@ WIDEST = 24
 IN_GROUPS = ", in each group of columns"
 """Part of a legend that is untrue of a table with one group."""
 
-BOLD, TESTED = "Bold: the least of its", "Paired Wilcoxon signed-rank test"
-"""How the sentences of a legend begin that speak of marks."""
+BOLD, TESTED = "Bold: the lowest error in its", "Others: paired Wilcoxon signed-rank test"
+"""How the sentences of a legend that explain marks begin."""
+
+NO_WINNER = (
+    "No method is marked as the best: all of them fail under this shift, which unlabelled items "
+    "cannot show."
+)
 
 _MEASURE = ": mean "
 """What separates the title in a caption from what was measured."""
@@ -44,14 +49,17 @@ def retitled(table: ReportTable, *, name: str, title: str) -> ReportTable:
 
 
 def unmarked(table: ReportTable) -> ReportTable:
-    """The table without a winner: no cell is marked, and the legend does not speak of marks."""
+    """The table without a winner: no cell is marked, and the legend says why."""
     return replace(
         table,
         rows=tuple(
             replace(row, cells=tuple(replace(cell, mark="") for cell in row.cells))
             for row in table.rows
         ),
-        legend=tuple(text for text in table.legend if not text.startswith((BOLD, TESTED))),
+        legend=(
+            NO_WINNER,
+            *(text for text in table.legend if not text.startswith((BOLD, TESTED))),
+        ),
     )
 
 

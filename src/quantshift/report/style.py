@@ -1,9 +1,9 @@
 """How methods look, in one place for all figures and the page.
 
-Colours are those of Okabe & Ito, "Color universal design" (2008), told apart with any common colour
-vision; the yellow is darkened, because the original hardly shows on white paper. Markers and dashes
-tell methods apart where there is no colour at all. The methods of the paper have looks
-of their own; any others take theirs from a wheel of colours, one of markers and one of dashes,
+Colours are those of Okabe & Ito, "Color universal design" (2008), which can be distinguished with
+any common colour vision; the yellow is darkened, because the original hardly shows on white paper.
+Markers and dashes distinguish methods without colour. The methods of the paper have looks of their
+own; any others take theirs from a wheel of colours, one of markers and one of dashes,
 which turn together and have no common period: no combination comes twice.
 """
 

@@ -22,7 +22,7 @@ from quantshift.errors import DataError
 from quantshift.metrics import measure_called
 from quantshift.report.dataset_table import rank_legend
 from quantshift.report.error_table import mark_legend, mean_cell
-from quantshift.report.shape import fitted
+from quantshift.report.shape import fitted, unmarked
 from quantshift.report.table import MISSING, Cell, ColumnGroup, ReportTable, Row, decimal
 from quantshift.report.tables import on_dataset
 from quantshift.report.wording import subjects_of
@@ -59,7 +59,14 @@ def summary_tables(
                 own = light.filter(where)
                 if own.is_empty():
                     continue
-                made = [summary_table(own, measure=measure, confidence=confidence, seed=seed)]
+                summary = summary_table(
+                    own,
+                    measure=measure,
+                    confidence=confidence,
+                    seed=seed,
+                    heading=subject.title(facet),
+                )
+                made = [summary if subject.ranked else unmarked(summary)]
                 classes = subject.classes(dataset)
                 if len(classes) > 2:
                     made += bias_tables(rows.filter(where), classes)
@@ -69,11 +76,18 @@ def summary_tables(
 
 
 def summary_table(
-    frame: pl.DataFrame, *, measure: str = "ae", confidence: float = 0.95, seed: int = 0
+    frame: pl.DataFrame,
+    *,
+    measure: str = "ae",
+    confidence: float = 0.95,
+    seed: int = 0,
+    heading: str | None = None,
 ) -> ReportTable:
     """All methods of one part on one data set: mean error, limits, median, bias, rank, estimates.
 
     The best mean is bold, the others are marked as in the tables by degree.
+
+    heading: what the caption calls the part (default: its name).
     """
     title = measure_called(measure).title
     rows = ensure_part(frame)
@@ -89,7 +103,7 @@ def summary_table(
     of_method = dict(zip(ranks.methods, ranks.ranks, strict=True)) if ranks else {}
     return ReportTable(
         name=f"summary-{part}",
-        caption=f"{part}: mean {title} of each method over all samples.",
+        caption=f"{heading or part}: mean {title} of each method over all samples.",
         corner="method",
         groups=(ColumnGroup("", ("mean", *columns, "mean rank", "estimates")),),
         rows=tuple(

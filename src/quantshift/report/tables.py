@@ -24,7 +24,7 @@ from quantshift.errors import DataError
 from quantshift.metrics import measure_called
 from quantshift.report.dataset_table import dataset_table
 from quantshift.report.error_table import EVERYTHING, Group, TableSpec, error_table
-from quantshift.report.shape import fitted, retitled, slug
+from quantshift.report.shape import fitted, retitled, slug, unmarked
 from quantshift.report.table import ReportTable
 from quantshift.report.wording import Subject, subjects_of, symbol, value_text
 from quantshift.results.about import About
@@ -60,7 +60,7 @@ def result_tables(
     """All tables of mean errors the results allow, experiment by experiment.
 
     abouts: the experiments in the words of their protocols (`ResultStore.about`); what is missing
-        is told by the rows.
+        comes from the rows.
     experiment: this one only.
     methods: the columns, compared among themselves (default: `shown_methods`).
     measure: any of `quantshift.metrics.MEASURES`; rows that have an `error` keep it.
@@ -93,7 +93,10 @@ def result_tables(
             correction=correction,
             experiment=subject.name,
         )
-        tables += [piece for table in _tables(own, subject, spec) for piece in fitted(table)]
+        made = _tables(own, subject, spec)
+        if not subject.ranked:
+            made = [unmarked(table) for table in made]
+        tables += [piece for table in made for piece in fitted(table)]
     return tables
 
 

@@ -22,6 +22,10 @@ MOST_DEGREES = 41
 STEPS = 20
 """About as many steps as a wide range of degrees is drawn in."""
 
+UNSEEN = frozenset({"concept"})
+"""Kinds of shift that no unlabelled sample shows. All methods fail there, and the one with the
+lowest error has it by accident, so no output marks a best method."""
+
 _DERIVED = {"part", "error", "signed", "panel"}
 
 _TYPES: Mapping[type[pl.DataType], str] = {
@@ -60,6 +64,11 @@ class Subject:
     def side_by_side(self) -> bool:
         """Whether the facets are to be compared with each other, as a shift with its control."""
         return self.about.words.columns_by == "facet" and len(self.facets) > 1
+
+    @property
+    def ranked(self) -> bool:
+        """Whether tables mark the best method."""
+        return self.about.shift not in UNSEEN
 
     @property
     def n_classes(self) -> int:

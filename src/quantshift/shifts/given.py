@@ -111,7 +111,7 @@ class Given:
             number = int(np.searchsorted(np.cumsum(sizes), shared[0], side="right"))
             raise DataError(
                 f"sample {self.names[number]!r} holds the training item {sampled[shared[0]]}; "
-                "samples must be of other items"
+                "samples must not contain training items"
             )
 
 
@@ -256,8 +256,8 @@ class GivenSamples(AbstractProtocol):
             for name, sample in zip(given.names, given.samples, strict=True):
                 if not inside[sample].all():
                     raise DataError(
-                        f"sample {name!r} has items outside the pool; given samples are taken "
-                        "whole, so give a pool that holds them"
+                        f"sample {name!r} has items outside the pool; given samples are used "
+                        "whole, so pass a pool that contains all their items"
                     )
         return given
 

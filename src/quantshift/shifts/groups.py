@@ -191,14 +191,14 @@ class GroupShift(AbstractProtocol):
             needed = 1 + whole_number("ahead", self.ahead) if self.design == "forward" else 2
             raise DataError(
                 f"{what}: {len(kept)} of {len(kept) + len(too_small)} groups have {smallest} items "
-                f"or more, and {needed} are needed; take another column or a lower smallest"
+                f"or more, and {needed} are needed; use another column or a lower smallest"
             )
         counts = self._class_counts(labels, codes, large)
         able = [s for s in sides if counts[list(s.train)].sum(axis=0).min() >= FEWEST_OF_CLASS]
         if not able:
             raise DataError(
-                f"no training set of the groups has {FEWEST_OF_CLASS} items of every class; take "
-                'another column, or design="leave-one-out", which trains on more'
+                f"no training set of the groups has {FEWEST_OF_CLASS} items of every class; use "
+                'another column, or design="leave-one-out", which trains on more groups'
             )
         untrained = tuple(side.name for side in sides if side not in able)
         return dataclasses.replace(self, survey=Survey(kept, too_small, tuple(able), untrained))
@@ -350,7 +350,7 @@ class GroupShift(AbstractProtocol):
         rows = np.flatnonzero(inside)
         if not rows.size:
             told = ", ".join(self.survey.names[k] for k in groups)
-            raise DataError(f"the pool has no item of the groups {told}; give a larger one")
+            raise DataError(f"the pool has no items of the groups {told}; pass a larger pool")
         return rows
 
     def _drawn(self, rows: Indices, size: int | None, side: str, axes: dict[str, Any]) -> Indices:
@@ -458,8 +458,8 @@ def _period(name: str, every: str) -> str:
         day = datetime.date.fromisoformat(name[:10])
     except ValueError:
         raise DataError(
-            f"{name!r} is not a date (YYYY-MM-DD), so that it has no {every}; leave every out, or "
-            "take another column"
+            f"{name!r} is not a date (YYYY-MM-DD), so it has no {every}; leave out every, or use "
+            "another column"
         ) from None
     year, week, _ = day.isocalendar()
     return {

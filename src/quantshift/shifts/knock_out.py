@@ -69,7 +69,9 @@ class KnockOutShift(AbstractNaturalTraining):
             codes["label"] = named_code(order, self.label, "class")
         if self._by_region():
             if categories is None:
-                raise DataError(f"region={self.region!r}: the data have no categories; set by")
+                raise DataError(
+                    f"region={self.region!r}: the data have no categories; set by to a group column"
+                )
             names = [str(name) for name in categories]
             wanted = None if self.region is None else str(self.region)
             codes["region"] = named_code(names, wanted, "region")
@@ -121,7 +123,7 @@ class KnockOutShift(AbstractNaturalTraining):
             kept = sizes * np.repeat([1.0, 1 - share], n_classes)
             if not kept.sum():
                 raise DataError(
-                    f"removed={share:g} leaves no item: all of the pool are of one class or region"
+                    f"removed={share:g} leaves no items: the whole pool is one class or region"
                 )
             shares = kept / kept.sum()
             point = {

@@ -53,7 +53,7 @@ def checked_pool(pool: ArrayLike, n_items: int) -> Indices:
         wrong = indices[(indices < 0) | (indices >= n_items)][0]
         raise DataError(f"pool position {wrong} is outside 0..{n_items - 1}; drop it")
     if np.bincount(indices.astype(np.int64)).max() > 1:
-        raise DataError("a pool holds a position twice; pass numpy.unique(pool)")
+        raise DataError("a pool contains a position twice; pass numpy.unique(pool)")
     return indices.astype(np.int64, copy=False)
 
 

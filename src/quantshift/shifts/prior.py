@@ -52,6 +52,10 @@ class PriorShift(AbstractShift):
         """As in the paper."""
         return Words("Prior shift", prevalence_words(self._width()), digits=1)
 
+    def is_for_two_classes(self) -> bool:
+        """Whether its grids are prevalences of the positive one of two classes."""
+        return self._width() == 2
+
     def class_order(self, classes: Sequence[Any]) -> tuple[Any, ...]:
         """The classes in the order of their codes: as they are; of two, the positive one last."""
         return positive_last(classes, self.positive)
@@ -86,8 +90,8 @@ class PriorShift(AbstractShift):
     def _points(self, name: str, values: ArrayLike) -> Prevalences:
         if self.positive is not None and numbers(name, values).ndim == 2:
             raise UserError(
-                f"{name} holds prevalence vectors, and which column is that of positive="
-                f"{self.positive!r} depends on the data; list prevalences of the positive class"
+                f"{name} holds prevalence vectors, and the column of positive={self.positive!r} "
+                "depends on the data; list the prevalences of the positive class instead"
             )
         return _points(name, values, range(_width(name, values)))
 
@@ -124,7 +128,7 @@ def _points(name: str, values: ArrayLike, classes: Sequence[Any]) -> Prevalences
             f"got shape {array.shape}; quantshift.prevalence.grid makes such an array"
         )
     if len(np.unique(array, axis=0)) < len(array):
-        raise UserError(f"{name} holds a point twice; name each point once")
+        raise UserError(f"{name} contains a point twice; list each point once")
     # The user's columns are the sorted classes; of two groups the positive one is last.
     columns = [sorted(classes).index(label) for label in classes]
     return prevalence.check(array)[:, columns]

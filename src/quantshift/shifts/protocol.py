@@ -242,6 +242,18 @@ class AbstractProtocol(abc.ABC):
         """The classes in the order of their codes: as they are; of two, the positive one last."""
         return tuple(_plain(classes))
 
+    def is_for_two_classes(self) -> bool:
+        """Whether it can do with two classes only, with the options it has."""
+        return self.needs_two_classes
+
+    def drawn_prevalences(self, n_samples: int, n_classes: int, *, seed: int) -> Prevalences | None:
+        """New prevalences by the rule of its test samples, (n_samples, n_classes), for validation.
+
+        They depend on `seed` and are not those of any test sample. None: the test samples have no
+        such rule.
+        """
+        return None
+
     def check_pools(
         self,
         y: ArrayLike,

@@ -57,6 +57,7 @@ class UniformPrevalence(AbstractNaturalTraining):
 
     def _test_recipes(self, strata: Strata, labels: NDArray[Any]) -> list[Recipe]:
         size = self._size("test")
+        points = self._points(len(self._repeats("test")), len(strata.classes), seed=self.seed)
         return [
             Recipe(
                 {"p_test": prevalence_value(point)},
@@ -64,16 +65,26 @@ class UniformPrevalence(AbstractNaturalTraining):
                 labels,
                 range(repeat, repeat + 1),
             )
-            for repeat, point in enumerate(self._points(len(strata.classes)))
+            for repeat, point in enumerate(points)
         ]
 
-    def _points(self, n_classes: int) -> Prevalences:
+    def drawn_prevalences(self, n_samples: int, n_classes: int, *, seed: int) -> Prevalences:
+        """New prevalences, as concentrated and as smooth as those of the test samples."""
+        return self._points(n_samples, n_classes, seed=seed, side="validation")
+
+    def _points(
+        self, n_samples: int, n_classes: int, *, seed: int, side: str = "test"
+    ) -> Prevalences:
         """The prevalence of each sample, (n_samples, n_classes)."""
-        n_samples = len(self._repeats("test"))
+        axes = {"shift": self.name, "side": side, "draws": "prevalence"}
+
+        def point(number: int) -> Prevalences:
+            return self._point(n_classes, generator(seed, **axes, repeat=number))
+
         if not 0 < self.smoothest <= 1:
             raise UserError(f"smoothest={self.smoothest} must be above 0 and at most 1")
         if self.smoothest == 1:
-            return np.stack([self._point(number, n_classes) for number in range(n_samples)])
+            return np.stack([point(number) for number in range(n_samples)])
         if n_classes < 3:
             raise DataError(
                 f"smoothest={self.smoothest:g} needs three ordered classes or more, found "
@@ -85,12 +96,11 @@ class UniformPrevalence(AbstractNaturalTraining):
                 f"smoothest={self.smoothest:g} of {n_candidates:,} prevalences is too small a "
                 f"share; at most {MOST_CANDIDATES:,} are drawn"
             )
-        drawn = np.stack([self._point(number, n_classes) for number in range(n_candidates)])
+        drawn = np.stack([point(number) for number in range(n_candidates)])
         kept = np.argsort(jaggedness(drawn), kind="stable")[:n_samples]
         return np.asarray(drawn[np.sort(kept)])
 
-    def _point(self, number: int, n_classes: int) -> Prevalences:
-        rng = generator(self.seed, shift=self.name, side="test", draws="prevalence", repeat=number)
+    def _point(self, n_classes: int, rng: np.random.Generator) -> Prevalences:
         if self.concentration == 1:
             return np.asarray(prevalence.uniform(1, n_classes, rng)[0])
         if not (0 < self.concentration < math.inf):

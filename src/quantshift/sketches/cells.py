@@ -70,9 +70,10 @@ def cells_of(posteriors: Posteriors) -> Cells:
     none (`cells_with_gaps` tells nulls from NaN).
     """
     valid = usable(posteriors)
-    known = np.where(valid[:, np.newaxis], posteriors, 0.5)
+    known = posteriors if valid.all() else np.where(valid[:, np.newaxis], posteriors, 0.5)
     cells = score_cells(known[:, -1]) if posteriors.shape[1] <= 2 else vector_cells(known)
-    cells[~valid] = OUTSIDE
+    if known is not posteriors:
+        cells[~valid] = OUTSIDE
     return cells
 
 
@@ -93,17 +94,24 @@ def score_cells(scores: Reals) -> Cells:
     """
     upper = scores >= 0.5
     x = np.where(upper, 1 - scores, scores)  # exact for scores from one half on
-    # The exponent and the first six bits of the mantissa of a float number the cells of octaves.
+    cells = (x * PER_UNIT).astype(np.int64)
+    cells += CENTRE - PER_OCTAVE
+    small = np.flatnonzero(x < 2.0**-LINEAR)
+    cells[small] = _small_cells(x[small])
+    return np.where(upper, LAST - cells, cells)
+
+
+def _small_cells(x: Reals) -> Cells:
+    """The cells of distances below 2**-LINEAR."""
+    # The exponent and the first bits of the mantissa of a float number the cells of octaves.
     shift = 52 - (PER_OCTAVE.bit_length() - 1)
     bits = (x + 0.0).view(np.int64) >> shift
     first = int(np.float64(2.0**-SMALLEST).view(np.int64)) >> shift
     cells = bits - first + 1 + PER_OCTAVE
-    linear = x >= 2.0**-LINEAR
-    cells[linear] = (x[linear] * PER_UNIT).astype(np.int64) - PER_OCTAVE + CENTRE
     tiny = x < 2.0**-SMALLEST
     cells[tiny] = 1 + (x[tiny] * float(PER_OCTAVE << SMALLEST)).astype(np.int64)
     cells[x == 0] = 0
-    return np.where(upper, LAST - cells, cells)
+    return cells
 
 
 def score_middles() -> Reals:
@@ -116,6 +124,19 @@ def score_middles() -> Reals:
     linear = (PER_OCTAVE + np.arange((PER_UNIT >> 1) - PER_OCTAVE) + 0.5) / PER_UNIT
     lower = np.concatenate([[0.0], tiny, *octaves, linear])
     return np.concatenate([lower, [0.5], 1 - lower[::-1]])
+
+
+def score_pieces(cell: Cells, n_pieces: int) -> Reals:
+    """Scores spread evenly over each cell, (n_cells, n_pieces); 0, 1/2 and 1 are points."""
+    middles = score_middles()
+    step = np.arange(PER_OCTAVE)
+    tiny = np.full(len(step), 1 / (PER_OCTAVE << SMALLEST))
+    octaves = [np.full(len(step), 1 / (PER_OCTAVE << e)) for e in range(SMALLEST, LINEAR, -1)]
+    linear = np.full((PER_UNIT >> 1) - PER_OCTAVE, 1 / PER_UNIT)
+    lower = np.concatenate([[0.0], tiny, *octaves, linear])
+    widths = np.concatenate([lower, [0.0], lower[::-1]])
+    offsets = (np.arange(n_pieces) + 0.5) / n_pieces - 0.5
+    return np.asarray(middles[cell, np.newaxis] + widths[cell, np.newaxis] * offsets)
 
 
 def vector_cells(posteriors: Posteriors) -> Cells:

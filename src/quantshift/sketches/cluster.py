@@ -12,7 +12,7 @@ from quantshift.corpora.readers import explained
 from quantshift.data.reading import Progress, Source
 from quantshift.errors import UserError
 from quantshift.experiments.executors import dask_client, unlogged
-from quantshift.sketches.making import Columns, Counter, is_parquet, parts_of
+from quantshift.sketches.making import Columns, Counter, count_file, is_parquet
 from quantshift.sketches.sketch_table import Sketch
 
 PART_ROWS = 4_000_000
@@ -60,8 +60,8 @@ def sketch_on_cluster(
 def count_part(path: str, row_groups: Sequence[int] | None, columns: Columns, bins: bool) -> Sketch:
     """Runs on a worker: the counts of a part of a file."""
     counter = Counter(columns, bins)
-    for counts in parts_of(path, columns, exact=lambda: not counter.bins, row_groups=row_groups):
-        counter.add_counts(counts)
+    for _ in count_file(counter, path, row_groups):
+        pass
     return counter.sketch()
 
 

@@ -37,13 +37,17 @@ from quantshift.quantifiers.information import FEWEST, IMPOSSIBLE, told_apart
 from quantshift.quantifiers.items import Items
 from quantshift.quantifiers.simulation import KnownPrevalences
 from quantshift.seeding import generator
+from quantshift.sketches.cells import cells_of
 from quantshift.sketches.counted import (
     CountedClasses,
     CountedSamples,
     coarser,
     coarser_with_means,
     estimates,
+    in_cells,
+    point_estimates,
 )
+from quantshift.sketches.sketch_table import MOST_VALUES
 from quantshift.types import Prevalences
 
 Reals = NDArray[np.float64]
@@ -86,6 +90,8 @@ class CountIntervals:
         n_classes = len(quantifier.classes_)
         held_out, codes = quantifier.held_out_posteriors_, quantifier.held_out_codes_
         self.known = CountedClasses.of(held_out, codes, n_classes) if len(held_out) else None
+        if self.known is not None and n_classes == 2 and len(self.known.posteriors) > MOST_VALUES:
+            self.known = CountedClasses.of(in_cells(held_out), codes, n_classes)
         self.adjusted = quantifier.adjusts and self.known is not None
         self.apart = np.ones((n_classes, n_classes), dtype=bool)
         if self.known is not None and np.bincount(codes).min() >= FEWEST:
@@ -96,7 +102,7 @@ class CountIntervals:
     ) -> tuple[list[PrevalenceInterval], NDArray[np.bool_]]:
         """The interval of every batch, and in which all items look the same as none would."""
         q = self.quantifier
-        p_hat = np.concatenate([estimates(q, s.posteriors, s.counts) for s in samples])
+        p_hat = np.concatenate([point_estimates(q, s) for s in samples])
         sizes = np.concatenate([s.sizes for s in samples])
         alike = np.array([self._alike(s.posteriors, own) for s in samples for own in s.counts])
         told = self.apart.all(axis=1) & ~alike[:, np.newaxis]
@@ -150,6 +156,7 @@ class CountIntervals:
                 replicates=drawn[i],
                 simultaneous=self.simultaneous,
                 informative=told[i],
+                bias=drawn[i].mean(axis=0) - p_hat[i],
             )
             for i in range(len(p_hat))
         ]
@@ -280,7 +287,7 @@ class CountIntervals:
         occupied = np.flatnonzero(counts)
         if len(occupied) != 1 or self.known is None:
             return False
-        like = (self.known.posteriors == posteriors[occupied[0]]).all(axis=1)
+        like = cells_of(self.known.posteriors) == cells_of(posteriors[occupied])
         sizes = self.known.counts.sum(axis=1)
         shares = (self.known.counts[:, like].sum(axis=1) + 1) / (sizes + 1)
         return bool(shares.max() ** counts.sum() < IMPOSSIBLE)

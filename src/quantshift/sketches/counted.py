@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quantshift.quantifiers.estimator import AbstractClassifying
+from quantshift.sketches import cells as score_cells
 from quantshift.types import Codes, Posteriors, Prevalences
 
 Reals = NDArray[np.float64]
@@ -16,16 +17,29 @@ COARSE = 256
 MOST_AT_ONCE = 1 << 20
 """Items times samples in memory at once."""
 
+STEPPED = frozenset(
+    {
+        *("CDE", "DyS", "Friedman", "HDy", "IBU", "MAX", "Median", "MethodX", "MS", "MS2"),
+        *("PQ", "RUN", "T50"),
+    }
+)
+"""Methods that count items on either side of borders of their own, which run through cells."""
+
+PIECES = 32
+"""Into which the items of a cell are divided for them."""
+
 
 @dataclass(frozen=True, eq=False)
 class CountedSamples:
     """Samples of the same cells.
 
-    posteriors: (n_cells, n_classes); counts: (n_samples, n_cells), whole numbers.
+    posteriors: (n_cells, n_classes); counts: (n_samples, n_cells), whole numbers. in_cells: whether
+    the posteriors stand for the cells of scores, and are not scores as they are.
     """
 
     posteriors: Posteriors
     counts: Reals
+    in_cells: bool = False
 
     @property
     def sizes(self) -> Reals:
@@ -55,6 +69,30 @@ class CountedClasses:
     def shares(self) -> Reals:
         """The share of each class's items that is in each cell."""
         return np.asarray(self.counts / self.counts.sum(axis=1, keepdims=True))
+
+
+def point_estimates(quantifier: AbstractClassifying, samples: CountedSamples) -> Prevalences:
+    """The prevalence of every sample, (n_samples, n_classes).
+
+    Methods with borders of their own see the items of a cell spread evenly over it.
+    """
+    if not samples.in_cells or type(quantifier).__name__ not in STEPPED:
+        return estimates(quantifier, samples.posteriors, samples.counts)
+    occupied = samples.counts.any(axis=0)
+    own = score_cells.score_cells(samples.posteriors[occupied, 1])
+    scores = score_cells.score_pieces(own, PIECES).ravel()
+    posteriors = np.column_stack([1 - scores, scores])
+    found = []
+    for counts in samples.counts[:, occupied]:
+        pieces = np.repeat(counts / PIECES, PIECES)[np.newaxis]
+        found.append(estimates(quantifier, posteriors, pieces))
+    return np.concatenate(found)
+
+
+def in_cells(posteriors: Posteriors) -> Posteriors:
+    """What the cells of two classes' posteriors stand for."""
+    scores = score_cells.score_middles()[score_cells.score_cells(posteriors[:, 1])]
+    return np.column_stack([1 - scores, scores])
 
 
 def estimates(

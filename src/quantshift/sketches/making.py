@@ -1,6 +1,6 @@
 """From tables to sketches: files of any size, part by part, databases, and clusters of machines."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,13 +24,14 @@ from quantshift.sketches.sketch_table import (
     CELL,
     COUNT,
     LABEL,
-    MOST_VALUES,
     About,
     Sketch,
     added,
     binned,
     check_size,
 )
+from quantshift.sketches.tally import WIDTH, Tally
+from quantshift.types import Posteriors
 
 PART_ROWS = 1 << 18
 """Rows of a Parquet file that are in memory at once."""
@@ -46,7 +47,7 @@ MOST_COUNTED = 1 << 20
 
 GROUP = "group"
 
-COMPACT_ROWS = 1 << 21
+COMPACT_ROWS = 1 << 20
 """Counts of parts that are kept before they are added up."""
 
 
@@ -103,11 +104,20 @@ class Counter:
     columns: Columns
     bins: bool = False
     _parts: list[pl.DataFrame] = field(default_factory=list)
+    _tally: Tally | None = None
 
     def add(self, rows: pl.DataFrame) -> None:
         """Count the rows of a table that has the wanted columns."""
-        if rows.height:
-            self.add_counts(counts_of(rows, self.columns, exact=not self.bins))
+        if not rows.height:
+            return
+        about = self.columns.about
+        if self.bins and about.n_classes == 2:
+            # Scores are many by now, and cells of every batch are met again and again.
+            self._tally = self._tally or Tally()
+            keys, groups = _groups(rows, self.columns)
+            if self._tally.add(keys, groups, scored_cells(rows, self.columns)[1]):
+                return
+        self.add_counts(counts_of(rows, self.columns, exact=not self.bins))
 
     def add_counts(self, counts: pl.DataFrame) -> None:
         """Add what has been counted elsewhere."""
@@ -122,6 +132,13 @@ class Counter:
     def sketch(self) -> Sketch:
         """All that was added."""
         about = self.columns.about
+        if self._tally is not None and self._tally.has_counts:
+            counts = [binned(about, part) for part in self._parts]
+            rest = [part for part in counts if not self._tally.add_counts(part)]
+            tallied = self._tally.table(about.keys)
+            if not rest:
+                return Sketch.of_sorted(about, tallied)
+            return Sketch.of(about, [tallied, *rest])
         parts = self._parts or [counts_of(_nothing(self.columns), self.columns, exact=True)]
         return Sketch.of(about, parts)
 
@@ -161,34 +178,41 @@ def sketch(
     counter = Counter(columns, bins)
     done = 0
     for file in files:
-        for counts in parts_of(file, columns, exact=lambda: not counter.bins):
-            counter.add_counts(counts)
-            done += int(counts[COUNT].sum())
+        for n_rows in count_file(counter, file):
+            done += n_rows
             if progress is not None:
                 progress(f"counting {_named(file)}", done, 0)
     return counter.sketch()
 
 
-def parts_of(
-    file: Source,
-    columns: Columns,
-    *,
-    exact: Callable[[], bool],
-    row_groups: Sequence[int] | None = None,
-) -> Iterator[pl.DataFrame]:
-    """The counts of a table, part by part. exact: tells whether scores are still few."""
+def count_file(
+    counter: Counter, file: Source, row_groups: Sequence[int] | None = None
+) -> Iterator[int]:
+    """Count a table part by part, and tell how many rows each has. row_groups: of Parquet."""
+    columns = counter.columns
     if is_database(file):
         from quantshift.sketches.sql import counts_in_database
 
-        yield counts_in_database(str(file), columns).table
+        counts = counts_in_database(str(file), columns).table
+        counter.add_counts(counts)
+        yield int(counts[COUNT].sum())
         return
-    rows = (
+    for rows in rows_of(file, columns, row_groups):
+        counter.add(rows)
+        yield rows.height
+
+
+def rows_of(
+    file: Source, columns: Columns, row_groups: Sequence[int] | None = None
+) -> Iterator[pl.DataFrame]:
+    """The rows of a table, part by part, with the wanted columns."""
+    parts = (
         _parquet_rows(Path(file), columns, row_groups) if is_parquet(file) else _rows(file, columns)
     )
-    for part in rows:
-        if part.height:
-            check_keys(part.schema, columns)
-            yield counts_of(part, columns, exact=exact())
+    for rows in parts:
+        if rows.height:
+            check_keys(rows.schema, columns)
+            yield rows
 
 
 def is_parquet(file: Source) -> bool:
@@ -199,19 +223,12 @@ def is_parquet(file: Source) -> bool:
 def counts_of(rows: pl.DataFrame, columns: Columns, *, exact: bool) -> pl.DataFrame:
     """How many rows there are of each key and cell and, if few, of each score."""
     about = columns.about
-    scores = rows.select(
-        pl.col(name).cast(pl.Float64, strict=False).alias(f"score {k}")
-        for k, name in enumerate(columns.scores)
-    )
-    missing = scores.select(pl.any_horizontal(pl.all().is_null())).to_series().to_numpy()
-    posteriors = scores.fill_null(0.5).to_numpy()
-    cell = cells.cells_of(posteriors)
-    cell[missing] = cells.MISSING
+    posteriors, cell = scored_cells(rows, columns)
     keys, groups = _groups(rows, columns)
     counted = pl.DataFrame({GROUP: groups, CELL: cell})
     used = (cell >= 0)[:, np.newaxis]
     kept = posteriors[:, -1:] if about.n_classes == 2 else posteriors
-    if exact and _are_few(kept):
+    if exact and _are_few(kept, about.most_values):
         # Minus zero is zero, and a row that is left out has no score.
         values = np.where(used, kept + 0.0, np.nan)
         named = {name: values[:, k] for k, name in enumerate(about.values)}
@@ -235,9 +252,24 @@ def counts_of(rows: pl.DataFrame, columns: Columns, *, exact: bool) -> pl.DataFr
     return _with_keys(totals, keys, [*about.sums, COUNT])
 
 
-def _are_few(scores: NDArray[np.float64]) -> bool:
+def scored_cells(rows: pl.DataFrame, columns: Columns) -> tuple[Posteriors, cells.Cells]:
+    """The scores of rows, with something in every gap, and their cells."""
+    scores = rows.select(
+        pl.col(name).cast(pl.Float64, strict=False).alias(f"score {k}")
+        for k, name in enumerate(columns.scores)
+    )
+    has_gaps = any(column.null_count() for column in scores)
+    posteriors = (scores.fill_null(0.5) if has_gaps else scores).to_numpy()
+    cell = cells.cells_of(posteriors)
+    if has_gaps:
+        missing = scores.select(pl.any_horizontal(pl.all().is_null())).to_series()
+        cell[missing.to_numpy()] = cells.MISSING
+    return posteriors, cell
+
+
+def _are_few(scores: NDArray[np.float64], most: int) -> bool:
     """Whether the first rows leave it open that there are few different scores."""
-    return pl.DataFrame(scores[:FIRST_ROWS]).n_unique() <= MOST_VALUES + 1
+    return pl.DataFrame(scores[:FIRST_ROWS]).n_unique() <= most + 1
 
 
 def _number() -> pl.Expr:
@@ -246,16 +278,15 @@ def _number() -> pl.Expr:
 
 def _numbers(groups: cells.Cells, cell: cells.Cells, n_groups: int) -> pl.DataFrame:
     """How many rows there are of each group and cell of a score."""
-    width = cells.LAST + 1 - cells.OUTSIDE
-    place = groups * width + (cell - cells.OUTSIDE)
-    if n_groups * width > MOST_COUNTED:
+    place = groups * WIDTH + (cell - cells.OUTSIDE)
+    if n_groups * WIDTH > MOST_COUNTED:
         totals = pl.Series(CELL, place).value_counts(name=COUNT)
         found, counts = totals[CELL].to_numpy(), totals[COUNT].cast(pl.Int64).to_numpy()
     else:
-        everywhere = np.bincount(place, minlength=n_groups * width)
+        everywhere = np.bincount(place, minlength=n_groups * WIDTH)
         found = np.flatnonzero(everywhere)
         counts = everywhere[found]
-    return pl.DataFrame({GROUP: found // width, CELL: found % width + cells.OUTSIDE, COUNT: counts})
+    return pl.DataFrame({GROUP: found // WIDTH, CELL: found % WIDTH + cells.OUTSIDE, COUNT: counts})
 
 
 def _with_keys(totals: pl.DataFrame, keys: pl.DataFrame, numbers: Sequence[str]) -> pl.DataFrame:

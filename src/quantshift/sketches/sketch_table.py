@@ -2,8 +2,9 @@
 
 A sketch is a table of whole numbers. Two of them are merged by adding, so that the result is the
 same, to the last bit, in whatever order and parts the rows were counted. While all rows together
-have at most `MOST_VALUES` different scores, these are kept and nothing is lost; above that, cells
-(see `cells`) take their place. Rows that cannot be used are counted too: the numbers of a sketch
+have at most `MOST_VALUES` different scores (`MOST_LABELLED` if they are labelled: a method's
+thresholds come from them), these are kept and nothing is lost; above that, cells (see `cells`) take
+their place. Rows that cannot be used are counted too: the numbers of a sketch
 always sum to the number of rows.
 """
 
@@ -32,6 +33,9 @@ METADATA = b"quantshift"
 
 MOST_VALUES = 1024
 """Up to so many different scores, or rows of posteriors, are kept as they are."""
+
+MOST_LABELLED = 1 << 16
+"""The same of labelled rows, of which there is one set for all batches."""
 
 MOST_CELLS = 20_000_000
 """A sketch that would be larger has the wrong column for its batches."""
@@ -62,6 +66,11 @@ class About:
     def n_classes(self) -> int:
         """How many classes the posteriors are of."""
         return max(len(self.classes), 2)
+
+    @property
+    def most_values(self) -> int:
+        """Up to how many different scores are kept as they are."""
+        return MOST_LABELLED if self.labelled else MOST_VALUES
 
     @property
     def keys(self) -> list[str]:
@@ -119,6 +128,12 @@ class Sketch:
         check_size(table)
         return cls(about, table.sort(table.columns[:-1]))
 
+    @classmethod
+    def of_sorted(cls, about: About, table: pl.DataFrame) -> Self:
+        """Of a table in our order in which every key and cell is once."""
+        check_size(table)
+        return cls(about, table)
+
     @property
     def is_exact(self) -> bool:
         """Whether the scores are kept as they are, so that nothing was lost."""
@@ -132,7 +147,7 @@ class Sketch:
     @property
     def batches(self) -> list[str | None]:
         """The batches in order; None is that of rows without one."""
-        return self.table[BATCH].unique().sort().to_list()
+        return list(rows_by_batch(self.table))
 
     @property
     def left_out(self) -> dict[str, int]:
@@ -168,7 +183,8 @@ class Sketch:
 
     def usable(self) -> pl.DataFrame:
         """The rows of the table whose scores are some."""
-        return self.table.filter(pl.col(CELL) >= 0)
+        used = self.table[CELL] >= 0
+        return self.table if used.all() else self.table.filter(used)
 
     def posteriors_of(self, rows: pl.DataFrame) -> Posteriors:
         """What the cells of rows of the table stand for, (n_rows, n_classes)."""
@@ -224,15 +240,15 @@ def load_sketch(path: str | Path) -> Sketch:
     if not is_parquet:
         return counted_by_query(_csv(source), str(source))
     try:
-        table = pa.parquet.read_table(source)
-    except (pa.ArrowInvalid, OSError) as error:
+        told = (pa.parquet.read_schema(source).metadata or {}).get(METADATA)
+        frame = pl.read_parquet(source, glob=False)
+    except (pa.ArrowInvalid, pl.exceptions.PolarsError, OSError) as error:
         raise DataError(f"{source}: a broken Parquet file; make it anew") from error
-    told = (table.schema.metadata or {}).get(METADATA)
-    frame = pl.DataFrame(table.replace_schema_metadata(None))
     if told is None:
         return counted_by_query(frame, str(source))
     about = About.parse(told.decode(), str(source))
-    found = Sketch(about, _checked(about, frame, str(source)))
+    table = _checked(about, frame, str(source))
+    found = Sketch(about, table if table[BATCH].is_sorted() else table.sort(table.columns[:-1]))
     if found.n_rows != json.loads(told)["rows"]:
         raise DataError(f"{source}: its numbers do not sum to its rows; make it anew")
     return found
@@ -271,7 +287,7 @@ def added(about: About, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """The numbers of all parts, with scores as they are if all have them and these are few."""
     if all(about.values[0] in part.columns for part in parts):
         together = _total(pl.concat(parts), [*about.keys, CELL, *about.values], [COUNT])
-        if together.select(about.values).n_unique() <= MOST_VALUES + 1:  # null is none
+        if together.select(about.values).n_unique() <= about.most_values + 1:  # null is none
             return together
         parts = [together]
     return _total(
@@ -339,3 +355,12 @@ def _not_a_sketch(source: str) -> DataError:
 def _told(about: About) -> str:
     by = f" by {', '.join(about.by)}" if about.by else ""
     return f"{', '.join(about.classes)}{by}{' with labels' if about.labelled else ''}"
+
+
+def rows_by_batch(table: pl.DataFrame) -> dict[str | None, int]:
+    """How many rows of a sorted table each batch has, in order.
+
+    A run-length encoding: a hash table of millions of rows would need more memory than they do.
+    """
+    runs = table[BATCH].rle().struct
+    return dict(zip(runs.field("value").to_list(), runs.field("len").to_list(), strict=True))

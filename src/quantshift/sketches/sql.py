@@ -27,21 +27,27 @@ from quantshift.sketches.sketch_table import (
 
 
 class Dialect(NamedTuple):
-    """How a database writes things. quote: around names."""
+    """How a database writes things.
+
+    quote: around names; quoted_quote: one within a name. escapes: whether a backslash in a text
+    stands for something else.
+    """
 
     double: str
     whole: str
     text: str
     quote: str
+    quoted_quote: str
+    escapes: bool
 
 
 DIALECTS: Mapping[str, Dialect] = MappingProxyType(
     {
-        "duckdb": Dialect("DOUBLE", "BIGINT", "VARCHAR", '"'),
-        "postgres": Dialect("DOUBLE PRECISION", "BIGINT", "TEXT", '"'),
-        "bigquery": Dialect("FLOAT64", "INT64", "STRING", "`"),
-        "snowflake": Dialect("DOUBLE", "BIGINT", "VARCHAR", '"'),
-        "spark": Dialect("DOUBLE", "BIGINT", "STRING", "`"),
+        "duckdb": Dialect("DOUBLE", "BIGINT", "VARCHAR", '"', '""', escapes=False),
+        "postgres": Dialect("DOUBLE PRECISION", "BIGINT", "TEXT", '"', '""', escapes=False),
+        "bigquery": Dialect("FLOAT64", "INT64", "STRING", "`", "\\`", escapes=True),
+        "snowflake": Dialect("DOUBLE", "BIGINT", "VARCHAR", '"', '""', escapes=True),
+        "spark": Dialect("DOUBLE", "BIGINT", "STRING", "`", "``", escapes=True),
     }
 )
 """The databases a query is written for."""
@@ -149,12 +155,15 @@ def query(sql: Dialect, table: str, columns: Columns) -> str:
         "  FROM scaled_rows"
     )
     assert fixed.count("f") == sums.count(" AS f")
-    told = about.said().replace("'", "''")
-    answer = [f"'{told}' AS {SKETCH}"]
+    # All names are quoted: a database may change the case of those that are not.
+    answer = [f"{_text(sql, about.said())} AS {_quoted(sql, SKETCH)}"]
     answer += [f"{key} AS {_quoted(sql, name)}" for key, name in zip(keys, given, strict=True)]
-    answer += [f"c AS {CELL}"]
-    answer += [f"CAST(SUM(f{k}) AS {sql.whole}) AS {SUM}{k}" for k, _ in _each(about.sums)]
-    answer += [f"COUNT(*) AS {COUNT}"]
+    answer += [f"c AS {_quoted(sql, CELL)}"]
+    answer += [
+        f"CAST(SUM(f{k}) AS {sql.whole}) AS {_quoted(sql, f'{SUM}{k}')}"
+        for k, _ in _each(about.sums)
+    ]
+    answer += [f"COUNT(*) AS {_quoted(sql, COUNT)}"]
     parts = ",\n".join(f"{name} AS (\n  {step}\n)" for name, step in zip(names, steps, strict=True))
     return f"WITH {parts}\nSELECT {', '.join(answer)}\nFROM cells\nGROUP BY {key_list}, c"
 
@@ -221,5 +230,14 @@ def _each(values: Sequence[str]) -> list[tuple[int, str]]:
 
 
 def _quoted(sql: Dialect, name: str) -> str:
-    escaped = name.replace(sql.quote, sql.quote * 2) if sql.quote == '"' else name
-    return f"{sql.quote}{escaped}{sql.quote}"
+    if "\\" in sql.quoted_quote:
+        name = name.replace("\\", "\\\\")
+    return f"{sql.quote}{name.replace(sql.quote, sql.quoted_quote)}{sql.quote}"
+
+
+def _text(sql: Dialect, text: str) -> str:
+    if sql.escapes:
+        escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    else:
+        escaped = text.replace("'", "''")
+    return f"'{escaped}'"

@@ -468,8 +468,9 @@ function show() {
   board.tBodies[0].replaceChildren(...shown.map((row) => bodyRow(row, groups, best)), ...(wanted ? [] : theirRows(groups)));
   board.style.setProperty("--first-row", `${board.tHead.rows[0].querySelector("[colspan]")?.offsetHeight ?? 0}px`);
   const datasets = new Set(columns.map((column) => COLUMNS[column].dataset)).size;
+  const parts = new Set(columns.map((column) => COLUMNS[column].part)).size;
   byId("board-facts").textContent = columns.length
-    ? `${shown.length} of ${METHODS.length} methods, ${new Set(columns.map((c) => COLUMNS[c].part)).size} kinds of shift, ${datasets} ${datasets === 1 ? "data set" : "data sets"}; mean ${measureOf(state.measure).title}`
+    ? `${shown.length} of ${METHODS.length} methods, ${parts} ${parts === 1 ? "kind" : "kinds"} of shift, ${datasets} ${datasets === 1 ? "data set" : "data sets"}; mean ${measureOf(state.measure).title}`
     : "Nothing here: the measure is for ordered classes, or no experiment meets all of the choices.";
   const failing = groups.some((group) => allFail(group.columns));
   byId("board-legend").textContent = [

@@ -13,7 +13,7 @@ function config(labelLimit = 160) {
       titleColor: token("muted"), labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal",
       labelPadding: 8, titlePadding: 12, labelLimit,
     },
-    legend: { labelColor: token("muted"), titleColor: token("muted"), labelFontSize: 12, orient: "top", title: null },
+    legend: { labelColor: token("muted"), titleColor: token("muted"), labelFontSize: 12, orient: "top", title: null, columns: document.body.clientWidth < 600 ? 1 : 0 },
   };
 }
 
@@ -77,6 +77,7 @@ function follow(draw) {
   const setTheme = (dark) => {
     document.documentElement.dataset.theme = dark ? "dark" : "light";
     theme.setAttribute("aria-pressed", String(dark));
+    theme.querySelector("span").textContent = dark ? "Light" : "Dark";
   };
   setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
   theme.addEventListener("click", () => setTheme(theme.getAttribute("aria-pressed") !== "true"));

@@ -38,7 +38,7 @@ def gallery(
     Boxes, lines and bias by degree, true against estimated prevalence, mean ranks over training
     sets; and over data sets, where there are several.
 
-    abouts: the experiments in the words of their protocols; what is missing is told by the rows.
+    abouts: the experiments in the words of their protocols; what is missing comes from the rows.
     methods: those to show; None: all that have results in the lines, and in the panels those that
         tables show (`shown_methods`).
     """

@@ -1,8 +1,8 @@
 """Mean error by degree as lines, with limits of the mean.
 
 Limits come from a bootstrap over training sets (`quantshift.analysis.summarise`). A degree that
-a method lacks breaks its line. A panel per facet has all methods; more methods than can be told
-apart in one panel are divided, the best first, and every panel shows the others in grey.
+a method lacks breaks its line. A panel per facet has all methods; more methods than can be
+distinguished in one panel are divided, the best first, and every panel shows the others in grey.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ from quantshift.report.figures.panels import HANDLE, columns_that_fit, legend_be
 from quantshift.report.style import MethodStyle
 
 MOST_IN_A_PANEL = 12
-"""Methods that can be told apart in one panel; more are divided."""
+"""Methods that can be distinguished in one panel; more are divided."""
 
 _DIVIDED = 8
 """Methods of a panel where they are divided."""

@@ -44,7 +44,6 @@ from quantshift.report.page.slices import (
 )
 from quantshift.report.page.verdicts import findings
 from quantshift.report.prevalences import as_numbers
-from quantshift.report.shape import unmarked
 from quantshift.report.style import method_styles
 from quantshift.report.table import ReportTable
 from quantshift.report.wording import subjects_of
@@ -72,7 +71,7 @@ _VIEWS = (
 def render_page(
     contents: Contents, provenance: Provenance, *, progress: Callable[[str], None]
 ) -> str:
-    """The page as one string of HTML; `progress` is told what is being worked on."""
+    """The page as one string of HTML; `progress` receives what is being worked on."""
     sections = sections_of(subjects_of(contents.rows, contents.abouts))
     rows = as_numbers(contents.rows)
     styles = method_styles(order_methods(rows["method"].unique()))
@@ -186,7 +185,7 @@ def _tables(section: Section, contents: Contents) -> list[dict[str, Any]]:
     ]
     several = [table for table in own if not table.dataset]
     ordered = [*several, *(table for table in own if table.dataset)]
-    return [_table(table if section.ranked else unmarked(table)) for table in ordered]
+    return [_table(table) for table in ordered]
 
 
 def _table(table: ReportTable) -> dict[str, Any]:
@@ -277,8 +276,10 @@ def _experiments(provenance: Provenance) -> dict[str, Any] | None:
     """The table of what differs between experiments, under the facts they share."""
     if not provenance.experiments:
         return None
-    told = {name: experiment_facts(e) for name, e in provenance.experiments.items()}
-    differing = [head for head in next(iter(told.values())) if head not in shared_facts(provenance)]
+    facts_of = {name: experiment_facts(e) for name, e in provenance.experiments.items()}
+    differing = [
+        head for head in next(iter(facts_of.values())) if head not in shared_facts(provenance)
+    ]
     rows = [
         [
             name,
@@ -286,7 +287,7 @@ def _experiments(provenance: Provenance) -> dict[str, Any] | None:
             *(values[head] for head in differing),
             ", ".join(method["name"] for method in provenance.experiments[name]["methods"]),
         ]
-        for name, values in told.items()
+        for name, values in facts_of.items()
     ]
     return {"header": ["experiment", "cells", *differing, "methods"], "rows": rows}
 

@@ -23,7 +23,7 @@ class Contents:
     """Results with what was computed from them.
 
     rows: raw outcomes with part, error and signed; text as categories.
-    abouts: what is told of every experiment of the rows, in the order to show them.
+    abouts: the description of every experiment of the rows, in the order to show them.
     measure: what the errors are.
     tables: mean errors by degree; summaries: one table for each part, over all degrees.
     compared, published: our errors beside the published ones, as a frame and as tables; None and
@@ -54,24 +54,24 @@ def contents_of(
     against_paper: bool = False,
     progress: Callable[[str], None],
 ) -> Contents:
-    """All that a report says of these raw outcomes; `progress` is told what is being computed.
+    """All that a report says of these raw outcomes; `progress` receives what is being computed.
 
-    abouts: the experiments in the words of their protocols; what is missing is told by the rows.
+    abouts: the experiments in the words of their protocols; what is missing comes from the rows.
     measure: any of `quantshift.metrics.MEASURES`; rows that have an `error` keep it.
     methods: the columns of the tables, in this order.
     """
     require(frame, ["experiment", "dataset", "method", "p_true", "p_hat"])
     rows = lean(ensure_part(frame))
     rows = rows if "error" in rows.columns else with_errors(rows, measure=measure)
-    told = {subject.name: subject.about for subject in subjects_of(rows, abouts)}
+    described = {subject.name: subject.about for subject in subjects_of(rows, abouts)}
     judged, compared = _evidence(rows, against_paper=against_paper, progress=progress)
     progress("tables")
-    tables = result_tables(rows, told, measure=measure, methods=methods)
+    tables = result_tables(rows, described, measure=measure, methods=methods)
     progress("summaries")
-    summaries = summary_tables(rows, told, measure=measure)
+    summaries = summary_tables(rows, described, measure=measure)
     return Contents(
         rows=rows,
-        abouts=told,
+        abouts=described,
         measure=measure_called(measure),
         verdicts=judged,
         tables=tables,

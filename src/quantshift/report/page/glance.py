@@ -56,7 +56,7 @@ def glance_of(rows: pl.DataFrame, sections: Sequence[Section], methods: Sequence
     by = ["experiment", "part", "dataset", "method"]
     means = rows.group_by(by).agg(n=pl.len(), mean=pl.col("error").mean())
     columns = [
-        _column(_own(means, section, panel.part), methods, ranked=section.ranked)
+        _column(_own(means, section, panel.part), methods, ranked=section.subject.ranked)
         for section, panel in panels
     ]
     titles = [
@@ -66,7 +66,9 @@ def glance_of(rows: pl.DataFrame, sections: Sequence[Section], methods: Sequence
     return Glance(
         columns=tuple(titles),
         unranked=tuple(
-            title for title, (section, _) in zip(titles, panels, strict=True) if not section.ranked
+            title
+            for title, (section, _) in zip(titles, panels, strict=True)
+            if not section.subject.ranked
         ),
         rows=tuple(
             GlanceRow(method, index, tuple(column[index] for column in columns))
@@ -92,8 +94,8 @@ def best_methods(glance: Glance, n: int) -> tuple[str, ...]:
         ordered = sorted(there, key=lambda row: float(row.cells[column].sort))
         for place, row in enumerate(ordered):
             places[row.method].append(place)
-    told = {method: sum(own) / len(own) for method, own in places.items() if own}
-    best = sorted(told, key=lambda method: told[method])[:n]
+    mean_place = {method: sum(own) / len(own) for method, own in places.items() if own}
+    best = sorted(mean_place, key=lambda method: mean_place[method])[:n]
     return tuple(row.method for row in glance.rows if row.method in best)
 
 
@@ -101,22 +103,22 @@ def winners(glance: Glance, measure: str) -> str:
     """Which methods err least under how many kinds of shift, in a sentence or two."""
     n_ranked = len(glance.columns) - len(glance.unranked)
     won = Counter(row.method for row in glance.rows for cell in row.cells if cell.best)
-    told = ""
+    sentences = ""
     if n_ranked == 1 and won:
         errors = [cell.text for row in glance.rows for cell in row.cells if cell.best]
-        told = f"{_listed(list(won))} has the lowest mean {measure}: {errors[0]}."
+        sentences = f"{_listed(list(won))} has the lowest mean {measure}: {errors[0]}."
     elif len(won) == 1:
-        told = f"{next(iter(won))} has the lowest mean {measure} under all {n_ranked} shifts."
+        sentences = f"{next(iter(won))} has the lowest mean {measure} under all {n_ranked} shifts."
     elif won:
         counts = [f"{method} under {n}" for method, n in won.most_common()]
-        told = (
+        sentences = (
             f"No method wins under every shift: of {n_ranked}, the lowest mean {measure} is that "
             f"of {_listed(counts)}."
         )
     if glance.unranked:
         columns = _listed([f"“{name}”" for name in glance.unranked])
-        told += f" Under {columns} all methods fail, so none is marked as the best."
-    return told.strip()
+        sentences += f" Under {columns} all methods fail, so none is marked as the best."
+    return sentences.strip()
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -130,10 +132,10 @@ def _own(means: pl.DataFrame, section: Section, part: str) -> pl.DataFrame:
 
 def _column(means: pl.DataFrame, methods: Sequence[str], *, ranked: bool) -> list[GlanceCell]:
     expected = pl.col("n").max().over("dataset")
-    told = means.with_columns(expected=expected)
-    datasets = told["dataset"].n_unique()
-    total = told.unique("dataset")["expected"].sum()
-    by_method = told.group_by("method").agg(
+    counts = means.with_columns(expected=expected)
+    datasets = counts["dataset"].n_unique()
+    total = counts.unique("dataset")["expected"].sum()
+    by_method = counts.group_by("method").agg(
         pl.col("n").sum(),
         pl.col("mean").mean(),
         complete=(pl.len() == datasets) & (pl.col("n") == pl.col("expected")).all(),

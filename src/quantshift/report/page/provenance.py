@@ -52,8 +52,8 @@ class Provenance:
     @property
     def seconds(self) -> float | None:
         """Wall time of all runs together, if the log tells."""
-        told = [float(run["seconds"]) for run in self.runs if run.get("seconds")]
-        return sum(told) if told else None
+        seconds = [float(run["seconds"]) for run in self.runs if run.get("seconds")]
+        return sum(seconds) if seconds else None
 
     def title(self, experiment: str) -> str:
         """What an experiment is called."""
@@ -142,10 +142,16 @@ def _workers(counts: Sequence[int]) -> str:
 
 def shared_facts(provenance: Provenance) -> dict[str, str]:
     """Facts that are the same for all experiments."""
-    told = [experiment_facts(experiment) for experiment in provenance.experiments.values()]
-    if not told:
+    facts_of_experiments = [
+        experiment_facts(experiment) for experiment in provenance.experiments.values()
+    ]
+    if not facts_of_experiments:
         return {}
-    return {k: v for k, v in told[0].items() if all(other[k] == v for other in told)}
+    return {
+        k: v
+        for k, v in facts_of_experiments[0].items()
+        if all(other[k] == v for other in facts_of_experiments)
+    }
 
 
 def source_name(dataset: Mapping[str, Any]) -> str:
@@ -155,13 +161,13 @@ def source_name(dataset: Mapping[str, Any]) -> str:
 
 def dataset_facts(provenance: Provenance) -> list[list[str]]:
     """Name, source, classes and hash of every data set of the run."""
-    told: dict[tuple[str, str], list[str]] = {}
+    rows_of_data: dict[tuple[str, str], list[str]] = {}
     for experiment in provenance.experiments.values():
         for name, data in experiment.get("datasets", {}).items():
             classes = ", ".join(map(str, data.get("classes", ())))
             items = str(data.get("items") or "–")
-            told.setdefault((name, items), [name, source_name(data), classes, items])
-    return list(told.values())
+            rows_of_data.setdefault((name, items), [name, source_name(data), classes, items])
+    return list(rows_of_data.values())
 
 
 def experiment_facts(experiment: Mapping[str, Any]) -> dict[str, str]:

@@ -36,19 +36,10 @@ class Section:
         return self.subject.name
 
     @property
-    def ranked(self) -> bool:
-        """Whether the best method of it is marked."""
-        return self.subject.about.shift not in UNSEEN
-
-    @property
     def parts(self) -> tuple[str, ...]:
         """The parts of the results it is about."""
         return tuple(panel.part for panel in self.panels)
 
-
-UNSEEN = frozenset({"concept"})
-"""Kinds of shift that no unlabelled sample shows: all methods fail there, and the one that errs
-least does so by accident."""
 
 SUMMARIES: Mapping[tuple[str, str], str] = MappingProxyType(
     {

@@ -6,11 +6,11 @@ from quantshift.report.page.gaps import gaps_of
 from quantshift.report.page.glance import glance_of, winners
 from quantshift.report.page.provenance import Provenance, facts
 from quantshift.report.page.sections import sections_of
-from quantshift.report.page.verdicts import told
+from quantshift.report.page.verdicts import any_decided
 from quantshift.report.wording import subjects_of
 from quantshift.tables import markdown_escape as escaped
 
-_WORDS = {True: "holds", False: "does not hold", None: "cannot be told"}
+_WORDS = {True: "holds", False: "does not hold", None: "cannot be decided"}
 
 
 TITLE = "# Quantification under dataset shift: summary of results"
@@ -40,11 +40,11 @@ def summary_text(contents: Contents, provenance: Provenance) -> str:
     apart = f"; {glance.baseline} is a baseline and not ranked" if glance.baseline else ""
     lines += [
         "",
-        f"Bold: the least of its column{apart}. {winners(glance, contents.measure.title)}",
+        f"Bold: the lowest of its column{apart}. {winners(glance, contents.measure.title)}",
     ]
     if glance.partial:
         lines += ["", "–: no mean, because estimates are missing that other methods have."]
-    if told(contents.verdicts):
+    if any_decided(contents.verdicts):
         lines += ["", "## The paper's findings (by absolute error)", "", *_findings(contents)]
     lines += ["", "## Provenance", ""]
     lines += [f"- {name}: {escaped(value)}" for name, value in facts(provenance)]

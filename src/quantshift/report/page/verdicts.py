@@ -9,18 +9,18 @@ from quantshift.paper import Claim, Verdict
 _STATES = {
     True: ("holds", "✓", "holds"),
     False: ("fails", "✗", "does not hold"),
-    None: ("untold", "?", "cannot be told"),
+    None: ("untold", "?", "cannot be decided"),
 }
 
 
-def told(verdicts: Sequence[Verdict]) -> bool:
-    """Whether the results tell of any claim: whether they are of the paper's experiments."""
+def any_decided(verdicts: Sequence[Verdict]) -> bool:
+    """Whether the results decide any claim: whether they are of the paper's experiments."""
     return any(claim.holds is not None for verdict in verdicts for claim in verdict.claims)
 
 
 def findings(verdicts: Sequence[Verdict]) -> dict[str, Any] | None:
     """What the page's template needs of the findings; None if the results tell of none."""
-    if not told(verdicts):
+    if not any_decided(verdicts):
         return None
     return {"tally": _tally(verdicts), "verdicts": [_verdict(verdict) for verdict in verdicts]}
 
@@ -53,7 +53,7 @@ def _tally(verdicts: Sequence[Verdict]) -> str:
         for state, word in (
             (True, "hold"),
             (False, "do not hold"),
-            (None, "cannot be told from what is here"),
+            (None, "cannot be decided from these results"),
         )
         if state in states
     ]

@@ -1,0 +1,129 @@
+"""How much an estimate changes when cells of a sketch take the place of rows, for every method.
+
+    python benchmarks/binning.py               two classes, about 4 minutes of processor time
+    python benchmarks/binning.py --classes 3
+    python benchmarks/binning.py --methods SLD,MS --rows 1_000_000
+
+Posteriors are drawn (seed 0) from classes with normal scores. Each method is fitted on 4,000
+labelled items and estimates samples of several prevalences twice: from all rows, and from the
+sketch of these rows. The error is the difference of the two, for the class that is rarest in the
+sample: absolute, and relative to the estimate from all rows (if that is 0.001 at least; of 0 there
+is no part). Printed are the largest over the samples and the mean.
+`training in cells` has the labelled items from a sketch in cells as well, as databases count them;
+without it their scores are kept as they are, as `quantshift sketch --label` keeps them.
+"""
+
+import argparse
+
+import numpy as np
+import polars as pl
+
+from quantshift import catalogue, sketch
+from quantshift.errors import UserError
+from quantshift.quantifiers.estimator import AbstractClassifying
+from quantshift.seeding import generator
+from quantshift.sketches import cells
+from quantshift.sketches.counted import CountedSamples, in_cells, point_estimates
+
+SHARES = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
+N_TRAINING = 4000
+LEAST, GOAL = 0.001, 1e-3
+SLOW = {"BayesianKDEy", "LEIP", "BayesianCC"}
+"""They draw at random, or take minutes for each sample."""
+
+
+def posteriors(codes: np.ndarray, n_classes: int, rng: np.random.Generator) -> np.ndarray:
+    """Of classes whose items have normal scores around the corners of a simplex."""
+    scores = rng.normal(size=(len(codes), n_classes))
+    scores[np.arange(len(codes)), codes] += 2.2
+    odds = np.exp(2.2 * scores)
+    return odds / odds.sum(axis=1, keepdims=True)
+
+
+def drawn(share: float, n: int, n_classes: int, *axes: object) -> tuple[np.ndarray, np.ndarray]:
+    """Posteriors and codes; the first class has the share, the others equal parts of the rest."""
+    rng = generator(0, axes=str(axes), share=share, n=n, n_classes=n_classes)
+    rest = (1 - share) / (n_classes - 1)
+    codes = rng.choice(n_classes, n, p=[share] + [rest] * (n_classes - 1))
+    return posteriors(codes, n_classes, rng), codes
+
+
+def frame(p: np.ndarray) -> pl.DataFrame:
+    """As a table; two classes by the score of the second."""
+    first = 1 if p.shape[1] == 2 else 0
+    return pl.DataFrame({f"p{k}": p[:, k] for k in range(first, p.shape[1])})
+
+
+def fitted_twice(
+    kind: type[AbstractClassifying], p: np.ndarray, codes: np.ndarray
+) -> tuple[AbstractClassifying, AbstractClassifying]:
+    """The method fitted on the labelled items, and on their cells in the same order."""
+    n_classes = p.shape[1]
+    binned = in_cells(p) if n_classes == 2 else p.copy()
+    if n_classes > 2:
+        place = np.unique(cells.vector_cells(p), return_inverse=True)[1].ravel()
+        sizes = np.bincount(place)
+        for k in range(n_classes):
+            binned[:, k] = (np.bincount(place, p[:, k]) / sizes)[place]
+    classes = range(n_classes)
+    return (
+        kind().fit_posteriors(p, codes, classes=classes),
+        kind().fit_posteriors(binned, codes, classes=classes),
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--classes", type=int, default=2)
+    parser.add_argument("--rows", type=lambda text: int(text.replace("_", "")), default=50_000)
+    parser.add_argument("--shares", type=lambda t: [float(s) for s in t.split(",")], default=SHARES)
+    parser.add_argument("--methods", type=lambda text: text.split(","))
+    options = parser.parse_args()
+    methods = {
+        name: kind
+        for name, kind in catalogue.quantifiers().items()
+        if issubclass(kind, AbstractClassifying) and not kind.sees - {"posteriors"}
+        if (name in options.methods if options.methods else name not in SLOW)
+    }
+    labelled, codes = drawn(0.4, N_TRAINING, options.classes, "training")
+    samples = [(drawn(share, options.rows, options.classes)[0], share) for share in options.shares]
+    counted = []
+    for p, _ in samples:
+        names = frame(p).columns
+        asked = {"score": names[0]} if options.classes == 2 else {"posteriors": names}
+        items = sketch(frame(p), bins=True, **asked).to_items()
+        counts = items.weights[np.newaxis]
+        counted.append(CountedSamples(items.posteriors, counts, in_cells=options.classes == 2))
+    print(f"{options.classes} classes, samples of {options.rows:,} rows, shares {options.shares}")
+    print("                 training as it is                       training in cells")
+    print("method           absolute  relative  mean relative       absolute  relative")
+    for name, kind in methods.items():
+        try:
+            fitted, coarse = fitted_twice(kind, labelled, codes)
+            told = []
+            for (p, _), own in zip(samples, counted, strict=True):
+                all_rows = fitted.aggregate(p)
+                rarest = int(all_rows.argmin())
+                found = [point_estimates(one, own)[0][rarest] for one in (fitted, coarse)]
+                told.append([all_rows[rarest], *found])
+        except UserError as error:
+            print(f"{name:16} {error}")
+            continue
+        exact, own, also = np.array(told).T
+        large = exact >= LEAST
+        lines = []
+        for other in (own, also):
+            error = np.abs(other - exact)
+            relative = (error / np.maximum(exact, LEAST))[large]
+            lines.append((error.max(), relative.max(initial=0.0), relative.mean()))
+        (absolute, worst, mean), (absolute_too, worst_too, _) = lines
+        verdict = "" if worst <= GOAL else "  above 1e-3"
+        print(
+            f"{name:16} {absolute:8.1e}  {worst:8.1e}  {mean:8.1e}            "
+            f"{absolute_too:8.1e}  {worst_too:8.1e}{verdict}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

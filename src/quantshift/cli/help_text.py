@@ -1,0 +1,31 @@
+"""Help that fills the width of the terminal: Typer keeps the line breaks of docstrings."""
+
+import inspect
+
+import typer
+
+
+def fill_width(app: typer.Typer) -> None:
+    """Let the paragraphs of all help texts of the app flow; indented lines stay as they are."""
+    for command in app.registered_commands:
+        if command.callback is not None:
+            command.help = flowing(command.help or inspect.getdoc(command.callback) or "")
+    group = app.registered_callback
+    if group is not None and group.callback is not None and group.callback.__doc__:
+        group.help = flowing(group.callback.__doc__)
+    for nested in app.registered_groups:
+        if nested.typer_instance is not None:
+            fill_width(nested.typer_instance)
+
+
+def flowing(text: str) -> str:
+    r"""Paragraphs in one line each.
+
+    >>> flowing("One\nsentence.\n\n    an example\n\nAnother\none.")
+    'One sentence.\n\n    an example\n\nAnother one.'
+    """
+    paragraphs = inspect.cleandoc(text).split("\n\n")
+    return "\n\n".join(
+        paragraph if paragraph.startswith((" ", "- ")) else " ".join(paragraph.split())
+        for paragraph in paragraphs
+    )

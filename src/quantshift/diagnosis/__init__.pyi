@@ -1,0 +1,11 @@
+from .refutation import (
+    Refutation as Refutation,
+    refutation_test as refutation_test,
+    refutation_tests as refutation_tests,
+)
+from .which_shift import (
+    ShiftTest as ShiftTest,
+    shift_test as shift_test,
+    shift_test_posteriors as shift_test_posteriors,
+    shift_tests as shift_tests,
+)

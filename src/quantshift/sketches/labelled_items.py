@@ -1,0 +1,118 @@
+"""An audit of a sketch: labelled items with their scores, in the order of the table."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+import polars as pl
+
+from quantshift.data.reading import Source, files_of
+from quantshift.errors import DataError
+from quantshift.own_data.model import Model
+from quantshift.sketches.cells import cells_of
+from quantshift.sketches.count_intervals import Reals
+from quantshift.sketches.making import Columns, rows_of, scored_cells
+from quantshift.sketches.sketch_batches import OwnBatch, batch_name
+from quantshift.sketches.sketch_table import Sketch
+from quantshift.types import Codes, Posteriors
+
+MOST_EXPANDED = 1 << 22
+"""Items of a batch that are written out one by one for an audit with many looks."""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledItems:
+    """Labelled items of a batch, in their order."""
+
+    posteriors: Posteriors
+    codes: Codes
+
+    def beside(self, own: OwnBatch) -> tuple[Posteriors, Reals, dict[int, int]]:
+        """The cells of a batch and behind them these items, which the cells count already.
+
+        The counts of the rows, and the codes of the labelled ones by their place.
+        """
+        first = len(own.posteriors)
+        return (
+            np.concatenate([own.posteriors, self.posteriors]),
+            np.concatenate([own.counts, np.zeros(len(self.codes))]),
+            {first + i: int(code) for i, code in enumerate(self.codes)},
+        )
+
+    def among(self, own: OwnBatch) -> tuple[Posteriors, Reals, dict[int, int]]:
+        """The items of a batch one by one, and which of them these are: any of the same cell."""
+        n_items = own.n_items
+        if n_items > MOST_EXPANDED:
+            raise DataError(
+                f"batch {own.name!r} has {n_items:,} items; an audit with many looks takes up to "
+                f"{MOST_EXPANDED:,}: count by smaller batches, or look once"
+            )
+        ends = np.cumsum(own.counts).astype(int).tolist()
+        free: dict[Hashable, list[range]] = defaultdict(list)
+        for key, begin, end in zip(_keys(own, own.posteriors), [0, *ends], ends, strict=False):
+            free[key].append(range(begin, end))
+        items = {key: chain.from_iterable(places) for key, places in free.items()}
+        places: dict[int, int] = {}
+        for key, code in zip(_keys(own, self.posteriors), self.codes, strict=True):
+            place = next(items.get(key, iter(())), None)
+            if place is None:
+                raise DataError(
+                    f"the audit has an item of batch {own.name!r} whose score is not among those "
+                    "that were counted"
+                )
+            places[place] = int(code)
+        rows = np.repeat(own.posteriors, own.counts.astype(np.int64), axis=0)
+        return rows, np.ones(len(rows)), places
+
+
+def _keys(own: OwnBatch, posteriors: Posteriors) -> list[Hashable]:
+    """What items of a batch that are counted together have in common."""
+    if own.sketch.is_exact:
+        return [tuple(row) for row in posteriors.tolist()]
+    return list(cells_of(posteriors).tolist())
+
+
+def labelled_items(
+    audit: Source,
+    counted: Sketch,
+    model: Model,
+    order: Sequence[int],
+    named: Mapping[str, str],
+) -> dict[str, LabelledItems]:
+    """The labelled items of each batch. named: the columns `label` and `batch`, where others."""
+    about = counted.about
+    single = len(about.classes) == 1
+    columns = Columns.of(
+        about.classes[0] if single else None,
+        () if single else about.classes,
+        named.get("batch", "batch") if counted.batches != [None] else None,
+        (),
+        named.get("label", "label"),
+    )
+    found: dict[str, tuple[list[Posteriors], list[int]]] = {}
+    for rows in (part for file in files_of(audit) for part in rows_of(file, columns)):
+        posteriors, cell = scored_cells(rows, columns)
+        if about.n_classes == 2:
+            posteriors = np.column_stack([1 - posteriors[:, -1], posteriors[:, -1]])
+        else:
+            posteriors = posteriors / posteriors.sum(axis=1, keepdims=True)
+        labels = rows[columns.label].cast(pl.String).to_list() if columns.label else []
+        batches = [None] * len(labels)
+        if columns.batch is not None:
+            batches = rows[columns.batch].cast(pl.String).to_list()
+        for row, label, batch, own in zip(posteriors, labels, batches, cell, strict=True):
+            if label is None or own < 0:
+                continue
+            if label not in model.classes:
+                raise DataError(
+                    f"the audit has a label {label!r}; the classes are {', '.join(model.classes)}"
+                )
+            scores, codes = found.setdefault(batch_name(counted, batch), ([], []))
+            scores.append(row[list(order)])
+            codes.append(model.classes.index(label))
+    return {
+        name: LabelledItems(np.array(scores), np.array(codes))
+        for name, (scores, codes) in found.items()
+    }

@@ -1,0 +1,105 @@
+"""Tests of the batches of a sketch: is each a mixture of the training classes?"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from quantshift.intervals import PrevalenceInterval
+from quantshift.own_data.evidence import OUTSIDE, TEST_LEVEL
+from quantshift.own_data.model import Model
+from quantshift.own_data.result import Shift
+from quantshift.sketches.count_intervals import Reals
+from quantshift.sketches.count_test import ScoreGroups, mixture_p_value
+from quantshift.sketches.fitting import pooled
+from quantshift.sketches.sketch_batches import OwnBatch
+from quantshift.sketches.sketch_table import BY, COUNT, LABEL, Sketch
+from quantshift.types import Codes, Posteriors
+
+P_FLOOR = 1e-6
+"""Smaller p-values are told as this one: no approximation holds so far out."""
+
+Key = tuple[str | None, ...]
+
+
+class MixtureTests:
+    """Tests whether batches are mixtures of the training classes.
+
+    posteriors, codes, counts: of the training items, each as often as counted. by: further columns
+    whose mix is tested, and the values of each item.
+    """
+
+    def __init__(
+        self,
+        posteriors: Posteriors,
+        codes: Codes,
+        counts: Reals,
+        *,
+        n_classes: int,
+        seed: int,
+        by: Sequence[str] = (),
+        keys: Sequence[Key] = (),
+    ) -> None:
+        self.seed, self.by = seed, list(by)
+        self.groups = ScoreGroups.of(posteriors, counts)
+        known = sorted(set(keys), key=str)
+        self.strata = {key: i for i, key in enumerate(known, start=1)}
+        places = self._places(posteriors, keys)
+        self.training = np.stack(
+            [
+                np.bincount(places[codes == k], counts[codes == k], self.n_places)
+                for k in range(n_classes)
+            ]
+        ).astype(np.float64)
+
+    @classmethod
+    def of_sketch(
+        cls, training: Sketch, sample: Sketch, order: Sequence[int], model: Model, seed: int
+    ) -> "MixtureTests":
+        """From labelled items that were counted."""
+        by = [name for name in training.about.by if name in sample.about.by]
+        usable = training.usable().filter(pl.col(LABEL).is_not_null())
+        return cls(
+            training.posteriors_of(pooled(training, usable))[:, order],
+            np.array([model.classes.index(label) for label in usable[LABEL].to_list()]),
+            usable[COUNT].to_numpy().astype(np.float64),
+            n_classes=len(model.classes),
+            seed=seed,
+            by=by,
+            keys=_keys(usable, by) if by else (),
+        )
+
+    @classmethod
+    def of_model(cls, model: Model, seed: int) -> "MixtureTests":
+        """From the held-out items of a model."""
+        posteriors, codes = model.held_out
+        return cls(posteriors, codes, np.ones(len(codes)), n_classes=len(model.classes), seed=seed)
+
+    @property
+    def n_places(self) -> int:
+        """Groups of scores times those of the further columns, and one of others."""
+        return (len(self.strata) + 1) * self.groups.n_groups
+
+    def of(self, own: OwnBatch, interval: PrevalenceInterval) -> Shift | None:
+        """The verdict on one batch; None where there is too little to tell."""
+        places = self._places(own.posteriors, _keys(own.rows, self.by) if self.by else ())
+        sample = np.bincount(places, own.counts, self.n_places).astype(np.float64)
+        p_value = mixture_p_value(
+            self.training, sample, interval.prevalence, name=own.name, seed=self.seed
+        )
+        if p_value is None:
+            return None
+        rejected = p_value < TEST_LEVEL
+        kind = OUTSIDE if rejected else "prior"
+        return Shift(rejected, kind, max(p_value, P_FLOOR), p_floor=P_FLOOR)
+
+    def _places(self, posteriors: Posteriors, keys: Sequence[Key]) -> Codes:
+        groups = self.groups(posteriors)
+        if not self.by:
+            return groups
+        strata = np.array([self.strata.get(key, 0) for key in keys], dtype=np.int64)
+        return np.asarray(strata * self.groups.n_groups + groups)
+
+
+def _keys(rows: pl.DataFrame, by: Sequence[str]) -> list[Key]:
+    return rows.select([BY + name for name in by]).rows()
