@@ -112,7 +112,7 @@ def test_vectors_of_two_classes_are_the_prevalence_of_the_positive_class():
     shift = PriorShift(train_prevalences=[[0.3, 0.7]], train_repeats=1)
     assert shift.training_points() == [{"p_train": 0.7, "train_repeat": 0}]
     assert shift.coordinates()[0].type == "float"
-    with pytest.raises(UserError, match="list prevalences of the positive class"):
+    with pytest.raises(UserError, match="list the prevalences of the positive class"):
         replace(shift, positive="ham").training_points()
 
 
