@@ -52,7 +52,7 @@ def sketch_on_cluster(
             ) from None
         except (CommClosedError, CancelledError):
             raise UserError(
-                f"the Dask scheduler at {address} went away; nothing was written"
+                f"the Dask scheduler at {address} stopped responding; nothing was written"
             ) from None
     return counter.sketch()
 
