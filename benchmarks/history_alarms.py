@@ -10,10 +10,10 @@ episode. Delays are looks from a change until the first alarm, when the change c
 look after the baseline; a history that alarms before it is left out.
 
 CLIP, CAUTION and HOLD were chosen on normal looks, Student's t with 4 degrees of freedom and an
-autocorrelation of 0.3. POWER and LARGEST_CORRELATION were changed after the report had been seen
-once, others among them: t with 3 degrees, counts of a rare class, unequal sizes, autocorrelations
-of 0.2 and 0.5, heavy tails with autocorrelation, a week's rhythm. `plain` is the chart of
-independent normal looks, without clipping and learning.
+autocorrelation of 0.3. How outliers are damped, and LARGEST_CORRELATION, were changed after the
+report had been seen once, others among them: t with 3 degrees, counts of a rare class, unequal
+sizes, autocorrelations of 0.2 and 0.5, heavy tails with autocorrelation, a week's rhythm. `plain`
+is the chart of independent normal looks, without clipping and learning.
 About a minute of processor time. Standard errors over the histories are in brackets.
 """
 

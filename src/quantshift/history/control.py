@@ -14,8 +14,8 @@ baseline has the additional variance added.
 
 Looks are seldom normal and independent, and the limits allow for it in three ways.
 
-* *Heavy tails.* Beyond CLIP robust standard deviations a deviation grows as its power of POWER
-  does, so that one odd look alone hardly alarms, unless it is very odd.
+* *Heavy tails.* Beyond CLIP robust standard deviations a deviation counts by its logarithm only, so
+  that one odd look alone hardly alarms, unless it is very odd.
 * *Looks that resemble the one before.* With the autocorrelation r of an autoregression of order one
   the variance of the average is larger, about by (1 + r (1 - WEIGHT)) / (1 - r (1 - WEIGHT)), and
   that of the baseline's mean by (1 + r) / (1 - r). The estimate of r, corrected for its bias, has
@@ -44,9 +44,6 @@ where looks have heavy tails; a smaller one is slower at all but the smallest ch
 
 CLIP, CAUTION, HOLD = 2.5, 0.5, 10
 """See the module; `benchmarks/history_alarms.py` can set others beside them."""
-
-POWER = 0.75
-"""Of deviations beyond CLIP."""
 
 LARGEST_CORRELATION = 0.6
 """Series that resemble themselves more have trends, not noise."""

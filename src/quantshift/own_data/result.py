@@ -193,9 +193,10 @@ class Shift:
     """Whether more than the prevalence has changed.
 
     kind: prior (nothing more), covariate, local, outside (items unlike those of training), or
-        unexplained (no shift of the method's kinds explains the items).
-    p_value: of the test that only the prevalence has changed or, if unexplained, of the test that
-        the method's kinds of shift explain the items.
+        unexplained (no shift of the method's kinds explains the items); in doubt (prior shift
+        explains most of the difference, but not all of it).
+    p_value: of the test that only the prevalence has changed or, if unexplained or in doubt, of the
+        test that the method's kinds of shift explain the items.
     p_floor: the smallest p that the test can give.
     auc: how well a classifier separates the items from training items that are weighted as the
         method explains them; 0.5 is not at all. None where it was not asked.
