@@ -3,8 +3,8 @@
     python -m benchmarks.accuracy [--tables development|kept] [--repeats 3] [--samples 4]
 
 Training sets of 1,000 rows (two classes), logistic regression out of fold, SLD's prevalence;
-samples of 200 at prevalences of .1, .3, .5, .7, .9 (prior shift). The truth is the share of right
-answers among the items of the sample. Prints the mean absolute error of LEAP, ATC and DoC, and of
+samples of 200 at prevalences of .1, .3, .5, .7, .9 (prior shift). The truth is the classifier's
+accuracy on the items of the sample. Prints the mean absolute error of LEAP, ATC and DoC, and of
 taking the accuracy in training, and the coverage of the 95% intervals, with standard errors
 clustered by training set.
 """
@@ -70,8 +70,8 @@ def show(name: str, clusters: list) -> None:
     mean = np.mean(clusters, axis=0)
     error = np.std(clusters, axis=0, ddof=1) / np.sqrt(len(clusters))
     labels = [*METHODS, "training", *(f"{m} covers" for m in METHODS)]
-    told = (f"{a} {m:.3f}±{e:.3f}" for a, m, e in zip(labels, mean, error, strict=True))
-    print(f"{name:24}", "  ".join(told), flush=True)
+    cells = (f"{a} {m:.3f}±{e:.3f}" for a, m, e in zip(labels, mean, error, strict=True))
+    print(f"{name:24}", "  ".join(cells), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,16 @@
-"""Aggregation beside QuaPy 0.2.3: 1,050 samples of 500 posteriors, binary, one core.
+"""Aggregation compared with QuaPy 0.2.3: 1,050 samples of 500 posteriors, binary, one core.
 
     python benchmarks/aggregation.py
 
 Both sides get the same posteriors and the same samples; QuaPy aggregates them in a loop, as its
 users do. Prints milliseconds per sample, the ratio, the largest difference of the estimates, and
-the peak of the memory that our call adds to what the pool itself needs, in units of the posteriors
-gathered for one block of samples.
+the peak memory of our call beyond what the pool itself needs, in units of the posteriors gathered
+for one block of samples.
 
 Then SLD with 5 and 10 classes that overlap little, much and very much, 200 samples of uniformly
 drawn prevalence each: speed, and by how much the estimates violate the conditions of a maximum of
 the likelihood (largest of g_k - 1, and of p_k |g_k - 1|, with g_k the mean of r_k / (p . r); it
-bounds what the mean log-likelihood lacks). All draws come from seed 0.
+bounds how far the mean log-likelihood is below its maximum). All draws come from seed 0.
 """
 
 import time

@@ -120,13 +120,13 @@ def error_of(share: float, n: int) -> float:
 
 
 def former_limits(f: NDArray[np.float64], y: NDArray[np.int64], k: int) -> tuple[float, float]:
-    """The interval of version 0.1.0 for the population, of the class 1."""
-    labels, own, n_items = y[:k].astype(float), f[:k], len(f)
-    centred = own - own.mean()
+    """The interval of version 0.1.0 for the population's share of class 1."""
+    labels, labelled, n_items = y[:k].astype(float), f[:k], len(f)
+    centred = labelled - labelled.mean()
     total = (centred**2).sum()
     weight = float(np.clip((labels * centred).sum() / total, 0, 1)) if total > 0 else 0.0
-    p = float(np.clip(labels.mean() + weight * (f.mean() - own.mean()), 0, 1))
-    residuals = labels - weight * own
+    p = float(np.clip(labels.mean() + weight * (f.mean() - labelled.mean()), 0, 1))
+    residuals = labels - weight * labelled
     spread = (((residuals - residuals.mean()) ** 2).sum() + 0.25) / (k - 1)
     variance = (1 / k - 1 / n_items) * spread + max(p * (1 - p), spread) / n_items
     effective = p * (1 - p) / variance if 0 < p < 1 else float(k)
@@ -158,18 +158,18 @@ def coverage(kinds: Iterable[str], prevalences: Iterable[float], repeats: int, s
     print(f"{'posteriors':25} {'p':>5} {'coverage +-':>12} {'lowest +-':>12} {'at k':>14}", end=" ")
     print(f"{'/exact':>7} {'widest':>7} {'/Wilson':>7} {'/0.1.0':>7}")
     for kind, p in dict.fromkeys((kind, p) for kind, p, *_ in cells):
-        own = {key[2:]: cell for key, cell in cells.items() if key[:2] == (kind, p)}
-        at, lowest = min(own.items(), key=lambda item: item[1].coverage)
-        population = [cell for (_, target), cell in own.items() if target == "population"]
+        part_cells = {key[2:]: cell for key, cell in cells.items() if key[:2] == (kind, p)}
+        at, lowest = min(part_cells.items(), key=lambda item: item[1].coverage)
+        population = [cell for (_, target), cell in part_cells.items() if target == "population"]
         mean = float(np.mean([cell.coverage for cell in population]))
-        # The cells share samples, so their errors are not independent: that of one is the bound.
+        # The cells share samples, so their errors are dependent: one cell's error is the bound.
         error = float(np.mean([cell.error for cell in population]))
         width = sum(c.width for c in population)
         print(
             f"{kind:25} {p:5.2f} {mean:6.3f} {error:5.3f} {lowest.coverage:6.3f} "
             f"{lowest.error:5.3f} {at[0]:>3} {at[1]:10} "
             f"{width / sum(c.exact for c in population):7.2f} "
-            f"{max(c.widest for c in own.values()):7.3f} "
+            f"{max(c.widest for c in part_cells.values()):7.3f} "
             f"{width / sum(c.wilson for c in population):7.2f} "
             f"{width / sum(c.former for c in population):7.2f}"
         )
@@ -184,11 +184,11 @@ def coverage(kinds: Iterable[str], prevalences: Iterable[float], repeats: int, s
         if kind in INFORMATIVE and p >= 0.2 and target == "population"
     ]
     for k in LABELLED if informative else ():
-        own_k = [cell for labels, cell in informative if labels == k]
+        with_k = [cell for labels, cell in informative if labels == k]
         print(
             f"informative, p >= .2, k = {k:3}: width over 0.1.0 "
-            f"{sum(c.width for c in own_k) / sum(c.former for c in own_k):.3f}, over Wilson's "
-            f"{sum(c.width for c in own_k) / sum(c.wilson for c in own_k):.3f}"
+            f"{sum(c.width for c in with_k) / sum(c.former for c in with_k):.3f}, over Wilson's "
+            f"{sum(c.width for c in with_k) / sum(c.wilson for c in with_k):.3f}"
         )
 
 

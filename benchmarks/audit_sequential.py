@@ -1,16 +1,16 @@
-"""Audits with many looks: do the limits hold at all of them, and what does it cost in width?
+"""Audits with many looks: do the limits hold at all of them, and how much wider are they?
 
     python benchmarks/audit_sequential.py [--repeats 4000] [--widths 30] [--labels 500]
 
-Samples of N items with a share p of positives are labelled one after the other in random order.
-*At every label*: how often the capital against the true share stays below 20 throughout, which is
-how often the confidence sequence holds at all looks, whenever they are. *Usual interval*: how often
+Samples of N items with a share p of positives are labelled one after the other in random order. *At
+every label*: how often the capital against the true share stays below 20 throughout, which is how
+often the confidence sequence holds at all looks, whenever they happen. *Usual interval*: how often
 the interval of counting (`count_interval`) holds at all looks after every 10 labels. Width at the
 end (or with half of the items labelled), as a ratio to the usual interval for the share of the N
 items (its finite-population factor applied), and after a fifth of the labels. Scores: none; good
-(an area under the curve of about .9); of no use; and upside down. *Foreseen*: labels until +-8
-points as foreseen after 50 labels, as a ratio to the number that it took. Standard errors are
-binomial, or over repeats. Seeds are fixed.
+(an area under the curve of about .9); useless; and inverted ("upside down"). *Predicted*: the
+number of labels for +-8 points as predicted after 50 labels, as a ratio to the number it took.
+Standard errors are binomial, or over repeats. Seeds are fixed.
 """
 
 import argparse
@@ -63,12 +63,12 @@ def row(n_items: int, p: float, kind: str, options: argparse.Namespace) -> None:
         counts = np.cumsum(labels, axis=0)[looks - 1].astype(int)
         inside = np.array(
             [
-                [within(int(c), int(n), n_items, y.mean()) for c in own]
-                for n, own in zip(looks, counts, strict=True)
+                [within(int(c), int(n), n_items, y.mean()) for c in at_look]
+                for n, at_look in zip(looks, counts, strict=True)
             ]
         )
         usual = f"{inside.all(axis=0).mean():.3f}"
-    ratios, early, foreseen = [], [], []
+    ratios, early, predicted = [], [], []
     for i in range(options.widths):
         rows = orders[:, i]
         codes = y[rows].astype(int)
@@ -83,17 +83,17 @@ def row(n_items: int, p: float, kind: str, options: argparse.Namespace) -> None:
         early.append(widths[fifth - 1] / usual_width(int(codes[:fifth].sum()), fifth, n_items))
         took = found.reached(0.08)
         if took is not None and took > 50:
-            told = confidence_sequence(
+            after_50 = confidence_sequence(
                 codes[:50],
                 2,
                 n_items=n_items,
                 posteriors=posteriors,
                 items=None if f is None else rows[:50],
             )
-            foreseen.append(told.labels_needed(0.08) / took)
+            predicted.append(after_50.labels_needed(0.08) / took)
     error = np.sqrt(0.05 * 0.95 / repeats)
     spread = np.std(ratios) / np.sqrt(len(ratios))
-    guess = f"  foreseen/took {np.mean(foreseen):.2f}" if foreseen else ""
+    guess = f"  predicted/took {np.mean(predicted):.2f}" if predicted else ""
     print(
         f"{n_items:5} {p:5} {kind:13} {held:.3f} +- {error:.3f}    {usual:8} "
         f"   {np.mean(ratios):.2f} +- {spread:.2f} ({np.mean(early):.2f}){guess}",
@@ -121,7 +121,7 @@ def batch_scores(
     each = [Scores.of(f, rows, y) for rows, y in zip(orders.T, labels.T, strict=True)]
     stacked = {
         name: np.stack([getattr(one, name) for one in each], axis=1)
-        for name in ("weight", "own", "rest", "mean")
+        for name in ("weight", "labelled", "remaining", "mean")
     }
     return Scores(**stacked, least=each[0].least, most=each[0].most, all_mean=each[0].all_mean)
 
@@ -141,7 +141,7 @@ def within(count: int, n: int, n_items: int, truth: float) -> bool:
 
 
 def usual_width(count: int, n: int, n_items: int) -> float:
-    """Of that interval."""
+    """The width of that interval."""
     _, low, high = limits(count, n)
     return float((high - low) * np.sqrt(1 - n / n_items))
 

@@ -23,7 +23,8 @@ from quantshift.errors import UserError
 from quantshift.quantifiers.estimator import AbstractClassifying
 from quantshift.seeding import generator
 from quantshift.sketches import cells
-from quantshift.sketches.counted import CountedSamples, in_cells, point_estimates
+from quantshift.sketches.counted import in_cells, point_estimates
+from quantshift.sketches.sketch_batches import batches_of
 
 SHARES = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
 N_TRAINING = 4000
@@ -61,7 +62,7 @@ def fitted_twice(
     n_classes = p.shape[1]
     binned = in_cells(p) if n_classes == 2 else p.copy()
     if n_classes > 2:
-        place = np.unique(cells.vector_cells(p), return_inverse=True)[1].ravel()
+        place = np.unique(cells.cells_of(p, labelled=True), return_inverse=True)[1].ravel()
         sizes = np.bincount(place)
         for k in range(n_classes):
             binned[:, k] = (np.bincount(place, p[:, k]) / sizes)[place]
@@ -87,32 +88,34 @@ def main() -> None:
     }
     labelled, codes = drawn(0.4, N_TRAINING, options.classes, "training")
     samples = [(drawn(share, options.rows, options.classes)[0], share) for share in options.shares]
-    counted = []
+    counted, size = [], 0
     for p, _ in samples:
         names = frame(p).columns
         asked = {"score": names[0]} if options.classes == 2 else {"posteriors": names}
-        items = sketch(frame(p), bins=True, **asked).to_items()
-        counts = items.weights[np.newaxis]
-        counted.append(CountedSamples(items.posteriors, counts, in_cells=options.classes == 2))
+        made = sketch(frame(p), bins=True, **asked)
+        size = max(size, len(made.to_bytes()))
+        (batch,) = batches_of(made, list(range(options.classes))).values()
+        counted.append(batch.sample)
     print(f"{options.classes} classes, samples of {options.rows:,} rows, shares {options.shares}")
+    print(f"a sketch has up to {size:,} bytes")
     print("                 training as it is                       training in cells")
     print("method           absolute  relative  mean relative       absolute  relative")
     for name, kind in methods.items():
         try:
             fitted, coarse = fitted_twice(kind, labelled, codes)
-            told = []
-            for (p, _), own in zip(samples, counted, strict=True):
+            estimates = []
+            for (p, _), sample in zip(samples, counted, strict=True):
                 all_rows = fitted.aggregate(p)
                 rarest = int(all_rows.argmin())
-                found = [point_estimates(one, own)[0][rarest] for one in (fitted, coarse)]
-                told.append([all_rows[rarest], *found])
+                from_cells = [point_estimates(q, sample)[0][rarest] for q in (fitted, coarse)]
+                estimates.append([all_rows[rarest], *from_cells])
         except UserError as error:
             print(f"{name:16} {error}")
             continue
-        exact, own, also = np.array(told).T
+        exact, trained_on_rows, trained_on_cells = np.array(estimates).T
         large = exact >= LEAST
         lines = []
-        for other in (own, also):
+        for other in (trained_on_rows, trained_on_cells):
             error = np.abs(other - exact)
             relative = (error / np.maximum(exact, LEAST))[large]
             lines.append((error.max(), relative.max(initial=0.0), relative.mean()))

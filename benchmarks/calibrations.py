@@ -1,4 +1,4 @@
-"""More than two classes: the error of SLD by calibration, and what "auto" takes.
+"""More than two classes: the error of SLD by calibration, and which one "auto" takes.
 
     python benchmarks/calibrations.py [--tables digits,uci_image_seg] [--first-repeat 100]
         [--repeats 5] [--sizes 300,1000] [--learner logistic]
@@ -67,8 +67,10 @@ def report(table: str, n_train: int, options: Any) -> None:
         counts = np.stack([rng.multinomial(500, p) for p in truth])
         index = np.stack(
             [
-                np.concatenate([rng.choice(m, c) for m, c in zip(members, own, strict=True)])
-                for own in counts
+                np.concatenate(
+                    [rng.choice(m, c) for m, c in zip(members, sample_counts, strict=True)]
+                )
+                for sample_counts in counts
             ]
         )
         row = []
@@ -81,7 +83,7 @@ def report(table: str, n_train: int, options: Any) -> None:
             if name == "before":
                 calibration._RIVALS_OF_MANY = now
             if name == "auto":
-                chosen[what(fitted, held_out, y)] += 1
+                chosen[chosen_name(fitted, held_out, y)] += 1
             p_hat = fitted.aggregate(pool, index)
             row.append(1000 * np.abs(p_hat - counts / 500).mean())
         rows.append(row)
@@ -92,13 +94,15 @@ def report(table: str, n_train: int, options: Any) -> None:
     )
 
 
-def what(fitted: SLD, held_out: np.ndarray, y: np.ndarray) -> str:
+def chosen_name(fitted: SLD, held_out: np.ndarray, y: np.ndarray) -> str:
     """The name of the calibration that "auto" has taken."""
     codes = np.unique(y, return_inverse=True)[1]
     now = fitted.calibrator_(held_out)
     names = ("bcts", "vs", "sigmoid", "beta", "smooth", "isotonic")
-    away = {n: np.abs(calibration.CALIBRATIONS[n](held_out, codes)(held_out) - now) for n in names}
-    return min(away, key=lambda name: float(away[name].max()))
+    distances = {
+        n: np.abs(calibration.CALIBRATIONS[n](held_out, codes)(held_out) - now) for n in names
+    }
+    return min(distances, key=lambda name: float(distances[name].max()))
 
 
 def parts(table: str, n_train: int, repeat: int) -> tuple[np.ndarray, ...]:

@@ -3,16 +3,16 @@
     python benchmarks/cell_before_after.py BEFORE/src AFTER/src [--corpus DIR] [--repeats 5]
         [--experiment prior covariate ...]
 
-BEFORE and AFTER are checkouts of the repository. Each has a process of its own that stays alive;
-the first run of an experiment in it compiles, or loads what was compiled, and does not count. Then
-the two take turns, the one that begins changing from turn to turn, so that whatever else the
-machine does falls on both. Cells are those of the paper's size in `tests/end_to_end/digests.py` of
-each checkout (without --corpus: the quick ones on the embedded corpus), from the drawing of the
-training set to rows in the store, in one thread.
+BEFORE and AFTER are checkouts of the repository. Each has its own process, which stays alive; the
+first run of an experiment in it compiles (or loads the cache) and does not count. Then the two take
+turns, and a different one begins each turn, so that whatever else the machine does affects both.
+Cells are those of the paper's size in `tests/end_to_end/digests.py` of each checkout (without
+--corpus: the quick ones on the embedded corpus), from the drawing of the training set to rows in
+the store, in one thread.
 
-Printed for each experiment: the least processor seconds of either, which other work on the machine
-disturbs little; their ratio; the median of the ratios turn by turn; the same for seconds of the
-clock; and whether the estimates are the same bits. With --limit the exit status is 1 if a median
+Printed for each experiment: the lowest processor seconds of each, which other work on the machine
+hardly affects; their ratio; the median of the ratios turn by turn; the same for wall-clock seconds;
+and whether the estimates are identical bit by bit. With --limit the exit status is 1 if a median
 ratio of processor seconds is above it.
 """
 
@@ -39,7 +39,7 @@ def main() -> None:
         return
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("before", type=Path, help="the src folder of a checkout")
-    parser.add_argument("after", type=Path, help="that of another")
+    parser.add_argument("after", type=Path, help="the src folder of the other version")
     parser.add_argument("--corpus", type=Path, help="an imported corpus of reviews")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--experiment", nargs="+", default=EXPERIMENTS, choices=EXPERIMENTS)

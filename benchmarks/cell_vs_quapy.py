@@ -11,12 +11,12 @@ set, a GridSearchQ for each method, a loop over the samples, n_jobs=2.
 The errors differ where the classifiers do. QuaPy's users take scikit-learn's default tolerance
 (1e-4), which at C = 1000 stops far from the optimum; on PCC, which uses the posteriors as they are,
 that shows (with tol=1e-8 scikit-learn's posteriors give our error). Validation splits differ, too.
-The standard error is that of the mean difference over the test samples, one training set.
+The standard error is of the mean difference over the test samples of one training set.
 
 Not counted: reading and tokenising the corpus (once for all cells; benchmarks/tokenise.py) on our
 side, reading texts on QuaPy's, compilation and imports on both. The machine must be idle. The
-reviews are looked for in QUANTSHIFT_REVIEWS or beside the repository; without --corpus they are
-imported into a temporary folder. Without reviews the texts are synthetic ones.
+reviews are read from QUANTSHIFT_REVIEWS or from ../shared/data; without --corpus they are imported
+into a temporary folder. Without reviews the texts are synthetic ones.
 """
 
 import argparse
@@ -119,7 +119,7 @@ def best_of(problem: Problem, repeats: int) -> tuple[pl.DataFrame, float]:
     cell = next(cell for cell in everything if cell.coordinates == problem.coordinates)
     times = []
     with threadpool_limits(limits=1):
-        # One more, which compiles or loads what was compiled.
+        # The first run compiles (or loads the cache) and is not timed.
         for _ in range(repeats + 1):
             begun = time.perf_counter()
             rows = run_cell(
@@ -152,8 +152,8 @@ def with_quapy(problem: Problem) -> tuple[dict[str, np.ndarray], float]:
     pool = vectoriser.transform(test_texts)
     vectorising = time.perf_counter() - begun
     qp.environ["SAMPLE_SIZE"] = len(draws[0].indices)
-    part, rest = LabelledCollection(X, train.labels).split_stratified(0.6, random_state=0)
-    protocol = APP(rest, n_prevalences=11, repeats=10, random_state=0)
+    part, validation = LabelledCollection(X, train.labels).split_stratified(0.6, random_state=0)
+    protocol = APP(validation, n_prevalences=11, repeats=10, random_state=0)
     positions = [np.searchsorted(used, draw.indices) for draw in draws]
     estimates = {}
     with warnings.catch_warnings():

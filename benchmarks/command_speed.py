@@ -1,10 +1,11 @@
-"""Processor time of `quantshift quantify` as its users have it: one process, imports and all.
+"""Processor time of `quantshift quantify` as users run it: one process, including imports.
 
     python benchmarks/command_speed.py [--repeats 3] [--only texts]
 
 texts: 3,000 labelled texts and 500 new ones, drawn from the synthetic corpus. classes: 1,000
-labelled and 500 new rows of two numbers, of 2, 5 and 10 classes. Prints the least processor seconds
-(user and system) of the repeats; the first run of all, which may have to compile, does not count.
+labelled and 500 new rows of two numbers, of 2, 5 and 10 classes. Prints the lowest processor
+seconds (user and system) of the repeats; the first run of all, which may have to compile, does not
+count.
 """
 
 import argparse
@@ -80,11 +81,11 @@ def tables(
     """Write the labelled and the new rows; the arguments that name them."""
     paths = place / f"{name} labelled.csv", place / f"{name} new.csv"
     parts = (header, rows[:n_train]), (header[:-1], [row[:-1] for row in rows[n_train:]])
-    for path, (names, own) in zip(paths, parts, strict=True):
+    for path, (names, part) in zip(paths, parts, strict=True):
         with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(names)
-            writer.writerows(own)
+            writer.writerows(part)
     return ["--train", str(paths[0]), "--sample", str(paths[1]), "--label", "label"]
 
 

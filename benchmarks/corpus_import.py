@@ -6,7 +6,7 @@
 Makes a gzipped file of JSON lines in a temporary directory, imports it with
 `quantshift.corpora.import_reviews`, then does the same work for a tenth of the reviews with
 `json.loads`, a list and a data frame. Memory is the resident set of this process and its children
-together, sampled ten times a second in a process of its own; each way runs in a fresh process.
+together, sampled ten times a second in a separate process; each way runs in a fresh process.
 """
 
 import argparse

@@ -5,13 +5,12 @@
 CORPUS is a tokenised corpus of two categories (`quantshift corpus import`, `quantshift run`).
 Training sets of 5,000, samples of 500. A sample is a draw from a population: its numbers of items
 per category and star are multinomial, and the truth is the population's prevalence. `--fixed`
-samples have the population's shares to the item; there an interval for the population is wider than
-it need be. Held-out posteriors come from as many folds as in `quantshift quantify` (20), or from
-`--folds`. With --audit, k items of each sample are labelled, and the
-audit's interval is compared with that of counting the k labels. `reported` is what `quantshift
-quantify` reports: SubclassSLD's interval or, where the shift test rejects (its share is the last
-column), the range over the kinds of shift that have weight. With --each every prevalence has a row
-of its own.
+samples have exactly the population's shares; there an interval for the population is wider than
+necessary. Held-out posteriors come from as many folds as in `quantshift quantify` (20), or from
+`--folds`. With --audit, k items of each sample are labelled, and the audit's interval is compared
+with the interval from the k labels alone. `reported` is what `quantshift quantify` reports:
+SubclassSLD's interval or, where the shift test rejects (its share is the last column), the range
+over the kinds of shift that have weight. With --each every prevalence has its own row.
 """
 
 import argparse
@@ -67,8 +66,11 @@ def worlds(stars: np.ndarray) -> list[World]:
     def mixed(alpha: float, p_a: float, p_b: float) -> np.ndarray:
         # Three stars are dropped; inside a class the stars keep their natural proportions.
         rows = []
-        for share, p, own in ((alpha, p_a, stars[0]), (1 - alpha, p_b, stars[1])):
-            low, high = own[:2] / own[:2].sum(), own[3:] / own[3:].sum()
+        for share, p, category_stars in ((alpha, p_a, stars[0]), (1 - alpha, p_b, stars[1])):
+            low, high = (
+                category_stars[:2] / category_stars[:2].sum(),
+                category_stars[3:] / category_stars[3:].sum(),
+            )
             rows.append(share * np.concatenate([(1 - p) * low, [0.0], p * high]))
         return np.array(rows)
 
@@ -181,10 +183,10 @@ def run(dataset: Dataset, options: Any) -> dict[tuple[str, float, str], list[Any
                 for p_hat, low, high in zip(found.prevalence, found.low, found.high, strict=True):
                     record(rows, world, name, p_hat[1], low[1], high[1])
             if options.audit:
-                for own, truth in zip(
+                for posteriors, truth in zip(
                     shared.posteriors.reshape(len(samples), SAMPLE_SIZE, 2), labels, strict=True
                 ):
-                    audit(rows, world, own, truth)
+                    audit(rows, world, posteriors, truth)
     return rows
 
 
@@ -206,9 +208,17 @@ def reported(
     for p_hat, low, high in zip(alone.prevalence, alone.low, alone.high, strict=True):
         record(rows, world, "SubclassSLD", p_hat[1], low[1], high[1])
     for found in examine(model, items, list(index), level=LEVEL, n_bootstrap=replicates, seed=seed):
-        told, shift = found.interval, found.shift
+        interval, shift = found.interval, found.shift
         rejected = shift is not None and shift.rejected
-        record(rows, world, "reported", told.prevalence[1], told.low[1], told.high[1], rejected)
+        record(
+            rows,
+            world,
+            "reported",
+            interval.prevalence[1],
+            interval.low[1],
+            interval.high[1],
+            rejected,
+        )
 
 
 def audit(rows: Any, world: World, posteriors: np.ndarray, labels: Codes) -> None:
@@ -248,7 +258,7 @@ def fit(dataset: Dataset, items: Indices, cut: int, methods: Any, folds: int | N
     classifier = LogisticRegression(C=10, max_iter=1000)
     scorer = SLD(classifier, cv=folds or n_folds(y)).fit(X, y)
     fitted = {
-        # What looks at features has its own way with classifiers; the others share posteriors.
+        # Methods that use features train their own classifiers; the others share posteriors.
         name: cls(classifier, cv=folds or n_folds(y)).fit(X, y)
         if "features" in cls.sees
         else cls().fit_posteriors(scorer.held_out_posteriors_, y)

@@ -3,8 +3,8 @@
     python benchmarks/coverage_boundary.py [--methods SLD,SubclassSLD] [--repeats 20] [--size 300]
 
 Two normal classes 3.5 standard deviations apart (a classifier is right on 96%), 1,000 training
-items half of each, 20 folds, samples at true prevalences of 99.5, 95, 50 and 0.5%. Each repeat is
-a training set with 20 samples; the standard error of the coverage is clustered by training set. The
+items half of each, 20 folds, samples at true prevalences of 99.5, 95, 50 and 0.5%. Each repeat is a
+training set with 20 samples; the standard error of the coverage is clustered by training set. The
 last column is the narrowest interval, which is never narrower than if the labels were known.
 """
 
@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=300)
     parser.add_argument("--bootstrap", type=int, default=500)
     options = parser.parse_args()
-    print(f"{'method':12} {'p':>6} {'coverage':>8} {'error':>6} {'width':>7} {'least':>7}")
+    print(f"{'method':12} {'p':>6} {'coverage':>8} {'error':>6} {'width':>7} {'narrowest':>9}")
     with threadpool_limits(1):
         for method in options.methods.split(","):
             for p in PREVALENCES:

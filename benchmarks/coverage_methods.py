@@ -81,8 +81,8 @@ class TrainingSet:
         self.X = middles[self.y] + rng.normal(size=(n_train, DIMENSIONS))
         self.number, self.shares = number, np.array(SHARES[n_classes])
         samples = [drawn(SIZE, p, middles, rng) for p in self.shares]
-        self.pool = np.concatenate([own for own, _ in samples])
-        self.own = np.array([np.bincount(y, minlength=n_classes) / SIZE for _, y in samples])
+        self.pool = np.concatenate([X for X, _ in samples])
+        self.counted = np.array([np.bincount(y, minlength=n_classes) / SIZE for _, y in samples])
         self.index = np.arange(len(self.pool)).reshape(len(samples), SIZE)
         self.folds = folds
         self.scorer = SLD(LogisticRegression(), cv=folds).fit(self.X, self.y)
@@ -102,7 +102,7 @@ class TrainingSet:
         found = item_interval(
             quantifier, items, self.index, level=LEVEL, n_bootstrap=replicates, seed=self.number
         )
-        truth = self.own if method == "PQ" else self.shares
+        truth = self.counted if method == "PQ" else self.shares
         covered = (found.low <= truth + 1e-12) & (truth <= found.high + 1e-12)
         width, away = found.high - found.low, found.prevalence - truth
         first = 1 if truth.shape[1] == 2 else 0
@@ -168,9 +168,9 @@ def measured(setting: str, names: list[str], options: Any) -> Any:
                 if sum(taken[name][1:]) > options.cap:
                     continue
                 begun = time.process_time()
-                own = drawn_set.rows(name, replicates)
+                measured_rows = drawn_set.rows(name, replicates)
                 taken[name].append(time.process_time() - begun)
-                rows[name] += [(name, setting, options.seed, number, *row) for row in own]
+                rows[name] += [(name, setting, options.seed, number, *row) for row in measured_rows]
     for name in names:
         if rows[name]:
             yield name, rows[name], float(np.median(taken[name]))
@@ -189,15 +189,15 @@ def figures(rows: list[tuple[Any, ...]]) -> tuple[float, float, float, float, fl
 
 def summary(rows: list[tuple[Any, ...]], each: bool) -> str:
     coverage, se, lowest, width, error, bias, n = figures(rows)
-    told = (
+    text = (
         f"{coverage:7.3f} +- {se:4.3f} {lowest:7.2f} {width:7.3f} {error:7.4f} {bias:+7.3f} {n:5d}"
     )
     if each:
         table = np.array([row[3:] for row in rows], dtype=float)
-        told += "  " + " ".join(
+        text += "  " + " ".join(
             f"{table[table[:, 1] == p, 2].mean():.2f}" for p in np.unique(table[:, 1])
         )
-    return told
+    return text
 
 
 def merged(files: list[Path]) -> str:
@@ -210,7 +210,9 @@ def merged(files: list[Path]) -> str:
                     # Training sets of another seed are other training sets.
                     (*row[:3], float(row[2]) * 1e6 + float(row[3]), *row[4:])
                 )
-    settings = sorted({s for own in rows.values() for s in own}, key=lambda s: s.split("x"))
+    settings = sorted(
+        {s for by_setting in rows.values() for s in by_setting}, key=lambda s: s.split("x")
+    )
     lines = [
         "| method | " + " | ".join(s.replace("x", " classes, ") for s in settings) + " |",
         "|---|" + "---|" * len(settings),
@@ -218,11 +220,11 @@ def merged(files: list[Path]) -> str:
     for name in sorted(rows, key=str.casefold):
         cells = []
         for s in settings:
-            own = rows[name].get(s)
-            if own is None:
+            measured_rows = rows[name].get(s)
+            if measured_rows is None:
                 cells.append("")
                 continue
-            coverage, se, _, width, _, _, _ = figures(own)
+            coverage, se, _, width, _, _, _ = figures(measured_rows)
             cells.append(f"{coverage:.3f} ± {se:.3f} ({100 * width:.0f})")
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)

@@ -8,12 +8,12 @@ set of 500 and one of 2,000 rows, with the table's own share of positives, and f
 --samples samples of 30, 100 and 500 items at each true prevalence of .02, .1, .5, .9 and .98. The
 numbers of items per class are binomial, so the truth is the population's prevalence. A cell whose
 pool has too few items of a class is left out. All samples of a training set share one call of
-`item_interval`. Methods that see posteriors alone share those of one classifier, held out in as
-many folds as `quantshift quantify` takes (or --folds); those that see features are fitted on them.
+`item_interval`. Methods that need only posteriors share those of one classifier, held out in as
+many folds as `quantshift quantify` takes (or --folds); those that need features are fitted on them.
 
-The standard error beside a coverage is clustered by training set, because the samples of one share
-its error. Tables in `real_tables.DEVELOPMENT` may choose constants; those in
-`real_tables.KEPT_ASIDE` only report.
+The standard error of a coverage is clustered by training set, because the samples of one share its
+error. Tables in `real_tables.DEVELOPMENT` may choose constants; those in `real_tables.KEPT_ASIDE`
+only report.
 """
 
 import argparse
@@ -109,9 +109,9 @@ def of_training_set(
         pool = scorer.items(X)
     for name, cls in methods.items():
         if "features" in cls.sees:
-            own = {"classifier": learner, "cv": folds, "seed": repeat}
+            parameters = {"classifier": learner, "cv": folds, "seed": repeat}
             known = cls().get_params(deep=False)
-            quantifier = cls(**{k: v for k, v in own.items() if k in known})
+            quantifier = cls(**{k: v for k, v in parameters.items() if k in known})
             quantifier.fit(data.X_train, data.y_train)
             items = quantifier.items(X)
         else:
@@ -152,7 +152,7 @@ def samples(
     for size in SAMPLE_SIZES:
         for p in PREVALENCES:
             shares = np.array([1 - p, p])
-            # Items drawn twice would be fewer than they seem.
+            # A sample with repeated items would hold less information than its size suggests.
             if np.any(size * shares + 3 * np.sqrt(size * p * (1 - p)) > available):
                 continue
             for _ in range(n_samples):

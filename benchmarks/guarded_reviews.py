@@ -7,13 +7,13 @@
 `run` puts the methods through the experiments of the library, each with the paper's sizes, and
 writes a file for every experiment into OUT; the corpus is an imported and tokenised one with two
 categories. GuardedSLD learns its own classifier (logistic regression with C = 10); the others
-choose theirs by validation samples, as in the paper. --test-repeats below 50 draws fewer samples
-of every kind from each training set; --alphas are the shares of the first category in training
-sets of the covariate experiment that are wanted (default: all).
+choose theirs by validation samples, as in the paper. --test-repeats below 50 draws fewer samples of
+every kind from each training set; --alphas limits the covariate experiment to training sets with
+these shares of the first category (default: all).
 
 `compare` prints mean absolute errors and the share of samples that GuardedSLD calls refuted, by
 kind of shift; extremes are training sets of one category only. Standard errors are over training
-sets. Repetitions 0 to 4 served to choose the constants of both methods, the others report.
+sets. Repetitions 0 to 4 were used to choose the constants of both methods; report the others.
 """
 
 import argparse
@@ -94,18 +94,18 @@ def report(frame: pl.DataFrame) -> None:
     rows = frame.with_columns(part=part(), error=(pl.col("p_hat") - pl.col("p_true")).abs())
     print(f"{'shift':16}" + "".join(f"{name:>18}" for name in METHODS) + "  refuted")
     for name in [name for name in PARTS if name in set(rows["part"])]:
-        own = rows.filter(pl.col("part") == name)
+        part_rows = rows.filter(pl.col("part") == name)
         line = f"{name:16}"
         for method in METHODS:
-            line += f"  {spread(own.filter(pl.col('method') == method), 'error', 4)}"
-        guarded = own.filter(pl.col("method") == "GuardedSLD")
+            line += f"  {spread(part_rows.filter(pl.col('method') == method), 'error', 4)}"
+        guarded = part_rows.filter(pl.col("method") == "GuardedSLD")
         counted = guarded.with_columns(pl.col("refuted").cast(pl.Float64))
         sets = guarded.select(TRAINING_SET).n_unique()
         print(f"{line}  {spread(counted, 'refuted', 3)}  {len(guarded)} samples, {sets} sets")
 
 
 def spread(rows: pl.DataFrame, column: str, digits: int) -> str:
-    """A mean with its standard error, training sets being the units."""
+    """A mean with its standard error over training sets."""
     per_set = rows.group_by(TRAINING_SET).agg(pl.col(column).mean())[column]
     error = float(per_set.std() or 0.0) / len(per_set) ** 0.5  # type: ignore[arg-type]
     return f"{per_set.mean():.{digits}f} +- {error:.{digits}f}"

@@ -1,9 +1,9 @@
-"""What GuardedSLD costs: seconds of the fit, of a batch, and of many samples of one batch.
+"""The time GuardedSLD takes: for the fit, for a batch, and for many samples of one batch.
 
     python benchmarks/guarded_speed.py [--rows 5000] [--columns 30] [--repeats 3]
 
 Gaussian columns, a label that depends on three of them, one thread; the median of the repetitions.
-The bars are 5 s for the fit and .3 s for a batch of 500 rows, without the bootstrap.
+The limits are 5 s for the fit and .3 s for a batch of 500 rows, without the bootstrap.
 """
 
 import argparse

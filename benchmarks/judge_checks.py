@@ -38,7 +38,7 @@ def judged(data: Labelled, design: str) -> Judged:
         data.labels,
         data.n_classes,
         design=design,
-        elsewhere=data.other,
+        elsewhere=data.elsewhere,
         insist=True,
     )
 
@@ -57,7 +57,7 @@ def check(settings: Settings, repeats: int, seed: int) -> None:
                     seed, purpose="judge check", name=name, k=k, design=design, r=repeat
                 )
                 data = chosen(design, draw, K, 10_000, k, rng)
-                v, y = (data.verdicts, data.labels) if data.other is None else data.other
+                v, y = (data.verdicts, data.labels) if data.elsewhere is None else data.elsewhere
                 alarms += not designs.check(design, v, y, K).ok
                 if design in ("by-verdict", "by-label"):
                     try:
@@ -116,7 +116,7 @@ def together(settings: Settings, repeats: int, labels: list[int], seed: int) -> 
                 limits = zip(found.low.tolist(), found.high.tolist(), strict=True)
                 tally.add(list(limits), truth)
             error = np.sqrt(0.95 * 0.05 / repeats)
-            print(f"{name:24} {k:6} {kind:>20} {tally.said()} +- {error:.3f}", flush=True)
+            print(f"{name:24} {k:6} {kind:>20} {tally!s} +- {error:.3f}", flush=True)
 
 
 def compare(repeats: int, seed: int) -> None:

@@ -1,6 +1,7 @@
 """Rare classes: labels by score strata against random labels, for intervals of the same width.
 
     python benchmarks/judge_plan.py [--prevalence 0.005] [--repeats 300] [--calibrated]
+    python benchmarks/judge_plan.py --rounds 2 [--repeats 300]
 
 50,000 items with a score that is normal in either class; the classes' means are `separation`
 standard deviations apart (2.5: AUC .961, 3: .983, 3.5: .993; -0.5 and 0: a score that misleads or
@@ -8,7 +9,9 @@ says nothing, for coverage alone). The plan knows the scores and no label; score
 that it has to guess, or with --calibrated probabilities, which it takes at their word. Its items
 are labelled, the strata are given to `estimate`, and the width and coverage of the interval are
 compared with those of random labels: by counting them, and by the audit with calibrated scores. The
-number of random labels for the same width is interpolated in its logarithm.
+number of random labels for the same width is interpolated in its logarithm. `--rounds`: the labels
+come in so many plans of the same size, each of which knows the labels before it. The mean estimate
+shows whether that makes a bias. `+-` is the Monte Carlo standard error.
 """
 
 import argparse
@@ -50,6 +53,36 @@ def random_widths(p: float, separation: float, repeats: int, seed: int) -> NDArr
     return widths / repeats
 
 
+def planned(
+    p: float, separation: float, n: int, repeat: int, *, rounds: int, calibrated: bool, seed: int
+) -> tuple[float, float, float, float]:
+    """Estimate, limits, and the width that the last plan foresaw."""
+    rng = generator(seed, purpose="judge plan", separation=separation, repeat=repeat)
+    y, score, probability = drawn(p, separation, rng)
+    if calibrated:
+        score = probability
+    labels, inclusion = np.full(N_ITEMS, -1), None
+    for number in range(rounds):
+        found = plan(
+            None,
+            2,
+            score=score,
+            labels=labels,
+            inclusion=inclusion,
+            n_labels=n // rounds,
+            how="by-score",
+            seed=repeat + 10_000 * number,
+        )
+        labels[found.items], inclusion = y[found.items], found.inclusion
+    judged = estimate(None, labels, 2, score=score, strata=found.strata)
+    return (
+        float(judged.prevalence[1]),
+        float(judged.low[1]),
+        float(judged.high[1]),
+        2 * found.half_width,
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--prevalence", type=float, default=0.005)
@@ -57,38 +90,39 @@ def main() -> None:
     parser.add_argument("--labels", type=int, nargs="*", default=[500, 1_000, 2_000, 3_000])
     parser.add_argument("--separations", type=float, nargs="*", default=[2.5, 3.0, 3.5])
     parser.add_argument("--calibrated", action="store_true")
+    parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     p, repeats = options.prevalence, options.repeats
     print(
-        "separation labels  coverage +-     width +-       foreseen  random labels (times)", end=""
+        "separation labels  coverage +-     width +-       foreseen  mean estimate +-  "
+        "random labels (times)  by audit (times)"
     )
-    print("  by audit (times)")
     with threadpool_limits(1):
         for separation in options.separations:
-            others = random_widths(p, separation, max(repeats // 5, 20), options.seed)
+            others = random_widths(p, separation, max(repeats // 3, 20), options.seed)
             for n in options.labels:
-                covered, widths, foreseen = [], [], []
-                for repeat in range(repeats):
-                    rng = generator(
-                        options.seed, purpose="judge plan", separation=separation, repeat=repeat
+                found = [
+                    planned(
+                        p,
+                        separation,
+                        n,
+                        repeat,
+                        rounds=options.rounds,
+                        calibrated=options.calibrated,
+                        seed=options.seed,
                     )
-                    y, score, probability = drawn(p, separation, rng)
-                    if options.calibrated:
-                        score = probability
-                    found = plan(None, 2, score=score, n_labels=n, how="by-score", seed=repeat)
-                    labels = np.full(N_ITEMS, -1)
-                    labels[found.items] = y[found.items]
-                    judged = estimate(None, labels, 2, score=score, strata=found.strata)
-                    covered.append(judged.low[1] <= p <= judged.high[1])
-                    widths.append(judged.high[1] - judged.low[1])
-                    foreseen.append(2 * found.half_width)
-                width, share = float(np.mean(widths)), float(np.mean(covered))
+                    for repeat in range(repeats)
+                ]
+                estimates, low, high, foreseen = np.array(found).T
+                widths, share = high - low, float(((low <= p) & (p <= high)).mean())
+                width = float(widths.mean())
                 error = np.sqrt(max(share * (1 - share), 0.01) / repeats)
                 need = [np.exp(np.interp(-width, -w, np.log(RANDOM))) for w in others]
                 print(
                     f"{separation:10} {n:6} {share:9.3f} {error:.3f} {width:9.5f} "
-                    f"{np.std(widths) / np.sqrt(repeats):.5f} {np.mean(foreseen):9.5f} "
+                    f"{widths.std() / np.sqrt(repeats):.5f} {foreseen.mean():9.5f} "
+                    f"{estimates.mean():9.5f} {estimates.std() / np.sqrt(repeats):.5f} "
                     f"{need[0]:12.0f} ({need[0] / n:.2f}) {need[1]:12.0f} ({need[1] / n:.2f})",
                     flush=True,
                 )

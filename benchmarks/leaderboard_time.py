@@ -1,29 +1,31 @@
-"""What a cell of a suite costs here and with QuaPy, and what a whole leaderboard would.
+"""The time of one cell of a suite with quantshift and with QuaPy, and of a whole leaderboard.
 
     python benchmarks/leaderboard_time.py [--suite multiclass] [--data wine] [--most 20] [--seed 0]
 
 One training set of the suite's first experiment (quick profile) on a data set. The classifier is
 learnt and the test items are classified once, by us; QuaPy's methods get the same posteriors, so
 that only the methods are compared: `aggregation_fit` on the out-of-fold posteriors, then
-`aggregate` sample by sample, as QuaPy does it. Timed are the methods that both have, with the
-options of the libraries' own defaults; --most limits QuaPy's samples (extrapolated to all of them,
-which is fair: it has no batches). Seconds of the processor, one thread, the best of two rounds for
-ours (the first may compile), one round for QuaPy's. The error is the standard error of QuaPy's mean
-time per sample over samples.
+`aggregate` sample by sample, as QuaPy does it. The methods that both have are timed, with the
+libraries' default options; --most limits QuaPy's samples (extrapolated to all of them, which is
+fair: it has no batches). Processor seconds, one thread, the best of two rounds for ours (the first
+may compile), one round for QuaPy's. The error is the standard error of QuaPy's mean time per
+sample.
 
 Printed: milliseconds per sample of each method (ours with its share of fitting; QuaPy's without),
-how many times as long QuaPy takes for the whole cell, then what the suite's plan would take with
-either, for these methods alone. That is an extrapolation from one cell, with the classifier counted
-alike, although QuaPy's users learn it anew for every method.
+how many times as long QuaPy takes for the whole cell, then how long the suite would take with
+either, for these methods alone. That is an extrapolation from one cell, with the same time for the
+classifier, although QuaPy's users train it again for every method.
 
     python benchmarks/leaderboard_time.py --costs DIR... > costs.csv
 
-prints the costs by which `bench --dry-run` guesses (`src/quantshift/leaderboard/costs.csv`), from
-the logs of results in some folders: of every experiment and of all together, and
+prints the costs from which `bench --dry-run` estimates its duration
+(`src/quantshift/leaderboard/costs.csv`), from the logs of result folders: per experiment and for
+all together. Only data that come with the package count, because `bench` runs on these by default.
+And
 
     python benchmarks/leaderboard_time.py --dearest DIR...
 
-what took most of the time there, by experiment and data set.
+prints what took most of the time there, by experiment and data set.
 """
 
 import argparse
@@ -40,7 +42,8 @@ import polars as pl
 from threadpoolctl import threadpool_limits
 
 from library_methods import METHODS, QUAPY, Method
-from quantshift.data.sources import open_source
+from quantshift.data import EMBEDDED
+from quantshift.data.sources import SyntheticSource, open_source
 from quantshift.experiments.planning import cells_of
 from quantshift.experiments.population import open_population
 from quantshift.experiments.shared_work import bench_of
@@ -51,10 +54,12 @@ from quantshift.results import ResultStore
 from quantshift.seeding import generator
 from quantshift.tables import Table, text_table
 
+SYNTHETIC = SyntheticSource(1, 0).name
+
 
 @dataclass(frozen=True, eq=False)
 class Timed:
-    """A cell's posteriors: of labelled items, of the pool, and which of it are the samples."""
+    """Posteriors of a cell's labelled items and of the pool; its samples are rows of the pool."""
 
     known: np.ndarray
     codes: np.ndarray
@@ -73,7 +78,7 @@ def cell_of(suite: str, data: str, seed: int) -> Timed:
     cell = cells_of(experiment.name, source.name, population.protocol)[0]
     begun = time.process_time()
     bench, _ = bench_of(experiment, cell, dataset, population)
-    bench.validation_models  # noqa: B018 - as methods do that choose a setting
+    bench.validation_models  # noqa: B018 - computed, as for methods that choose a setting
     models, pool = bench.models_of([bench.settings[0]])
     shared = time.process_time() - begun
     n_cells = sum(len(part.cells) for part in run.plan().experiments)
@@ -112,7 +117,7 @@ def seconds_of(work: Callable[[], object]) -> float:
 def compared(
     timed: Timed, most: int, seed: int
 ) -> Iterator[tuple[str, float, float, float, float]]:
-    """Name, seconds of a whole cell of ours and of QuaPy's, ms per sample of QuaPy's and error."""
+    """Name, seconds of a whole cell with ours and with QuaPy, QuaPy's ms per sample, its error."""
     few = generator(seed, purpose="samples").permutation(len(timed.samples))[:most]
     chosen = [timed.samples[i] for i in few]
     n = len(timed.samples)
@@ -121,25 +126,32 @@ def compared(
             continue
         try:
             fit, each, error = theirs(method, timed, chosen)
-        except Exception as problem:  # methods of QuaPy that are for two classes alone
-            print(f"{method.name}: not with QuaPy ({type(problem).__name__})")
+        except Exception as problem:  # some methods of QuaPy are for two classes only
+            print(f"{method.name}: fails with QuaPy ({type(problem).__name__})")
             continue
-        own_fit, own_each = ours(method, timed)
-        yield method.name, own_fit + n * own_each, fit + n * each, 1e3 * each, 1e3 * error
+        our_fit, our_each = ours(method, timed)
+        yield method.name, our_fit + n * our_each, fit + n * each, 1e3 * each, 1e3 * error
 
 
 def compare(suite: str, data: str, most: int, seed: int) -> None:
     import_module("quapy.method.aggregative")  # imports are not timed
     timed = cell_of(suite, data, seed)
     rows, total = [], np.zeros(2)
-    for name, own, other, each, error in compared(timed, most, seed):
-        total += (own, other)
-        mine = 1e3 * own / len(timed.samples)
-        rows.append((name, f"{mine:.3f}", f"{each:.2f} ± {error:.2f}", f"{other / own:.0f}"))
+    for name, our_seconds, quapy_seconds, quapy_ms, error in compared(timed, most, seed):
+        total += (our_seconds, quapy_seconds)
+        our_ms = 1e3 * our_seconds / len(timed.samples)
+        rows.append(
+            (
+                name,
+                f"{our_ms:.3f}",
+                f"{quapy_ms:.2f} ± {error:.2f}",
+                f"{quapy_seconds / our_seconds:.0f}",
+            )
+        )
     n = len(timed.samples)
     head = ("method", "ours, ms", "QuaPy, ms", "times")
     print(text_table(Table(f"{suite} on {data}: per sample, {n} samples", head, tuple(rows))))
-    print(f"classifier of the cell, counted alike: {timed.shared:.2f} s")
+    print(f"classifier of the cell, counted for both: {timed.shared:.2f} s")
     for library, seconds in zip(("ours", "QuaPy"), total, strict=True):
         whole = timed.n_cells * (seconds + timed.shared) / 60
         print(
@@ -153,13 +165,13 @@ def logged_times(folders: list[Path]) -> pl.DataFrame:
 
 
 def print_costs(folders: list[Path]) -> None:
-    times = logged_times(folders)
+    times = logged_times(folders).filter(pl.col("dataset").is_in([*EMBEDDED, SYNTHETIC]))
     print("experiment,method,cell_ms,sample_ms")
-    for name, own in (
+    for name, part_times in (
         (ANY, times),
         *((e, _of(times, e)) for e in times["experiment"].unique(maintain_order=True)),
     ):
-        for method, (cell, sample) in sorted(measured_costs(own).items()):
+        for method, (cell, sample) in sorted(measured_costs(part_times).items()):
             print(f"{name},{method},{cell:.3g},{sample:.3g}")
     middle = np.median(np.array(list(measured_costs(times).values())), axis=0)
     print(f"{ANY},{ANY},{middle[0]:.3g},{middle[1]:.3g}")
@@ -170,27 +182,27 @@ def _of(times: pl.DataFrame, experiment: str) -> pl.DataFrame:
 
 
 def print_dearest(folders: list[Path], most: int = 5) -> None:
-    """Seconds of the processor by experiment and data set: all, then the dearest methods."""
+    """Processor seconds by experiment and data set: the total, then the slowest methods."""
     spent: dict[tuple[str, str], Counter[str]] = {}
     cells: Counter[tuple[str, str]] = Counter()
     for folder in folders:
         for record in ResultStore.open(folder).times.records():
             place = (record["experiment"], record["dataset"])
             cells[place] += 1
-            own = spent.setdefault(place, Counter())
-            own["shared"] += record["shared"]
+            by_method = spent.setdefault(place, Counter())
+            by_method["shared"] += record["shared"]
             for method, seconds in record["methods"].items():
-                own[method] += sum(seconds)
+                by_method[method] += sum(seconds)
     everything: Counter[str] = Counter()
-    for place, own in spent.items():
-        everything.update(own)
-        print(_spent_line(f"{' on '.join(place)}, {cells[place]} cells", own, most))
+    for place, by_method in spent.items():
+        everything.update(by_method)
+        print(_spent_line(f"{' on '.join(place)}, {cells[place]} cells", by_method, most))
     print(_spent_line(f"all, {cells.total()} cells", everything, 3 * most))
 
 
 def _spent_line(name: str, seconds: Counter[str], most: int) -> str:
-    dearest = ", ".join(f"{method} {value:.1f}" for method, value in seconds.most_common(most))
-    return f"{name}: {seconds.total():.1f} s; {dearest}"
+    slowest = ", ".join(f"{method} {value:.1f}" for method, value in seconds.most_common(most))
+    return f"{name}: {seconds.total():.1f} s; {slowest}"
 
 
 def main() -> None:
@@ -201,16 +213,16 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--costs", type=Path, nargs="+")
     parser.add_argument("--dearest", type=Path, nargs="+")
-    asked = parser.parse_args()
-    if asked.costs:
-        print_costs(asked.costs)
+    options = parser.parse_args()
+    if options.costs:
+        print_costs(options.costs)
         return
-    if asked.dearest:
-        print_dearest(asked.dearest)
+    if options.dearest:
+        print_dearest(options.dearest)
         return
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        compare(asked.suite, asked.data, asked.most, asked.seed)
+        compare(options.suite, options.data, options.most, options.seed)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""May the errors on left-out groups choose the method, and what do they say of the range?
+"""Can the errors on left-out groups choose the method, and do they improve the range?
 
     python benchmarks/left_out_groups.py --tables development [--most-groups 6] [--most-rows 1000]
         [--csv FILE]
@@ -6,13 +6,14 @@
 
 --tables is `development`, `kept` or names separated by commas. For every group column of
 `benchmarks/natural.py` the --most-groups largest groups of at least 100 rows are taken in turn as
-the sample. A user has the other groups, leaves each of them out as well and sees which method errs
-least (`quantshift quantify --groups`). Training sets are --most-rows random rows; the group column
-is no feature. Every pair of groups is left out once: the fit serves either of them as the sample.
+the sample. A user has the other groups, leaves each of them out as well and sees which method has
+the lowest error (`quantshift quantify --groups`). Training sets are --most-rows random rows; the
+group column is not a feature. Every pair of groups is left out once; the fit serves both as
+samples.
 
-Prints mean absolute errors of every method on the samples, of the method with the least mean error
-on the user's own groups, of the default unless another errs less by a quarter there, and of the
-best method known in hindsight. Then coverage and width, after a refutation, of the range of the
+Prints mean absolute errors of every method on the samples, of the method with the lowest mean error
+on the user's own groups, of the default unless another error is lower by a quarter there, and of
+the best method known in hindsight. Then coverage and width, after a refutation, of the range of the
 assumptions, of PCC plus or minus the quantile of its own left-out errors, and of both together.
 Means are over group columns, standard errors over them too.
 """
@@ -45,7 +46,7 @@ def main() -> None:
     parser.add_argument("--tables", default="development")
     parser.add_argument("--most-groups", type=int, default=6)
     parser.add_argument("--most-rows", type=int, default=1000)
-    parser.add_argument("--csv", help="a file for the estimates themselves")
+    parser.add_argument("--csv", help="write the estimates to this file")
     options = parser.parse_args()
     begun = time.perf_counter()
     with threadpool_limits(1), warnings.catch_warnings():
@@ -58,7 +59,7 @@ def main() -> None:
 
 
 def run(options: Any) -> Iterator[dict[str, Any]]:
-    """A row for every group and every other one that was left out with it, or none."""
+    """A row for every group, alone and with every other group that was left out with it."""
     for name in TABLES.get(options.tables) or options.tables.split(","):
         if name not in GROUPS:
             continue
@@ -81,8 +82,8 @@ def without(
 ) -> Iterator[dict[str, Any]]:
     """The estimates of the groups that are left out."""
     rng = generator(0, purpose="left-out groups", left_out=",".join(left_out), **key)
-    rest = np.flatnonzero(~np.isin(groups, [*left_out, ""]))
-    train = rng.permutation(rest)[: options.most_rows]
+    train_pool = np.flatnonzero(~np.isin(groups, [*left_out, ""]))
+    train = rng.permutation(train_pool)[: options.most_rows]
     codes = table.codes
     if np.bincount(codes[train], minlength=2).min() < SMALLEST_CLASS:
         return
@@ -92,41 +93,41 @@ def without(
     for group in left_out:
         rows = rng.permutation(np.flatnonzero(groups == group))[:2000]
         found = quantifier.estimate(view.transform(np.sort(rows)))
-        told = found.diagnostics
+        diagnostics = found.diagnostics
         yield {
             **key,
             "group": group,
             "beside": next((g for g in left_out if g != group), ""),
             "truth": codes[rows].mean(),
             "nothing": quantifier.prior_[1],
-            "PCC": told["covariate"][1],
-            "SLD": told["allowed"][1 + len(quantifier.learnt_) + best, 1],
-            "SubclassSLD": told["prior"][1],
+            "PCC": diagnostics["covariate"][1],
+            "SLD": diagnostics["allowed"][1 + len(quantifier.learnt_) + best, 1],
+            "SubclassSLD": diagnostics["prior"][1],
             "GuardedSLD": found.prevalence[1],
-            "refuted": bool(told["refuted"]),
-            "low": told["low"][1],
-            "high": told["high"][1],
+            "refuted": bool(diagnostics["refuted"]),
+            "low": diagnostics["low"][1],
+            "high": diagnostics["high"][1],
         }
 
 
 def samples(estimates: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """A row for every group taken as the sample, with what the user's own groups say."""
+    """A row for every group taken as the sample, with the choices of the user's own groups."""
     errors = estimates.copy()
     for name in METHODS:
         errors[name] = (errors[name] - errors["truth"]).abs()
     for (table, column), part in errors.groupby(["table", "column"]):
         for place, sample in part[part["beside"] == ""].iterrows():
-            own = part[(part["beside"] == sample["group"])]
-            if len(own) < 2:
+            own_groups = part[(part["beside"] == sample["group"])]
+            if len(own_groups) < 2:
                 continue
-            means = own[list(METHODS)].mean()
-            least = str(means.idxmin())
-            sure = least if means[least] < 0.75 * means["GuardedSLD"] else "GuardedSLD"
+            means = own_groups[list(METHODS)].mean()
+            lowest = str(means.idxmin())
+            cautious = lowest if means[lowest] < 0.75 * means["GuardedSLD"] else "GuardedSLD"
             whole = estimates.loc[place]
-            n = len(own)
+            n = len(own_groups)
             rank = min(n, int(np.ceil((n + 1) * LEVEL)))
-            reach = float(np.sort(own["PCC"])[rank - 1])
-            low, high = max(whole["PCC"] - reach, 0), min(whole["PCC"] + reach, 1)
+            margin = float(np.sort(own_groups["PCC"])[rank - 1])
+            low, high = max(whole["PCC"] - margin, 0), min(whole["PCC"] + margin, 1)
             ranges = {
                 "range": (whole["low"], whole["high"]),
                 "left-out errors": (low, high),
@@ -134,8 +135,8 @@ def samples(estimates: pd.DataFrame) -> Iterator[dict[str, Any]]:
             }
             row = {"table": table, "column": column, "own groups": n, "refuted": whole["refuted"]}
             row |= {name: sample[name] for name in METHODS}
-            row["least on own groups"] = sample[least]
-            row["least if much less"] = sample[sure]
+            row["lowest on own groups"] = sample[lowest]
+            row["lowest if by a quarter"] = sample[cautious]
             row["best in hindsight"] = sample[list(METHODS)].min()
             for name, (lower, upper) in ranges.items():
                 covered = float(lower <= whole["truth"] <= upper)
@@ -149,7 +150,9 @@ def report(found: pd.DataFrame) -> None:
     shown = [c for c in found.columns if c not in ("table", "column")]
     found = found.astype(dict.fromkeys(shown, float))
     by_column = found.groupby(["table", "column"])[shown].mean()
-    print(by_column[[*METHODS, "least on own groups", "least if much less"]].round(3).to_string())
+    print(
+        by_column[[*METHODS, "lowest on own groups", "lowest if by a quarter"]].round(3).to_string()
+    )
     print(f"{len(by_column)} group columns, {len(found)} samples")
     for name in shown:
         print(f"    {name:24} {by_column[name].mean():.3f} +- {by_column[name].sem():.3f}")

@@ -1,23 +1,23 @@
-"""Aggregation beside four other libraries: the same posteriors, the same samples, one core.
+"""Aggregation compared with four other libraries: the same posteriors, the same samples, one core.
 
     pip install quapy==0.2.3 mlquantify==0.5.1 quantificationlib==0.1.2 quadprog cvxpy abstention
-    pip install 'qunfold @ git+https://github.com/mirkobunse/qunfold'   # another on the registry
+    pip install 'qunfold @ git+https://github.com/mirkobunse/qunfold'   # not the one on PyPI
     python benchmarks/libraries.py [--methods CC,HDy] [--classes 2] [--repeats 5]
 
 Each library runs its own implementation of the methods it shares with quantshift, fitted once on
-the posteriors of labelled items and then asked for one sample after the other, which is the only
-way it can be asked. Those that want a classifier get one that hands on the posteriors it is given.
-Ours is asked both ways: all samples in one call, and one by one. A library that is not installed,
-or refuses a method for so many classes, is left out with a line that says why. Methods that see
-features get ten columns in the place of posteriors, and classify them within the time.
+the posteriors of labelled items and then given one sample after the other, which is the only way to
+call it. Those that want a classifier get one that returns the posteriors it is given. Ours is
+called both ways: all samples in one call, and one by one. A library that is not installed, or
+refuses a method for so many classes, is left out with a line that says why. Methods that use
+features get ten columns instead of posteriors, and the time includes their classification.
 
-Times are milliseconds of processor time of this process (all threads) per sample, so that a busy
-machine spoils them less than it would a clock's: the least of several repeats, in each of which all
-take turns. Fitting is not counted. Whoever is slow is asked for fewer samples, at least three: the
-first ones, in an order without order. The last column is the largest difference between a library's
-estimates and ours, over samples and classes, in brackets the mean and the number of samples; the
-reasons are in docs/compared.md. At the end: how many times as fast as QuaPy each method is in one
-call, those that miss 50 times, and those that a peer is ahead of one by one.
+Times are milliseconds of processor time of this process (all threads) per sample, which a busy
+machine affects less than wall-clock time: the lowest of several repeats, in each of which all take
+turns. Fitting is not counted. A slow library gets fewer samples, at least three: the first ones, in
+random order. The last column is the largest difference between a library's estimates and ours, over
+samples and classes, in brackets the mean and the number of samples; the reasons are in
+docs/compared.md. At the end: how many times as fast as QuaPy each method is in one call, those
+below 50 times, and those where another library is faster one by one.
 
 The methods and how each peer is built are declared in `library_methods.py`.
 """
@@ -40,17 +40,17 @@ from quantshift.tables import Table, text_table
 
 SIZE, POOL, KNOWN, N_FEATURES = 500, 50_000, 5_000, 10
 SECONDS = 0.25
-"""Of a repeat that one contestant may take, but for at least `FEWEST` samples."""
+"""Time of one contestant per repeat, unless `FEWEST` samples take longer."""
 FEWEST = 3
 AIM = 50
-"""Times QuaPy that a method should be in one call."""
+"""How many times as fast as QuaPy a method should be in one call."""
 LONGEST = 10.0
-"""Seconds of one call of ours that is not repeated."""
+"""Seconds of one call of ours above which it is not repeated."""
 
 
 @dataclass(frozen=True)
 class Samples:
-    """What everybody is asked for: a pool, samples of it, and labelled items.
+    """The data that all libraries get: a pool, samples of it, and labelled items.
 
     known, pool: posteriors, or features.
     """
@@ -62,14 +62,14 @@ class Samples:
 
 
 class Contestant:
-    """Somebody who is asked for samples one by one."""
+    """A library's method that gets samples one by one."""
 
     def __init__(self, estimate: Estimator, samples: Samples) -> None:
         self.estimate = estimate
         self.samples = [samples.pool[rows] for rows in samples.index]
         self.p_hat = [estimate(self.samples[0])]  # the first call may compile or import
         if len(self.p_hat[0]) != len(np.unique(samples.codes)):
-            raise ValueError(f"answers with {len(self.p_hat[0])} shares")
+            raise ValueError(f"returns {len(self.p_hat[0])} shares")
         begun = time.process_time()
         self.p_hat += [estimate(sample) for sample in self.samples[1:FEWEST]]
         used = (time.process_time() - begun) / (FEWEST - 1)
@@ -77,17 +77,19 @@ class Contestant:
         self.least = math.inf
 
     def take_turn(self) -> None:
-        own = self.samples[: self.n_samples]
+        chosen = self.samples[: self.n_samples]
         begun = time.process_time()
-        self.p_hat = [self.estimate(sample) for sample in own]
-        self.least = min(self.least, (time.process_time() - begun) / len(own))
+        self.p_hat = [self.estimate(sample) for sample in chosen]
+        self.least = min(self.least, (time.process_time() - begun) / len(chosen))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--methods", help="names, with commas between them; default: all")
+    parser.add_argument("--methods", help="names separated by commas (default: all)")
     parser.add_argument("--classes", type=int, default=2)
-    parser.add_argument("--samples", type=int, default=1050, help="with 2 classes, 21 times any")
+    parser.add_argument(
+        "--samples", type=int, default=1050, help="with 2 classes, a multiple of 21"
+    )
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     names = [method.name for method in METHODS]
@@ -110,16 +112,16 @@ def main() -> None:
     for line in skipped:
         print(line)
     title = (
-        f"ms of processor time per sample of {SIZE}, {options.classes} classes, least of "
+        f"ms of processor time per sample of {SIZE}, {options.classes} classes, lowest of "
         f"{options.repeats}; {len(drawn[False].index)} samples in one call"
     )
     header = ("", "one call", "one by one", *map(with_version, LIBRARIES), "largest difference")
     print("\n" + text_table(Table(title, header, tuple(rows))))
     print(f"times {QUAPY} in one call: {listed(outcomes, Outcome.times_quapy)}")
-    short = {n: each for n, each in outcomes.items() if (each.times_quapy() or AIM) < AIM}
+    short = {n: outcome for n, outcome in outcomes.items() if (outcome.times_quapy() or AIM) < AIM}
     print(f"below {AIM} times {QUAPY} in one call: {listed(short, Outcome.times_quapy)}")
-    behind = {n: each for n, each in outcomes.items() if (each.times_fastest() or 1) < 1}
-    print(f"behind a peer one by one: {listed(behind, Outcome.times_fastest)}")
+    behind = {n: outcome for n, outcome in outcomes.items() if (outcome.times_fastest() or 1) < 1}
+    print(f"slower than a peer one by one: {listed(behind, Outcome.times_fastest)}")
 
 
 def listed(outcomes: Mapping[str, "Outcome"], times: Callable[["Outcome"], float | None]) -> str:
@@ -161,7 +163,7 @@ class Outcome:
 def compared(method: Method, samples: Samples, repeats: int, skipped: list[str]) -> Outcome:
     estimate = ours(method, samples)
     alone = Contestant(estimate, samples)
-    estimate(samples.pool, samples.index[:FEWEST])  # what is compiled for many samples
+    estimate(samples.pool, samples.index[:FEWEST])  # compiles the path for many samples
     begun = time.process_time()
     reference = estimate(samples.pool, samples.index)
     one_call = (time.process_time() - begun) / len(samples.index)
@@ -169,7 +171,7 @@ def compared(method: Method, samples: Samples, repeats: int, skipped: list[str])
     for title, build in method.peers.items():
         try:
             others[title] = Contestant(build(samples.known, samples.codes), samples)
-        except Exception as error:  # whatever a library raises: the others go on
+        except Exception as error:  # a library may raise anything; the others continue
             why = str(error).splitlines()[0] if str(error) else type(error).__name__
             skipped.append(f"{method.name}, {title}: left out ({why})")
     for _ in range(repeats):
@@ -188,7 +190,7 @@ def compared(method: Method, samples: Samples, repeats: int, skipped: list[str])
 
 
 def ours(method: Method, samples: Samples) -> Any:
-    """Our method, fitted: a function of a pool and, if it is not one sample, of samples of it."""
+    """Our method, fitted: a function of one sample, or of a pool and samples of it."""
     quantifier: Any = method.ours()
     if method.from_features:
         return quantifier.fit(samples.known, samples.codes).predict
@@ -204,13 +206,13 @@ def draw(n_classes: int, n_samples: int, *, from_features: bool = False) -> Samp
     index = [
         np.concatenate(
             [
-                rng.choice(own, count, replace=False)
-                for own, count in zip(members, whole_counts(p, SIZE), strict=True)
+                rng.choice(of_class, count, replace=False)
+                for of_class, count in zip(members, whole_counts(p, SIZE), strict=True)
             ]
         )
         for p in prevalences(rng, n_classes, n_samples)
     ]
-    # In any order, so that whoever gets the first few of them gets all kinds.
+    # Random order, so that a library that gets only the first few gets all kinds.
     return Samples(known, codes, pool, rng.permutation(np.stack(index)))
 
 
@@ -225,7 +227,7 @@ def prevalences(rng: np.random.Generator, n_classes: int, n_samples: int) -> np.
 def posteriors(
     rng: np.random.Generator, n_items: int, n_classes: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Calibrated or nearly so; with two classes right on 83% of the items."""
+    """Posteriors, calibrated or nearly so; with two classes the accuracy is 83%."""
     y = rng.integers(0, n_classes, n_items)
     if n_classes == 2:
         p = 1 / (1 + np.exp(-1.2 * rng.normal(1.2 * (2 * y - 1), 1.3)))
@@ -237,7 +239,7 @@ def posteriors(
 def features(
     rng: np.random.Generator, n_items: int, n_classes: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Columns between 0 and 1, where mlquantify expects them; each class moves one of them."""
+    """Columns between 0 and 1, as mlquantify expects; each class shifts one of them."""
     y = rng.integers(0, n_classes, n_items)
     X = rng.normal(size=(n_items, N_FEATURES))
     X[np.arange(n_items), y % N_FEATURES] += 1.5

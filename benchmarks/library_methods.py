@@ -1,7 +1,7 @@
 """Which methods of other libraries are compared with ours, and how they are built.
 
-A method is one declaration in `METHODS`: its name, ours, and how each peer is built.
-`libraries.py` runs them.
+A method is one declaration in `METHODS`: its name, ours, and how each peer is built. `libraries.py`
+runs them.
 """
 
 import inspect
@@ -20,7 +20,7 @@ import quantshift as qs
 BINS = 10
 HDY_BINS = list(range(10, 111, 10))
 MEMBERS = 10
-"""Of an ensemble: few, so that fitting it takes seconds."""
+"""Members of an ensemble: few, so that fitting it takes seconds."""
 
 Estimator = Callable[[np.ndarray], np.ndarray]
 """From a sample, its posteriors or features, to its prevalence."""
@@ -37,9 +37,9 @@ QUAPY, MLQUANTIFY, QUANTIFICATIONLIB, QUNFOLD = LIBRARIES = (
 
 @dataclass(frozen=True)
 class Imported:
-    """An option that is a thing of the library itself, by the name of its module and its own.
+    """An option that is an object of the library itself, by the names of its module and its own.
 
-    arguments: if there are any, it is called with them.
+    arguments: if there are any, the object is called with them.
     """
 
     module: str
@@ -47,13 +47,13 @@ class Imported:
     arguments: tuple[Any, ...] = ()
 
     def __call__(self) -> Any:
-        thing = getattr(import_module(self.module), self.name)
-        return thing(*(found(each) for each in self.arguments)) if self.arguments else thing
+        imported = getattr(import_module(self.module), self.name)
+        return imported(*(found(each) for each in self.arguments)) if self.arguments else imported
 
 
 @dataclass(frozen=True)
 class Method:
-    """A row of the table. from_features: it sees features rather than posteriors."""
+    """A row of the table. from_features: it gets features rather than posteriors."""
 
     name: str
     ours: Callable[[], qs.AbstractQuantifier]
@@ -64,12 +64,12 @@ class Method:
 class Given(ClassifierMixin, BaseEstimator):
     """A classifier whose features are its posteriors."""
 
-    oob_score = True  # what qunfold asks for before it reads `oob_decision_function_`
+    oob_score = True  # qunfold checks this before it reads `oob_decision_function_`
 
     def fit(self, X: Any, y: Any) -> "Given":
         self.classes_ = np.unique(y)
         if len(self.classes_) < np.shape(X)[1]:
-            raise ValueError("it fits one class against the rest, which posteriors do not tell")
+            raise ValueError("it fits one class against the rest, which needs more than posteriors")
         self.oob_decision_function_ = np.asarray(X)
         return self
 
@@ -89,7 +89,7 @@ def all_found(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def fitted(module: str, name: str, *inner: Any, **options: Any) -> Builder:
-    """What is fitted on items and asked for samples as it comes."""
+    """A method whose `fit` and `predict` are used without adaptation."""
 
     def build(known: np.ndarray, y: np.ndarray) -> Estimator:
         cls = attrgetter(name)(import_module(module))
@@ -132,7 +132,7 @@ def quapy(
     taken: Callable[[np.ndarray], np.ndarray] = whole,
     **options: Any,
 ) -> Builder:
-    """taken: what it takes in the place of posteriors."""
+    """taken: turns posteriors into the method's input."""
 
     def build(known: np.ndarray, y: np.ndarray) -> Estimator:
         cls = getattr(import_module(f"quapy.method.{module}"), name)
@@ -146,7 +146,7 @@ def quapy(
         if name in {"EMQ", "LEIP"}:
             method.train_prevalence = np.bincount(y) / len(y)
         if name in {"EDy", "RLLS"}:
-            method._check_init_parameters()  # which `fit` calls, and looks up the distance
+            method._check_init_parameters()  # as `fit` does; it looks up the distance
         method.aggregation_fit(taken(known), y)
         return lambda sample: np.asarray(method.aggregate(taken(sample)))
 
@@ -154,7 +154,7 @@ def quapy(
 
 
 def quapy_patient_sld(known: np.ndarray, y: np.ndarray) -> Estimator:
-    """EM until a step is below 1e-9 on average, at most 1,000 of them."""
+    """EM until a step is below 1e-9 on average, at most 1,000 steps."""
     method = import_module("quapy.method.aggregative").EMQ(Given().fit(known, y), False)
     method.train_prevalence = np.bincount(y) / len(y)
     method.aggregation_fit(known, y)
@@ -162,18 +162,18 @@ def quapy_patient_sld(known: np.ndarray, y: np.ndarray) -> Estimator:
 
 
 def quapy_mapls(known: np.ndarray, y: np.ndarray) -> Estimator:
-    """The function behind its BayesianMAPLS, which alone needs no JAX."""
+    """The function behind its BayesianMAPLS, which, unlike the class, does not need JAX."""
     mapls = import_module("quapy.method._bayesian").mapls
     prior = np.bincount(y) / len(y)
     return lambda sample: np.asarray(mapls(known, sample, prior))
 
 
 def quapy_median(known: np.ndarray, y: np.ndarray) -> Estimator:
-    given, own = Given().fit(known, y), import_module("quapy.method.aggregative")
+    given, aggregative = Given().fit(known, y), import_module("quapy.method.aggregative")
     members = [
-        own.PACC(given, False, None),
-        own.SMM(given, False, None),
-        own.DyS(given, False, None, n_bins=BINS, divergence="topsoe"),
+        aggregative.PACC(given, False, None),
+        aggregative.SMM(given, False, None),
+        aggregative.DyS(given, False, None, n_bins=BINS, divergence="topsoe"),
     ]
     method = import_module("quapy.method.meta").SCMQ(given, members).aggregation_fit(known, y)
     return lambda sample: np.asarray(method.aggregate(sample))
@@ -191,7 +191,7 @@ def quantificationlib(module: str, name: str, **options: Any) -> Builder:
 
 def qunfold(module: str, name: str, **options: Any) -> Builder:
     def build(known: np.ndarray, y: np.ndarray) -> Estimator:
-        # The package of that name on the registry is another one (unfolding by quantum annealing).
+        # The package `qunfold` on PyPI is another one (unfolding by quantum annealing).
         cls = getattr(import_module(f"qunfold.methods.{module}"), name)
         method = cls(Given().fit(known, y), fit_classifier=False, seed=0, **all_found(options))
         method.fit(known, y)
@@ -281,7 +281,7 @@ METHODS = (
             QUNFOLD: qunfold("likelihood", "LikelihoodMaximizer"),
         },
     ),
-    # EM stops at steps of 1e-4, some way from the maximum that ours goes to: here as near to it.
+    # EM stops at steps of 1e-4, short of the maximum that ours reaches; here it gets as close.
     Method("SLD-1e-9", lambda: qs.SLD(calibration="none"), {QUAPY: quapy_patient_sld}),
     Method(
         "SLD-BCTS",
@@ -405,7 +405,7 @@ METHODS = (
             QUANTIFICATIONLIB: quantificationlib("binary.emd", "SORDy"),
         },
     ),
-    # mlquantify's MMD_RKHS takes a kernel, but matches the means of the columns, which is PACC's.
+    # mlquantify's MMD_RKHS takes a kernel, but matches the means of the columns, as PACC does.
     Method("MMDy", qs.MMDy),
     Method(
         "QuaDapt",

@@ -1,27 +1,27 @@
 """The batched logistic regression against scikit-learn's, on the two stages of one cell.
 
-Selection: 3,000 documents, 12 settings x (all + 5 folds) = 72 problems. Final: 5,000 documents,
-6 settings x (all + 5 folds) = 36 problems. One core for both. The documents are real reviews,
-found through QUANTSHIFT_REVIEWS or in ../shared/data beside the repository; elsewhere a sparse
-matrix with Zipf-like word frequencies stands in for them.
+Selection: 3,000 documents, 12 settings x (all + 5 folds) = 72 problems. Final: 5,000 documents, 6
+settings x (all + 5 folds) = 36 problems. One core for both. The documents are real reviews, read
+from QUANTSHIFT_REVIEWS or from ../shared/data; without them, a sparse matrix with Zipf-like word
+frequencies is used instead.
 
     python benchmarks/logistic.py [--prevalence 0.01 0.5 0.99] [--solver quantshift:1e-6 lbfgs:1e-4]
         [--repeats 3] [--seed 0] [--classes 3 5 20]
 
 A solver is one of scikit-learn's or ours, with its tolerance: the relative excess of the objective
 for ours, the largest entry of the gradient of the mean loss for scikit-learn's (newton-cg:1e-6 is
-the criterion that ours had before). Times are processor seconds of the one thread for both stages
-together, the best of the repeats, so that other work on the machine disturbs little; compilation is
+the former criterion of ours). Times are processor seconds of the one thread for both stages
+together, the best of the repeats, so that other work on the machine matters little; compilation is
 not counted. Then, for each C, over all problems of both stages: products with the matrix (ours
 only; the sum), the largest excess of the objective over its minimum as a share of the minimum, and
 how far estimates are from those of the exact solution (a gap of 1e-14). These are estimates by PCC
 and by SLD, as usual from held-out posteriors of the training set, of 220 samples of 500 documents
 with 0 to 100% positives: the mean difference, its standard error over the samples, and the largest.
 
---classes is about more than two classes instead: generated documents of as many, the selection
-stage. Scikit-learn solves only the problems of all items and of one fold, for the time it takes.
-Printed are processor seconds per problem, by C, the largest excess, and the largest difference of a
-posterior from that of the exact solution.
+--classes is for more than two classes: generated documents of that many classes, the selection
+stage. Scikit-learn solves only the problems of all items and of one fold, because of the time it
+takes. Printed are processor seconds per problem, by C, the largest excess, and the largest
+difference of a posterior from that of the exact solution.
 """
 
 import argparse
@@ -223,7 +223,7 @@ def report_classes(n_classes: int, solvers: list[str], seed: int) -> None:
     few = np.flatnonzero(np.arange(len(C)) % (N_FOLDS + 1) < 2)
     for solver in solvers:
         name, _, tol = solver.partition(":")
-        some = np.arange(len(C)) if name == OURS else few
+        solved = np.arange(len(C)) if name == OURS else few
         start = time.thread_time()
         if name == OURS:
             models = fit_logistic(X, codes, C, weights, n_classes=n_classes, tol=float(tol))
@@ -231,19 +231,19 @@ def report_classes(n_classes: int, solvers: list[str], seed: int) -> None:
             by_problem = np.full(len(C), (time.thread_time() - start) / len(C))
         else:
             coef, intercept, by_problem = fit_each(
-                name, float(tol), X, codes, C[some], weights[some]
+                name, float(tol), X, codes, C[solved], weights[solved]
             )
-        values = class_objectives(X, codes, C[some], weights[some], coef, intercept)
+        values = class_objectives(X, codes, C[solved], weights[solved], coef, intercept)
         logits = np.moveaxis(np.tensordot(X.toarray(), coef, axes=1), 1, 0) + intercept[:, None]
-        off = np.abs(posteriors_of(logits, n_classes) - exact.training_posteriors[some])
+        off = np.abs(posteriors_of(logits, n_classes) - exact.training_posteriors[solved])
         off = off.max(axis=(1, 2))
-        print(f"  {solver}: {by_problem.mean():.4f} s a problem, of {len(some)}")
+        print(f"  {solver}: {by_problem.mean():.4f} s per problem, {len(solved)} problems")
         print(f"{'C':>10}{'seconds':>10}{'excess':>10}{'posterior':>11}")
         for c in GRID:
-            own = C[some] == c
-            excess = (values / minima[some] - 1)[own].max()
-            seconds = "" if name == OURS else f"{by_problem[own].mean():.4f}"
-            print(f"{c:>10g}{seconds:>10}{excess:>10.1e}{off[own].max():>11.1e}")
+            at_c = C[solved] == c
+            excess = (values / minima[solved] - 1)[at_c].max()
+            seconds = "" if name == OURS else f"{by_problem[at_c].mean():.4f}"
+            print(f"{c:>10g}{seconds:>10}{excess:>10.1e}{off[at_c].max():>11.1e}")
 
 
 def fit_each(
@@ -296,7 +296,7 @@ def documents(
 
 
 def generated(codes: Any, rng: np.random.Generator, n_classes: int = 2) -> Any:
-    """Rows of about 85 of 9,000 words, word k as frequent as 1 / (k + 10), some told by class."""
+    """Rows of about 85 of 9,000 words, word k as frequent as 1 / (k + 10), tilted by class."""
     n_words, frequency = 9000, 1 / (np.arange(9000) + 10)
     rows, columns = [], []
     tilts = generator(0, benchmark="tilt").normal(0, 0.4, n_words) * [[-1], [1]]

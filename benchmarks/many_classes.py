@@ -4,13 +4,13 @@
         [--repeats 10] [--tables kept] [--methods PACC,DyS] [--replicates 200]
 
 error: classes in a row on a line, each overlapping with its neighbours, 20,000 items; the error of
-DyS and SMM beside that of one class against the rest (the two-class method for each class, the
+DyS and SMM compared with one class against the rest (the two-class method for each class, the
 shares normalised).
 
 coverage: 95% intervals of each class on its own and of all at once, and the share of samples in
 which all classes are within theirs. Classes of at least 100 rows of real tables; training sets of
 500 and 2,000 rows, samples of 30, 100 and 500 with prevalences drawn from a Dirichlet distribution
-(.5). A sample that the pool has too few items for is not used. Standard errors are clustered by
+(.5). Samples for which the pool has too few items are not used. Standard errors are clustered by
 training set. Tables in `real_tables.DEVELOPMENT` may choose constants; `kept` only reports.
 
 time: seconds of an interval with 200 replicates for a sample of 500, by number of classes.
@@ -185,7 +185,7 @@ def intervals(options: Any) -> Iterator[dict[str, Any]]:
 def samples(
     codes: np.ndarray, n_samples: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Prevalences and positions of samples that the pool has enough items of every class for."""
+    """Prevalences and positions of samples for which the pool has enough items of every class."""
     available = np.bincount(codes)
     truth, rows = [], []
     for size in SAMPLE_SIZES:

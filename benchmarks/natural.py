@@ -6,20 +6,20 @@
 --tables is `development`, `kept` or names separated by commas. For every group column the
 --training-groups largest groups (after the --first-group largest) are trained on, at most
 --most-rows random rows each, and every other group of at least 100 rows is estimated whole. The
-group column is no feature. With --leave-one-out these groups are estimated instead, each after
+group column is not a feature. With --leave-one-out these groups are estimated instead, each after
 training on all the others. A group needs 150 rows and 25 of either class to be trained on.
 
-With --artificial nothing but the prevalence changes, as in `benchmarks/refutation.py`: the price of
-being guarded where SubclassSLD is right. A task is then one of --training-groups random training
-sets of --most-rows rows.
+With --artificial only the prevalence changes, as in `benchmarks/refutation.py`: the cost of the
+guard where SubclassSLD is right. A task is then one of --training-groups random training sets of
+--most-rows rows.
 
 With --selected P(Y|X) stays and P(X) changes: samples of 500 random rows, chosen with probability
 proportional to exp(score), the score being a random direction of the prepared columns with standard
-deviation 1. The truth is that of the population from which they are drawn. What is judged is PCC
-with its limits (`covariate_limits`), as of `quantify --assume covariate`.
+deviation 1. The truth is that of the population from which they are drawn. The method tested is PCC
+with its limits (`covariate_limits`), as in `quantify --assume covariate`.
 
-Errors are absolute errors of the share of positives, of GuardedSLD and of what it chooses between;
-`nothing` answers the training prevalence. Coverage and width are those of the hull after a
+Errors are absolute errors of the share of positives, for GuardedSLD and the methods it chooses
+from; `nothing` returns the training prevalence. Coverage and width are those of the hull after a
 refutation, and of the hull of all samples. Means are over tasks (a training group), standard errors
 over tasks too. Tables in `real_tables.DEVELOPMENT` may choose constants, the others only report.
 """
@@ -68,7 +68,7 @@ def main() -> None:
     parser.add_argument("--leave-one-out", action="store_true")
     parser.add_argument("--artificial", action="store_true")
     parser.add_argument("--selected", action="store_true")
-    parser.add_argument("--csv", help="a file for the estimates themselves")
+    parser.add_argument("--csv", help="write the estimates to this file")
     options = parser.parse_args()
     begun = time.perf_counter()
     with threadpool_limits(1), warnings.catch_warnings():
@@ -132,7 +132,7 @@ def of_training_group(
 
 
 def of_random_rows(table: LabelledTable, options: Any) -> Iterator[dict[str, Any]]:
-    """The estimates of samples in which nothing but the prevalence has changed."""
+    """The estimates of samples in which only the prevalence has changed."""
     for repeat in range(options.first_group, options.first_group + options.training_groups):
         rng = generator(0, purpose="artificial shift", table=table.name, repeat=repeat)
         train, pool = split(table.codes, options.most_rows, rng)
@@ -174,7 +174,7 @@ def estimated(
     ends = np.cumsum([len(r) for r in rows])[:-1]
     estimate = quantifier.estimate(view.transform(used), np.split(positions, ends))
     done = time.perf_counter()
-    told = {
+    diagnostics = {
         name: values[..., 1] if values.ndim > 1 else values
         for name, values in estimate.diagnostics.items()
     }
@@ -186,22 +186,25 @@ def estimated(
         np.array([float(len(r)) for r in rows]),
     )
     for i, group in enumerate(others):
-        allowed = told["allowed"][i]
+        allowed = diagnostics["allowed"][i]
         yield {
             "group": group,
             "n_train": len(train),
             "size": len(rows[i]),
             "truth": table.codes[rows[i]].mean(),
             "GuardedSLD": estimate.prevalence[i, 1],
-            "PCC": told["covariate"][i],
+            "PCC": diagnostics["covariate"][i],
             "SLD": allowed[1 + n_rivals + best],
-            "SubclassSLD": told["prior"][i],
+            "SubclassSLD": diagnostics["prior"][i],
             "nothing": allowed[0],
             **{f"PCC {k}": allowed[1 + k] for k in range(n_rivals)},
             **{f"SLD {k}": allowed[1 + n_rivals + k] for k in range(n_rivals)},
             "best": best,
             **{f"loss {k}": learnt.loss for k, learnt in enumerate(quantifier.learnt_)},
-            **{name: told[name][i] for name in ("refuted", "auc", "z", "explained", "low", "high")},
+            **{
+                name: diagnostics[name][i]
+                for name in ("refuted", "auc", "z", "explained", "low", "high")
+            },
             "PCC low": low[i, 1],
             "PCC high": high[i, 1],
             "fit_seconds": fitted - begun,

@@ -1,16 +1,15 @@
-"""Natural shift through the command line: CSV in, JSON out, as a user of the command line has it.
+"""Natural shift through the command line: CSV in, JSON out.
 
     python benchmarks/natural_command.py [--tables kept] [--training-groups 2] [--first-group 0]
         [--most-rows 2000] [--artificial] [--csv FILE]
 
 The tasks of `benchmarks/natural.py`: train on a group of a real table, estimate every other group
 of at least 100 rows with `quantshift quantify --by`. Prints mean absolute errors of the share of
-positives: of the number shown, of its two readings, of SubclassSLD, of answering the training
-prevalence; and how often the interval holds, how wide it is, how many samples are unexplained or in
-doubt, and the least width.
-With --artificial only the prevalence changes; the samples are drawn with replacement, so that those
-of a rare class hold many copies. --first-group leaves out the first training groups or repetitions.
-Means and standard errors are over tasks.
+positives: of the number shown, of its two readings, of SubclassSLD, of returning the training
+prevalence; and how often the interval covers the truth, how wide it is, how many samples are
+unexplained or in doubt, and the smallest width. With --artificial only the prevalence changes; the
+samples are drawn with replacement, so that those of a rare class hold many copies. --first-group
+skips the first training groups or repetitions. Means and standard errors are over tasks.
 """
 
 import argparse
@@ -97,8 +96,8 @@ def artificial(
         rng = generator(repeat, purpose="artificial", table=table.name)
         order = rng.permutation(len(whole))
         n_train = min(options.most_rows, len(whole) // 2)
-        training, rest = whole[order[:n_train]], whole[order[n_train:]]
-        y = rest[LABEL].to_numpy() == 1
+        training, others = whole[order[:n_train]], whole[order[n_train:]]
+        y = others[LABEL].to_numpy() == 1
         parts = []
         for number, size in enumerate(SIZES * 5):
             n_yes = int(rng.binomial(size, rng.uniform()))
@@ -106,7 +105,7 @@ def artificial(
                 rng.choice(np.flatnonzero(y), n_yes),
                 rng.choice(np.flatnonzero(~y), size - n_yes),
             ]
-            part = rest[np.concatenate(rows)]
+            part = others[np.concatenate(rows)]
             parts.append(part.with_columns(pl.lit(f"{number} of {size}").alias(BATCH)))
         yield f"repeat {repeat}", training, pl.concat(parts)
 
@@ -117,17 +116,17 @@ def labelled(table: LabelledTable) -> pl.DataFrame:
 
 
 def answered(place: Path, training: pl.DataFrame, sample: pl.DataFrame) -> list[dict[str, Any]]:
-    """What the command says of every batch, and the truth."""
+    """The errors of the command's estimates of every batch."""
     training.write_csv(place / "train.csv")
     sample.drop(LABEL).write_csv(place / "new.csv")
-    said = io.StringIO()
+    output = io.StringIO()
     sys.argv = [
         *("quantshift", "quantify", "--train", str(place / "train.csv"), "--json"),
         *("--sample", str(place / "new.csv"), "--label", LABEL, "--by", BATCH),
         *("--replicates", "200"),
     ]
     with (
-        contextlib.redirect_stdout(said),
+        contextlib.redirect_stdout(output),
         contextlib.redirect_stderr(io.StringIO()),
         contextlib.suppress(SystemExit),  # exit code 4 says that a batch cannot be estimated
     ):
@@ -136,20 +135,20 @@ def answered(place: Path, training: pl.DataFrame, sample: pl.DataFrame) -> list[
     sizes = dict(sample.group_by(BATCH).len().iter_rows())
     p_train = float(training[LABEL].mean())  # type: ignore[arg-type]
     rows = []
-    for batch in json.loads(said.getvalue())["batches"]:
+    for batch in json.loads(output.getvalue())["batches"]:
         share = next(s for s in batch["shares"] if s["label"] == "1")
         p = truth[batch["name"]]
-        told = {a["name"]: a["prevalence"]["1"] for a in batch["assumptions"]}
+        readings = {a["name"]: a["prevalence"]["1"] for a in batch["assumptions"]}
         kind = (batch["shift"] or {}).get("kind")
         # After a refutation prior shift is SubclassSLD's; otherwise its number is the one shown.
-        by_subclasses = told["prior shift"] if kind in REFUTED else share["estimate"]
+        by_subclasses = readings["prior shift"] if kind in REFUTED else share["estimate"]
         rows.append(
             {
                 "batch": batch["name"],
                 "size": sizes[batch["name"]],
                 "shown": None if share["estimate"] is None else abs(share["estimate"] - p),
-                "covariate": _error(told, "covariate shift", p),
-                "prior": _error(told, "prior shift", p),
+                "covariate": _error(readings, "covariate shift", p),
+                "prior": _error(readings, "prior shift", p),
                 "subclasses": None if by_subclasses is None else abs(by_subclasses - p),
                 "nothing": abs(p_train - p),
                 "covered": share["low"] <= p <= share["high"],
@@ -163,8 +162,8 @@ def answered(place: Path, training: pl.DataFrame, sample: pl.DataFrame) -> list[
     return rows
 
 
-def _error(told: dict[str, float], name: str, p: float) -> float | None:
-    return abs(told[name] - p) if name in told else None
+def _error(readings: dict[str, float], name: str, p: float) -> float | None:
+    return abs(readings[name] - p) if name in readings else None
 
 
 def report(frame: pl.DataFrame) -> None:
@@ -177,11 +176,11 @@ def report(frame: pl.DataFrame) -> None:
     print(f"{len(tasks)} tasks, {len(frame)} samples")
     for name in columns:
         values = tasks[name].drop_nulls()
-        if not len(values):  # nothing was explained in part if nothing is unexplained
+        if not len(values):  # "explained" exists only for unexplained batches
             continue
         error = (values.std() or 0.0) / max(len(values), 1) ** 0.5  # type: ignore[operator]
         print(f"  {name:12} {values.mean():.4f} +- {error:.4f}")
-    print(f"  least width  {frame['width'].min():.3f}")
+    print(f"  smallest width  {frame['width'].min():.3f}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Methods for ordered classes: which strengths of smoothing to use, and what they gain.
+"""Methods for ordered classes: how much smoothing to use, and how much it gains.
 
     python -m benchmarks.ordinal                  # Friedman's problem: chooses the defaults
     python -m benchmarks.ordinal --table uci_abalone --table student_grade    # reports on others
@@ -91,8 +91,8 @@ def samples(codes: NDArray, n: int, size: int, *, smooth: bool) -> tuple[NDArray
         p = p[np.argsort(rough)[:n]]
     members = [np.flatnonzero(codes == k) for k in range(n_classes)]
     rows = []
-    for each in p:
-        counts = prevalence.whole_counts(each, size)
+    for shares in p:
+        counts = prevalence.whole_counts(shares, size)
         parts = [m[rng.integers(len(m), size=c)] for m, c in zip(members, counts, strict=True)]
         rows.append(np.concatenate(parts))
     index = np.array(rows)
@@ -110,11 +110,11 @@ def compare(name: str, data: tuple[NDArray, ...], n_samples: int, size: int) -> 
     print(f"{name}: {len(y)} training items, {len(classes)} classes; 1e4 NMD, APP and APP-OQ")
     for method, quantifier in METHODS.items():
         quantifier.fit_posteriors(held_out, y)
-        told = []
+        cells = []
         for p, index in drawn:
             error = 1e4 * metrics.nmd(p, quantifier.aggregate(pool, index))
-            told.append(f"{error.mean():6.1f} ± {error.std() / np.sqrt(len(error)):.1f}")
-        print(f"{method:35} {'   '.join(told)}")
+            cells.append(f"{error.mean():6.1f} ± {error.std() / np.sqrt(len(error)):.1f}")
+        print(f"{method:35} {'   '.join(cells)}")
 
 
 def main() -> None:

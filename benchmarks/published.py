@@ -1,21 +1,30 @@
 """Our tuned choice beside published results: `fried` (ordered classes) and six UCI tables.
 
     python -m benchmarks.published fried      # about 2 minutes of CPU time
-    python -m benchmarks.published uci        # about 4 minutes; needs QUANTSHIFT_TABLES
+    python -m benchmarks.published uci        # about 2 minutes a seed; needs QUANTSHIFT_TABLES
+    python -m benchmarks.published uci --seed 21 --seed 22 --seed 23
     python -m benchmarks.published uci --table cmc --samples 200
+    python -m benchmarks.published splits     # how much depends on the split of a UCI table
     python -m benchmarks.published fried --seed 1
 
-The choice is made inside the training part alone. Posteriors of its items come from models of other
+Candidates are compared on the training part only. Posteriors of its items come from models of other
 folds; the quantifier is fitted on two thirds of them and tried on samples of the last third, for
-every third of `--splits` random splits (a third has few items of a rare class, so that one split
-says little). The setting of the classifier and the method with the least mean error are taken ("our
-choice"; below it, for comparison, the same choice among the options of each method alone). Test
-samples are drawn as the published ones were: uniform prevalences (of `fried` also the smoothest
-fifth), without replacement unless a class has too few items. Errors are means over the test samples
-of one training set; the number behind ± is their Monte Carlo error, to which the choice of the
-training set adds. `--seed` is of all draws and of the splits for validation; the split of a UCI
-table into training and test items has a seed of its own, 0 as the published one. What differs from
-the published set-ups is said in `experiments/library/<suite>/published.csv`.
+every third of `--splits` random splits (a third has few items of a rare class, so one split is not
+enough). A candidate is a setting of a classifier with a method and its options. "Our choice" is the
+candidate with the smallest mean error. If there are several classifiers, "our mean" is the mean of
+the estimates of the best candidates of each classifier, `BEST` of each: the best candidate on few
+validation items is often not the best on others, and classifiers err in different directions. Below
+these, for comparison, are the best candidate of the first classifier and of each method.
+
+Test samples are drawn as for the published results: uniform prevalences (for `fried` also the
+smoothest fifth), without replacement unless a class has too few items. Errors are means over the
+test samples of one training set; the number after ± is their Monte Carlo error, which does not
+include the choice of the training set. `--seed` is the seed of all draws and of the validation
+splits; given several times, each is run, and the summary has the mean over seeds and its standard
+error. The split of a UCI table into training and test items has a seed of its own, `--split-seed`,
+0 as for the published results. `splits` shows how much a figure of one split says: SLD with
+untuned logistic regression on ten splits, the published one among them. What differs from the
+published setups is in `experiments/library/<suite>/published.csv`.
 """
 
 import argparse
@@ -30,6 +39,7 @@ import pandas as pd
 import polars as pl
 from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
@@ -54,8 +64,14 @@ from quantshift.shifts.uniform import jaggedness
 
 UCI = ("cmc", "page_block", "yeast", "abalone", "waveform-v1", "image_seg")
 FEWEST, MOST_TRAINING = 100, 25_000
-CHOICE, FIRST = "our choice", "logistic alone"
+CHOICE, MEAN, FIRST = "our choice", "our mean", "logistic alone"
 N_PARTS = 3
+
+BEST = 3
+"""Candidates of each classifier whose estimates are averaged."""
+
+N_SPLITS = 10
+"""Splits of a table into training and test items, from seed 0 on."""
 
 LIKELIHOODS = {
     f"SLD(calibration={name!r}, prior={prior:g})": SLD(calibration=name, prior=prior)
@@ -65,6 +81,14 @@ LIKELIHOODS = {
 DENSITIES = {
     f"KDEyML(bandwidth={width:g})": KDEyML(bandwidth=width)
     for width in (0.02, 0.03, 0.04, 0.05, 0.07, 0.1, 0.15)
+}
+UCI_CANDIDATES = {
+    **{
+        f"SLD(calibration={name!r}, prior={prior:g})": SLD(calibration=name, prior=prior)
+        for name in ("none", "bcts")
+        for prior in (1.0, 2.0, 5.0, 10.0)
+    },
+    **{f"KDEyML(bandwidth={width:g})": KDEyML(bandwidth=width) for width in (0.05, 0.1, 0.15)},
 }
 ORDERED = {
     **{
@@ -149,26 +173,23 @@ def draw(
         np.concatenate(
             [
                 rng.choice(pool, k, replace=bool(k > len(pool)))
-                for pool, k in zip(members, own, strict=True)
+                for pool, k in zip(members, counts_of_sample, strict=True)
             ]
         )
-        for own in counts
+        for counts_of_sample in counts
     ]
     return Samples(np.stack(index), counts / size)
 
 
-def errors(
+def estimates(
     quantifier: Any,
     known: NDArray[np.float64],
     codes: NDArray[np.int64],
     pool: NDArray[np.float64],
     samples: Samples,
-    measure: str,
 ) -> NDArray[np.float64]:
-    """The error of each sample by a quantifier that is fitted on known items."""
-    fitted = quantifier.fit_posteriors(known, codes)
-    estimates = fitted.aggregate(pool, samples.index)
-    return metrics.measure(measure, samples.p_true, estimates, smoothing=0.001)
+    """Estimates of all samples by a quantifier that is fitted on known items."""
+    return np.asarray(quantifier.fit_posteriors(known, codes).aggregate(pool, samples.index))
 
 
 def compare(
@@ -186,10 +207,9 @@ def compare(
 ) -> dict[tuple[str, str], float]:
     """Choose, and print what was chosen and its error; the errors by kind of samples and choice.
 
-    learners: classifiers and their settings, all of which are tried. If there are several, the
-    choice among those of the first alone is printed, too.
+    learners: classifiers and their settings, all of which are tried.
     """
-    began = time.process_time()
+    started = time.process_time()
     train, codes = np.arange(problem.n_train), problem.codes[: problem.n_train]
     test_codes = problem.codes[problem.n_train :]
     view = MatrixView(problem.features)
@@ -198,13 +218,19 @@ def compare(
         learner.learn(view, train, codes, settings, folds, problem.n_classes)
         for learner, settings in learners
     ]
-    out_of_fold = [known for own in models for known in own.out_of_fold]
+    out_of_fold = [known for fitted in models for known in fitted.out_of_fold]
     test = np.arange(problem.n_train, len(problem.codes))
-    pool = [posteriors for own in models for posteriors in own.posteriors(view, test)]
-    settings = [setting for _, own in learners for setting in own]
-    is_first = np.arange(len(settings)) < len(learners[0][1])
+    pool = [posteriors for fitted in models for posteriors in fitted.posteriors(view, test)]
+    settings = [setting for _, settings in learners for setting in settings]
+    learner_of = np.repeat(np.arange(len(learners)), [len(settings) for _, settings in learners])
     splits = [stratified_folds(codes, N_PARTS, seed=seed + 1 + n) for n in range(n_splits)]
     parts = [parts == part for parts in splits for part in range(N_PARTS)]
+    names = np.array(list(candidates))
+    methods = np.array([name.partition("(")[0] for name in names])
+
+    def error_of(p_hat: NDArray[np.float64], samples: Samples) -> NDArray[np.float64]:
+        return metrics.measure(measure, samples.p_true, p_hat, smoothing=0.001)
+
     found = {}
     for kind, smooth in kinds.items():
         tried = np.zeros((len(settings), len(candidates)))
@@ -213,35 +239,53 @@ def compare(
             samples = draw(codes[trying], n_validation, size, seed=seed, smooth=smooth, part=number)
             for s, held_out in enumerate(out_of_fold):
                 for c, quantifier in enumerate(candidates.values()):
-                    error = errors(
-                        quantifier,
-                        held_out[fitting],
-                        codes[fitting],
-                        held_out[trying],
-                        samples,
-                        measure,
+                    p_hat = estimates(
+                        quantifier, held_out[fitting], codes[fitting], held_out[trying], samples
                     )
-                    tried[s, c] += error.mean() / len(parts)
-        tried[np.isnan(tried)] = np.inf  # a candidate that fails on a sample is none
+                    tried[s, c] += error_of(p_hat, samples).mean() / len(parts)
+        tried[np.isnan(tried)] = np.inf  # a candidate that fails on a sample is left out
         samples = draw(test_codes, n_samples, size, seed=seed, smooth=smooth, side="test")
-        names = np.array(list(candidates))
-        methods = np.array([name.partition("(")[0] for name in names])
-        firsts = () if is_first.all() else (FIRST,)
-        for method in (CHOICE, *firsts, *dict.fromkeys(methods.tolist())):
-            suits = (methods == method) | (method in (CHOICE, FIRST))
-            allowed = np.where(suits & (is_first[:, np.newaxis] | (method != FIRST)), tried, np.inf)
-            best, place = map(int, np.unravel_index(int(allowed.argmin()), tried.shape))
-            known = out_of_fold[best]
-            error = errors(candidates[names[place]], known, codes, pool[best], samples, measure)
-            spread = error.std() / np.sqrt(len(error))
-            found[kind, method] = float(error.mean())
-            print(
-                f"{problem.name:12} {kind:7} {method:17} {error.mean():.4f} ± {spread:.4f}   "
-                f"{names[place]} with {dict(settings[best])}, validation error "
-                f"{allowed.min():.4f}"
+        everything = np.ones(tried.shape, dtype=bool)
+        of_learner = [everything & (learner_of == n)[:, np.newaxis] for n in range(len(learners))]
+        chosen = {CHOICE: best_of(tried, everything, 1)}
+        if len(learners) > 1:
+            chosen[MEAN] = [pair for own in of_learner for pair in best_of(tried, own, BEST)]
+            chosen[FIRST] = best_of(tried, of_learner[0], 1)
+        for method in dict.fromkeys(methods.tolist()):
+            chosen[method] = best_of(tried, everything & (methods == method), 1)
+        for name, pairs in chosen.items():
+            p_hat = np.mean(
+                [
+                    estimates(candidates[names[c]], out_of_fold[s], codes, pool[s], samples)
+                    for s, c in pairs
+                ],
+                axis=0,
             )
-        print(f"{time.process_time() - began:.0f} s of CPU time", flush=True)
+            error = error_of(p_hat, samples)
+            spread = error.std() / np.sqrt(len(error))
+            found[kind, name] = float(error.mean())
+            listed = ", ".join(
+                f"{names[c]} with {dict(settings[s])} ({tried[s, c]:.4f})" for s, c in pairs
+            )
+            print(
+                f"{problem.name:12} {kind:7} {name:17} {error.mean():.4f} ± {spread:.4f}   {listed}"
+            )
+        print(f"{time.process_time() - started:.0f} s of CPU time", flush=True)
     return found
+
+
+def best_of(
+    tried: NDArray[np.float64], allowed: NDArray[np.bool_], n_best: int
+) -> list[tuple[int, int]]:
+    """Setting and candidate of the smallest errors among the allowed, smallest first.
+
+    >>> best_of(np.array([[3.0, 1.0], [2.0, 4.0]]), np.array([[True, False], [True, True]]), 2)
+    [(1, 0), (0, 0)]
+    """
+    errors = np.where(allowed, tried, np.inf)
+    order = np.argsort(errors, axis=None, kind="stable")[:n_best]
+    places = zip(*np.unravel_index(order, tried.shape), strict=True)
+    return [(int(s), int(c)) for s, c in places if np.isfinite(errors[s, c])]
 
 
 def published(suite: str, names: Iterable[str]) -> pl.DataFrame:
@@ -258,80 +302,118 @@ def run_fried(options: argparse.Namespace) -> None:
     """APP and APP-OQ, normalised match distance."""
     published("ordinal", ["fried"])
     forest = RandomForestClassifier(100, max_features=3, random_state=0)
-    compare(
-        fried(options.train, options.seed),
-        [(SklearnLearner(forest), [{"min_samples_leaf": leaf} for leaf in options.leaf or [5]])],
-        {**LIKELIHOODS, **DENSITIES, **ORDERED},
-        n_samples=options.samples or 2000,
-        size=1000,
-        n_validation=options.validation,
-        n_splits=options.splits,
-        seed=options.seed,
-        measure="nmd",
-        kinds={"APP": False, "APP-OQ": True},
-    )
+    for seed in options.seed or [0]:
+        compare(
+            fried(options.train, seed),
+            [(SklearnLearner(forest), [{"min_samples_leaf": n} for n in options.leaf or [5]])],
+            {**LIKELIHOODS, **DENSITIES, **ORDERED},
+            n_samples=options.samples or 2000,
+            size=1000,
+            n_validation=options.validation,
+            n_splits=options.splits or 4,
+            seed=seed,
+            measure="nmd",
+            kinds={"APP": False, "APP-OQ": True},
+        )
 
 
 def run_uci(options: argparse.Namespace) -> None:
     """Mean absolute error, 1,000 samples of 500 of each table.
 
-    Published results are of logistic regression; ours with it alone are printed beside the choice
-    between it and forests.
+    Published results are for logistic regression; ours with it alone are printed as well.
     """
-    names = options.table or UCI
-    frame = published("multiclass", names)
-    settings = [
-        {"C": C, "class_weight": weight}
-        for C in (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0, 10000.0)
-        for weight in (None, "balanced")
-    ]
-    forest = SklearnLearner(RandomForestClassifier(300, random_state=0))
+    tables = options.table or UCI
+    frame = published("multiclass", tables)
+    settings = [{"C": C} for C in (0.1, 1.0, 10.0, 100.0, 1000.0)]
+    forest = SklearnLearner(RandomForestClassifier(200, random_state=0))
     learners = [(LogisticLearner(), settings), (forest, [{"min_samples_leaf": n} for n in (1, 5)])]
-    ours: dict[str, dict[str, float]] = {CHOICE: {}, FIRST: {}}
-    for name in names:
-        found = compare(
-            uci(name, options.split_seed),
-            learners,
-            {**LIKELIHOODS, **DENSITIES},
-            n_samples=options.samples or 1000,
-            size=500,
-            n_validation=options.validation,
-            n_splits=options.splits,
-            seed=options.seed,
-            measure="ae",
-            kinds={"uniform": False},
-        )
-        for choice, errors_of_choice in ours.items():
-            errors_of_choice[name] = found["uniform", choice]
-    theirs = {
-        method: dict(zip(own["dataset"], own["value"], strict=True))
-        for (method,), own in frame.group_by("method")
-    }
-    for choice, own in ours.items():
-        mean = np.mean(list(own.values()))
-        for method, values in sorted(theirs.items()):
-            below = sum(own[name] <= values[name] for name in own)
-            their_mean = np.mean([values[name] for name in own])
-            print(
-                f"mean of {len(own)}: {choice} {mean:.4f}, {method} {their_mean:.4f} (ratio "
-                f"{mean / their_mean:.2f}); at most theirs on {below} of {len(own)}"
+    by_seed: dict[str, list[dict[str, float]]] = {CHOICE: [], MEAN: [], FIRST: []}
+    for seed in options.seed or [0]:
+        found = {
+            table: compare(
+                uci(table, options.split_seed),
+                learners,
+                UCI_CANDIDATES,
+                n_samples=options.samples or 1000,
+                size=500,
+                n_validation=options.validation,
+                n_splits=options.splits or 2,
+                seed=seed,
+                measure="ae",
+                kinds={"uniform": False},
             )
+            for table in tables
+        }
+        for choice, errors in by_seed.items():
+            errors.append({table: found[table]["uniform", choice] for table in tables})
+            summary(f"seed {seed}, {choice}", errors[-1:], frame)
+    if len(by_seed[CHOICE]) > 1:
+        for choice, errors in by_seed.items():
+            summary(f"mean over seeds, {choice}", errors, frame)
+
+
+def summary(name: str, by_seed: Sequence[Mapping[str, float]], frame: pl.DataFrame) -> None:
+    """Errors by table, with their standard error over seeds, compared with published ones."""
+    tables = list(by_seed[0])
+    errors = np.array([[errors[table] for table in tables] for errors in by_seed])
+    means = errors.mean(axis=0)
+    for place, table in enumerate(tables if len(by_seed) > 1 else []):
+        deviation = errors[:, place].std(ddof=1) / np.sqrt(len(errors))
+        print(f"{name}: {table:12} {means[place]:.4f} ± {deviation:.4f} (over seeds)")
+    for (method,), rows in frame.group_by("method", maintain_order=True):
+        values = dict(zip(rows["dataset"], rows["value"], strict=True))
+        theirs = np.array([values[table] for table in tables])
+        print(
+            f"{name}: mean of {len(tables)} {means.mean():.4f}, {method} {theirs.mean():.4f} "
+            f"(ratio {means.mean() / theirs.mean():.2f}); at most theirs on "
+            f"{int((means <= theirs).sum())} of {len(tables)}"
+        )
+
+
+def run_splits(options: argparse.Namespace) -> None:
+    """The same method on ten splits of each table: the standard deviation of a published figure."""
+    tables = options.table or UCI
+    frame = published("multiclass", tables)
+    emq = dict(frame.filter(pl.col("method") == "EMQ").select("dataset", "value").iter_rows())
+    (seed,) = options.seed or [0]
+    for table in tables:
+        errors = []
+        for split_seed in range(N_SPLITS):
+            problem = uci(table, split_seed)
+            train, test = np.split(np.arange(len(problem.codes)), [problem.n_train])
+            samples = draw(
+                problem.codes[test], options.samples or 200, 500, seed=seed, smooth=False
+            )
+            quantifier = SLD(LogisticRegression(max_iter=1000), calibration="none")
+            quantifier.fit(problem.features[train], problem.codes[train])
+            p_hat = quantifier.predict(problem.features[test], samples.index)
+            errors.append(float(np.abs(p_hat - samples.p_true).mean()))
+        mean, deviation = np.mean(errors), np.std(errors, ddof=1)
+        print(
+            f"{table:12} SLD, untuned logistic regression: split 0 {errors[0]:.4f}, mean of "
+            f"{N_SPLITS} splits {mean:.4f}, standard deviation {deviation:.4f} "
+            f"({min(errors):.4f} to {max(errors):.4f}); published EMQ {emq[table]:.4f}",
+            flush=True,
+        )
+
+
+RUNS = {"fried": run_fried, "uci": run_uci, "splits": run_splits}
 
 
 def main() -> None:
-    """One of the two comparisons."""
+    """One of the comparisons."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["fried", "uci"])
+    parser.add_argument("what", choices=list(RUNS))
     parser.add_argument("--table", action="append", choices=UCI)
     parser.add_argument("--train", type=int, default=20_000, help="training items of fried")
     parser.add_argument("--leaf", type=int, action="append", help="min_samples_leaf to try (5)")
     parser.add_argument("--samples", type=int, help="test samples (default: as published)")
     parser.add_argument("--validation", type=int, default=30, help="validation samples of a part")
-    parser.add_argument("--splits", type=int, default=4, help="random splits into three parts (4)")
-    parser.add_argument("--seed", type=int, default=0, help="of all draws (0)")
+    parser.add_argument("--splits", type=int, help="splits into three parts (fried: 4, uci: 2)")
+    parser.add_argument("--seed", type=int, action="append", help="seed of all draws (0)")
     parser.add_argument("--split-seed", type=int, default=0, help="of training and test items (0)")
     options = parser.parse_args()
-    (run_fried if options.what == "fried" else run_uci)(options)
+    RUNS[options.what](options)
 
 
 if __name__ == "__main__":

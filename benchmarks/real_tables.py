@@ -1,8 +1,9 @@
-"""Real tables for the simulations: where they are, which ones chose constants, how draws are made.
+"""Real tables for the simulations: where they are, their role, and how to draw from them.
 
-The tables are looked for in QUANTSHIFT_TABLES or beside the repository; they are never part of it.
-`DEVELOPMENT` tables may choose a constant; a figure that is reported comes from the tables
-`KEPT_ASIDE`, or from repetitions of a development table that nobody looked at (`--first-repeat`).
+The tables are read from QUANTSHIFT_TABLES or ../shared/data/tables; they are never part of the
+repository. `DEVELOPMENT` tables may be used to choose a constant; reported figures come from the
+tables `KEPT_ASIDE`, or from repetitions of a development table that were not used before
+(`--first-repeat`).
 """
 
 import os
@@ -60,7 +61,7 @@ class LabelledTable:
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """One training set with its pool of test items, both as prepared numbers."""
+    """One training set with its pool of test items, with prepared features."""
 
     X_train: NDArray[np.float64]
     y_train: NDArray[np.int64]
@@ -73,7 +74,7 @@ def tables_dir() -> Path:
     default = Path(__file__).parents[2] / "shared" / "data" / "tables"
     path = Path(os.environ.get("QUANTSHIFT_TABLES", default))
     if not path.is_dir():
-        raise SystemExit(f"no tables in {path}: set QUANTSHIFT_TABLES to the folder that has them")
+        raise SystemExit(f"no tables in {path}; set QUANTSHIFT_TABLES to the folder of the tables")
     return path
 
 
@@ -91,9 +92,9 @@ def load(name: str, *, binary: bool = True, fewest: int = 100) -> LabelledTable:
 
 
 def draw(table: LabelledTable, n_train: int, *, repeat: int, prior: float | None = None) -> Draw:
-    """A training set of `n_train` rows and, apart from it, the pool of test items.
+    """A training set of `n_train` rows and, disjoint from it, the pool of test items.
 
-    prior: share of class 1 in training; None: the table's own. Whatever n_train leaves is the
+    prior: share of class 1 in training; None: the table's own. The remaining rows are the
     pool, at least half of the rows of every class.
     """
     rng = generator(0, purpose="table draw", table=table.name, n_train=n_train, repeat=repeat)
@@ -118,7 +119,7 @@ def prior_shift_sample(
     """Positions of a sample from a population with the given prevalence of the classes.
 
     The numbers of items per class are multinomial, so the truth is the population's prevalence.
-    No item is drawn twice: a sample with copies holds fewer items than it seems.
+    No item is drawn twice: a sample with copies holds less information than its size suggests.
     """
     counts = rng.multinomial(size, prevalence)
     rows = []
@@ -129,7 +130,7 @@ def prior_shift_sample(
 
 
 def preparation() -> object:
-    """Categories to indicators, gaps to medians with an indicator, numbers standardised."""
+    """One-hot categories, standardised numbers, medians and an indicator for missing values."""
     numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
     words = make_pipeline(
         SimpleImputer(strategy="constant", fill_value="(missing)"),

@@ -5,11 +5,11 @@
         [--family prior] [--prevalences 0.1,0.3,0.5,0.7,0.9] [--size 500] [--replace]
     python benchmarks/refutation.py reviews CORPUS [--repeats 0 1] [--draws 4]
 
-`tables`: artificial prior shift, where nothing but the prevalence has changed. Every repetition
-draws a training set with the table's own share of positives and, from the other rows, samples of
---size items at every one of --prevalences, with --replace with replacement: they then hold copies
-of items. Columns are prepared as everywhere in quantshift.
-Power on natural samples is what `benchmarks/natural.py` prints as "refuted >= 500".
+`tables`: artificial prior shift, where only the prevalence has changed. Every repetition draws a
+training set with the table's own share of positives and, from the other rows, samples of --size
+items at every one of --prevalences; --replace draws with replacement, so that samples hold copies
+of items. Columns are prepared as in the rest of quantshift. For power on natural samples see
+"refuted >= 500" in the output of `benchmarks/natural.py`.
 
 `reviews`: training sets of 5,000 and samples of 500 of an imported and tokenised corpus with two
 categories, logistic regression with C = 10, under prior, global (pure where the prevalences are
@@ -17,7 +17,7 @@ equal, mixed elsewhere) and local covariate shift. Extremes are samples of a cat
 has not seen, which no label shift explains.
 
 Standard errors are clustered by training set. Tables in `real_tables.DEVELOPMENT` and repetitions 0
-to 4 of the reviews may choose constants; the others only report.
+to 4 of the reviews may be used to choose constants; the others are for reporting only.
 """
 
 import argparse
@@ -84,7 +84,7 @@ def main() -> None:
     for columns in options.views:
         print(f"\n{'by ' + ', '.join(columns) if columns else 'pooled'}")
         print(summarise(tests, columns))
-    print(f"\n{tests['seconds'].mean():.3f} s a test, {time.perf_counter() - begun:.0f} s in all")
+    print(f"\n{tests['seconds'].mean():.3f} s per test, {time.perf_counter() - begun:.0f} s in all")
 
 
 def of_tables(options: Any) -> Iterator[dict[str, Any]]:
@@ -261,7 +261,7 @@ def chosen_points(experiment: Any, repeats: list[int]) -> list[Any]:
 
 
 def kind_of(name: str, point: Any) -> str:
-    """What a sample is a case of."""
+    """The kind of shift of a sample."""
     if name != "covariate":
         return name
     unseen = (point["alpha_train"] == 0 and point["alpha_test"] > 0) or (

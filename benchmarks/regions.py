@@ -5,14 +5,14 @@
 
 Prior shift holds by construction: items of K classes have posteriors from overlapping Gaussians, a
 training set of as many items of each class, and a sample whose prevalence is uniform on the
-simplex. Every repetition draws all three anew. Levels are 95%.
+simplex. Every repetition draws all three again. Levels are 95%.
 
 intervals: the share of classes within their limits, mean width and Winkler's score, for the
-Bayesian methods and others. PQ is held to the share among the sample's own items, the others to the
-prevalence that the sample was drawn from.
+Bayesian methods and others. PQ is compared with the share among the sample's items, the others with
+the prevalence that the sample was drawn from.
 
-regions: the share of repetitions in which the region holds the prevalence, the share of the simplex
-it covers, by kind.
+regions: the share of repetitions in which the region contains the prevalence, and the share of the
+simplex that it covers, by kind.
 
 Errors are standard errors over repetitions.
 """
@@ -75,8 +75,8 @@ def intervals(options: Any) -> None:
         for method in (ACC(), BayesianCC(), PQ(), BayesianKDEy()):
             rows: list[list[float]] = []
             for repeat in range(options.repeats):
-                known, y, sample, p, own = problem(*setting, repeat, options.seed)
-                target = own if isinstance(method, PQ) else p
+                known, y, sample, p, sample_shares = problem(*setting, repeat, options.seed)
+                target = sample_shares if isinstance(method, PQ) else p
                 fitted = method.fit_posteriors(known, y)
                 found = aggregate_interval(fitted, sample, n_bootstrap=400)
                 rows.append(
@@ -104,9 +104,9 @@ def regions(options: Any) -> None:
                 known, y, sample, p, _ = problem(*setting, repeat, options.seed)
                 found = aggregate_interval(method.fit_posteriors(known, y), sample, n_bootstrap=200)
                 for kind in KINDS:
-                    own = region_of(found, kind=kind)
-                    held[kind].append(float(own.contains(p)))
-                    share[kind].append(own.simplex_share())
+                    region = region_of(found, kind=kind)
+                    held[kind].append(float(region.contains(p)))
+                    share[kind].append(region.simplex_share())
             name = "{} classes, {} training items each, {}: ".format(*setting)
             cells = [c for kind in KINDS for c in (shown(held[kind]), shown(share[kind]))]
             print(f"{name + type(method).__name__:44}", *(f"{c:>15}" for c in cells), flush=True)

@@ -1,17 +1,17 @@
-"""How the cost of a cell grows, how a run scales with workers, and what a worker needs of memory.
+"""How the time of a cell grows, how a run scales with workers, and how much memory a worker needs.
 
     python benchmarks/scaling.py [--corpus DIR] [--train-size 5000] [--cells 12]
 
 Cells are those of the prior experiment at the paper's sizes (5,000 training documents, 550 test
 samples, nine methods, 12 settings) unless a line says otherwise; on a corpus made with `quantshift
 corpus import`, or on 60,000 synthetic reviews. Cells are timed in this process, in one thread, the
-best of three; a run is the whole thing: worker processes start, open the data, compute and write.
+best of three; a run includes everything: worker processes start, open the data, compute and write.
 The model of a run's wall time is
 
     start + cells x seconds per cell / workers
 
-with the start and the seconds per cell taken from runs with one worker; what it predicts for two
-is printed beside what was measured. Memory is that of the worker processes, polled: RSS counts the
+with the start and the seconds per cell taken from runs with one worker; its prediction for two is
+printed next to the measurement. Memory is that of the worker processes, polled: RSS counts the
 pages of the memory-mapped corpus, which all workers of a machine share; USS does not. The machine
 must be idle.
 """
@@ -65,7 +65,9 @@ GROWTH: dict[str, list[tuple[str, dict[str, Any]]]] = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--corpus", type=Path, help="a corpus (default: synthetic)")
-    parser.add_argument("--train-size", type=int, default=5000, help="where no line says otherwise")
+    parser.add_argument(
+        "--train-size", type=int, default=5000, help="for all lines that do not vary it"
+    )
     parser.add_argument("--cells", type=int, default=12, help="cells of the runs with workers")
     options = parser.parse_args()
     if options.corpus and not (options.corpus / FOLDER).exists():
@@ -74,7 +76,7 @@ def main() -> None:
     folders = [options.corpus] if options.corpus else []
     (source,) = sources_of(load_experiment("prior"), folders, n_documents=N_DOCUMENTS)
     print(f"{source.title}, {options.train_size} training documents")
-    cell_seconds(source, base)  # Compiles, or loads what was compiled.
+    cell_seconds(source, base)  # Compiles, or loads the cache.
     for axis, points in GROWTH.items():
         print(f"\n{axis:<22}{'seconds per cell':>18}")
         for label, changes in points:
@@ -127,7 +129,7 @@ def timed_run(
 
 @contextmanager
 def memory_of_children() -> Iterator[dict[str, int]]:
-    """The largest RSS and USS that any child process had meanwhile, in bytes."""
+    """The largest RSS and USS of any child process inside the block, in bytes."""
     peaks, ended = {"rss": 0, "uss": 0}, threading.Event()
 
     def poll() -> None:

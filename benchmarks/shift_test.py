@@ -3,13 +3,13 @@
     python benchmarks/shift_test.py CORPUS [--repeats 5 6 7 8 9] [--n-bootstrap 1000] [--draws 50]
 
 CORPUS is an imported and tokenised corpus with two categories. Training sets of 5,000, samples of
-500, logistic regression with C = 10; every sample gets a test of its own, with `n-bootstrap`
-replicates. Repetitions 0 to 4 served to develop the test, so the default reports on the others.
+500, logistic regression with C = 10; every sample is tested separately, with `n-bootstrap`
+replicates. Repetitions 0 to 4 were used to develop the test, so the default is the others.
 
 * False alarms: prior shift with random category shares (drawn from both categories by class alone),
-  p_train in .2, .3, .5, .7, p_test in 0, .1, ..., 1. The rate of each training set is given too.
+  p_train in .2, .3, .5, .7, p_test in 0, .1, ..., 1. The rate of each training set is printed too.
 * Power: category share .5 -> .4 and .6 at unchanged prevalence; local shift |p_test - .5| = .05,
-  .10, .15 with samples of 500 at each point; and how often the right kind is named.
+  .10, .15 with samples of 500 at each point; and how often the correct kind is named.
 * Time: one sample of 500 with 1,000 replicates, everything included, best of five.
 """
 
@@ -120,7 +120,7 @@ def local_power(dataset: Dataset, options: argparse.Namespace) -> None:
     for point in chosen_points(experiment, options.repeats):
         trained, train = learn(experiment, dataset, population, point)
         for p in (0.35, 0.4, 0.45, 0.55, 0.6, 0.65):
-            # The protocol's size is that at p = .5: ask for what gives 500 items at p.
+            # The protocol's size holds at p = .5; scale it to give 500 items at p.
             protocol = replace(
                 population.protocol,
                 test_prevalences=(p,),
@@ -145,9 +145,9 @@ def timing(dataset: Dataset) -> None:
     seconds = []
     for draw in draws[:6]:
         items = trained.items(population.rows[draw.indices])
-        everyone = [np.arange(len(items))]
+        whole_sample = [np.arange(len(items))]
         start = time.perf_counter()
-        shift_tests(trained.quantifier, items, everyone, n_bootstrap=1000)
+        shift_tests(trained.quantifier, items, whole_sample, n_bootstrap=1000)
         seconds.append(time.perf_counter() - start)
     print(f"one sample of {len(draws[0].indices)}, 1,000 replicates: {min(seconds[1:]):.2f} s")
 

@@ -1,16 +1,16 @@
-"""False alarms of the shift test on real tables whose prevalence alone has changed.
+"""False alarms of the shift test on real tables where only the prevalence has changed.
 
     python benchmarks/shift_test_tables.py [--tables kept] [--first-repeat 100] [--repeats 4]
         [--samples 4] [--classifiers logistic,boosting,forest] [--train-sizes 300,2000]
 
 --tables is `development`, `kept` or names separated by commas. Every repetition draws a training
 set with the table's own share of positives and, from the other rows, --samples samples of 500 items
-at each prevalence of .1, .3, .5, .7 and .9. An alarm is what `quantshift quantify` takes for one:
-prior shift rejected at 5%, or items out of the training support. Training sets with one cluster
-cannot be tested and raise no alarm; their share is in the last column.
+at each prevalence of .1, .3, .5, .7 and .9. Alarms are defined as in `quantshift quantify`: prior
+shift rejected at 5%, or items out of the training support. Training sets with one cluster cannot be
+tested and raise no alarm; their share is in the last column.
 
-The standard error is clustered by training set. Tables in `real_tables.DEVELOPMENT` may choose
-constants; those in `real_tables.KEPT_ASIDE` only report.
+The standard error is clustered by training set. Tables in `real_tables.DEVELOPMENT` may be used to
+choose constants; those in `real_tables.KEPT_ASIDE` are for reporting only.
 """
 
 import argparse

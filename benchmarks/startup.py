@@ -1,9 +1,9 @@
-"""Processor time until the command answers, beside Python's own.
+"""Processor time of starting the command, compared with starting Python.
 
     python benchmarks/startup.py [--repeats 5]
 
-Prints the least processor seconds (user and system) of the repeats, each a new process, and the
-limit of each; the first run of all, which writes bytecode, does not count.
+Prints the lowest processor seconds (user and system) of the repeats, each a new process, and the
+limit of each; the first run, which writes bytecode, does not count.
 """
 
 import argparse
@@ -25,13 +25,13 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     repeats = parser.parse_args().repeats
     for name, arguments, limit in CASES:
-        least = min([seconds(arguments) for _ in range(repeats + 1)][1:])
+        lowest = min([seconds(arguments) for _ in range(repeats + 1)][1:])
         allowed = "" if limit is None else f"   at most {limit:.2f} s"
-        print(f"{name:22} {least:5.2f} s{allowed}")
+        print(f"{name:22} {lowest:5.2f} s{allowed}")
 
 
 def seconds(arguments: Sequence[str]) -> float:
-    """Processor seconds of one process of Python."""
+    """Processor seconds of one Python process."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,16 +1,16 @@
-"""SubclassSLD in the paper's experiments, and against the six methods on the same samples.
+"""SubclassSLD in the paper's experiments, compared with the six methods on the same samples.
 
     python benchmarks/subclass_experiment.py run CORPUS STORE [--workers 2]
     python benchmarks/subclass_experiment.py compare STORE [--repeats 5 6 7 8 9]
     python benchmarks/subclass_experiment.py factor {category,length,synthetic} CORPUS [--repeats 5]
 
-`run` puts SubclassSLD and the paper's six methods through all five experiments of the library (each
-with its own model selection, on the same validation samples) into STORE. `compare` reads it and
-prints mean absolute errors by kind of shift, the worst of the first four, and paired Wilcoxon tests
-against the best of the six. Training repetitions 0 to 4 served to choose the method's
-constants, so the default reports on the others. `factor` runs covariate and local
-shift, at 3 x 3 and 1 training sets a repetition, with another factor in the place of the category:
-documents with more words than the median or fewer, or the synthetic corpus.
+`run` runs SubclassSLD and the paper's six methods in all five experiments of the library (each with
+its own model selection, on the same validation samples) into STORE. `compare` reads it and prints
+mean absolute errors by kind of shift, the worst of the first four, and paired Wilcoxon tests
+against the best of the six. Training repetitions 0 to 4 were used to choose the method's constants,
+so the default is the others. `factor` runs covariate and local shift, at 3 x 3 and 1 training sets
+per repetition, with another factor in place of the category: documents with more words than the
+median or fewer, or the synthetic corpus.
 """
 
 import argparse
@@ -106,7 +106,7 @@ def paired(rows: pl.DataFrame, six: pl.DataFrame) -> str:
     assert len(both) == len(ours) == len(theirs)
     difference = (both["error"] - both["error_other"]).to_numpy()
     p = wilcoxon(difference, zero_method="wilcox").pvalue if np.any(difference) else 1.0
-    # Samples of one training set depend on each other: training sets as units are honest.
+    # Samples of one training set are dependent, so training sets are the units of the valid test.
     per_set = both.group_by(SAMPLE[:5]).agg((pl.col("error") - pl.col("error_other")).mean())
     clusters = per_set["error"].to_numpy()
     p_sets = wilcoxon(clusters).pvalue if len(clusters) > 5 else float("nan")

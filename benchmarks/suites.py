@@ -1,12 +1,12 @@
-"""The suites on their embedded data at the quick profile: mean errors, as the pages show them.
+"""The suites on their embedded data at the quick profile: the mean errors shown on the pages.
 
-    python -m benchmarks.suites                    # all but the paper's, some minutes
+    python -m benchmarks.suites                    # all but the paper's, a few minutes
     python -m benchmarks.suites knock-out noise    # some of them
 
 Prints a table for each suite: a row per method, a column per experiment and data set, the mean
-error (normalised match distance of ordered classes, else absolute error) times 1,000 and, behind ±,
-its Monte Carlo error over the samples. Seed 0. Training sets are few: differences between methods
-of a few Monte Carlo errors may be those of another training set.
+error (normalised match distance for ordered classes, else absolute error) times 1,000 and, after ±,
+its Monte Carlo error over the samples. Seed 0. There are few training sets: differences between
+methods of a few Monte Carlo errors may vanish with other training sets.
 """
 
 import sys
@@ -32,7 +32,7 @@ ELSEWHERE = ("paper", "lequa2022", "lequa2024")
 
 
 def table(suite: str, out: Path) -> str:
-    """Run the suite and tell its errors as Markdown."""
+    """Run the suite; its errors as a Markdown table."""
     experiments = tuple(load_experiment(name, profile="quick") for name in suites()[suite])
     sources = {e.name: sources_of(e, (), n_documents=1) for e in experiments}
     summary = run_experiments(Run(experiments, sources, out), SerialExecutor())
@@ -68,12 +68,14 @@ def _errors(rows: pl.DataFrame, measure: str) -> np.ndarray:
 
 
 def main(names: list[str]) -> None:
-    """The suites named, or all that have embedded data."""
+    """Print the tables of the named suites, or of all that have embedded data."""
     for suite in names or [name for name in suites() if name not in ELSEWHERE]:
         began = time.process_time()
         with tempfile.TemporaryDirectory() as folder:
-            told = table(suite, Path(folder) / "out")
-        print(f"\n{suite}: {time.process_time() - began:.0f} s of CPU time\n\n{told}", flush=True)
+            markdown = table(suite, Path(folder) / "out")
+        print(
+            f"\n{suite}: {time.process_time() - began:.0f} s of CPU time\n\n{markdown}", flush=True
+        )
 
 
 if __name__ == "__main__":

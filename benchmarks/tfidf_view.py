@@ -3,7 +3,8 @@
     python benchmarks/tfidf_view.py
 
 Both fit on 5,000 documents and transform a pool of 50,000, on one core; then the pool is scored
-under k linear models, ours without its tf-idf matrix. Compiled loops come from the cache on disk.
+under k linear models, ours without building the tf-idf matrix. Compiled loops come from the cache
+on disk.
 """
 
 import time
@@ -63,7 +64,7 @@ def main() -> None:
         scores_ms, scores = timed(lambda c=coef, b=intercept: view.scores(pool, c, b))
         plain_ms, plain = timed(lambda c=coef, b=intercept: view.transform(pool) @ c + b)
         print(f"scores under {n_models} models: {scores_ms:.0f} ms; ", end="")
-        print(f"by way of the tf-idf matrix {plain_ms:.0f} ms; ", end="")
+        print(f"through the tf-idf matrix {plain_ms:.0f} ms; ", end="")
         print(f"largest difference {np.abs(scores - plain).max():.1g}")
 
 

@@ -4,11 +4,11 @@
 
 Ours reads the corpus from disk block by block and writes the counts to disk, on two threads; the
 CountVectorizer is given a list of str already in memory and keeps its counts there. Each runs in a
-process of its own; the peak memory is that of the whole process, and beside it what the process had
-before the work began (imports; for the CountVectorizer also the texts). Compiled loops come from
-the cache on disk, as in every use but the first. CPU seconds are those of all threads. The real
-reviews are looked for in QUANTSHIFT_REVIEWS or beside the repository; elsewhere the texts are those
-of the synthetic corpus. Linux only, for the memory.
+separate process; the peak memory is that of the whole process, and next to it the memory before the
+work began (imports; for the CountVectorizer also the texts). Compiled loops come from the cache on
+disk, as in every use but the first. CPU seconds are those of all threads. The reviews are read from
+QUANTSHIFT_REVIEWS or ../shared/data; without them, the texts are those of the synthetic corpus.
+Linux only, for the memory.
 """
 
 import gzip
@@ -28,7 +28,7 @@ REPEATS = 3
 
 
 def read_texts() -> tuple[str, list[str]]:
-    """What the texts are, and the texts."""
+    """The kind of the texts, and the texts."""
     default = Path(__file__).parents[2] / "shared" / "data"
     folder = Path(os.environ.get("QUANTSHIFT_REVIEWS", default)) / "reviews"
     files = sorted(folder.glob("*.txt.gz"))
@@ -79,7 +79,7 @@ def theirs(path: Path) -> Measured:
 
 
 def peak_mb() -> float:
-    # Not ru_maxrss, which a process inherits from the one that started it.
+    # Not ru_maxrss, which a process inherits from its parent.
     status = Path("/proc/self/status").read_text()
     return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1024
 

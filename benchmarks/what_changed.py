@@ -1,4 +1,4 @@
-"""False alarms and power of `what_changed` where the prevalence alone has changed.
+"""False alarms and power of `what_changed` where only the prevalence has changed.
 
     python benchmarks/what_changed.py [--tables development] [--first-repeat 0] [--repeats 20]
         [--train-sizes 300,2000] [--size 500]
@@ -7,8 +7,8 @@
 training set with the table's own share of positives and, from the other rows, a sample of --size
 items at each prevalence of .1, .3, .5, .7 and .9. An alarm is a sample with any column listed as
 changed at 5%. The prevalence is the true one (`known`), or the true one with a normal error of 2
-points (`estimated`), with the 95% interval (`interval`), which is what `quantify` does. `first` is
-the share of samples where a column of numbers, moved by half a standard deviation, comes first.
+points (`estimated`), with the 95% interval (`interval`), as in `quantify`. `first` is the share of
+samples where a column of numbers, moved by half a standard deviation, comes first.
 """
 
 import argparse
@@ -88,7 +88,7 @@ def alarms(
 
 
 def first(profile: TrainingProfile, sample: pl.DataFrame, moved: str, by: float, p: float) -> bool:
-    """Whether a column that has moved is listed first, in an interval of 4 points."""
+    """Whether a column that has moved is listed first, given an interval of ±4 points."""
     cells = SampleCells.of(profile, sample.with_columns(pl.col(moved) + by))
     low, high = max(p - 0.04, 0), min(p + 0.04, 1)
     change = what_changed(profile, cells, [1 - p, p], [1 - high, low], [1 - low, high])[0]
@@ -99,11 +99,15 @@ def real(name: str) -> tuple[pl.DataFrame, NDArray[np.int64], list[Column]]:
     table = load(name)
     frame = pl.from_pandas(table.columns)
     kinds = ["number" if dtype.is_numeric() else "category" for dtype in frame.dtypes]
-    return frame, table.codes, [Column(*of, 0) for of in zip(frame.columns, kinds, strict=True)]
+    return (
+        frame,
+        table.codes,
+        [Column(c, kind, 0) for c, kind in zip(frame.columns, kinds, strict=True)],
+    )
 
 
 def made_up(n: int = 20_000) -> tuple[pl.DataFrame, NDArray[np.int64], list[Column]]:
-    """Numbers, counts, categories and words, of which some tell much about the class."""
+    """Numbers, counts, categories and words, some of them informative about the class."""
     rng = generator(0, purpose="made-up table")
     codes = (rng.random(n) < 0.3).astype(np.int64)
     data: dict[str, Any] = {f"x{i}": rng.normal(size=n) + 0.2 * i * codes for i in range(10)}

@@ -1,9 +1,9 @@
-"""A few labels that make an estimate hold, whatever has shifted.
+"""A few labels give a valid estimate, whatever has shifted.
 
     python examples/audit.py
 
-In the new messages complaints have become rarer in one score and commoner in number: no method
-without labels can be right. 150 random labels put it right.
+In the new messages complaints are more frequent, but one of their scores has changed: no method
+without labels can be right. 150 random labels correct the estimate.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
-"""A share week by week, and an alarm when the estimate is not to be believed.
+"""A share week by week, and an alarm when the estimate cannot be trusted.
 
     python examples/monitoring.py [FOLDER]
 
-Leaves the model and a page with charts, parts.html, in the folder (default: a temporary one).
+Writes the model and a page with charts, parts.html, to the folder (default: a temporary one).
 """
 
 import sys
@@ -17,7 +17,7 @@ from quantshift.own_data import render_page
 
 
 def parts(n: int, worn: float, rng: np.random.Generator, *, drift: float = 0.0) -> pl.DataFrame:
-    """Parts with two measurements; drift is what the first sensor reads too much."""
+    """Parts with two measurements; drift: by how much the first sensor reads too high."""
     state = rng.random(n) < worn
     return pl.DataFrame(
         {
@@ -46,7 +46,7 @@ def main(folder: Path) -> None:
             f"{batch.name}  worn {worn.estimate:.3f} ({worn.low:.3f} to {worn.high:.3f}), "
             f"truth {(frame['state'] == 'worn').mean():.3f}"
             + ("  changed" if batch.change else "")
-            + ("  ALARM: do not believe it, label some parts" if alarm else "")
+            + ("  ALARM: do not trust it, label some parts" if alarm else "")
         )
     (folder / "parts.html").write_text(render_page(found), encoding="utf-8")
 

@@ -1,9 +1,9 @@
-"""How many of the new messages are complaints? From one's own CSV files to a share.
+"""How many of the new messages are complaints? From your own CSV files to a share.
 
     python examples/own_csv.py [FOLDER]
 
-Writes labelled.csv and new.csv into the folder (default: a temporary one) and quantifies the
-second with the first. Put your own files in their place.
+Writes labelled.csv and new.csv to the folder (default: a temporary one), and uses the first to
+estimate the share of complaints in the second. Replace them with your own files.
 """
 
 import sys
@@ -22,13 +22,13 @@ NEUTRAL = ["order", "parcel", "shop", "blue", "large", "size", "door", "phone", 
 
 
 def messages(n: int, complaints: float, rng: np.random.Generator) -> pl.DataFrame:
-    """Messages of ten words; of four telling ones seven in ten are of the message's own kind."""
+    """Messages of ten words; 70% of their four informative words match the message's kind."""
     kinds = np.where(rng.random(n) < complaints, "complaint", "calm")
     texts = []
     for kind in kinds:
-        own, other = (CROSS, CALM) if kind == "complaint" else (CALM, CROSS)
-        telling = [rng.choice(own if rng.random() < 0.7 else other) for _ in range(4)]
-        texts.append(" ".join([*telling, *rng.choice(NEUTRAL, 6)]))
+        typical, other = (CROSS, CALM) if kind == "complaint" else (CALM, CROSS)
+        informative = [rng.choice(typical if rng.random() < 0.7 else other) for _ in range(4)]
+        texts.append(" ".join([*informative, *rng.choice(NEUTRAL, 6)]))
     return pl.DataFrame({"message": texts, "kind": kinds})
 
 

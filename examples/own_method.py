@@ -1,4 +1,4 @@
-"""Is my method better? A quantifier of one's own, checked and compared under two shifts.
+"""Is my method better? Your own quantifier, checked and compared under two shifts.
 
 python examples/own_method.py
 """

@@ -1,9 +1,9 @@
-"""Posteriors of a model that runs elsewhere: correct them, with an interval for every day.
+"""Posteriors of a model that runs elsewhere, corrected, with an interval for every day.
 
     python examples/posteriors_of_another_model.py
 
-The model here is a random forest, which is badly calibrated; all that quantshift gets are its
-posteriors of labelled items it has not seen, and of the new ones.
+The model here is a random forest, which is badly calibrated. quantshift only gets its posteriors,
+for labelled items that it has not seen and for the new ones.
 """
 
 import numpy as np
@@ -33,12 +33,12 @@ def main() -> None:
     mean = PCC().fit_posteriors(known, labels).aggregate(new, samples)[:, 1]
     corrected = aggregate_interval(SLD().fit_posteriors(known, labels), new, samples)
     print("day   true   mean posterior   SLD, 95% interval")
-    for day, (_, own) in enumerate(days):
+    for day, (_, labels_of_day) in enumerate(days):
         estimate, low, high = (
             limits[day, 1] for limits in (corrected.prevalence, corrected.low, corrected.high)
         )
         print(
-            f"{day + 1:3}  {(own == 'yes').mean():.3f}            {mean[day]:.3f}   "
+            f"{day + 1:3}  {(labels_of_day == 'yes').mean():.3f}            {mean[day]:.3f}   "
             f"{estimate:.3f}, {low:.3f} to {high:.3f}"
         )
 

@@ -324,7 +324,7 @@ def test_wrong_input_is_one_line():
         audit_interval(f, np.arange(20), np.zeros(20, int), target="samples")
     with pytest.raises(UserError, match="level of an interval"):
         audit_interval(f, np.arange(20), np.zeros(20, int), level=2)
-    with pytest.raises(UserError, match="a precision is between 0 and 1"):
+    with pytest.raises(UserError, match="a precision must be between 0 and 1"):
         plan_audit(f, 3)
     with pytest.raises(UserError, match="give held_out too"):
         plan_audit(f, 0.1, prevalence=[0.5, 0.5])

@@ -117,7 +117,7 @@ def test_how_many_more_labels():
 
 
 def test_wrong_input_is_one_line():
-    with pytest.raises(DataError, match="needs labels"):
+    with pytest.raises(DataError, match="at least one label"):
         confidence_sequence([], 2)
     with pytest.raises(DataError, match="codes of labels must be from 0 to 1"):
         confidence_sequence([0, 2], 2)
@@ -139,7 +139,7 @@ def test_a_plan_by_number_tells_its_precision():
     assert plan_audit(posteriors, by_number.precision).n_labels == pytest.approx(50, abs=1)
     longer = plan_audit(posteriors, n_labels=200)
     assert longer.items[:50].tolist() == by_number.items.tolist()
-    with pytest.raises(UserError, match="name a precision, or how many"):
+    with pytest.raises(UserError, match="give either a precision or"):
         plan_audit(posteriors, 0.05, n_labels=50)
     with pytest.raises(UserError, match="at least 10 labels"):
         plan_audit(posteriors, n_labels=5)

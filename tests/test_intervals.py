@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.stats import binomtest
 from sklearn.linear_model import LogisticRegression
 
@@ -13,6 +14,7 @@ from quantshift import (
     SLD,
     ClassifierMedian,
     DeBias,
+    EDx,
     EoQ,
     FusedSLD,
     HDx,
@@ -153,6 +155,46 @@ def test_limits_are_moved_by_twice_the_bias():
     low, high = limits(p_hat, spread(0.43, 0.1), [10_000], 0.9)
     np.testing.assert_allclose((low[0, 1], high[0, 1]), (0.28, 0.46), atol=1e-12)
     np.testing.assert_allclose((low[0, 0], high[0, 0]), (0.54, 0.72), atol=1e-12)
+
+
+def test_limits_of_few_simulated_replicates_hold_one_more_of_them():
+    """Of 39 replicates the least and the largest: another is beyond either in one of 40 cases."""
+    replicates = np.linspace(0.3, 0.5, 39)[:, np.newaxis] * [1, 0, -1] + [0, 0.2, 0.8]
+    p_hat = np.array([[0.4, 0.2, 0.4]])
+    low, high = limits(p_hat, replicates[np.newaxis], [10**9], 0.95, centre=p_hat)
+    assert_allclose(low[0, [0, 2]], 0.3)
+    assert_allclose(high[0, [0, 2]], 0.5)
+
+
+def test_the_bias_of_simulated_replicates_is_corrected_and_doubted():
+    """A bias of one standard error: moved by it, and wider by the square root of two."""
+    noise = np.random.default_rng(0).normal(size=2001)
+    noise -= np.median(noise)
+    error = 0.02 * noise.std(ddof=1)
+    replicates = (0.4 + error + 0.02 * noise)[:, np.newaxis] * [1, 0, -1] + [0, 0.2, 0.8]
+    p_hat = np.array([[0.4, 0.2, 0.4]])
+    known, doubted = (
+        np.array(limits(p_hat, replicates[np.newaxis], [10**9], 0.95, centre=p_hat, new_items=new))[
+            :, 0, 0
+        ]
+        for new in (True, False)
+    )
+    tails = np.quantile(0.02 * noise, [0.025, 0.975], method="weibull")
+    assert_allclose(known, 0.4 - error + tails)
+    assert_allclose(doubted, 0.4 - error + np.sqrt(2) * tails)
+
+
+@pytest.mark.parametrize(("method", "items_of"), [(HDx(), "rest"), (EDx(), "all")])
+def test_methods_that_recognise_training_items_are_tried_on_others(method, items_of):
+    """Histograms of 110 bins recognise 100 items; mean distances in two dimensions do not."""
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    X = rng.normal(size=(200, 2)) + 1.5 * y[:, np.newaxis]
+    fitted = method.fit(X, y)
+    items, rows = fitted.items(X), [np.arange(50)]
+    point = fitted.estimate_items(items, rows)
+    drawn = Replicates(fitted, items, rows, point, level=0.95, n_bootstrap=10, seed=0)
+    assert drawn.members.items_of == items_of
 
 
 def test_a_limit_at_the_border_stays():

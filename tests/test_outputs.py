@@ -74,7 +74,7 @@ def test_a_link_stays_one_and_its_file_is_written(tmp_path):
 def test_places_that_cannot_be_written_are_found_by_trying(tmp_path, monkeypatch):
     assert refused(tmp_path) == f"{tmp_path} is a folder; name a file in it"
     nowhere = tmp_path / "no" / "page.html"
-    assert refused(nowhere) == f"{nowhere}: no such folder; name a file in one that is there"
+    assert refused(nowhere) == f"{nowhere}: no such folder; name a file in an existing folder"
     assert refused("/dev/full") == "/dev/full is not a regular file; name another"
     assert refused("/proc/page.html").startswith("/proc cannot be written (")
     assert "too long" in refused(tmp_path / ("x" * 300))

@@ -1,10 +1,10 @@
 """Marked blocks of the pages, written from the registries and schemas.
 
-A page holds `<!-- generated: NAME -->` and `<!-- end -->`; what stands between them is this
-module's. So a page reads well in the repository too, and a test says when it is out of date.
+A page contains `<!-- generated: NAME -->` and `<!-- end -->`; this module writes what is between
+them. So a page is complete in the repository too, and a test fails when it is out of date.
 
     python -m website.blocks            write all blocks
-    python -m website.blocks --check    say which are out of date
+    python -m website.blocks --check    list those that are out of date
 """
 
 import inspect
@@ -76,7 +76,7 @@ def measures(page: Path) -> str:
 
 
 def gallery_script(page: Path) -> str:
-    """The script of a page of the gallery, as a file that the page's commands can run."""
+    """The script of a gallery page, as a file that the page's commands can run."""
     script = GALLERY / f"{page.stem.replace('-', '_')}.py"
     code_lines = script.read_text(encoding="utf-8").rstrip()
     return f'```python title="{script.name}"\n{code_lines}\n```'
@@ -101,7 +101,7 @@ BLOCKS: Mapping[str, Callable[[Path], str]] = MappingProxyType(
         "judgement-json": lambda page: json_layout.layout(judging.json_schema()),
     }
 )
-"""What a block of that name holds, on a page."""
+"""The content of each block, by its name, for a page."""
 
 
 def filled(page: Path) -> str:
@@ -110,14 +110,14 @@ def filled(page: Path) -> str:
 
 
 def fill(text: str, page: Path) -> str:
-    """The text with all its blocks as they must be on that page."""
+    """The text with all its blocks filled in for that page."""
     if len(_MARKED.findall(text)) != len(_BEGIN.findall(text)):
         raise ValueError(f"{name_of(page)}: a generated block has no <!-- end -->")
     return _MARKED.sub(lambda found: _block(found, page), text)
 
 
 def stale() -> list[Path]:
-    """The pages with a block that is not what the registries say."""
+    """The pages with a block that differs from the registries."""
     return [page for page in pages() if filled(page) != page.read_text(encoding="utf-8")]
 
 
@@ -145,8 +145,8 @@ def _options(cls: type[AbstractQuantifier]) -> str:
     )
 
 
-def _first_line(thing: object) -> str:
-    return (inspect.getdoc(thing) or "").splitlines()[0]
+def _first_line(documented: object) -> str:
+    return (inspect.getdoc(documented) or "").splitlines()[0]
 
 
 def _sizes(n_training_sets: int, n_test_samples: int | None) -> str:
@@ -156,7 +156,7 @@ def _sizes(n_training_sets: int, n_test_samples: int | None) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Writes the blocks; with --check only says which pages are out of date."""
+    """Write the blocks; with --check only list the pages that are out of date."""
     outdated = stale()
     for page in outdated:
         print(f"{name_of(page)}: a generated block is out of date; run `make docs-refresh`")

@@ -2,8 +2,8 @@
 
     python -m website.build
 
-Ends with 1 and a line for everything that is wrong: a table out of date, a page that the
-navigation lacks, a broken link or anchor, a public name without docstring or not in the reference.
+Exits with 1 and a line for everything that is wrong: a table that is out of date, a page missing in
+the navigation, a broken link or anchor, a public name without docstring or not in the reference.
 """
 
 import os
@@ -31,11 +31,11 @@ def problems_before() -> Iterator[str]:
         text = page.read_text(encoding="utf-8")
         if measured.fill_blocks(text, tables) != text:
             yield f"{name_of(page)}: a measured table is out of date; run `make docs-refresh`"
-    there = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
+    existing = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
     listed = set(navigation())
-    for name in sorted(there - listed):
+    for name in sorted(existing - listed):
         yield f"docs/{name}: is not in the navigation (zensical.toml)"
-    for name in sorted(listed - there):
+    for name in sorted(listed - existing):
         yield f"docs/{name}: is in the navigation (zensical.toml) and does not exist"
     for name in reference.undocumented():
         yield f"{name}: is public and has no docstring"
@@ -56,11 +56,11 @@ def navigation() -> list[str]:
 
 
 class BuildError(Exception):
-    """The site cannot be built; the message is what the tool said."""
+    """The site cannot be built; the message is the tool's output."""
 
 
 def build(root: Path) -> None:
-    """Builds the site of the project in `root`; a broken link or formula stops it."""
+    """Build the site of the project in `root`; a broken link or formula is an error."""
     # The site's own Markdown extensions are in this package.
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     done = subprocess.run(
@@ -73,9 +73,9 @@ def build(root: Path) -> None:
         check=False,
     )
     if done.returncode:
-        said = re.sub(r"\x1b\[[\d;]*m", "", done.stdout)
-        # Behind the list of issues there is nothing but the traceback of the strict mode.
-        raise BuildError(re.sub(r"(\n\d+ issues? found\n).*", r"\1", said, flags=re.DOTALL))
+        output = re.sub(r"\x1b\[[\d;]*m", "", done.stdout)
+        # Only the traceback of the strict mode follows after the list of issues.
+        raise BuildError(re.sub(r"(\n\d+ issues? found\n).*", r"\1", output, flags=re.DOTALL))
 
 
 def _leaves(nav: Any) -> Iterator[str]:
@@ -87,7 +87,7 @@ def _leaves(nav: Any) -> Iterator[str]:
 
 
 def main() -> int:
-    """Builds the site and says what is wrong."""
+    """Build the site and report what is wrong."""
     wrong = list(problems_before())
     if not wrong:
         try:

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
+import typer
 from typer.models import ArgumentInfo, OptionInfo, TyperInfo
 
 from quantshift.cli.app import app_with, options
@@ -20,9 +21,9 @@ _WORDS = {str: "TEXT", int: "INTEGER", float: "NUMBER", Path: "PATH"}
 class Parameter:
     """An argument or an option of a command.
 
-    names    as one types them, e.g. --out, -o; the metavar of an argument
+    names    as typed, e.g. --out, -o; the metavar of an argument
     value    what follows the name; empty for a flag
-    default  as text; "required" if there must be a value; empty if absence is the default
+    default  as text; "required" if a value is required; empty if the default is no value
     """
 
     names: tuple[str, ...]
@@ -33,7 +34,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Command:
-    """A command: its full name, the function behind it and what it takes."""
+    """A command: its full name, its function and its parameters."""
 
     name: str
     function: Callable[..., None]
@@ -55,7 +56,7 @@ class Command:
 
 
 def commands() -> list[Command]:
-    """All commands, in the order of the work."""
+    """All commands, in the order of a typical workflow."""
     app = app_with()
     found = [_command("quantshift", options)]
     found += [_command(f"quantshift {c.name}", c.callback) for c in app.registered_commands]
@@ -69,14 +70,14 @@ def commands() -> list[Command]:
 
 
 def _full_name(group: TyperInfo, name: str) -> str:
-    """Without its own name if the group runs it where no verb is named."""
+    """The full name of a command, without its own name if it is the default of its group."""
     assert group.typer_instance is not None
     runs = getattr(group.typer_instance.info.cls, "default", "")
     return f"quantshift {group.name}" if name == runs else f"quantshift {group.name} {name}"
 
 
 def options_table(name: str) -> str:
-    """The table of what one command takes."""
+    """The table of the parameters of one command."""
     (command,) = [c for c in commands() if c.name == name]
     return _table(command)
 
@@ -114,6 +115,8 @@ def _parameters(function: Callable[..., None]) -> Iterator[Parameter]:
     hints = get_type_hints(function, include_extras=True)
     for parameter in inspect.signature(function).parameters.values():
         hint = hints[parameter.name]
+        if hint is typer.Context:
+            continue
         assert get_origin(hint) is Annotated, f"{function.__name__}: {parameter.name}"
         kind, info = get_args(hint)
         yield _parameter(parameter, kind, info)
@@ -128,7 +131,7 @@ def _parameter(
     if isinstance(info, ArgumentInfo):
         names, value = (value if _choices(kind) else info.metavar or parameter.name.upper(),), ""
     else:
-        # In `Annotated` the first name stands where the default of old was.
+        # In `Annotated` the first name is in the place of the former default.
         given = [info.default, *(info.param_decls or ())]
         names = tuple(name for name in given if isinstance(name, str))
         names = names or (f"--{parameter.name.replace('_', '-')}",)

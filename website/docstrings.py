@@ -1,4 +1,4 @@
-"""Docstrings as Markdown, for mkdocstrings: ours are plain text, which Markdown would spoil.
+"""Docstrings as Markdown, for mkdocstrings: ours are plain text, which Markdown would garble.
 
 Columns (`name   what it is`, continued under the words) become lists, examples after `>>>`
 become code.
@@ -14,7 +14,7 @@ _ENTRY = re.compile(r"(?P<name>\S+(?:, \S+)*)(?P<gap> {2,}|: )(?P<words>\S.*)")
 
 
 def as_markdown(docstring: str) -> str:
-    """The docstring, its columns and examples in Markdown's own form.
+    """The docstring, with its columns and examples as Markdown.
 
     >>> print(as_markdown("Sizes:\\n\\nn    how many\\n     items\\nname a name"))
     Sizes:
@@ -40,7 +40,7 @@ def _paragraph(text: str) -> str:
 
 
 def _entries(lines: list[str]) -> Iterator[tuple[str, str]]:
-    """Names and words of a paragraph in columns; nothing if it is not one.
+    """Names and words of a paragraph in columns; nothing if it is not in columns.
 
     The words begin in the same column on every line, or are indented under `name: words`.
     """
@@ -77,6 +77,6 @@ class Docstrings(griffe.Extension):
     """The extension of griffe, which reads the sources for mkdocstrings."""
 
     def on_object(self, *, obj: griffe.Object, **options: Any) -> None:
-        """Rewrites the object's docstring."""
+        """Rewrite the object's docstring."""
         if obj.docstring:
             obj.docstring.value = as_markdown(obj.docstring.value)

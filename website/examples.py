@@ -1,16 +1,16 @@
-"""The code blocks of the pages, run as a reader would: what a page shows is what comes out.
+"""Runs the code blocks of the pages as a reader would, and checks the outputs shown.
 
 The blocks of a page run in order, in one folder that is empty at first:
 
-- ```` ```python ```` runs in the page's one namespace. A block without a language right after it
-  shows what it prints.
-- ```` ```console ```` holds commands after `$ ` and, under each, what it prints. `quantshift` runs
-  in this process, `python` and a few readers of files in another. A command that fails on purpose
+- ```` ```python ```` blocks of a page share one namespace. A block without a language right after
+  one shows what it prints.
+- ```` ```console ```` contains commands after `$ ` and, under each, its output. `quantshift` runs
+  in this process; `python`, `cat`, `head` and `ls` run in another. A command that fails on purpose
   shows its `error:` line.
-- A block with `title="NAME"` is a file of that name, written into the folder and not run.
-- Other blocks (```` ```sh ````, ```` ```toml ````, ...) are for the reader alone.
+- A block with `title="NAME"` is a file of that name, which is written to the folder and not run.
+- Other blocks (```` ```sh ````, ```` ```toml ````, ...) are only for the reader.
 
-In a shown output `...` stands for anything on its line (a time, say).
+In an output, `...` matches anything on its line (such as a time).
 
     python -m website.examples PAGE...    fill in the outputs that the pages show (default: all)
 """
@@ -38,7 +38,7 @@ _FENCE = re.compile(r"^```(\w*)([^\n`]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _INDENTED = re.compile(r"^ +```(python|console)\b", re.MULTILINE)
 _OTHER_PROGRAMS = ("python", "cat", "head", "ls")
 _WIDTH = "80"
-# Told every few seconds off a terminal; on one it is gone when the work is done.
+# Progress, printed every few seconds without a terminal; a terminal erases it at the end.
 _PROGRESS = re.compile(
     r"^(?:\d+/\d+ cells?, .*|working on .*|.+: (?:[\d,]+ of [\d,]+|\d+%), .*\d+:\d\d left)\n",
     re.MULTILINE,
@@ -46,14 +46,14 @@ _PROGRESS = re.compile(
 
 
 class ExampleError(Exception):
-    """A block that cannot be run, or does not show what comes out; its message says where."""
+    """A block that fails, or shows another output; the message says where."""
 
 
 @dataclass(frozen=True)
 class Block:
     """A fenced block of a page: its language, its file name if it is a file, and where it is.
 
-    follows  nothing but blank lines between this block and the one before
+    follows  whether only blank lines separate this block from the previous one
     """
 
     language: str
@@ -84,7 +84,7 @@ def blocks(text: str) -> list[Block]:
 
 @dataclass(frozen=True)
 class Output:
-    """What a block shows, and what comes out: where it is in the page's text, both texts."""
+    """The output that a block shows and the real one, and its position in the page's text."""
 
     start: int
     end: int
@@ -94,12 +94,12 @@ class Output:
 
     @property
     def agrees(self) -> bool:
-        """Whether the page shows what comes out, `...` standing for anything on a line."""
+        """Whether the page shows the real output; `...` matches anything on a line."""
         return _matches(self.shown, self.real)
 
 
 def run_page(page: Path, folder: Path) -> list[Output]:
-    """Runs the blocks of a page in the folder; raises `ExampleError` at the first that fails."""
+    """Run the blocks of a page in the folder; raise `ExampleError` at the first that fails."""
     text = page.read_text(encoding="utf-8")
     names: dict[str, Any] = {"__name__": "__main__"}
     outputs: list[Output] = []
@@ -121,17 +121,17 @@ def run_page(page: Path, folder: Path) -> list[Output]:
 
 
 def check_page(page: Path, folder: Path) -> None:
-    """Raises `ExampleError` if a block fails, or shows what does not come out."""
+    """Raise `ExampleError` if a block fails or shows another output."""
     for output in run_page(page, folder):
         if not output.agrees:
             raise ExampleError(
                 f"{name_of(page)}:{output.line}: the page shows\n{output.shown}\n"
-                f"and what comes out is\n{output.real}\nRun `make docs-refresh`."
+                f"and the output is\n{output.real}\nRun `make docs-refresh`."
             )
 
 
 def refill(page: Path, folder: Path) -> bool:
-    """Fills in the outputs that the page shows; says whether it has changed."""
+    """Fill in the outputs that the page shows; return whether the page has changed."""
     old = text = page.read_text(encoding="utf-8")
     for output in reversed(run_page(page, folder)):
         if not output.agrees:
@@ -160,10 +160,10 @@ def _console(block: Block, where: str) -> Iterator[Output]:
         command = lines[number][2:].strip()
         shown = "".join(lines[number + 1 : following])
         start = offset + len("".join(lines[: number + 1]))
-        code, said, wrong = _command(command, where)
+        code, output, errors = _command(command, where)
         if code != 0 and "error:" not in shown:
-            raise ExampleError(f"{where}: `{command}` ends with {code}: {said}{wrong}")
-        real = said + wrong if code != 0 else said
+            raise ExampleError(f"{where}: `{command}` ends with {code}: {output}{errors}")
+        real = output + errors if code != 0 else output
         yield Output(start, start + len(shown), block.line + number + 1, shown, real)
 
 
@@ -186,22 +186,22 @@ def _command(command: str, where: str) -> tuple[int, str, str]:
 
 
 def _quantshift(arguments: list[str]) -> tuple[int, str, str]:
-    said, wrong = io.StringIO(), io.StringIO()
+    output, errors = io.StringIO(), io.StringIO()
     with (
         mock.patch.object(sys, "argv", ["quantshift", *arguments]),
-        contextlib.redirect_stdout(said),
-        contextlib.redirect_stderr(wrong),
+        contextlib.redirect_stdout(output),
+        contextlib.redirect_stderr(errors),
     ):
         try:
             quantshift()
             code = 0
         except SystemExit as ended:
             code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
-    return code, _PROGRESS.sub("", _trimmed(said.getvalue())), _trimmed(wrong.getvalue())
+    return code, _PROGRESS.sub("", _trimmed(output.getvalue())), _trimmed(errors.getvalue())
 
 
 def _trimmed(text: str) -> str:
-    # Rich fills its tables with blanks up to the width, which editors take away.
+    # Rich pads its tables with trailing blanks, which editors remove.
     return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
@@ -212,7 +212,7 @@ def _matches(shown: str, real: str) -> bool:
 
 @contextlib.contextmanager
 def _in_folder(folder: Path) -> Iterator[None]:
-    """The folder as a reader's: current, importable from, on a terminal of a known width."""
+    """Make the folder the current one and importable, with a terminal of a known width."""
     modules = set(sys.modules)
     with (
         contextlib.chdir(folder),
@@ -221,7 +221,7 @@ def _in_folder(folder: Path) -> Iterator[None]:
         threadpool_limits(1),
     ):
         yield
-    # A page's own modules must not be there for the next page.
+    # Modules of this page must not be visible to the next page.
     for name in set(sys.modules) - modules:
         file = getattr(sys.modules[name], "__file__", None)
         if file and Path(file).is_relative_to(folder):
@@ -229,7 +229,7 @@ def _in_folder(folder: Path) -> Iterator[None]:
 
 
 def main(arguments: list[str]) -> int:
-    """Fills in the outputs of the pages named (or of all)."""
+    """Fill in the outputs of the named pages (or of all)."""
     failed = 0
     for page in [Path(argument).resolve() for argument in arguments] or pages():
         with tempfile.TemporaryDirectory() as folder:

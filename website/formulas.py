@@ -1,7 +1,7 @@
 """Formulas to MathML while the site is built: `$...$` in a line, `$$...$$` as a paragraph.
 
-Browsers draw MathML themselves, so a page needs no script and no font from elsewhere. A formula
-that cannot be converted stops the build.
+Browsers render MathML natively, so a page needs no script or external font. A formula that cannot
+be converted stops the build.
 """
 
 import re
@@ -13,10 +13,10 @@ from markdown.extensions import Extension
 from markdown.inlinepatterns import InlineProcessor
 from math_core import LatexToMathML
 
-# A dollar before a blank or a digit's neighbour is money, not a formula.
+# A dollar sign before a blank, or next to a word, is money and not a formula.
 _INLINE = r"(?<![\\$\w])\$(?![\s$])([^$\n]+?(?:\n[^$\n]+?)?)(?<!\s)\$(?![\w$])"
 _PARAGRAPH = re.compile(r"^\$\$(.+?)\$\$([.,;]?)$", re.DOTALL)
-# Between code (190) and escapes (180): a backslash in a formula is LaTeX's.
+# Between code (190) and escapes (180), because a backslash in a formula belongs to LaTeX.
 _PRIORITY = 185
 
 
@@ -48,14 +48,14 @@ class _Paragraph(BlockProcessor):
 
 
 class Formulas(Extension):
-    """The extension of Python-Markdown."""
+    """The extension for Python-Markdown."""
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
-        """Adds both kinds of formula."""
+        """Register both kinds of formula."""
         md.inlinePatterns.register(_Inline(_INLINE, md), "formula", _PRIORITY)
         md.parser.blockprocessors.register(_Paragraph(md.parser), "formula", _PRIORITY)
 
 
 def makeExtension(**options: object) -> Formulas:  # noqa: N802
-    """What Python-Markdown calls."""
+    """The entry point for Python-Markdown."""
     return Formulas(**options)

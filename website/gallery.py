@@ -1,7 +1,7 @@
 """The gallery: six scripts, each with a page that shows its code, what it prints and its picture.
 
-The PNG carries what the script printed when it was drawn, so that a test can tell whether the
-picture and the page are of the same run.
+The PNG contains what the script printed when it was drawn, so that a test can check that picture
+and page come from the same run.
 
     python -m website.gallery [NAME...]    draw the pictures (default: all)
 """
@@ -20,7 +20,7 @@ from website.pages import DOCS
 
 PAGES = DOCS / "gallery"
 COLOURS = 64
-"""Enough for these pictures, in a third of the bytes."""
+"""Enough colours for these pictures, at a third of the file size."""
 
 SHOWN = "shown"
 """Key of the printed text in the PNG."""
@@ -32,7 +32,7 @@ def scripts() -> list[Path]:
 
 
 def picture_of(script: Path) -> Path:
-    """Where the picture of a script is shown."""
+    """The path of the picture of a script."""
     return PAGES / f"{script.stem}.png"
 
 
@@ -42,7 +42,7 @@ def page_of(script: Path) -> Path:
 
 
 def draw(script: Path) -> None:
-    """Runs a script in an empty folder and keeps its picture, with fewer colours."""
+    """Run a script in an empty folder and keep its picture, with fewer colours."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [sys.executable, script],
@@ -60,7 +60,7 @@ def draw(script: Path) -> None:
 
 
 def main(names: list[str]) -> None:
-    """Draws the pictures of the scripts named (or of all)."""
+    """Draw the pictures of the named scripts (or of all)."""
     for script in scripts():
         if not names or script.stem in names:
             draw(script)

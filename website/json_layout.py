@@ -1,4 +1,4 @@
-"""The JSON of `quantshift quantify` and `judge` as tables, read off their schemas."""
+"""The JSON of `quantshift quantify` and `judge` as tables, read from their schemas."""
 
 from typing import Any
 
@@ -8,11 +8,12 @@ from website.tables import code, table
 def layout(schema: dict[str, Any]) -> str:
     """A table of fields for every object, the outermost first."""
     objects = {"The whole": schema, **schema["$defs"]}
-    return "\n\n".join(_section(name, own) for name, own in objects.items())
+    return "\n\n".join(_section(name, definition) for name, definition in objects.items())
 
 
 def _section(name: str, schema: dict[str, Any]) -> str:
-    rows = [(code(field), _type(own)) for field, own in schema["properties"].items()]
+    fields = schema["properties"].items()
+    rows = [(code(field), _type(definition)) for field, definition in fields]
     return f"**{name}**\n\n{table(['field', 'type'], rows)}"
 
 

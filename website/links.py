@@ -1,4 +1,4 @@
-"""The links of the built site: every page, file and anchor that one leads to is there."""
+"""Checks the links of the built site: every page, file and anchor they lead to must exist."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -28,14 +28,14 @@ def _read(page: Path) -> _Reader:
 
 
 def anchors(page: Path) -> set[str]:
-    """Where links into a built page may lead."""
+    """The anchors of a built page, to which links can lead."""
     return _read(page).anchors
 
 
 def broken(site: Path) -> Iterator[str]:
-    """Links that lead nowhere, and files that would come from other hosts."""
+    """The links within the site that lead nowhere."""
     for page in sorted(site.rglob("*.html")):
-        if page.name == "404.html":  # its links are for a server's root
+        if page.name == "404.html":  # its links are relative to the root of a server
             continue
         for target in _read(page).targets:
             parts = urlsplit(target)
@@ -49,5 +49,5 @@ def _leads(page: Path, path: str, anchor: str) -> bool:
         file = file / "index.html"
     if not file.is_file():
         return False
-    # `#__...` are the theme's own, made when the page is used.
+    # The theme creates anchors `#__...` when the page is used.
     return not anchor or anchor.startswith("__") or unquote(anchor) in anchors(file)

@@ -5,10 +5,10 @@
 
 Methods that the first run lacks may come from further runs of the same experiments, whose samples
 are the same. `errors.csv` is the mean absolute error of every method in every part of the paper's
-experiments, `findings.csv` the verdicts on the paper's findings, `published.csv` our errors beside
-the published ones by degree of shift, `agreement.csv` how well the two agree. From the leaderboard
-of a benchmark on tables comes `tables.csv`: the mean absolute errors by suite. A table stands in a
-page between `<!-- measured: NAME -->` and `<!-- end -->`.
+experiments, `findings.csv` the verdicts on the paper's findings, `published.csv` our errors next to
+the published ones by degree of shift, `agreement.csv` how well the two agree. `tables.csv`, from
+the leaderboard of a benchmark on tables, is the mean absolute errors by suite. In a page, a table
+is between `<!-- measured: NAME -->` and `<!-- end -->`.
 """
 
 import re
@@ -42,7 +42,7 @@ PARTS: Mapping[str, str] = {
 """Columns of the table of errors: the kinds of shift."""
 
 MODELLED = ("prior", "covariate-pure", "covariate-mixed", "local")
-"""The shifts that some method is made for."""
+"""The shifts that some method is designed for."""
 
 CONTROLS: Mapping[str, str] = {
     "local-control": "local's control",
@@ -58,10 +58,10 @@ SUITES: Mapping[str, str] = {
 """Columns of the table of errors on tables."""
 
 OWN = "SubclassSLD"
-"""Our method, which stands beside those of the paper."""
+"""Our method, shown next to those of the paper."""
 
 BASELINE = "MLPE"
-"""Right by design where the prevalence stays, so it is not among the best."""
+"""Right by design where the prevalence stays the same, so it is never marked as the best."""
 
 COLUMNS = (
     *("experiment", "shift", "dataset", "cell", "stratum", "sample", "facet", "method"),
@@ -90,7 +90,7 @@ def main(arguments: Sequence[str]) -> None:
 def measure(runs: Sequence[Path], folder: Path) -> None:
     """Write the CSV files from the results of runs of the paper's experiments.
 
-    Findings and published tables are of the first run; further ones add methods to the errors.
+    Findings and published tables come from the first run; further runs add methods to the errors.
     """
     rows = [ResultStore.open(run).read().select(COLUMNS) for run in runs]
     folder.mkdir(exist_ok=True)
@@ -107,7 +107,7 @@ def measure(runs: Sequence[Path], folder: Path) -> None:
 
 
 def complete(results: pl.LazyFrame) -> set[str]:
-    """The methods that have been through as many training sets as any other."""
+    """The methods that have results for the largest number of training sets."""
     sets = results.group_by("method").agg(pl.struct("experiment", "dataset", "cell").n_unique())
     counts = dict(sets.collect().iter_rows())
     return {method for method, n in counts.items() if n == max(counts.values())}
@@ -128,7 +128,7 @@ def errors_of(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def suite_errors(leaderboard: pl.DataFrame) -> pl.DataFrame:
-    """Mean absolute error per experiment on tables and method, every data set counting alike."""
+    """Mean absolute error per experiment and method, with equal weight for all data sets."""
     return (
         leaderboard.filter(
             pl.col("experiment").is_in(list(SUITES)),
@@ -213,9 +213,9 @@ def fill_blocks(text: str, tables: Mapping[str, str]) -> str:
 
 
 def errors_table(errors: pl.DataFrame) -> str:
-    """A row per method: mean absolute errors, and the worst of the shifts methods are made for.
+    """A row per method: mean absolute errors, and the worst over the modelled shifts.
 
-    Sorted by the worst. Under concept shift the lowest error is no merit, and is not bold.
+    Sorted by the worst. Under concept shift the lowest error means nothing and is not bold.
     """
     mean = _means(errors)
     worst = {name: _worst(mean, name) for name in _methods(errors)}
@@ -228,7 +228,7 @@ def errors_table(errors: pl.DataFrame) -> str:
 
 
 def suites_table(errors: pl.DataFrame) -> str:
-    """A row per method that suits all tables, sorted by the larger of prior and natural shift."""
+    """A row per method with results for all tables, sorted by the worse of prior and natural."""
     mean = {(e, m): value for e, m, value in errors.select("experiment", "method", "mean").rows()}
     worst = {
         method: max(mean["tables-prior", method], mean["natural", method])
@@ -255,7 +255,7 @@ def parts_table(errors: pl.DataFrame) -> str:
 
 
 def family_table(errors: pl.DataFrame, methods: Sequence[str]) -> str:
-    """The methods of a page beside the lowest error of each part, and whose it is.
+    """The methods of a page next to the lowest error of each part, with its method.
 
     Under concept shift the lowest error has no name: all methods fail.
     """
@@ -275,7 +275,7 @@ def family_table(errors: pl.DataFrame, methods: Sequence[str]) -> str:
 
 
 def pages_of_methods(names: Iterable[str]) -> dict[str, list[str]]:
-    """The methods that each page on quantifiers is about; "SLD MAP" belongs to SLD's.
+    """The methods of each page on quantifiers; "SLD MAP" belongs to SLD.
 
     >>> pages_of_methods(["SLD MAP", "KDEyML", "KDEyCS"])
     {'kdey': ['KDEyCS', 'KDEyML'], 'sld': ['SLD MAP']}
@@ -289,7 +289,7 @@ def pages_of_methods(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def findings_table(findings: pl.DataFrame) -> str:
-    """A row per claim; the finding, and figures that several claims share, stand in the first."""
+    """A row per claim; the finding, and figures shared by several claims, are in the first row."""
     rows, title, figures = [], "", ""
     for row in findings.iter_rows(named=True):
         first, new = row["title"] != title, row["figures"] != figures
@@ -343,7 +343,7 @@ def _least(mean: Mapping[tuple[str, str], float], part: str) -> tuple[float, str
 
 
 def _unseen(part: str) -> bool:
-    """Whether no unlabelled sample shows this shift, so that no method is the best."""
+    """Whether unlabelled samples cannot show this shift, so that no method is the best."""
     return part.split("-")[0] in UNSEEN
 
 

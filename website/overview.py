@@ -1,7 +1,7 @@
 """The picture of the README: the error of every method under every kind of shift.
 
-Drawn from `docs/figures/errors.csv` (see `website.measured`), on a card of its own so that it
-shows on white and on dark pages; its numbers are text, which a test reads.
+Drawn from `docs/figures/errors.csv` (see `website.measured`), with its own background so that it
+works on light and dark pages; its numbers are text, which a test reads.
 
     python -m website.overview
 """
@@ -30,13 +30,13 @@ SHIFTS: Mapping[str, str] = {
     "local": "local covariate",
     "concept": "concept (all fail)",
 }
-"""Parts of the experiments, and what the picture calls them."""
+"""Parts of the experiments, and their names in the picture."""
 
 CARD, INK, FAINT, BEST, OTHER = "#fbfbfd", "#22252b", "#6b7280", "#0b7a75", "#c3c9d4"
 
 
 def overview(errors: pl.DataFrame) -> Figure:
-    """A panel of bars for each kind of shift, the method with the least error in colour.
+    """A panel of bars for each kind of shift, the method with the lowest error in colour.
 
     None under concept shift, where all methods fail.
     """
@@ -65,7 +65,7 @@ def overview(errors: pl.DataFrame) -> Figure:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Writes an SVG that is the same bytes every time, its words as text."""
+    """Write an SVG that is identical bit for bit every time, with its words as text."""
     drawn = io.BytesIO()
     fonts = ["Inter", "Helvetica Neue", "Arial", "Liberation Sans", "DejaVu Sans", "sans-serif"]
     style: Any = {"svg.fonttype": "none", "svg.hashsalt": "quantshift", "font.sans-serif": fonts}

@@ -1,4 +1,4 @@
-"""Where the pages are."""
+"""The pages of the documentation."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ def pages() -> list[Path]:
 
 
 def name_of(page: Path) -> str:
-    """How messages and tests call a page.
+    """The name of a page in messages and tests.
 
     >>> name_of(DOCS / "guides" / "audit.md")
     'docs/guides/audit.md'
@@ -24,15 +24,15 @@ def name_of(page: Path) -> str:
 
 
 def page_of_method(cls: type[AbstractQuantifier]) -> Path | None:
-    """The page of a quantifier, or that of its family, which is called like the module.
+    """The page of a quantifier, or that of its family, which is named after the module.
 
     >>> from quantshift import KDEyML, SubclassSLD
     >>> [name_of(page_of_method(cls)) for cls in (KDEyML, SubclassSLD)]
     ['docs/quantifiers/kdey.md', 'docs/quantifiers/subclass-sld.md']
     """
-    own = re.sub(r"(?<=[a-z])(?=[A-Z]{2})", "-", cls.__name__).lower()
+    stem_of_class = re.sub(r"(?<=[a-z])(?=[A-Z]{2})", "-", cls.__name__).lower()
     family = cls.__module__.rpartition(".")[2].replace("_", "-")
-    for stem in (own, family):
+    for stem in (stem_of_class, family):
         page = DOCS / "quantifiers" / f"{stem}.md"
         if page.exists():
             return page

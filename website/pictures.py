@@ -1,9 +1,9 @@
-"""The pictures of the documentation: how to choose, which way it goes, the kinds of shift.
+"""The pictures of the documentation: how to choose a method, what causes what, kinds of shift.
 
     python -m website.pictures
 
-Every picture has a background of its own or boxes that are filled, so that it can be read on light
-and on dark pages. The decision figure is narrow, so that its text is still legible on a telephone.
+Every picture has its own background or filled boxes, so that it is legible on light and dark pages.
+The decision figure is narrow, so that its text is legible on a phone.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ ILLUSTRATIONS = {
 }
 
 COLOURS = 64
-"""Enough for the illustrations, in a quarter of the bytes."""
+"""Enough colours for the illustrations, at a quarter of the file size."""
 
 WIDTH = 430
 LEFT, RIGHT = (6, 206), (250, 174)
@@ -62,13 +62,13 @@ class Box:
 
     @property
     def height(self) -> int:
-        """What the text needs."""
+        """The height that the text needs."""
         return 2 * PADDING + LINE * (len(self.lines) + bool(self.small)) - 4
 
 
 @dataclass(frozen=True)
 class Step:
-    """A situation and what to do in it; later steps that depend on an earlier one are indented."""
+    """A situation and what to do in it; steps that depend on an earlier one are indented."""
 
     situation: Box
     answer: Box
@@ -76,7 +76,7 @@ class Step:
 
     @property
     def height(self) -> int:
-        """Of the higher box."""
+        """The height of the taller box."""
         return max(self.situation.height, self.answer.height)
 
 
@@ -91,7 +91,7 @@ def method(*lines: str, small: str = "") -> Box:
 
 
 def labels(*lines: str, small: str = "") -> Box:
-    """Where no method helps without labels."""
+    """A box for situations in which no method helps without labels."""
     return Box(lines, LABELS, small, bold=True)
 
 
@@ -147,7 +147,7 @@ DIRECTIONS = (
         method("the label", small="churn, default, rain"),
     ),
 )
-"""What stays when the sample is of another place or time depends on it."""
+"""Which distribution stays the same at another place or time depends on the causal direction."""
 
 DECISIONS = {"choose": (HEAD, STEPS), "directions": (DIRECTIONS_HEAD, DIRECTIONS)}
 

@@ -1,4 +1,4 @@
-"""The pages of the API against the public names: every one is there and has a docstring."""
+"""Checks that every public name is on an API page and has a docstring."""
 
 import importlib
 import inspect
@@ -53,17 +53,17 @@ PUBLIC = (
     "quantshift.errors",
     "quantshift.seeding",
 )
-"""The modules whose names are for users; the others are plumbing."""
+"""The modules whose names are for users; the others are internal."""
 
 
 def public_names(module: ModuleType) -> Iterator[str]:
-    """What a module exports, or else defines without an underscore: functions and classes."""
+    """What a module exports, or the functions and classes it defines without an underscore."""
     if hasattr(module, "__all__"):
         yield from module.__all__
         return
-    for name, thing in vars(module).items():
-        is_ours = getattr(thing, "__module__", None) == module.__name__
-        if is_ours and not name.startswith("_") and (inspect.isclass(thing) or callable(thing)):
+    for name, member in vars(module).items():
+        is_ours = getattr(member, "__module__", None) == module.__name__
+        if is_ours and not name.startswith("_") and (inspect.isclass(member) or callable(member)):
             yield name
 
 
@@ -74,7 +74,7 @@ def all_public_names() -> list[str]:
 
 
 def missing(site: Path) -> list[str]:
-    """Public names that no page of the built reference explains, wherever they are exported."""
+    """Public names that are not on any page of the built reference."""
     shown = {name for page in site.rglob("reference/**/*.html") for name in anchors(page)}
     explained = {_home(name) for name in all_public_names() if {name, _home(name)} & shown}
     return [name for name in all_public_names() if _home(name) not in explained]
@@ -91,12 +91,12 @@ def undocumented() -> list[str]:
 
 
 def _home(name: str) -> str:
-    """The name under the module in which it is defined; itself if it is no function or class.
+    """The name in the module that defines it; unchanged if it is not a function or class.
 
     >>> _home("quantshift.PACC")
     'quantshift.quantifiers.adjusted.PACC'
     """
-    thing = pkgutil.resolve_name(name)
-    if not (inspect.isclass(thing) or inspect.isfunction(thing)):
+    member = pkgutil.resolve_name(name)
+    if not (inspect.isclass(member) or inspect.isfunction(member)):
         return name
-    return f"{thing.__module__}.{thing.__qualname__}"
+    return f"{member.__module__}.{member.__qualname__}"

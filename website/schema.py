@@ -1,4 +1,4 @@
-"""The keys of an experiment's TOML file as a table, read off the pydantic models and protocols."""
+"""The keys of an experiment's TOML file as a table, read from pydantic models and protocols."""
 
 import dataclasses
 import inspect
@@ -30,41 +30,42 @@ TABLES: Mapping[str, type[TomlTable]] = {
     "quantifier": QuantifierTable,
 }
 
-# What the docstrings of the models leave to the names of their fields.
+# Explanations of fields that the docstrings of the models do not explain.
 MEANING = {
-    "base": "A TOML file beside this one; what it says holds unless this file says otherwise.",
+    "base": "A TOML file in the same folder; its values apply unless this file overrides them.",
     "name": "Names the folder of its results.",
-    "title": "What reports call it.",
-    "seed": "Of all draws.",
+    "title": "Its title in reports.",
+    "seed": "Random seed of all draws.",
     "quantifiers": "Methods by name, or import paths such as `my_lab.methods:Mine`.",
     "data.sets": "Folders made by `quantshift data import` or `corpus import`, or names of "
-    "embedded data sets; `--data` wins.",
-    "data.cut_point": "Ordered labels (stars) above are positive, below negative, equal ones "
-    'dropped; of a corpus 3 if nothing is said, `"none"`: every level is a class.',
-    "data.features": "File of numbers (`.npy`, `.npz`, `.parquet`, `.csv`, `.tsv`), not a corpus.",
+    "embedded data sets; `--data` takes precedence.",
+    "data.cut_point": "Ordered labels (stars) above it are positive, those below negative, and "
+    'equal ones are dropped; default for a corpus: 3; `"none"`: every level is a class.',
+    "data.features": "File of numeric features (`.npy`, `.npz`, `.parquet`, `.csv`, `.tsv`), "
+    "instead of a corpus.",
     "data.posteriors": "File of posteriors of your own model, instead of features.",
     "data.labels": "File, or column of a table (`items.csv:label`), of the labels.",
-    "data.categories": "The same of the categories; needed by shifts between two of them.",
+    "data.categories": "The same for the categories; needed by shifts between two categories.",
     "classifier.name": "`logistic`, or the import path of a scikit-learn classifier.",
     "classifier.options": "Its arguments.",
     "classifier.grid": "Lists of values to choose from, by argument.",
-    "selection.enabled": "If false, the first value of every list is taken.",
+    "selection.enabled": "If false, the first value of every list is used.",
     "selection.train_share": "Share of the training set that the candidates are trained on.",
-    "selection.prevalences": "How many, equally spaced, the validation samples have; with more "
-    "than two classes `prevalences` x `repeats` of them are drawn from the simplex.",
+    "selection.prevalences": "Number of equally spaced prevalences of the validation samples; with "
+    "more than two classes `prevalences` x `repeats` of them are drawn from the simplex.",
     "selection.repeats": "Validation samples at each prevalence.",
     "selection.size": "Items in a validation sample.",
     "selection.rule": "Prevalences of the validation samples: `uniform`, or `protocol`: new ones, "
-    "drawn as those of the test samples are (kind `uniform`).",
-    "selection.measure": f"Error to be small: {', '.join(metrics.MEASURES)}.",
-    "quantifier.name": "What tables call it.",
+    "drawn in the same way as those of the test samples (kind `uniform`).",
+    "selection.measure": f"Error to minimise: {', '.join(metrics.MEASURES)}.",
+    "quantifier.name": "Its name in tables.",
     "quantifier.method": "A name of the catalogue, or an import path.",
     "quantifier.options": "Arguments of the method.",
     "quantifier.grid": "Lists of values to choose from, by argument, with the classifier's grid.",
 }
 
 TYPES = {"data.cut_point": 'number or `"none"`'}
-"""Types that the models leave open."""
+"""Types that the models do not specify."""
 
 SHIFT_MEANING = {
     "test_size": "Items in a test sample.",
@@ -75,45 +76,45 @@ SHIFT_MEANING = {
     "train_prevalences": "Of the positive class, in training sets; vectors, with more classes.",
     "test_alphas": "Shares of category A in test samples.",
     "train_alphas": "Shares of category A in training sets.",
-    "test_cuts": "Where the stars of test samples are cut.",
-    "train_cuts": "Where the stars of training sets are cut.",
+    "test_cuts": "Cut points of the stars in test samples.",
+    "train_cuts": "Cut points of the stars in training sets.",
     "test_prevalence": "If given, test samples are forced to it.",
     "train_prevalence": "If given, training sets are forced to it.",
     "whole_pool": "Train once on all items of the training pool.",
     "concentration": "Of a Dirichlet distribution of prevalences; 1 is uniform.",
-    "smoothest": "Of ordered classes, the share of the prevalences that is kept.",
+    "smoothest": "For ordered classes, the share of the prevalences to keep, the smoothest ones.",
     "prevalences": "Of the class `label`, in test samples; the others share the rest.",
     "removed": "Shares of the items of a class or region that are removed.",
     "strengths": "Noise, in standard deviations of each feature.",
-    "label": "The class that changes; without it the last.",
-    "region": "The group or category that items are removed from; with `by`, without it the last.",
+    "label": "The class that changes; default: the last.",
+    "region": "The group or category that items are removed from; default with `by`: the last.",
     "replace": "Draw with replacement, so that a small pool is enough.",
     "with_control": "Also draw the control of every sample.",
-    "positive": "The class that the prevalences speak of; without it the last.",
-    "part": "Only the samples of this part, e.g. `test`; without it all.",
-    "category_a": "Without it the first.",
-    "category_b": "Without it the second.",
-    "by": "The column of the groups; without it the categories.",
+    "positive": "The class that the prevalences refer to; default: the last.",
+    "part": "Only the samples of this part, e.g. `test`; default: all.",
+    "category_a": "Category A; default: the first.",
+    "category_b": "Category B; default: the second.",
+    "by": "The column of the groups; default: the categories.",
     "design": "`leave-one-out`: train on all groups but one; `one-to-others`: on one; `forward`: "
     "on all up to one, in order.",
-    "every": "Dates as groups of a `day`, `week`, `month`, `quarter` or `year`.",
-    "chunks": "The values of the column, in order, as so many groups of about one size.",
+    "every": "Group dates by `day`, `week`, `month`, `quarter` or `year`.",
+    "chunks": "Divide the values of the column, in order, into this many groups of equal size.",
     "ahead": "With `forward`, how many of the next groups are estimated.",
     "smallest": "Groups of fewer items are left out.",
 }
 
 
 def spec_fields() -> str:
-    """Every key but those of `[shift]`, table by table."""
-    # The base is read before the tables are.
+    """Every key except those of `[shift]`, table by table."""
+    # The base is read before the tables, so no model has it.
     rows = [(code("base"), "text", "", MEANING["base"])]
     for name, model in TABLES.items():
-        said = _said(model)
+        described = _described(model)
         for field, info in model.model_fields.items():
             key = f"{name}.{field}".removeprefix(".")
             if key in ("shift", *TABLES):
                 continue
-            meaning = MEANING[key] if key in MEANING else said[field]
+            meaning = MEANING[key] if key in MEANING else described[field]
             kind = TYPES.get(key) or _type(info)
             rows.append((code(key), kind, _default(info), meaning))
     return table(["key", "type", "default", "meaning"], rows)
@@ -149,15 +150,15 @@ def _codes(names: Iterator[str] | list[str]) -> str:
     return ", ".join(map(code, names))
 
 
-def _said(model: type[TomlTable]) -> dict[str, str]:
-    """What the docstring says of each field: `name   words`, continued under the words."""
-    said: dict[str, str] = {}
+def _described(model: type[TomlTable]) -> dict[str, str]:
+    """The docstring's text on each field: `name   words`, continued under the words."""
+    described: dict[str, str] = {}
     for line in inspect.cleandoc(model.__doc__ or "").splitlines():
         if (entry := re.fullmatch(r"(\w+) {2,}(.+)", line)) and entry[1] in model.model_fields:
-            name, said[entry[1]] = entry.groups()
-        elif said and line.startswith("   "):
-            said[name] += f" {line.strip()}"
-    return {name: text[0].upper() + text[1:].rstrip(".") + "." for name, text in said.items()}
+            name, described[entry[1]] = entry.groups()
+        elif described and line.startswith("   "):
+            described[name] += f" {line.strip()}"
+    return {name: text[0].upper() + text[1:].rstrip(".") + "." for name, text in described.items()}
 
 
 def _type(info: FieldInfo) -> str:

@@ -1,7 +1,7 @@
 """The pictures that the tutorial makes: its blocks run, and a browser opens the page.
 
-The PNG carries the text that the tutorial shows beside it, so that a test can tell whether both
-are of the same run. Needs Chromium; without it the picture is left as it is.
+The PNG contains the text that the tutorial shows next to it, so that a test can check that both
+come from the same run. Needs Chromium; without it the picture is not changed.
 
     python -m website.screenshot
 """
@@ -23,7 +23,7 @@ TUTORIAL = DOCS / "guides" / "own-data.md"
 PICTURE = DOCS / "pictures" / "quantify-page.png"
 PAGE = "weeks.html"
 CHART, CHART_PICTURE = "groups.png", DOCS / "pictures" / "left-out-groups.png"
-"""What a block of the tutorial draws, and where it is shown."""
+"""A chart that the tutorial draws, and its path in the documentation."""
 
 SIZE = (1180, 1160)
 SHOWN = "shown"
@@ -31,7 +31,7 @@ SHOWN = "shown"
 
 
 def draw(program: str) -> None:
-    """Runs the tutorial and takes the picture of its page."""
+    """Run the tutorial and take a screenshot of its page."""
     with tempfile.TemporaryDirectory() as folder:
         outputs = run_page(TUTORIAL, Path(folder).resolve())
         (shown,) = [output.real for output in outputs if f"page in {PAGE}" in output.real]
@@ -44,7 +44,7 @@ def draw(program: str) -> None:
 
 
 def photograph(page: Path, program: str) -> bytes:
-    """A PNG of the top of a page that draws charts."""
+    """A PNG of the top of a page with charts."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -63,12 +63,12 @@ def photograph(page: Path, program: str) -> bytes:
 
 
 def main() -> None:
-    """Takes the picture anew."""
+    """Take the screenshot again."""
     program = os.environ.get("QUANTSHIFT_CHROMIUM") or shutil.which("chromium")
     if program:
         draw(program)
     else:
-        print(f"no Chromium found; {name_of(PICTURE)} is left as it is", file=sys.stderr)
+        print(f"no Chromium found; {name_of(PICTURE)} is not changed", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Markdown tables with columns of text."""
+"""Markdown tables with text columns."""
 
 from collections.abc import Iterable, Sequence
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table; a bar inside a cell is escaped.
+    """A Markdown table; bars inside cells are escaped.
 
     >>> print(table(["key", "default"], [["seed", "0"]]))
     | key | default |
@@ -17,7 +17,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def code(text: object) -> str:
-    """The text as code, or nothing if it is empty."""
+    """The text as code; empty if the text is."""
     return f"`{text}`" if str(text) else ""
 
 

@@ -1,4 +1,4 @@
-"""A method of your own beside five others: synthetic reviews, two kinds of shift, one table."""
+"""Your own method compared with five others: synthetic reviews, two kinds of shift, one table."""
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -1,4 +1,4 @@
-"""How many posts break the rules? 500 labels, spent where the score says that they matter."""
+"""How many posts break the rules? 500 labels, spent where the score says they matter most."""
 
 from pathlib import Path
 

@@ -10,7 +10,7 @@ rng = np.random.default_rng(0)
 
 
 def parts(n, worn, drift=0.0):
-    """Parts with two measurements; drift is how much too high the first sensor reads."""
+    """Parts with two measurements; drift: by how much the first sensor reads too high."""
     state = rng.random(n) < worn
     return pl.DataFrame(
         {
@@ -23,7 +23,7 @@ def parts(n, worn, drift=0.0):
 
 model = train(parts(1000, 0.4), label="state")
 truth = [0.1, 0.1, 0.12, 0.3, 0.3, 0.1]
-drift = [0, 0, 0, 0, 0, 2.0]  # in the last week a sensor slips
+drift = [0, 0, 0, 0, 0, 2.0]  # in the last week a sensor drifts
 weeks = pl.concat(
     [
         parts(300, worn, slip).with_columns(day=pl.lit(np.datetime64("2026-03-02") + 7 * week))

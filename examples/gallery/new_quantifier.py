@@ -9,7 +9,7 @@ from quantshift.quantifiers import adjust, class_means, sample_means
 
 
 class Sharpened(AbstractAggregative):
-    """Sharpened Scores: items that the classifier is sure of count more than the others."""
+    """Sharpened Scores: items with confident predictions count more than others."""
 
     assumption = "P(X|Y) is the same in the sample (prior shift)"
     diagnostics = ACC.diagnostics

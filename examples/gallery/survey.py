@@ -1,4 +1,4 @@
-"""A survey with open answers: 800 are coded by hand, 3,000 are not, and all have weights."""
+"""A survey with open answers: 800 were coded by hand, 3,000 were not, and all have weights."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,17 +13,17 @@ rng = np.random.default_rng(0)
 
 
 def answers(n, worried, region):
-    """Answers of twelve words; most of the words that matter fit the answer's code."""
+    """Answers of twelve words; most of the informative words match the answer's code."""
     codes = np.where(rng.random(n) < worried, "worried", "calm")
     texts = []
     for code in codes:
-        own, other = (WORRIED, CALM) if code == "worried" else (CALM, WORRIED)
-        words = [rng.choice(own if rng.random() < 0.75 else other) for _ in range(4)]
+        typical, other = (WORRIED, CALM) if code == "worried" else (CALM, WORRIED)
+        words = [rng.choice(typical if rng.random() < 0.75 else other) for _ in range(4)]
         texts.append(" ".join(rng.permutation([*words, *rng.choice(NEUTRAL, 8)])))
     return pl.DataFrame({"answer": texts, "code": codes}).with_columns(region=pl.lit(region))
 
 
-# The pilot was coded by hand when few were worried. In the new wave cities answered too often.
+# The pilot was coded by hand when few people were worried. Cities are overrepresented in the wave.
 pilot = answers(800, 0.25, "pilot")
 shares = {"north": 0.3, "south": 0.45, "cities": 0.7}
 wave = pl.concat([answers(1000, worried, region) for region, worried in shares.items()])

@@ -1,9 +1,9 @@
-"""An Airflow DAG: every morning the share of spam of the day before, a history, an alarm.
+"""An Airflow DAG: every morning the previous day's share of spam, with a history and an alarm.
 
-Put it into the DAGs folder. The day's file of scores, the model and the history lie in FOLDER,
-which all workers can reach. A task that is retried, or a day that is cleared and run again,
-measures the same batch again: it is kept, and the last counts. Exit code 3 is an alarm: the task
-fails at once, without retries, and Airflow tells whoever is told of failures.
+Put it into the DAGs folder. The day's file of scores, the model and the history are in FOLDER,
+which all workers can access. A task that is retried, or a day that is cleared and run again,
+measures the same batch again: both results are kept, and the last one counts. Exit code 3 is an
+alarm: the task fails at once, without retries, and Airflow sends its usual notifications.
 """
 
 from datetime import datetime, timedelta
@@ -18,7 +18,7 @@ ALARM = 3
 @dag(
     schedule="0 6 * * *",
     start_date=datetime(2026, 1, 1),
-    catchup=True,  # the days before, in their order, are the baseline
+    catchup=True,  # earlier days, in order, are the baseline
     max_active_runs=1,
     default_args={"retries": 2, "retry_delay": timedelta(minutes=10)},
 )
@@ -38,20 +38,20 @@ def prevalence() -> None:
             text=True,
             check=False,
         )
-        said = done.stdout.strip() or done.stderr.strip()
+        output = done.stdout.strip() or done.stderr.strip()
         if done.returncode == ALARM:
-            raise AirflowFailException(said)
+            raise AirflowFailException(output)
         if done.returncode:
-            raise AirflowException(said)
-        return said
+            raise AirflowException(output)
+        return output
 
     @task(trigger_rule="all_done")
     def page() -> None:
         """Write the page, also after an alarm."""
         import subprocess
 
-        asked = ["quantshift", "history", "page", f"{FOLDER}/history"]
-        subprocess.run([*asked, "--html", f"{FOLDER}/history.html"], check=True)
+        page_command = ["quantshift", "history", "page", f"{FOLDER}/history"]
+        subprocess.run([*page_command, "--html", f"{FOLDER}/history.html"], check=True)
 
     estimate("{{ ds }}") >> page()
 

@@ -1,22 +1,23 @@
-"""How often the classifier is right on a sample without labels, from what it did in training.
+"""The accuracy of a classifier on a sample without labels, estimated from its held-out errors.
 
-*LEAP.* Under prior shift the classifier answers j for items of class i as often as on the held-out
+*LEAP.* Under prior shift the classifier predicts j for items of class i as often as on the held-out
 items, M_ij, so that a sample of prevalence p has the contingency table diag(p) M. With the p of any
-quantifier the table's columns need not sum to the shares q of the classifier's answers, which are
-known exactly. Of all tables T >= 0 that do, the nearest to diag(p) M in least squares is taken:
-column by column a projection onto a simplex of size q_j. Accuracy is its trace; F1 follows as well.
+quantifier the table's columns need not sum to the shares q of the classifier's predictions, which
+are known exactly. Of all tables T >= 0 whose columns do, the nearest to diag(p) M in least squares
+is taken: column by column a projection onto a simplex of size q_j. Accuracy is its trace, and F1
+follows from it too.
 
-*ATC.* The threshold t of the largest posterior below which as many held-out items lie as the
-classifier gets wrong; the share of the sample above it. *DoC.* Held-out accuracy plus a slope times
-the change of the mean largest posterior. The slope is that of accuracy on mean confidence over all
-prevalences, which has a closed form because both are linear in the prevalence; it is pulled
-towards 1 where the classes hardly differ in confidence. Both ask how sure
-the classifier is, hold where P(Y|X) stays as it was, and give an accuracy only.
+*ATC.* A threshold t for the largest posterior is chosen so that as many held-out items lie below it
+as the classifier gets wrong; the estimate is the share of the sample above it. *DoC.* Held-out
+accuracy plus a slope times the change of the mean largest posterior. The slope is that of accuracy
+on mean confidence over all prevalences, which has a closed form because both are linear in the
+prevalence; it is pulled towards 1 where the classes hardly differ in confidence. Both methods rely
+on the classifier's confidence, are valid where P(Y|X) has not changed, and give only an accuracy.
 
-The interval is a bootstrap: training items are drawn again class by class, and the quantifier and
-M fitted again; the items of the sample are drawn again; and the number of right answers is drawn
-from the replicate's table, because the accuracy among the very items of a sample varies about that
-of its population. It speaks of these items, and holds as long as the assumption does.
+The interval is a bootstrap: training items are resampled class by class, and the quantifier and M
+are fitted again; the items of the sample are resampled; and the number of correct predictions is
+drawn from the replicate's table, because the accuracy on the actual items of a sample varies around
+that of its population. The interval is about these items and valid as long as the assumption holds.
 
 References: L. Volpi, A. Moreo and F. Sebastiani, "LEAP: linear equations for classifier accuracy
 prediction under prior probability shift", Machine Learning 2025; S. Garg et al., "Leveraging
@@ -52,8 +53,8 @@ N_REFITS = 100
 """Replicates of the training side; each serves n_bootstrap / N_REFITS replicates of the samples."""
 
 SLOPE_NOISE = 1e-3
-"""DoC: where the mean confidences of the classes differ by less than about the root of this, the
-slope is all noise, and pulled towards 1."""
+"""DoC: where the mean confidences of the classes differ by less than about the square root of this,
+the slope is mostly noise and is pulled towards 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +63,10 @@ class AccuracyEstimate:
 
     accuracy, low, high: shape (...), one number per sample.
     training: its accuracy on the held-out training items.
-    table: with "leap", the contingency table (..., n_classes, n_classes): the share of items of
-        each class (row) that get each answer (column). None with other methods.
+    table: with "leap", the contingency table (..., n_classes, n_classes): the share of the items
+        that are of each class (row) and get each prediction (column). None with other methods.
     f1: of each class, (..., n_classes), 0 for a class that neither occurs nor is predicted;
-        macro_f1 is their mean, with its limits. None where the table is.
+        macro_f1 is their mean, with its limits. None where the table is None.
     """
 
     accuracy: Reals
@@ -83,9 +84,9 @@ class AccuracyEstimate:
 
 
 class HeldOutErrors:
-    """What the classifier does on held-out items: its rates, its confidence, when it is right.
+    """The classifier's error rates, confidence and accuracy on held-out items.
 
-    weights: of the items. `drawn` is the same for a replicate of them.
+    weights: of the items. `drawn` gives the same for a bootstrap replicate of them.
     """
 
     def __init__(
@@ -93,32 +94,36 @@ class HeldOutErrors:
     ) -> None:
         self.codes, self.n_classes, self.weights = codes, n_classes, weights
         self.cells = codes * n_classes + posteriors.argmax(axis=1)
-        self.sure = posteriors.max(axis=1)
-        self.order = np.argsort(self.sure, kind="stable")
+        self.top_posterior = posteriors.max(axis=1)
+        self.order = np.argsort(self.top_posterior, kind="stable")
         self._count(np.ones(len(codes)) if weights is None else weights)
 
     def drawn(self, rows: Indices) -> Self:
         """The errors on items that were drawn with replacement."""
-        again = copy(self)
-        again._count(drawn_weights(rows, self.weights, len(self.codes)))
-        return again
+        replicate = copy(self)
+        replicate._count(drawn_weights(rows, self.weights, len(self.codes)))
+        return replicate
 
-    def _count(self, heft: Reals) -> None:
+    def _count(self, item_weights: Reals) -> None:
         n_classes = self.n_classes
-        counts = np.bincount(self.cells, heft, minlength=n_classes**2).reshape(n_classes, -1)
+        counts = np.bincount(self.cells, item_weights, minlength=n_classes**2).reshape(
+            n_classes, -1
+        )
         sizes = counts.sum(axis=1)
         self.rates = counts / sizes[:, np.newaxis]
         self.accuracy = float(np.trace(counts) / sizes.sum())
-        below = np.cumsum(heft[self.order]) / heft.sum()
-        # The least confidence with at least the classifier's errors below it.
+        below = np.cumsum(item_weights[self.order]) / item_weights.sum()
+        # The smallest confidence below which lies at least the classifier's share of errors.
         wrong = int(np.searchsorted(below, 1 - self.accuracy - 1e-12))
         last = self.order[min(wrong, len(self.order) - 1)]
-        self.threshold = float(self.sure[last]) if self.accuracy < 1 else -np.inf
-        self.confidence = float((heft * self.sure).sum() / heft.sum())
-        by_class = np.bincount(self.codes, heft * self.sure, minlength=n_classes) / sizes
-        right, away = np.diagonal(self.rates), by_class - by_class.mean()
-        together = float((right - right.mean()) @ away)
-        self.slope = (together + SLOPE_NOISE) / (float(away @ away) + SLOPE_NOISE)
+        self.threshold = float(self.top_posterior[last]) if self.accuracy < 1 else -np.inf
+        self.confidence = float((item_weights * self.top_posterior).sum() / item_weights.sum())
+        by_class = (
+            np.bincount(self.codes, item_weights * self.top_posterior, minlength=n_classes) / sizes
+        )
+        right, deviation = np.diagonal(self.rates), by_class - by_class.mean()
+        covariance = float((right - right.mean()) @ deviation)
+        self.slope = (covariance + SLOPE_NOISE) / (float(deviation @ deviation) + SLOPE_NOISE)
 
 
 def estimate_accuracy(
@@ -136,9 +141,10 @@ def estimate_accuracy(
     """The accuracy of a classifier on the sample X (or on each of `samples` of it), without labels.
 
     quantifier: a fitted quantifier that has learnt from out-of-fold posteriors (PACC, SLD, ...):
-        its classifier is judged, and its prevalence used. Or a fitted classifier, with `held_out`,
-        (X, y) of labelled items it was not trained on; the prevalence is then SLD's.
-    method: "leap" (prior shift), "atc" or "doc" (the classifier stays as sure as it should be).
+        the accuracy of its classifier is estimated, with its estimate of the prevalence. Or a
+        fitted classifier, with `held_out`, (X, y) of labelled items it was not trained on; the
+        prevalence is then SLD's.
+    method: "leap" (prior shift), "atc" or "doc" (the classifier stays calibrated).
     weights: how much each item of X counts.
     """
     if not isinstance(quantifier, AbstractQuantifier):
@@ -173,17 +179,17 @@ def item_accuracy(
 ) -> AccuracyEstimate:
     """Like `estimate_accuracy`, for what `quantifier.items(X)` returned, or for posteriors alone.
 
-    items: with posteriors; `Items(posteriors)` is enough for a method that sees no more.
+    items: with posteriors; `Items(posteriors)` is enough for a method that uses nothing else.
     """
     check_is_fitted(quantifier, "classes_")
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
     if not 0 < level < 1:
-        raise UserError(f"the level of an interval is between 0 and 1, got {level}")
+        raise UserError(f"the level of an interval must be between 0 and 1, got {level}")
     if n_bootstrap < 2:
         raise UserError(f"an interval needs at least 2 bootstrap replicates, got {n_bootstrap}")
-    known = quantifier.held_out_
-    if known.posteriors is None or not len(known.posteriors):
+    held_out_items = quantifier.held_out_
+    if held_out_items.posteriors is None or not len(held_out_items.posteriors):
         raise UserError(
             f"{type(quantifier).__name__} has no posteriors of held-out items to learn the "
             "classifier's errors from: take a quantifier that adjusts by them, such as PACC or SLD"
@@ -193,24 +199,24 @@ def item_accuracy(
     rows = [np.arange(len(items))] if samples is None else _rows(samples)
     weights = uneven(items.weights)
     if weights is not None:
-        # An item of no weight is none, and a replicate of such items alone no sample.
+        # Items of weight zero are dropped, or a replicate could consist of them alone.
         rows = [row[weights[row] > 0] for row in rows]
     if any(len(row) == 0 for row in rows):
         raise DataError("a sample is empty: an accuracy needs at least one item")
-    judged = _Judged(items, rows)
+    predictions = _Predictions(items, rows)
     codes, n_classes = quantifier.held_out_codes_, len(quantifier.classes_)
-    errors = HeldOutErrors(known.posteriors, codes, n_classes, known.weights)
+    errors = HeldOutErrors(held_out_items.posteriors, codes, n_classes, held_out_items.weights)
 
-    def prevalences(by: AbstractQuantifier, some: Sequence[Indices]) -> Prevalences | None:
-        return by.estimate_items(items, list(some)).prevalence if method == "leap" else None
+    def prevalences(fitted: AbstractQuantifier, row_sets: Sequence[Indices]) -> Prevalences | None:
+        return fitted.estimate_items(items, list(row_sets)).prevalence if method == "leap" else None
 
-    point = judged.answers(errors, prevalences(quantifier, rows), rows, method)
+    point = predictions.accuracies(errors, prevalences(quantifier, rows), rows, method)
     replicates: list[tuple[Reals, Reals]] = []
     refit, n_refits = quantifier.refitter(), min(N_REFITS, n_bootstrap)
     for number in range(n_refits):
         trained = training_replicate(quantifier, number, seed=seed)
         drawn_errors = errors.drawn(trained)
-        again = refit(trained) if method == "leap" else quantifier
+        refitted = refit(trained) if method == "leap" else quantifier
         for repeat in range(len(range(number, n_bootstrap, n_refits))):
             drawn = []
             for position, row in enumerate(rows):
@@ -218,30 +224,32 @@ def item_accuracy(
                     seed, purpose="accuracy", sample=position, number=number, repeat=repeat
                 )
                 drawn.append(row[rng.integers(len(row), size=len(row))])
-            told = judged.answers(drawn_errors, prevalences(again, drawn), drawn, method)
+            estimates = predictions.accuracies(
+                drawn_errors, prevalences(refitted, drawn), drawn, method
+            )
             rng = generator(seed, purpose="accuracy of the items", number=number, repeat=repeat)
-            replicates.append(judged.realised(told, rng))
+            replicates.append(predictions.drawn_accuracies(estimates, rng))
     tails = [(1 - level) / 2, (1 + level) / 2]
     low, high = np.quantile([accuracy for accuracy, _ in replicates], tails, axis=0)
-    one: Any = 0 if samples is None else slice(None)
+    selected: Any = 0 if samples is None else slice(None)
     accuracy = point.accuracy
     f1_limits = None
     if point.table is not None:
         f1_limits = np.quantile([f1 for _, f1 in replicates], tails, axis=0)
     f1 = None if point.table is None else f1_scores(point.table)
     return AccuracyEstimate(
-        accuracy=accuracy[one],
-        low=np.minimum(low, accuracy)[one],
-        high=np.maximum(high, accuracy)[one],
+        accuracy=accuracy[selected],
+        low=np.minimum(low, accuracy)[selected],
+        high=np.maximum(high, accuracy)[selected],
         level=level,
         training=errors.accuracy,
         classes=quantifier.classes_,
         method=method,
-        table=None if point.table is None else point.table[one],
-        f1=None if f1 is None else f1[one],
-        macro_f1=None if f1 is None else f1.mean(axis=-1)[one],
-        macro_f1_low=None if f1_limits is None else f1_limits[0][one],
-        macro_f1_high=None if f1_limits is None else f1_limits[1][one],
+        table=None if point.table is None else point.table[selected],
+        f1=None if f1 is None else f1[selected],
+        macro_f1=None if f1 is None else f1.mean(axis=-1)[selected],
+        macro_f1_low=None if f1_limits is None else f1_limits[0][selected],
+        macro_f1_high=None if f1_limits is None else f1_limits[1][selected],
     )
 
 
@@ -259,18 +267,20 @@ def sample_accuracy(
 ) -> tuple[float, float, float]:
     """Accuracy on one sample, and its limits, where prevalences have been replicated already.
 
-    replicates: of the held-out errors; prevalence: (n_classes,); replicated: as many rows at least
-    as there are replicates. The answers to the items of the sample stay as they are: what varies
-    with them is in the replicated prevalences.
+    replicates: of the held-out errors; prevalence: (n_classes,); replicated: at least as many rows
+    as there are replicates. The predictions of the sample's items are not resampled: their
+    variation is already part of the replicated prevalences.
     """
     rows = [np.arange(len(posteriors))]
-    judged = _Judged(Items(posteriors, weights=weights), rows)
-    point = judged.answers(errors, prevalence[np.newaxis], rows, method).accuracy[0]
+    predictions = _Predictions(Items(posteriors, weights=weights), rows)
+    point = predictions.accuracies(errors, prevalence[np.newaxis], rows, method).accuracy[0]
     values = []
-    for number, again in enumerate(replicates):
-        told = judged.answers(again, replicated[number : number + 1], rows, method)
+    for number, drawn_errors in enumerate(replicates):
+        estimates = predictions.accuracies(
+            drawn_errors, replicated[number : number + 1], rows, method
+        )
         rng = generator(seed, purpose="accuracy of the items", number=number, repeat=0)
-        values.append(judged.realised(told, rng)[0][0])
+        values.append(predictions.drawn_accuracies(estimates, rng)[0][0])
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
     return float(point), float(min(low, point)), float(max(high, point))
 
@@ -279,7 +289,7 @@ def contingency_table(prevalence: Prevalences, rates: Reals, predicted: Prevalen
     """The tables T >= 0 nearest to diag(prevalence) rates whose columns sum to `predicted`.
 
     prevalence, predicted: (..., n_classes); rates: (n_classes, n_classes), the share of class i
-    (row) that gets answer j (column). Returns (..., n_classes, n_classes).
+    (row) that is predicted as j (column). Returns (..., n_classes, n_classes).
 
     >>> contingency_table(np.array([0.5, 0.5]), np.eye(2), np.array([0.4, 0.6])).round(2)
     array([[0.4 , 0.05],
@@ -287,8 +297,8 @@ def contingency_table(prevalence: Prevalences, rates: Reals, predicted: Prevalen
     """
     expected = prevalence[..., :, np.newaxis] * rates
     n_classes = expected.shape[-1]
-    # The projection of a column onto {t >= 0, sum t = q} takes the same from every share that
-    # stays positive: the largest shares, as many as this is consistent for.
+    # The projection of a column onto {t >= 0, sum t = q} subtracts the same amount from every
+    # share that stays positive: the largest shares, as many of them as remain positive.
     ordered = -np.sort(-expected, axis=-2)
     number = np.arange(1, n_classes + 1)[:, np.newaxis]
     excess = (np.cumsum(ordered, axis=-2) - predicted[..., np.newaxis, :]) / number
@@ -298,29 +308,29 @@ def contingency_table(prevalence: Prevalences, rates: Reals, predicted: Prevalen
 
 
 def f1_scores(table: Reals) -> Reals:
-    """F1 of each class of a contingency table, (..., n_classes); 0 where a class has no part."""
+    """F1 of each class of a contingency table, (..., n_classes); 0 for a class that is absent."""
     right = np.diagonal(table, axis1=-2, axis2=-1)
     total = table.sum(axis=-1) + table.sum(axis=-2)
     return np.asarray(np.divide(2 * right, total, out=np.zeros_like(total), where=total > 0))
 
 
 @dataclass(frozen=True, eq=False)
-class _Told:
+class _Estimates:
     """Accuracy of each sample, (n_samples,), and with LEAP its table."""
 
     accuracy: Reals
     table: Reals | None
 
 
-class _Judged:
-    """The items of samples, as the classifier answers them."""
+class _Predictions:
+    """The classifier's predictions for the items of samples."""
 
     def __init__(self, items: Items, rows: Sequence[Indices]) -> None:
         assert items.posteriors is not None
         self.items = items
         self.weights = uneven(items.weights)
-        self.answer = items.posteriors.argmax(axis=1)
-        self.sure = items.posteriors.max(axis=1)
+        self.predicted_codes = items.posteriors.argmax(axis=1)
+        self.top_posterior = items.posteriors.max(axis=1)
         self.n_classes = items.posteriors.shape[1]
         self.sizes = np.array(
             [
@@ -329,44 +339,50 @@ class _Judged:
             ]
         )
 
-    def answers(
+    def accuracies(
         self,
         errors: HeldOutErrors,
         p_hat: Prevalences | None,
         rows: Sequence[Indices],
         method: str,
-    ) -> _Told:
+    ) -> _Estimates:
         """Accuracies of the samples; p_hat: their prevalences, for LEAP."""
         if method == "leap":
             assert p_hat is not None
-            shares = np.stack([self._mean(np.eye(self.n_classes)[self.answer[r]], r) for r in rows])
+            shares = np.stack(
+                [self._mean(np.eye(self.n_classes)[self.predicted_codes[r]], r) for r in rows]
+            )
             table = contingency_table(p_hat, errors.rates, shares)
-            return _Told(np.asarray(np.trace(table, axis1=-2, axis2=-1)), table)
+            return _Estimates(np.asarray(np.trace(table, axis1=-2, axis2=-1)), table)
         if method == "atc":
-            # An item as sure as the threshold itself counts as wrong, as in training.
-            told = [self._mean(self.sure[row] > errors.threshold, row) for row in rows]
+            # An item exactly at the threshold counts as wrong, as in training.
+            estimates = [
+                self._mean(self.top_posterior[row] > errors.threshold, row) for row in rows
+            ]
         else:
-            told = [
+            estimates = [
                 errors.accuracy
-                + errors.slope * (self._mean(self.sure[row], row) - errors.confidence)
+                + errors.slope * (self._mean(self.top_posterior[row], row) - errors.confidence)
                 for row in rows
             ]
-        return _Told(np.clip(np.array(told, dtype=np.float64), 0.0, 1.0), None)
+        return _Estimates(np.clip(np.array(estimates, dtype=np.float64), 0.0, 1.0), None)
 
-    def realised(self, told: _Told, rng: np.random.Generator) -> tuple[Reals, Reals]:
-        """Accuracy and macro F1 among as many items as the samples have, drawn at what was told."""
+    def drawn_accuracies(
+        self, estimates: _Estimates, rng: np.random.Generator
+    ) -> tuple[Reals, Reals]:
+        """Accuracy and macro F1 of samples of the same sizes, drawn from the estimates."""
         sizes = np.maximum(np.round(self.sizes), 1).astype(np.int64)
-        if told.table is None:
-            return rng.binomial(sizes, told.accuracy) / sizes, told.accuracy
-        tables = np.empty_like(told.table)
-        for i, table in enumerate(told.table):
-            # Answers are known: within a column, the classes are drawn.
+        if estimates.table is None:
+            return rng.binomial(sizes, estimates.accuracy) / sizes, estimates.accuracy
+        tables = np.empty_like(estimates.table)
+        for i, table in enumerate(estimates.table):
+            # Predictions are known, so only the classes within a column are drawn.
             answered = table.sum(axis=0)
-            whole = np.round(answered * sizes[i]).astype(np.int64)
+            n_answered = np.round(answered * sizes[i]).astype(np.int64)
             for j in np.flatnonzero(answered):
                 shares = table[:, j] / answered[j]
-                drawn = rng.multinomial(whole[j], shares) / max(whole[j], 1)
-                tables[i, :, j] = answered[j] * (drawn if whole[j] else shares)
+                drawn = rng.multinomial(n_answered[j], shares) / max(n_answered[j], 1)
+                tables[i, :, j] = answered[j] * (drawn if n_answered[j] else shares)
             tables[i][:, answered == 0] = 0.0
         return np.trace(tables, axis1=1, axis2=2), f1_scores(tables).mean(axis=1)
 

@@ -1,4 +1,4 @@
-"""The audit: a few labelled items of the sample make its estimate hold under any shift.
+"""The audit: with a few labelled items of the sample, its estimate is valid under any shift.
 
 People label k items drawn at random from the N items of the sample. Counting them is unbiased
 whatever has shifted; the posteriors f of all N items make the count more precise. With Y the
@@ -11,25 +11,25 @@ and its variance for the population, with s2 the variances of Y and of the resid
     (1/k - 1/N) * s2(residual) + 1/N * s2(Y)
 
 which is smallest for the slope of the regression of Y on f. This is PPI++ for a mean, written
-for labelled items that are part of the sample (its own weight is ours times 1 - k/N); survey
-statistics know it as the regression estimator. Without the last term it is the variance about
-the share among the very items of the sample.
+for labelled items that are part of the sample (PPI++'s weight is ours times 1 - k/N); in survey
+statistics it is called the regression estimator. Without the last term it is the variance around
+the share among the actual items of the sample.
 
 The textbook interval, estimate +- 1.96 standard errors, is too short for small k, rare classes or
-a classifier that errs nowhere among the k items (it is what `ppi-python` computes, which also
-brings pandas, statsmodels and a downloader: hence this module). Our limits come from the residuals
-themselves. Give the k residuals Dirichlet weights and add, on the side of the limit, one residual
-as large as an item that contradicts its posterior would have, with a fraction of the weight of a
-label. The limit is the quantile of the weighted mean. For plain labels and a whole extra label it
-is Clopper and Pearson's limit (for any bounded residual, Gaffke's bound), so that a class of which
-no label is seen, or a classifier with no error among the labels, still has an interval. The more
-residuals of that size there are among the labels, the less is added, because then the variance
-shows by itself. The quantile is that of the gamma distribution (Pearson's type III) with the mean,
+a classifier without errors among the k items (it is what `ppi-python` computes, which also depends
+on pandas, statsmodels and a downloader: hence this module). Our limits come from the residuals
+themselves. The k residuals get Dirichlet weights, and one residual is added on the side of the
+limit, as large as that of an item that contradicts its posterior, with a fraction of the weight of
+a label. The limit is the quantile of the weighted mean. For plain labels and a whole extra label it
+is Clopper and Pearson's limit (for any bounded residual, Gaffke's bound), so that a class without
+labels, or a classifier without errors among the labels, still has an interval. The more residuals
+of that size there are among the labels, the less is added, because they already contribute to the
+variance. The quantile is that of the gamma distribution (Pearson's type III) with the mean,
 variance and skewness of the weighted mean, all three in closed form.
 
 The terms of the variance above become the squares of the two distances between estimate and limit
 (one from the residuals, one from the labels alone). Where the limits of the labels alone are
-nearer, they are used: the audit is never wider than counting. `benchmarks/audit.py` measures
+closer, they are used: the audit is never wider than counting. `benchmarks/audit.py` measures
 coverage and width, for good, hard, constant and wrong posteriors.
 
 References: A. Angelopoulos, J. Duchi and T. Zrnic, "PPI++: efficient prediction-powered inference",
@@ -54,22 +54,23 @@ from quantshift.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.weights import Weights, checked_weights
 
 FEWEST_LABELS = 10
-"""With fewer labelled items an interval says nothing and its approximation breaks down."""
+"""With fewer labelled items an interval is uninformative and its approximation breaks down."""
 
 TARGETS = ("population", "sample")
-"""The prevalence where the sample comes from, or among the items of the sample themselves."""
+"""The prevalence in the population the sample comes from, or among the sample's own items."""
 
 PREVALENCE_VARIANCE = 1 / 12
-"""Of a prevalence that may be anything: the variance of the uniform distribution."""
+"""The variance of an unknown prevalence: that of the uniform distribution."""
 
 CONSTANT = 1e-12
-"""Posteriors with a variance below this differ by rounding alone."""
+"""Posteriors with a variance below this differ only by rounding."""
 
 
 class Unseen(NamedTuple):
     """How much of an extreme item is added to the labels to find a limit.
 
-    weight: in labels, while no item like it is among them. halved_at: so many seen halve it.
+    weight: in labels, while no such item is among them. halved_at: the number of such items that
+    halves the weight.
     """
 
     weight: float
@@ -77,19 +78,20 @@ class Unseen(NamedTuple):
 
 
 UNSEEN_LABEL = Unseen(weight=1.0, halved_at=5.0)
-"""Of the labels alone. A whole label is Clopper and Pearson's, which is too wide for many."""
+"""For labels alone. A whole label gives Clopper and Pearson's limits; with many labels those are
+too wide, hence the halving."""
 
 UNSEEN_ERROR = Unseen(weight=0.6, halved_at=2.0)
-"""Of the residuals, which have no lattice to step over: without an error among k labels the limit
-is at 2.8 / k, and an error rate that large stays unseen in 6% of audits."""
+"""For residuals, which are not restricted to whole counts: without an error among k labels the
+limit is at 2.8 / k, and an error rate that large stays unseen in 6% of audits."""
 
 
 @dataclass(frozen=True)
 class AuditInterval:
-    """An estimate that labels have confirmed, and its limits.
+    """An estimate based on labels, and its limits.
 
     prevalence, low, high: shape (n_classes,).
-    weight: how much the posteriors were relied upon, from 0 (plain counting) to 1.
+    weight: how much the posteriors contribute, from 0 (plain counting) to 1.
     n_labelled, n_items: k and N.
     """
 
@@ -104,13 +106,13 @@ class AuditInterval:
 
 @dataclass(frozen=True)
 class AuditPlan:
-    """About how many labels a precision needs, and which items to label.
+    """About how many labels are needed for a precision, and which items to label.
 
     n_labels: with the posteriors' help, if they are as good as was assumed.
     n_counting: by counting labels alone, at the prevalence that was assumed.
     precision: half the width of the interval; `attainable`: half the width with all items labelled.
-    items: positions of the `n_labels` items in random order, so that every beginning of the list
-        is a random draw too.
+    items: positions of the `n_labels` items in random order, so that the first items of the list,
+        however many, are a random draw too.
     """
 
     precision: float
@@ -131,7 +133,7 @@ def audit_interval(
     target: str = "population",
     weights: ArrayLike | None = None,
 ) -> AuditInterval:
-    """The prevalence of a sample some random items of which are labelled.
+    """The prevalence of a sample of which some random items are labelled.
 
     posteriors: of all items of the sample, (n_items, n_classes), by any model, right or wrong; hard
         verdicts are posteriors of 0 and 1.
@@ -172,10 +174,10 @@ def audit_interval(
 
 
 def count_interval(codes: ArrayLike, n_classes: int, *, level: float = 0.95) -> AuditInterval:
-    """The prevalence by counting labels of random items alone.
+    """The prevalence from nothing but the labels of random items.
 
-    The limits are Clopper and Pearson's where few labels of a class are seen, and a little nearer
-    where there are more (see `UNSEEN_LABEL`).
+    The limits are Clopper and Pearson's where a class has few labels, and a little narrower where
+    it has more (see `UNSEEN_LABEL`).
     """
     labels = np.asarray(codes, dtype=np.int64)
     k = len(labels)
@@ -197,32 +199,32 @@ def plan_audit(
 ) -> AuditPlan:
     """About how many items to label for limits `precision` to either side, and which.
 
-    n_labels: instead of a precision, how many items to label; the plan says what precision they
-    give. held_out: posteriors by the same model of other items, (n_held_out, n_classes), and the
-    codes of
-        their classes. They show how much the posteriors of the sample are worth.
+    n_labels: instead of a precision, how many items to label; the plan then has the precision they
+        give.
+    held_out: posteriors by the same model of other items, (n_held_out, n_classes), and the codes of
+        their classes. They show how informative the posteriors of the sample are.
     prevalence: expected in the sample. By default PACC's estimate or, as far as the posteriors are
         too weak for one, the prevalence of the held-out items.
 
-    Without held-out items the posteriors are believed, as if they were calibrated in the sample
-    (`reweigh` adapts them to a prevalence). Hard verdicts (posteriors of 0 and 1 alone) say nothing
-    of their errors: without held-out items the plan is then that of counting. If the posteriors are
+    Without held-out items the posteriors are assumed to be calibrated in the sample (`reweigh`
+    adapts them to a prevalence). Hard verdicts (only posteriors of 0 and 1) do not show how often
+    they are wrong: without held-out items the plan is then that of counting. If the posteriors are
     worse than assumed the interval comes out wider, but not wider than by counting.
     """
     f = check_posteriors(posteriors)
     _check_level_and_target(level, target)
     if (precision is None) == (n_labels is None):
-        raise UserError("name a precision, or how many items to label")
+        raise UserError("give either a precision or the number of items to label")
     if precision is not None and not 0 < precision < 1:
         raise UserError(
-            f"a precision is between 0 and 1 (0.03: plus or minus 3 points), got {precision}"
+            f"a precision must be between 0 and 1 (0.03: plus or minus 3 points), got {precision}"
         )
     if n_labels is not None and n_labels < FEWEST_LABELS:
         raise UserError(f"an audit needs at least {FEWEST_LABELS} labels, got {n_labels}")
     if held_out is None and prevalence is not None:
         raise UserError(
-            "without held-out items the posteriors say what prevalence to expect: give held_out "
-            "too, or adapt the posteriors (reweigh)"
+            "without held-out items the expected prevalence comes from the posteriors: give "
+            "held_out too, or adapt the posteriors (reweigh)"
         )
     n_items = len(f)
     p, spread = (
@@ -266,19 +268,19 @@ def plan_audit(
 
 
 def reweigh(posteriors: ArrayLike, prior: ArrayLike, prevalence: ArrayLike) -> Posteriors:
-    """Posteriors as they would be where the classes have another prevalence than in training."""
+    """Posteriors adapted from the training prevalence to another prevalence."""
     ratio = np.asarray(prevalence, dtype=np.float64) / np.asarray(prior, dtype=np.float64)
     weighted = np.asarray(posteriors, dtype=np.float64) * ratio
     total = weighted.sum(axis=-1, keepdims=True)
-    # An item that is surely of a class the sample has none of keeps its posteriors.
+    # An item with posterior 1 for a class of prevalence 0 keeps its posteriors.
     return np.asarray(np.where(total > 0, weighted / np.where(total > 0, total, 1), posteriors))
 
 
 @dataclass(frozen=True, eq=False)
 class _Spread:
-    """How residuals lie about their mean: moments of the deviations, shape (n_classes,) each.
+    """The spread of residuals: moments of the deviations from their mean, (n_classes,) each.
 
-    square, cube: mean square and mean cube; above, below: what either side adds to the mean square.
+    square, cube: mean square and mean cube; above, below: each side's part of the mean square.
     top, bottom: distances from the mean to the residuals of unseen errors.
     """
 
@@ -298,11 +300,11 @@ def _spread_of_residuals(
     f: Posteriors,
     counts: Weights | None = None,
 ) -> _Spread | None:
-    """Of Y - weight * predicted, whose rows have weights that sum to one; None for plain counting.
+    """The spread of Y - weight * predicted; None for plain counting.
 
-    An unseen error is an item that contradicts its posterior in f, on average over the items, each
-    of them as likely as its posterior is far from the truth. counts: how many items each row of f
-    stands for.
+    weights: of the rows, which sum to one. An unseen error is an item that contradicts its
+    posterior in f, averaged over the items, each weighted by the probability of that error. counts:
+    how many items each row of f stands for.
     """
     if weight == 0:
         return None
@@ -333,9 +335,9 @@ def _distances(
     level: float,
     target: str,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """From an estimate by k labels down and up to its limits, (2, n_classes).
+    """Distances from an estimate by k labels down and up to its limits, (2, n_classes).
 
-    Twice: by counting, and with the posteriors.
+    Returned twice: by counting, and with the posteriors.
     """
     by_labels = _reach_of_labels(counted, k, level)
     drawn = 1 - k / n_items
@@ -348,24 +350,24 @@ def _distances(
 
 
 def _reach_of_labels(counted: Prevalences, k: int, level: float) -> NDArray[np.float64]:
-    """From the shares among k labels down and up to their limits, (2, n_classes).
+    """Distances from the shares among k labels down and up to their limits, (2, n_classes).
 
     With Dirichlet weights the share of a class has a beta distribution.
     """
-    # Imported here, as below: it takes half a second, and most samples have no audit.
+    # Imported inside functions: the import takes half a second, and most samples have no audit.
     from scipy import stats
 
     share = np.stack([1 - counted, counted])
     seen = k * share
     added = _added(UNSEEN_LABEL, seen)
-    # Where all labels are of the class the limit is 1: a beta distribution needs something else.
+    # Where all labels are of the class, the limit is 1 and the beta distribution is not defined.
     others = np.maximum(k - seen, np.finfo(np.float64).tiny)
     limit = np.where(share < 1, stats.beta.ppf((1 + level) / 2, seen + added, others), 1.0)
     return np.asarray(limit - share)
 
 
 def _reach_of_residuals(spread: _Spread, k: int, level: float) -> NDArray[np.float64]:
-    """From the mean of k residuals down and up to the limits of its expectation, (2, n_classes)."""
+    """Distances from the mean of k residuals to the limits of its expectation, (2, n_classes)."""
     from scipy import stats
 
     cube = np.stack([-spread.cube, spread.cube])
@@ -387,7 +389,7 @@ def _reach_of_residuals(spread: _Spread, k: int, level: float) -> NDArray[np.flo
 
 
 def _added(unseen: Unseen, seen: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Labels to add when so many like them, counted by their squares, are there already."""
+    """Labels to add when `seen` such labels, counted by their squares, are present already."""
     return unseen.weight / (1 + seen / unseen.halved_at)
 
 
@@ -398,10 +400,10 @@ def _around(
 
 
 def _foreseen(f: Posteriors) -> tuple[Prevalences, _Spread | None]:
-    """What to expect of items that are of their classes as often as their posteriors say."""
+    """Expected prevalence and spread if the posteriors are calibrated."""
     Y = np.concatenate([np.ones_like(f), np.zeros_like(f)])
     weights = np.concatenate([f, 1 - f]) / len(f)
-    # Calibrated posteriors have a slope of one; hard ones do not say whether they are calibrated.
+    # Calibrated posteriors have a slope of one; hard ones do not show whether they are calibrated.
     weight = 0.0 if np.all((f == 0) | (f == 1)) else 1.0
     spread = _spread_of_residuals(Y, np.concatenate([f, f]), weights, weight, f)
     return f.mean(axis=0), spread
@@ -410,7 +412,7 @@ def _foreseen(f: Posteriors) -> tuple[Prevalences, _Spread | None]:
 def _foreseen_by_held_out(
     f: Posteriors, posteriors: ArrayLike, codes: ArrayLike, prevalence: ArrayLike | None
 ) -> tuple[Prevalences, _Spread | None]:
-    """What to expect where each class has the posteriors that its held-out items have."""
+    """Expected prevalence and spread if each class has the posteriors of its held-out items."""
     n_classes = f.shape[1]
     predicted, labels = check_posteriors(posteriors, n_classes), np.asarray(codes, dtype=np.int64)
     if labels.shape != predicted.shape[:1]:
@@ -432,11 +434,11 @@ def _foreseen_by_held_out(
 
 
 def _estimated_prevalence(f: Posteriors, predicted: Posteriors, labels: Codes) -> Prevalences:
-    """PACC's estimate, drawn to the held-out items' prevalence in proportion to its variance."""
+    """PACC's estimate, shrunk to the held-out items' prevalence in proportion to its variance."""
     sizes = np.bincount(labels)
     quantifier = PACC().fit_posteriors(predicted, labels)
     rates = quantifier.rates_
-    # The smallest difference that a change of prevalence makes to the mean posteriors.
+    # The smallest change of the mean posteriors that a change of prevalence causes.
     signal = np.linalg.svd(rates - rates.mean(axis=1, keepdims=True), compute_uv=False)[-2] ** 2
     noise = float(predicted.var(axis=0).max()) * (1 / sizes.min() + 1 / len(f))
     trust = signal / (signal + noise / PREVALENCE_VARIANCE) if signal > 0 else 0.0
@@ -464,7 +466,7 @@ def _labelled(items: ArrayLike, codes: ArrayLike, f: Posteriors) -> tuple[Indice
 
 def _check_level_and_target(level: float, target: str) -> None:
     if not 0 < level < 1:
-        raise UserError(f"the level of an interval is between 0 and 1, got {level}")
+        raise UserError(f"the level of an interval must be between 0 and 1, got {level}")
     if target not in TARGETS:
         raise unknown_name("target", target, TARGETS)
 
@@ -472,7 +474,7 @@ def _check_level_and_target(level: float, target: str) -> None:
 def _regression_weight(
     Y: NDArray[Any], predicted: Posteriors, weights: NDArray[np.float64]
 ) -> float:
-    """Slope of Y on the predictions, one for all classes so that estimates sum to one."""
+    """Slope of Y on the predictions, the same for all classes so that estimates sum to one."""
     centred = predicted - (weights * predicted).sum(axis=0)
     total = float((weights * centred**2).sum())
     if total <= CONSTANT:

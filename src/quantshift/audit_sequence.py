@@ -1,28 +1,28 @@
-"""Audits step by step: label some items, look, label more; the interval holds at every look.
+"""Audits step by step: label some items, look, label more; the interval is valid at every look.
 
-An interval for a fixed number of labels holds with 95% probability if you look once. Anybody who
-looks after every 20 labels and stops when the answer pleases is wrong far more often. A confidence
-sequence holds at all looks at once: with probability `level` the share lies between the limits
-after *every* number of labels, so that one may stop whenever one likes, for whatever reason.
+An interval for a fixed number of labels is valid with 95% probability if you look once. Anybody who
+looks after every 20 labels and stops when they like the result is wrong far more often. A
+confidence sequence is valid at all looks at once: with probability `level` the share lies between
+the limits after *every* number of labels, so that you may stop at any time, for whatever reason.
 
-For each candidate m of the share, somebody bets against it. Label t is Y_t, 1 if it is of the
-class, and if the share among all N items is m, an item drawn at random from those not yet labelled
-is of the class with probability
+The method bets against each candidate m of the share. Label t is Y_t, 1 if it is of the class, and
+if the share among all N items is m, an item drawn at random from those not yet labelled is of the
+class with probability
 
     mu_t = (N m - Y_1 - ... - Y_(t-1)) / (N - t + 1)
 
 The capital, multiplied by 1 + lambda_t (Y_t - mu_t) at every label, has a constant expectation if m
-is true, whatever the bets lambda_t, as long as they look at earlier labels only; it exceeds
+is true, whatever the bets lambda_t, as long as they depend on earlier labels only; it exceeds
 1 / (1 - level) at *any* time with probability 1 - level at most (Ville's inequality). The limits
-enclose the candidates whose capital has never been that large. Bets are many: fractions of all that
-may be staked, on either side, of which the mean capital counts. So nothing has to be known of the
-share, of its variance or of when one will stop.
+enclose the candidates whose capital has never been that large. Several bets are placed at once,
+different fractions of the highest possible stake on either side, and their mean capital counts. So
+nothing has to be known about the share, its variance or the time of stopping.
 
-Scores f of all N items help without harm: with a weight w_t from earlier labels,
+Scores f of all N items can only help: with a weight w_t from earlier labels,
 Y_t - w_t f_t has the expectation mu_t - w_t * (mean of f over the items not yet labelled), which is
 known, and varies less if the scores are good. This is prediction-powered inference, valid at every
-look and for any scores. The share is that among the N items themselves: with all labelled, the
-limits meet. Without N the items are taken to be drawn from a large population.
+look and for any scores. The share is that among the N items themselves: once all are labelled, the
+limits coincide. Without N the items are assumed to be drawn from a large population.
 
 `benchmarks/audit_sequential.py` measures coverage at all looks and the price in width.
 
@@ -43,26 +43,26 @@ from quantshift.errors import DataError, UserError
 Reals = NDArray[np.float64]
 
 FRACTIONS = np.geomspace(0.005, 0.95, 16)
-"""Shares of the highest possible stake, on either side; each has the same part of the capital."""
+"""Fractions of the highest possible stake, on either side; each bet starts with equal capital."""
 
 CANDIDATES = 1000
-"""Shares that are bet against lie so close together: a limit is exact to one part in so many."""
+"""The number of steps of the grid of candidate shares: a limit is exact to one step."""
 
 TRUSTED_LABELS = 10.0
-"""The weight of the scores starts at one half, as if it were known from so many labels."""
+"""The weight of the scores starts at one half, as if it were known from this many labels."""
 
 CONSTANT = 1e-12
-"""Scores with a variance below this differ by rounding alone."""
+"""Scores with a variance below this differ only by rounding."""
 
 
 @dataclass(frozen=True)
 class ConfidenceSequence:
-    """Limits after every number of labels, which hold all at once with probability `level`.
+    """Limits after every number of labels, all valid at once with probability `level`.
 
     prevalence, low, high: after t labels in row t - 1, shape (n_labels, n_classes); each class on
-        its own. The limits only ever draw closer together.
-    weight: how much the posteriors are relied upon now, from 0 (plain counting) to 1.
-    n_items: of the sample whose share it is; None: of a large population.
+        its own. The limits never move apart.
+    weight: how much the posteriors contribute after the last label, from 0 (plain counting) to 1.
+    n_items: the size of the sample; None: a large population.
     """
 
     prevalence: Reals
@@ -74,30 +74,31 @@ class ConfidenceSequence:
 
     @property
     def n_labels(self) -> int:
-        """How many labels there are so far."""
+        """The number of labels so far."""
         return len(self.low)
 
     @property
     def half_width(self) -> float:
-        """Half the width now, of the class with the widest limits."""
+        """Half the current width, of the class with the widest limits."""
         return float((self.high[-1] - self.low[-1]).max()) / 2
 
     def reached(self, precision: float) -> int | None:
-        """After how many labels the limits were `precision` to either side, or nearer."""
-        near = np.flatnonzero((self.high - self.low).max(axis=1) <= 2 * precision)
-        return int(near[0]) + 1 if len(near) else None
+        """The number of labels after which the limits were within `precision`; None: not yet."""
+        within_precision = np.flatnonzero((self.high - self.low).max(axis=1) <= 2 * precision)
+        return int(within_precision[0]) + 1 if len(within_precision) else None
 
     def labels_needed(self, precision: float) -> int:
-        """About how many labels in all until the limits are `precision` to either side.
+        """About how many labels in total until the limits are `precision` to either side.
 
-        Widths are taken to fall as those of a mean do: with the root of 1 / n_labels - 1 / n_items.
+        Widths are assumed to fall like those of a mean: as the square root of
+        1 / n_labels - 1 / n_items.
         """
         known = self.reached(precision)
         if known is not None:
             return known
-        rest = 0.0 if self.n_items is None else 1 / self.n_items
-        now = 1 / self.n_labels - rest
-        wanted = rest + now * (precision / self.half_width) ** 2
+        finite_sample = 0.0 if self.n_items is None else 1 / self.n_items
+        now = 1 / self.n_labels - finite_sample
+        wanted = finite_sample + now * (precision / self.half_width) ** 2
         most = math.inf if self.n_items is None else self.n_items
         return int(min(math.ceil(1 / wanted), most))
 
@@ -111,31 +112,29 @@ def confidence_sequence(
     items: ArrayLike | None = None,
     level: float = 0.95,
 ) -> ConfidenceSequence:
-    """Limits of the prevalence that hold after every label of an audit, however long it goes on.
+    """Limits of the prevalence that are valid after every label, however long the audit goes on.
 
     codes: classes of items drawn at random without replacement, in the order in which they were
         labelled (that of the sheet).
-    n_items: how many items the sample has that they were drawn from; None: a large population.
+    n_items: the size of the sample they were drawn from; None: a large population.
     posteriors, items: of all items of the sample, (n_items, n_classes), by any model, right or
         wrong; and the positions of the labelled ones, in the same order as the codes.
     """
     labels = np.asarray(codes, dtype=np.int64)
     if labels.ndim != 1 or not len(labels):
-        raise DataError("a confidence sequence needs labels, one after the other")
+        raise DataError("a confidence sequence needs a vector of at least one label")
     if labels.min() < 0 or labels.max() >= n_classes:
         raise DataError(f"codes of labels must be from 0 to {n_classes - 1}")
     if not 0 < level < 1:
-        raise UserError(f"the level of an interval is between 0 and 1, got {level}")
+        raise UserError(f"the level of an interval must be between 0 and 1, got {level}")
     f = None
     if posteriors is not None:
         f = check_posteriors(posteriors, n_classes)
         if items is None:
-            raise UserError(
-                "posteriors help only together with the items they belong to: give items too"
-            )
+            raise UserError("posteriors need the positions of the labelled items: give items too")
         n_items = len(f)
     if n_items is not None and n_items < len(labels):
-        raise DataError(f"{len(labels)} labels of {n_items} items; each is labelled once")
+        raise DataError(f"{len(labels)} labels of {n_items} items; label each item once")
     rows = np.arange(0) if items is None else np.asarray(items, dtype=np.int64)
     if f is not None and (
         rows.shape != labels.shape
@@ -147,10 +146,10 @@ def confidence_sequence(
     Y = np.eye(n_classes)[labels]
     prevalence = np.cumsum(Y, axis=0) / np.arange(1, len(Y) + 1)[:, np.newaxis]
     low, high = np.empty_like(Y), np.empty_like(Y)
-    # Of two classes one has what the other has not.
-    own = (1,) if n_classes == 2 else range(n_classes)
+    # With two classes, the limits of the first follow from those of the second.
+    classes_to_bound = (1,) if n_classes == 2 else range(n_classes)
     weights = []
-    for k in own:
+    for k in classes_to_bound:
         scores = Scores.none(len(Y)) if f is None else Scores.of(f[:, k], rows, Y[:, k])
         weights.append(float(scores.weight[-1]))
         low[:, k], high[:, k] = _limits(Y[:, k], n_items, scores, level)
@@ -167,13 +166,13 @@ def confidence_sequence(
 def capital(
     labels: Reals, m: ArrayLike, n_items: int | None = None, scores: "Scores | None" = None
 ) -> Reals:
-    """What bets against the shares m have come to after each label, (n_labels, n_candidates).
+    """The capital of bets against the shares m after each label, (n_labels, n_candidates).
 
     labels: 0 or 1, (n_labels,), or for every candidate its own, (n_labels, n_candidates). The
     capital at the true share exceeds 1 / alpha at any time with probability alpha at most.
     """
     y = np.asarray(labels, dtype=np.float64)
-    told = Scores.none(len(y)) if scores is None else scores
+    used_scores = Scores.none(len(y)) if scores is None else scores
     candidates = np.atleast_1d(np.asarray(m, dtype=np.float64))
     logs = np.zeros((2, len(FRACTIONS), len(candidates)))
     grown = np.empty((len(y), len(candidates)))
@@ -181,7 +180,7 @@ def capital(
     for t, label in enumerate(y):
         left = math.inf if n_items is None else n_items - t
         mu = candidates if n_items is None else (n_items * candidates - seen) / left
-        logs += _growth(label, mu, told, t)
+        logs += _growth(label, mu, used_scores, t)
         grown[t] = _mean_capital(logs)
         seen = seen + label
     return grown
@@ -189,16 +188,16 @@ def capital(
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores of one class at every label, as known before it.
+    """Scores of one class at every label.
 
-    weight: of the score; own: the score of the labelled item; rest: mean over items not yet
-    labelled; least, most: over all items. mean: over the labelled items, this one among them;
-    all_mean: over all items.
+    weight: of the score, from earlier labels; labelled: the score of the labelled item; remaining:
+    mean over the items not yet labelled; least, most: over all items. mean: over the labelled
+    items, including this one; all_mean: over all items.
     """
 
     weight: Reals
-    own: Reals
-    rest: Reals
+    labelled: Reals
+    remaining: Reals
     least: float
     most: float
     mean: Reals
@@ -206,7 +205,7 @@ class Scores:
 
     @classmethod
     def none(cls, n_labels: int) -> "Scores":
-        """Of items without scores: they have no weight."""
+        """Items without scores: all weights are zero."""
         nothing = np.zeros(n_labels)
         return cls(nothing, nothing, nothing, 0.0, 0.0, nothing, 0.0)
 
@@ -216,22 +215,22 @@ class Scores:
 
         The weight is the slope of labels on scores, from earlier labels, between 0 and 1.
         """
-        own, n_before = f[rows], np.arange(len(rows))
-        before = np.cumsum(own) - own
+        labelled, n_before = f[rows], np.arange(len(rows))
+        before = np.cumsum(labelled) - labelled
         spread, weight = float(f.var()), np.zeros(len(rows))
         if spread > CONSTANT:
-            centred = own - f.mean()
+            centred = labelled - f.mean()
             share = (0.5 + np.cumsum(y) - y) / (1 + n_before)
             products = TRUSTED_LABELS * spread / 2 + np.cumsum(centred * (y - share))
             squares = TRUSTED_LABELS * spread + np.cumsum(centred**2)
             weight = np.clip(np.concatenate([[0.5], (products / squares)[:-1]]), 0.0, 1.0)
         return cls(
             weight=weight,
-            own=own,
-            rest=(f.sum() - before) / (len(f) - n_before),
+            labelled=labelled,
+            remaining=(f.sum() - before) / (len(f) - n_before),
             least=float(f.min()),
             most=float(f.max()),
-            mean=np.cumsum(own) / (1 + n_before),
+            mean=np.cumsum(labelled) / (1 + n_before),
             all_mean=float(f.mean()),
         )
 
@@ -239,12 +238,12 @@ class Scores:
 def _growth(label: Any, mu: Reals, scores: Scores, t: int) -> Reals:
     """Logarithms by which each bet on each candidate grows, (2, n_fractions, n_candidates).
 
-    Candidates that the labels have made impossible lose everything at once.
+    Candidates that the labels have made impossible are rejected at once (infinite growth).
     """
     weight = scores.weight[t]
-    centre = mu - weight * scores.rest[t]
-    gain = label - weight * scores.own[t] - centre
-    # The farthest that an item can lie below and above the expectation.
+    centre = mu - weight * scores.remaining[t]
+    gain = label - weight * scores.labelled[t] - centre
+    # The largest possible distances of an item below and above the expectation.
     below = np.maximum(centre + weight * scores.most, 1e-12)
     above = np.maximum(1 - weight * scores.least - centre, 1e-12)
     stakes = np.stack([1 / below, -1 / above])[:, np.newaxis] * FRACTIONS[:, np.newaxis]
@@ -255,10 +254,10 @@ def _growth(label: Any, mu: Reals, scores: Scores, t: int) -> Reals:
 def _mean_capital(logs: Reals) -> Reals:
     flat = logs.reshape(-1, logs.shape[-1])
     top = flat.max(axis=0)
-    lost = np.isinf(top)
-    finite = np.where(lost, 0.0, top)
+    rejected = np.isinf(top)
+    finite = np.where(rejected, 0.0, top)
     mean = np.exp(np.minimum(flat - finite, 0.0)).mean(axis=0)
-    return np.where(lost, np.inf, mean * np.exp(np.minimum(finite, 600.0)))
+    return np.where(rejected, np.inf, mean * np.exp(np.minimum(finite, 600.0)))
 
 
 def _limits(y: Reals, n_items: int | None, scores: Scores, level: float) -> tuple[Reals, Reals]:
@@ -267,30 +266,34 @@ def _limits(y: Reals, n_items: int | None, scores: Scores, level: float) -> tupl
         grid = np.arange(n_items + 1) / n_items
     else:
         grid = np.linspace(0.0, 1.0, CANDIDATES + 1)
-    alive = np.arange(len(grid))
+    candidates_left = np.arange(len(grid))
     logs = np.zeros((2, len(FRACTIONS), len(grid)))
     low, high = np.zeros(len(y)), np.ones(len(y))
     exact = n_items is not None and n_items <= CANDIDATES
     seen = 0.0
     for t, label in enumerate(y):
         left = math.inf if n_items is None else n_items - t
-        m = grid[alive]
+        m = grid[candidates_left]
         mu = m if n_items is None else (n_items * m - seen) / left
         logs += _growth(label, mu, scores, t)
         seen += label
         kept = _mean_capital(logs) < 1 / (1 - level)
         if not kept.any():
-            # Beyond the level's promise, or between two candidates: the limits stay.
+            # The sequence has failed, or the share lies between two candidates: keep the best.
             kept[np.argmin(_mean_capital(logs))] = True
         first, last = np.flatnonzero(kept)[[0, -1]]
-        alive, logs = alive[first : last + 1], logs[:, :, first : last + 1]
+        candidates_left, logs = candidates_left[first : last + 1], logs[:, :, first : last + 1]
         # A limit between two candidates is put at the outer one, which is rejected.
-        low[t] = grid[alive[0]] if exact else grid[max(alive[0] - 1, 0)]
-        high[t] = grid[alive[-1]] if exact else grid[min(alive[-1] + 1, len(grid) - 1)]
+        low[t] = grid[candidates_left[0]] if exact else grid[max(candidates_left[0] - 1, 0)]
+        high[t] = (
+            grid[candidates_left[-1]]
+            if exact
+            else grid[min(candidates_left[-1] + 1, len(grid) - 1)]
+        )
     low, high = np.maximum.accumulate(low), np.minimum.accumulate(high)
     if n_items is None:
         return low, high
-    # What is labelled is known; where it contradicts the limits, they were among the few wrong.
+    # Labelled items bound the share exactly; limits that contradict this were wrong by chance.
     counts, n_labels = np.cumsum(y), np.arange(1, len(y) + 1)
     least, most = counts / n_items, 1 - (n_labels - counts) / n_items
     wrong = (np.maximum(low, least) > np.minimum(high, most)) | (low > high)

@@ -1,7 +1,7 @@
 """Two classes from ordered stars: positive above a cut point, negative below, dropped at it.
 
-A cut point of 3 sets the neutral reviews aside; a half cut point such as 2.5 drops nothing. Moving
-the cut point between training and test is what makes concept shift.
+A cut point of 3 drops the neutral reviews; a half cut point such as 2.5 drops nothing. Moving the
+cut point between training and test creates concept shift.
 """
 
 import math
@@ -18,8 +18,8 @@ from quantshift.types import Codes, Indices
 def binarise(stars: ArrayLike, cut_point: float) -> tuple[Codes, Indices]:
     """Codes (1 above the cut point, 0 below) and the positions they belong to.
 
-    Both have shape (n_kept,): `stars[kept]` are the stars that the codes stand for; items whose
-    star equals the cut point are in neither.
+    Both have shape (n_kept,): `stars[kept]` are the stars that the codes stand for. Items whose
+    stars equal the cut point are dropped.
 
     >>> binarise([1, 3, 5, 4], 3)
     (array([0, 1, 1]), array([0, 2, 3]))

@@ -1,4 +1,4 @@
-"""What the package offers, read from its exports, so that no list is kept by hand."""
+"""The quantifiers and protocols of the package, read from its exports: no list is kept by hand."""
 
 import inspect
 from types import ModuleType
@@ -24,7 +24,7 @@ def shifts() -> dict[str, type[AbstractProtocol]]:
 
 
 def full_name(cls: type[Any]) -> str:
-    """The first line of the class's docstring up to its colon: the name in full."""
+    """The full name: the first line of the class's docstring up to its colon."""
     first = (inspect.getdoc(cls) or "").splitlines()[0]
     return first.split(":")[0].rstrip(".")
 
@@ -36,7 +36,9 @@ def _exported(package: ModuleType, base: type[T]) -> dict[str, type[T]]:
         for name in sorted(set(dir(quantshift)) & set(package.__all__), key=str.casefold)
     }
     return {
-        name: thing
-        for name, thing in exports.items()
-        if inspect.isclass(thing) and issubclass(thing, base) and not inspect.isabstract(thing)
+        name: exported
+        for name, exported in exports.items()
+        if inspect.isclass(exported)
+        and issubclass(exported, base)
+        and not inspect.isabstract(exported)
     }

@@ -4,8 +4,8 @@
         check()
 
 or, all at once, `check_quantifier(MyQuantifier())`. A check that fails raises AssertionError with
-the reason. Which checks there are for a quantifier depends on what it can do: all see features or
-posteriors, most can be had from posteriors alone, take weights and have intervals.
+the reason. Which checks apply to a quantifier depends on what it can do: all use features or
+posteriors; most can be computed from posteriors alone, accept weights and have intervals.
 """
 
 import pickle
@@ -25,7 +25,7 @@ from quantshift.seeding import generator
 from quantshift.types import Posteriors, Prevalences
 
 SAME = 1e-9
-"""Estimates nearer than this are the same: sums in another order differ in the last digits."""
+"""Estimates closer than this are the same: sums in another order differ in the last digits."""
 
 SEARCHED = 1e-5
 """The same for estimates found by a search, whose path may be mirrored."""
@@ -34,7 +34,7 @@ SOLVED = 1e-6
 """The same for estimates that depend on what was learnt by iteration, such as a calibration."""
 
 DRAWN = 0.2
-"""How far a prior may draw the estimate of 10 items from what they are."""
+"""How far a prior may shrink the estimate of 10 items away from their true prevalence."""
 
 LABEL_TYPES: dict[str, Callable[[NDArray[np.int64]], Any]] = {
     "integers 0 and 1": lambda y: y,
@@ -92,23 +92,23 @@ def check_samples_equal_loop(quantifier: AbstractQuantifier) -> None:
 
 
 def check_duplicated_sample(quantifier: AbstractQuantifier) -> None:
-    """Twice the same items are the same sample."""
+    """Giving every item twice does not change the estimate."""
     fitted, X = _fitted(quantifier)
     _same(fitted.predict(X), fitted.predict(np.concatenate([X, X])), "the sample given twice")
 
 
 def check_one_item_sample(quantifier: AbstractQuantifier) -> None:
-    """One item is a sample."""
+    """A sample of one item gets an estimate."""
     fitted, X = _fitted(quantifier)
     for item in range(5):
         _on_simplex(fitted.predict(X[item : item + 1]))
 
 
 def check_declared_diagnostics(quantifier: AbstractQuantifier) -> None:
-    """What it reports for every sample, one number each, is what it declares, in name and type."""
+    """The diagnostics reported for every sample are the declared ones, in name and type."""
     fitted, X = _fitted(quantifier)
-    told = fitted.estimate(X, [[0, 1, 2], [3, 4]]).diagnostics
-    kinds = {name: values.dtype.kind for name, values in told.items() if values.ndim == 1}
+    reported = fitted.estimate(X, [[0, 1, 2], [3, 4]]).diagnostics
+    kinds = {name: values.dtype.kind for name, values in reported.items() if values.ndim == 1}
     known = {"bool": "b", "int": "i", "float": "f"}
     declared = {name: known[kind] for name, kind in quantifier.diagnostics.items()}
     _expect(kinds == declared, f"declares {dict(quantifier.diagnostics)} but reports {kinds}")
@@ -117,37 +117,39 @@ def check_declared_diagnostics(quantifier: AbstractQuantifier) -> None:
 def check_class_relabelling(quantifier: AbstractQuantifier) -> None:
     """Exchanging the classes exchanges their prevalences.
 
-    Of methods that have a positive class, if there are more than two.
+    Methods with a positive class are checked with three classes only.
     """
     for n_classes in (3,) if quantifier.positive_class else (2, 3):
         X, y, X_new, _ = _problem(n_classes)
         order = _another_order(quantifier, n_classes)
-        here = clone(quantifier).fit(X, y).predict(X_new)
-        there = clone(quantifier).fit(X, np.argsort(order)[y]).predict(X_new)
-        # The classifier's own optimiser may end elsewhere within its tolerance.
-        _same(here[order], there, f"{n_classes} classes in another order", tolerance=1e-2)
+        original = clone(quantifier).fit(X, y).predict(X_new)
+        reordered = clone(quantifier).fit(X, np.argsort(order)[y]).predict(X_new)
+        # The classifier's optimiser may stop at another point within its tolerance.
+        _same(original[order], reordered, f"{n_classes} classes in another order", tolerance=1e-2)
 
 
 def check_columns_in_another_order(quantifier: AbstractClassifying) -> None:
     """Exchanging the columns of posteriors, and the labels, exchanges the prevalences.
 
-    Of methods that have a positive class, if there are more than two.
+    Methods with a positive class are checked with three classes only.
     """
     for n_classes in (3,) if quantifier.positive_class else (2, 3):
         posteriors, y, sample = _posteriors(n_classes)
         order = _another_order(quantifier, n_classes)
         renamed = np.argsort(order)[y]
-        here = clone(quantifier).fit_posteriors(posteriors, y).aggregate(sample)
-        there = (
+        original = clone(quantifier).fit_posteriors(posteriors, y).aggregate(sample)
+        reordered = (
             clone(quantifier)
             .fit_posteriors(posteriors[:, order], renamed)
             .aggregate(sample[:, order])
         )
-        _same(here[order], there, f"{n_classes} classes in another order", tolerance=SEARCHED)
+        _same(
+            original[order], reordered, f"{n_classes} classes in another order", tolerance=SEARCHED
+        )
 
 
 def check_label_types(quantifier: AbstractQuantifier) -> None:
-    """Whatever the labels are called, the estimate is the same."""
+    """The type and the names of the labels do not change the estimate."""
     X, y, X_new, _ = _problem(2)
     reference = clone(quantifier).fit(X, y).predict(X_new)
     for kind, convert in LABEL_TYPES.items():
@@ -184,7 +186,7 @@ def check_pool_equals_loop(quantifier: AbstractClassifying) -> None:
 
 
 def check_posteriors_as_items(quantifier: AbstractClassifying) -> None:
-    """The order of items does not matter, and single items are samples."""
+    """The order of items does not matter, and single items get an estimate."""
     fitted, posteriors = _fitted_on_posteriors(quantifier)
     shuffled = generator(0, purpose="permutation").permutation(posteriors)
     _same(fitted.aggregate(posteriors), fitted.aggregate(shuffled), "items in another order")
@@ -193,7 +195,7 @@ def check_posteriors_as_items(quantifier: AbstractClassifying) -> None:
 
 
 def check_posteriors_given_twice(quantifier: AbstractClassifying) -> None:
-    """Twice the same posteriors are the same sample."""
+    """Giving every item's posteriors twice does not change the estimate."""
     fitted, posteriors = _fitted_on_posteriors(quantifier)
     twice = np.concatenate([posteriors, posteriors])
     _same(fitted.aggregate(posteriors), fitted.aggregate(twice), "the sample given twice")
@@ -213,7 +215,7 @@ def check_extreme_posteriors(quantifier: AbstractClassifying) -> None:
 
 
 def check_single_class_sample(quantifier: AbstractQuantifier) -> None:
-    """A sample of one class only is a sample."""
+    """A sample with items of one class only gets an estimate."""
     X, y, X_new, y_new = _problem(2)
     fitted = clone(quantifier).fit(X, y)
     for code in (0, 1):
@@ -223,9 +225,9 @@ def check_single_class_sample(quantifier: AbstractQuantifier) -> None:
 def check_clone_and_parameters(quantifier: AbstractQuantifier) -> None:
     """Cloning keeps the parameters, and setting them to themselves changes nothing."""
     copy = clone(quantifier)
-    here, there = quantifier.get_params(deep=False), copy.get_params(deep=False)
-    _expect(here.keys() == there.keys(), "clone has other parameters")
-    _expect(copy.set_params(**there) is copy, "set_params does not return self")
+    given, cloned = quantifier.get_params(deep=False), copy.get_params(deep=False)
+    _expect(given.keys() == cloned.keys(), "clone has other parameters")
+    _expect(copy.set_params(**cloned) is copy, "set_params does not return self")
     X, y, X_new, _ = _problem(2)
     _same(clone(quantifier).fit(X, y).predict(X_new), copy.fit(X, y).predict(X_new), "a clone")
 
@@ -248,16 +250,16 @@ def check_fit_is_repeatable(quantifier: AbstractQuantifier) -> None:
 
 
 def check_sparse_input(quantifier: AbstractQuantifier) -> None:
-    """Sparse features are features."""
+    """Sparse features give the same estimate as dense ones."""
     X, y, X_new, _ = _problem(2)
     dense = clone(quantifier).fit(X, y).predict(X_new)
     sparse = clone(quantifier).fit(csr_array(X), y).predict(csr_array(X_new))
-    # The classifier's own optimiser may end elsewhere within its tolerance.
+    # The classifier's optimiser may stop at another point within its tolerance.
     _same(dense, sparse, "sparse input", tolerance=1e-2)
 
 
 def check_unfitted_is_refused(quantifier: AbstractQuantifier) -> None:
-    """An unfitted quantifier says so."""
+    """An unfitted quantifier raises NotFittedError."""
     try:
         clone(quantifier).predict(np.full((3, 2), 0.5))
     except NotFittedError:
@@ -266,7 +268,7 @@ def check_unfitted_is_refused(quantifier: AbstractQuantifier) -> None:
 
 
 def check_bad_input_is_refused(quantifier: AbstractQuantifier) -> None:
-    """What cannot be right is a ValueError, never an estimate."""
+    """Invalid input is a ValueError, never an estimate."""
     fitted, X = _fitted(quantifier)
     _refuses(lambda: fitted.predict(X[:0]), "an empty sample")
     _refuses(lambda: fitted.predict(X, [[0, len(X)]]), "an item outside the pool")
@@ -276,7 +278,7 @@ def check_bad_input_is_refused(quantifier: AbstractQuantifier) -> None:
 
 
 def check_bad_posteriors_are_refused(quantifier: AbstractClassifying) -> None:
-    """Posteriors that cannot be right are a ValueError, never an estimate."""
+    """Invalid posteriors are a ValueError, never an estimate."""
     posteriors, y, _ = _posteriors(2)
     fitted = clone(quantifier).fit_posteriors(posteriors, y)
     good = posteriors[:4]
@@ -309,23 +311,23 @@ def check_equal_weights_are_none(quantifier: AbstractQuantifier) -> None:
 
 
 def check_whole_weights_are_repeated_items(quantifier: AbstractQuantifier) -> None:
-    """An item of weight 3 in a sample is three such items, and one of weight 0 is none."""
+    """An item of weight 3 in a sample counts as three such items, one of weight 0 as none."""
     fitted, X = _fitted(quantifier)
     weights = np.arange(len(X)) % 4
     repeated = np.repeat(np.arange(len(X)), weights)
-    here, there = fitted.predict(X, weights=weights), fitted.predict(X[repeated])
-    _same(there, here, "a weighted sample")
+    weighted, unweighted = fitted.predict(X, weights=weights), fitted.predict(X[repeated])
+    _same(unweighted, weighted, "a weighted sample")
 
 
 def check_weighted_training_items(quantifier: AbstractQuantifier) -> None:
-    """So are they in training, if nothing is drawn at random before the method learns."""
+    """Whole weights are repeated items in training too, if nothing is drawn at random before."""
     weights = np.arange(120) % 3 + (np.arange(120) % 60 == 0)
     repeated = np.repeat(np.arange(120), weights)
     if isinstance(quantifier, AbstractClassifying):
         posteriors, y, new = _posteriors(2)
-        here = clone(quantifier).fit_posteriors(posteriors, y, weights=weights)
-        there = clone(quantifier).fit_posteriors(posteriors[repeated], y[repeated])
-        _same(there.aggregate(new), here.aggregate(new), "weighted training items", SOLVED)
+        weighted = clone(quantifier).fit_posteriors(posteriors, y, weights=weights)
+        unweighted = clone(quantifier).fit_posteriors(posteriors[repeated], y[repeated])
+        _same(unweighted.aggregate(new), weighted.aggregate(new), "weighted training items", SOLVED)
     elif not quantifier.own_classifier and "cv" not in quantifier.get_params(deep=False):
         X, y, X_new, _ = _problem(2)
         plain = clone(quantifier).fit(X[repeated], y[repeated])
@@ -337,18 +339,20 @@ def check_weighted_training_items(quantifier: AbstractQuantifier) -> None:
 
 
 def check_bad_weights_are_refused(quantifier: AbstractQuantifier) -> None:
-    """Weights that cannot be right are a ValueError of one line."""
+    """Invalid weights are a ValueError of one line."""
     X, y, X_new, _ = _problem(2)
-    fitted, some = clone(quantifier).fit(X, y), np.arange(len(X_new), dtype=float)
-    wrong = {
-        "a negative weight": some - 1,
-        "a weight that is not a number": np.where(some == 3, np.nan, some),
-        "an infinite weight": np.where(some == 3, np.inf, some),
-        "a weight too few": some[1:],
-        "weights that are all zero": 0 * some,
+    fitted, weights_by_position = clone(quantifier).fit(X, y), np.arange(len(X_new), dtype=float)
+    bad_weights = {
+        "a negative weight": weights_by_position - 1,
+        "a weight that is not a number": np.where(
+            weights_by_position == 3, np.nan, weights_by_position
+        ),
+        "an infinite weight": np.where(weights_by_position == 3, np.inf, weights_by_position),
+        "a weight too few": weights_by_position[1:],
+        "weights that are all zero": 0 * weights_by_position,
     }
-    for what, weights in wrong.items():
-        _refuses(partial(fitted.predict, X_new, weights=weights), what)
+    for case, weights in bad_weights.items():
+        _refuses(partial(fitted.predict, X_new, weights=weights), case)
     first = np.arange(len(X_new)) > 0
     _refuses(lambda: fitted.predict(X_new, [[0], [1, 2]], weights=first), "a sample of weight zero")
     _refuses(lambda: clone(quantifier).fit(X, y, 1.0 * (y == 0)), "a class of weight zero")
@@ -356,7 +360,7 @@ def check_bad_weights_are_refused(quantifier: AbstractQuantifier) -> None:
 
 
 def check_interval_around_estimate(quantifier: AbstractQuantifier) -> None:
-    """An interval holds the estimate, within 0 and 1, and weights of items are welcome."""
+    """An interval contains the estimate and lies within 0 and 1, also with weights."""
     fitted, X = _fitted(quantifier)
     weights = np.arange(len(X)) % 3 if fitted.takes_weights else None
     interval = predict_interval(fitted, X, n_bootstrap=4, weights=weights)
@@ -416,7 +420,7 @@ GROUPS: tuple[tuple[Callable[[AbstractQuantifier], bool], tuple[Check, ...]], ..
     ),
     (lambda quantifier: not quantifier.no_interval, (check_interval_around_estimate,)),
 )
-"""Checks, and the quantifiers they are for."""
+"""Groups of checks, each with a condition for the quantifiers it applies to."""
 
 
 def _problem(
@@ -440,13 +444,13 @@ def _posteriors(n_classes: int) -> tuple[Posteriors, NDArray[np.int64], Posterio
 
 
 def _another_order(quantifier: AbstractQuantifier, n_classes: int) -> NDArray[np.int64]:
-    """The classes in another order: from behind, if the method minds which are neighbours."""
+    """The classes in another order: reversed, if it matters to the method which are neighbours."""
     classes = np.arange(n_classes)
     return classes[::-1] if quantifier.ordered else np.roll(classes, 1)
 
 
 def _fitted(quantifier: AbstractQuantifier) -> tuple[AbstractQuantifier, NDArray[Any]]:
-    """The quantifier fitted on features, and those of a sample."""
+    """The quantifier fitted on features, and the features of a sample."""
     X, y, X_new, _ = _problem(2)
     return clone(quantifier).fit(X, y), X_new
 
@@ -458,14 +462,14 @@ def _fitted_on_posteriors(
     return clone(quantifier).fit_posteriors(posteriors, y), sample
 
 
-def _expect(condition: bool, complaint: str) -> None:
+def _expect(condition: bool, message: str) -> None:
     if not condition:
-        raise AssertionError(complaint)
+        raise AssertionError(message)
 
 
-def _same(expected: Prevalences, got: Prevalences, what: str, tolerance: float = SAME) -> None:
+def _same(expected: Prevalences, got: Prevalences, case: str, tolerance: float = SAME) -> None:
     difference = float(np.abs(expected - got).max())
-    _expect(difference <= tolerance, f"{what} gives {got} instead of {expected}")
+    _expect(difference <= tolerance, f"{case} gives {got} instead of {expected}")
 
 
 def _on_simplex(p_hat: Prevalences) -> None:
@@ -473,10 +477,10 @@ def _on_simplex(p_hat: Prevalences) -> None:
     _expect(bool(inside), f"{p_hat} is not a prevalence")
 
 
-def _refuses(call: Callable[[], object], what: str) -> None:
+def _refuses(call: Callable[[], object], case: str) -> None:
     try:
         result = call()
     except ValueError as error:
-        _expect(len(str(error).splitlines()) == 1, f"the error for {what} is not one line")
+        _expect(len(str(error).splitlines()) == 1, f"the error for {case} is not one line")
         return
-    raise AssertionError(f"{what} gave {result} instead of an error")
+    raise AssertionError(f"{case} gave {result} instead of an error")

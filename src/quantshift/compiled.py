@@ -1,4 +1,4 @@
-"""Compiling the few loops that make us fast: numba, with types for the checker and a cache."""
+"""Compilation of the few performance-critical loops: numba, with types for mypy and a cache."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,14 +11,14 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 ANNOUNCEMENT = "compiling once, about 30 s (kept for the next time)"
-"""What users are told while they wait for it."""
+"""The message that users see while they wait for the compiler."""
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
-    """The function compiled at its first call, without Python's lock, kept on disk for the next.
+    """The function compiled at its first call, without the GIL, and cached on disk.
 
-    Division by zero gives infinity, as in numpy. Where no folder can be written to, the function
-    is compiled again in every process.
+    Division by zero gives infinity, as in numpy. Where no folder is writable, the function is
+    compiled again in every process.
     """
     return _compiled(function)
 
@@ -34,17 +34,17 @@ def compiled_sums(function: Callable[P, R]) -> Callable[P, R]:
 def _compiled(function: Callable[P, R], **options: Any) -> Callable[P, R]:
     options = {"nogil": True, "error_model": "numpy", **options}
     try:
-        fast = numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # numba finds no place for its cache
-        fast = numba.njit(**options)(function)
-    return cast(Callable[P, R], fast)
+        compiled_function = numba.njit(cache=True, **options)(function)
+    except RuntimeError:  # numba finds no folder for its cache
+        compiled_function = numba.njit(**options)(function)
+    return cast(Callable[P, R], compiled_function)
 
 
 @contextmanager
 def announced(say: Callable[[str], None]) -> Iterator[None]:
-    """Within it, the first function that has to be compiled, and is not on disk, is announced."""
+    """In this context, a message announces the first function that is not in the cache."""
     listener = _Announcer(say)
-    events: Any = event  # which has no types
+    events: Any = event  # the module has no type hints
     events.register(_COMPILATION, listener)
     try:
         yield
@@ -53,7 +53,7 @@ def announced(say: Callable[[str], None]) -> Iterator[None]:
 
 
 _COMPILATION = "numba:compile"
-"""numba's event: it takes place only where nothing was found on disk."""
+"""numba's event; it is raised only when a function is not in the cache."""
 
 
 class _Announcer(event.Listener):
@@ -66,4 +66,4 @@ class _Announcer(event.Listener):
             self.say(ANNOUNCEMENT)
 
     def on_end(self, event: Any) -> None:
-        """Nothing is said of the end."""
+        """The end of a compilation is not announced."""

@@ -16,7 +16,7 @@ from quantshift.results.store import ResultStore
 EXPERIMENTS = ("prior", "covariate", "local", "concept", "concept-forced")
 
 DEFAULT_METHOD = "SubclassSLD"
-"""What `quantify` uses unless the sample refutes its assumption; the paper does not have it."""
+"""The method of `quantify` unless the sample refutes its assumption; it is not in the paper."""
 
 
 def run_demo(

@@ -1,7 +1,7 @@
 """Errors whose message is meant for the user: what is wrong, where, and what to do.
 
-Every one is a `ValueError`, so that library users may catch what they expect; the command
-line prints the message as one line and leaves with exit code 2.
+Each of them is a `ValueError`, which library users can catch as usual. The command line prints the
+message as one line and exits with code 2.
 """
 
 import difflib
@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 
 
 class UserError(ValueError):
-    """Something in the user's input is wrong; the message names the cure.
+    """Something in the user's input is wrong; the message says how to fix it.
 
-    arguments: names of the parameters that would cure it; the command line adds its options.
+    arguments: names of the parameters that would fix it; the command line adds its options.
     """
 
     def __init__(self, message: object, *, arguments: Sequence[str] = ()) -> None:

@@ -1,4 +1,4 @@
-"""Run a fitted quantifier over the samples of a protocol: one row per sample, errors beside."""
+"""Run a fitted quantifier over the samples of a protocol: one row per sample, with its errors."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from quantshift.shifts.protocol import AbstractProtocol, Coordinates, Draw
 from quantshift.types import Prevalences
 from quantshift.weights import checked_weights
 
-UNORDERED = tuple(name for name, one in metrics.MEASURES.items() if not one.ordinal)
+UNORDERED = tuple(name for name, known in metrics.MEASURES.items() if not known.ordinal)
 """The measures that make sense whatever the classes are."""
 
 
@@ -81,8 +81,8 @@ def evaluate_draws(
         metrics.measure_called(name)
     if any(draw.coordinates.get(NOISE.name) for draw in draws):
         raise UserError(
-            "the samples are to have noise on their features, which experiments add (`quantshift "
-            "run`); here, add it to X yourself and draw by another protocol"
+            "the protocol asks for noise on the features, which only experiments add (`quantshift "
+            "run`); here, add the noise to X yourself and draw samples with another protocol"
         )
     samples = [draw.indices for draw in draws]
     if not posteriors:

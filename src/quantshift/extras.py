@@ -1,4 +1,4 @@
-"""Extras: packages that only some work needs, and the line that names a missing one."""
+"""Extras: optional packages, and the error that names a missing one."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,9 +8,9 @@ from quantshift.errors import UserError
 
 @contextmanager
 def extra_needed(extra: str, work: str) -> Iterator[None]:
-    """Around imports: a package that is missing becomes one line that says how to install it.
+    """Around imports: a missing package becomes an error that says how to install it.
 
-    work: what needs it, as the subject of the sentence.
+    work: what needs the package, as the (plural) subject of the sentence.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Files and folders that appear whole or not at all, and survive a kill or a power cut.
+"""Atomic writes: files and folders appear complete or not at all, even after a crash.
 
 Content goes to a temporary name in the same folder, is flushed to disk and renamed. The temporary
 name carries process and host, so that the leftovers of a dead process can be distinguished from
@@ -28,10 +28,10 @@ STALE_SECONDS = 3600.0
 """A temporary file older than this is a leftover, whatever its name says."""
 
 Recognises: TypeAlias = Callable[[Path], bool]
-"""Whether a file that is there was made by quantshift, so that a newer one may take its place."""
+"""Whether an existing file was made by quantshift, so that a newer one may replace it."""
 
 PAGE_MARK = b'<meta name="generator" content="quantshift'
-"""Stands in the head of every page."""
+"""Part of the head of every page."""
 
 _HEAD_BYTES = 4096
 _LONGEST_NAME = 200
@@ -70,12 +70,12 @@ def check_output(
 ) -> Path:
     """Refuse an output that cannot be written, or that would replace a file of the user.
 
-    To be asked before the work; `write_output` asks again. Returns the file itself, where `file`
-    is a link.
+    Call it before the work; `write_output` checks again. Returns the file itself if `file` is a
+    link.
 
     inputs: what the same command reads: paths, patterns, folders, or lists of them (anything else,
         such as a data frame, has no file). An input is never replaced.
-    overwrite: whether another file may be.
+    overwrite: whether any other file may be replaced.
     ours: recognises files that may be replaced without asking; it may raise an error that says more
         than "exists".
     """
@@ -84,7 +84,7 @@ def check_output(
         if path.is_dir():
             raise UserError(f"{file} is a folder; name a file in it")
         if not path.parent.is_dir():
-            raise UserError(f"{file}: no such folder; name a file in one that is there")
+            raise UserError(f"{file}: no such folder; name a file in an existing folder")
         check_replaceable(file, inputs=inputs, overwrite=overwrite, ours=ours)
     check_writable(path.parent)
     return path
@@ -97,14 +97,14 @@ def check_replaceable(
     overwrite: bool = False,
     ours: Recognises | None = None,
 ) -> None:
-    """The part of `check_output` that is about a file that is there."""
+    """The part of `check_output` about a file that already exists."""
     path = Path(os.path.realpath(file))
     if not path.exists():
         return
     if not path.is_file():
         raise UserError(f"{file} is not a regular file; name another")
-    for given in _paths(inputs):
-        if _is_part(path, given) and not (given.is_dir() and _is_ours(path, ours)):
+    for input_path in _paths(inputs):
+        if _is_part(path, input_path) and not (input_path.is_dir() and _is_ours(path, ours)):
             raise UserError(
                 f"{file} is read by the same command; name another file", arguments=["out"]
             )
@@ -142,7 +142,7 @@ def head(path: Path) -> bytes:
 
 
 def check_writable(folder: Path) -> None:
-    """Refuse a folder in which no file can be made, by making one."""
+    """Refuse a folder in which no file can be created, by trying to create one."""
     probe = _temporary(folder)
     with write_errors(folder):
         try:
@@ -156,7 +156,7 @@ def check_writable(folder: Path) -> None:
 
 
 def flush(path: Path) -> None:
-    """Make a file's content, or the names in a folder, last through a power cut."""
+    """Flush a file's content, or the names in a folder, to disk (against power cuts)."""
     with disk_errors(path):
         descriptor = os.open(path, os.O_RDONLY)
         try:
@@ -169,7 +169,8 @@ def flush(path: Path) -> None:
 def folder_aside(final: Path) -> Iterator[Path]:
     """A new folder beside `final`, to be filled and put in place.
 
-    Whatever is not in place at the end goes; after an error also the parents made for it.
+    If it was not put in place it is removed at the end; after an error so are the parents that were
+    created for it.
     """
     final = Path(os.path.realpath(final))
     aside = final.parent / f".{final.name}.{secrets.token_hex(4)}.partial"
@@ -190,10 +191,10 @@ def folder_aside(final: Path) -> Iterator[Path]:
 
 
 def put_in_place(folder: Path, final: Path, *, own: Callable[[Path], bool]) -> None:
-    """Give the finished folder its final name; of an older one all but its own files is kept.
+    """Give the finished folder its final name; other files of an older folder are kept.
 
-    own: whether a file, by its path within the older folder, belongs to that and goes with it.
-    At every moment each other file is whole in the older folder or in the new one.
+    own: whether a file, by its path within the older folder, belongs to that folder and is removed
+        with it. At every moment each other file is complete in the older folder or in the new one.
     """
     final = Path(os.path.realpath(final))
     with write_errors(final):
@@ -215,7 +216,7 @@ def put_in_place(folder: Path, final: Path, *, own: Callable[[Path], bool]) -> N
 
 
 def is_leftover(path: Path) -> bool:
-    """Whether a killed process left this file, or the folder it is in, half done."""
+    """Whether a killed process left this file, or the folder it is in, unfinished."""
     return any(is_temporary(Path(part)) or _ASIDE.fullmatch(part) for part in path.parts)
 
 
@@ -240,13 +241,13 @@ def file_sha256(path: Path) -> str:
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder and its parents, those that are missing, to last."""
+    """Create the folder and its missing parents, and flush their names to disk."""
     if folder.is_dir():
         return
     make_folder(folder.parent)
     try:
         with disk_errors(folder.parent):
-            # Asked of the disk itself: another process may make it at this moment.
+            # The disk decides: another process may create the folder at the same moment.
             folder.mkdir(exist_ok=True)
     except FileExistsError:
         raise UserError(
@@ -257,10 +258,10 @@ def make_folder(folder: Path) -> None:
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold the folder against other processes that lock it too; a killed holder lets go.
+    """Lock the folder against other processes that lock it too; a killed process releases it.
 
-    Where the file system has no locks the block runs without: the order of the writes keeps the
-    store whole even then, at worst a part is found damaged and redone.
+    Where the file system has no locks the block runs without one: the order of the writes keeps the
+    store consistent even then, and at worst a part is found damaged and computed again.
     """
     descriptor = os.open(folder, os.O_RDONLY)
     try:
@@ -276,11 +277,11 @@ def locked(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def disk_errors(folder: Path) -> Iterator[None]:
-    """Turn the errors of a full or read-only disk into ones that name the cure."""
+    """Turn the errors of a full or read-only disk into ones that say what to do."""
     try:
         yield
     except OSError as error:
-        # numpy has no number for a short write: "4096 requested and 0 written".
+        # numpy sets no errno for a short write: "4096 requested and 0 written".
         if error.errno in _FULL or (error.errno is None and "written" in str(error)):
             raise UserError(
                 f"no space left on the disk of {folder}; free some and run the same command again"
@@ -294,14 +295,14 @@ def disk_errors(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def write_errors(place: Path) -> Iterator[None]:
-    """Turn every error of the disk, while an output is written, into a line that names a cure."""
+    """Turn every disk error while an output is written into one that says what to do."""
     try:
         with disk_errors(place):
             yield
     except OSError as error:
-        why = error.strerror or str(error)
+        reason = error.strerror or str(error)
         raise UserError(
-            f"{place} cannot be written ({why}); choose another place", arguments=["out"]
+            f"{place} cannot be written ({reason}); choose another place", arguments=["out"]
         ) from error
 
 
@@ -311,7 +312,7 @@ def is_temporary(path: Path) -> bool:
 
 
 def remove_leftovers(folder: Path) -> int:
-    """Remove the temporary files of dead processes of this host, and old ones; how many."""
+    """Remove old temporary files and those of this host's dead processes; returns how many."""
     leftovers = [path for path in folder.iterdir() if _is_abandoned(path)]
     for path in leftovers:
         path.unlink(missing_ok=True)
@@ -336,7 +337,7 @@ def _temporary(folder: Path) -> Path:
 
 
 def _swap(folder: Path, final: Path, old: Path | None) -> None:
-    """Rename `final`, if there is one, to `old`, and the folder to `final`; both or neither."""
+    """Rename `final`, if it exists, to `old`, and the folder to `final`; both or neither."""
     if old is not None:
         final.rename(old)
     try:
@@ -354,11 +355,11 @@ def _inside(folder: Path) -> list[Path]:
     """The files, links and empty folders in a folder, by their path within it."""
     found = []
     for root, folders, names in os.walk(folder):
-        here = Path(root)
-        names += [name for name in folders if (here / name).is_symlink()]
-        if not names and not folders and here != folder:
-            found.append(here.relative_to(folder))
-        found += [(here / name).relative_to(folder) for name in names]
+        parent = Path(root)
+        names += [name for name in folders if (parent / name).is_symlink()]
+        if not names and not folders and parent != folder:
+            found.append(parent.relative_to(folder))
+        found += [(parent / name).relative_to(folder) for name in names]
     return found
 
 
@@ -375,7 +376,7 @@ def _link(path: Path, other: Path) -> None:
 
 
 def _remove_old(old: Path, final: Path, known: set[Path]) -> None:
-    """Remove the old folder; what has come into it since goes to the new one."""
+    """Remove the old folder; files that were added to it meanwhile move to the new one."""
     with contextlib.suppress(OSError):
         for name in _inside(old):
             if name in known and not (old / name).is_dir():
@@ -389,18 +390,20 @@ def _remove_old(old: Path, final: Path, known: set[Path]) -> None:
 
 def _paths(inputs: Iterable[object]) -> Iterator[Path]:
     """The files and folders among the inputs."""
-    for given in inputs:
-        if isinstance(given, list | tuple):
-            yield from _paths(given)
-        elif isinstance(given, str | os.PathLike):
-            yield from map(Path, [given] if os.path.exists(given) else glob.glob(str(given)))
+    for input_path in inputs:
+        if isinstance(input_path, list | tuple):
+            yield from _paths(input_path)
+        elif isinstance(input_path, str | os.PathLike):
+            yield from map(
+                Path, [input_path] if os.path.exists(input_path) else glob.glob(str(input_path))
+            )
 
 
-def _is_part(path: Path, given: Path) -> bool:
-    """Whether an existing file is this one, whatever it is called there, or in this folder."""
-    if os.path.samefile(path, given):
+def _is_part(path: Path, input_path: Path) -> bool:
+    """Whether an existing file is this input, under whatever name, or inside this input folder."""
+    if os.path.samefile(path, input_path):
         return True
-    return given.is_dir() and path.is_relative_to(os.path.realpath(given))
+    return input_path.is_dir() and path.is_relative_to(os.path.realpath(input_path))
 
 
 def _is_ours(path: Path, ours: Recognises | None) -> bool:

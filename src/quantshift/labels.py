@@ -1,9 +1,9 @@
 """Label vectors of any kind, as sorted classes and integer codes.
 
 Users hold labels as booleans, strings, {1, 2}, {-1, 1}, pandas or polars columns. Everything
-inside quantshift works on codes, so that no kind of label can change an estimate; what cannot be
-understood without guessing (missing values, mixed types, continuous numbers) is refused here.
-Columns of other libraries are read through numpy's conversion, none of them is imported.
+inside quantshift works on codes, so that no kind of label can change an estimate. Anything that
+would need guessing (missing values, mixed types, continuous numbers) is refused here. Columns of
+other libraries are read through numpy's conversion; none of these libraries is imported.
 """
 
 from collections.abc import Iterable
@@ -54,10 +54,10 @@ def column(values: ArrayLike, *, name: str = "labels") -> NDArray[Any]:
     Missing values, infinities, mixed types and anything that is not a vector are refused.
     """
     values = unmasked(values, name)
-    # A list goes through objects, for numpy would silently turn [1, "a"] into strings and
+    # A list goes through objects, because numpy would silently turn [1, "a"] into strings and
     # [True, 2] into integers.
-    python = isinstance(values, list | tuple)
-    array = np.array(values, dtype=object) if python else np.asarray(values)
+    is_list = isinstance(values, list | tuple)
+    array = np.array(values, dtype=object) if is_list else np.asarray(values)
     if array.ndim != 1:
         raise DataError(
             f"{name} must be one column, got an array of shape {array.shape}; "
@@ -90,7 +90,7 @@ def _plain(array: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def _from_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
-    # Types first: a set over a million strings is quick, a test of each value is not.
+    # Types first: a set of a million types is fast, a test of each value is not.
     families = {kind: _family(kind) for kind in set(map(type, array))}
     kinds = set(families.values())
     if kinds == {"strings"}:

@@ -22,16 +22,16 @@ class _Entry(BaseModel, strict=True):
 
 
 class _Files(RootModel[dict[str, _Entry]], strict=True):
-    """Sizes and hashes by the names of the files."""
+    """Sizes and hashes by file name."""
 
 
 @dataclass(frozen=True)
 class FolderKind:
     """A kind of folder.
 
-    format, version: as its manifest has them; keys: what else must be there.
+    format, version: as in its manifest; keys: the other required keys of the manifest.
     noun, described: what it is called, and what its manifest describes ("a corpus").
-    absent: what to say where there is none, with the fields {folder} and {reason}.
+    absent: the message when there is none, with the fields {folder} and {reason}.
     cure: what to do about a damaged one.
     """
 
@@ -44,7 +44,7 @@ class FolderKind:
     cure: str
 
     def read(self, folder: Path) -> Mapping[str, Any]:
-        """The manifest, of a format and version that can be read, with all its keys."""
+        """The manifest, refused if its format or version is another or a key is missing."""
         path = folder / MANIFEST
         if not path.is_file():
             reason = f"has no {MANIFEST}" if folder.is_dir() else "does not exist"
@@ -61,8 +61,9 @@ class FolderKind:
         if version != self.version:
             newer = isinstance(version, int) and version > self.version
             cure = "upgrade quantshift" if newer else self.cure
-            told = f"{folder} has {self.noun} format {version}, this is {self.version}"
-            raise DataError(f"{told}; {cure}")
+            raise DataError(
+                f"{folder} has {self.noun} format {version}, this is {self.version}; {cure}"
+            )
         missing = self.keys - manifest.keys()
         if missing:
             raise self.damaged(f"{path} lacks {', '.join(sorted(missing))}")
@@ -92,7 +93,7 @@ class FolderKind:
             flush(path)
 
     def check_sizes(self, folder: Path, manifest: Mapping[str, Any]) -> None:
-        """Refuse a folder whose files are not there, or not of their size."""
+        """Refuse a folder with a file that is missing or has another size."""
         for name, entry in manifest["files"].items():
             path, recorded = folder / name, entry["bytes"]
             n_bytes = path.stat().st_size if path.is_file() else None
@@ -102,7 +103,7 @@ class FolderKind:
                 raise self.damaged(f"{path} has {n_bytes} bytes instead of {recorded}")
 
     def check_hashes(self, folder: Path, manifest: Mapping[str, Any]) -> None:
-        """Read every file and refuse the folder if one is not what was written."""
+        """Read every file and refuse the folder if one does not match its hash."""
         for name, entry in manifest["files"].items():
             path = folder / name
             try:
@@ -113,9 +114,9 @@ class FolderKind:
                 raise self.damaged(f"{path} does not match its manifest")
 
     def check_free(self, out: Path, *, overwrite: bool, inputs: Iterable[str | Path] = ()) -> None:
-        """Refuse an output folder that cannot be made, or is taken.
+        """Refuse an output folder that cannot be created, or already exists with content.
 
-        One of this kind may be overwritten, unless it is among the inputs.
+        A folder of this kind may be overwritten, unless it is among the inputs.
         """
         if os.path.lexists(out) and not (os.path.isdir(out) and not any(out.iterdir())):
             if format_of(out) != self.format:
@@ -123,10 +124,10 @@ class FolderKind:
                     f"{out} exists and is not a {self.noun}; choose another folder",
                     arguments=["out"],
                 )
-            own = own_files(out)
+            listed_files = own_files(out)
             for given in inputs:
                 path, folder = Path(os.path.realpath(given)), Path(os.path.realpath(out))
-                if path.is_relative_to(folder) and path.relative_to(folder) in own:
+                if path.is_relative_to(folder) and path.relative_to(folder) in listed_files:
                     raise UserError(
                         f"{given} is part of the {self.noun} that would be replaced; choose "
                         "another folder",
@@ -140,36 +141,36 @@ class FolderKind:
         check_new_folder(out)
 
     def put_in_place(self, folder: Path, final: Path) -> None:
-        """Give a finished folder its final name; foreign files in an older one stay."""
-        own = own_files(final)
-        put_in_place(folder, final, own=lambda name: name in own or is_leftover(name))
+        """Give a finished folder its final name; other files in an older one are kept."""
+        listed_files = own_files(final)
+        put_in_place(folder, final, own=lambda name: name in listed_files or is_leftover(name))
 
-    def damaged(self, what: str) -> DataError:
-        """An error that names the cure."""
-        return DataError(f"damaged {self.noun}: {what}; {self.cure}")
+    def damaged(self, problem: str) -> DataError:
+        """An error that says what to do."""
+        return DataError(f"damaged {self.noun}: {problem}; {self.cure}")
 
 
 def own_files(folder: Path) -> set[Path]:
-    """The files that a folder's manifest lists, and those of what was derived from it."""
-    own: set[Path] = set()
+    """The files that a folder's manifest lists, and those of folders derived from it."""
+    listed_files: set[Path] = set()
     for path in [folder / MANIFEST, *folder.glob(f"*/{MANIFEST}")]:
         manifest = _manifest(path.parent)
-        # What derives from a corpus names it; a corpus that lies in another is its own.
+        # A folder derived from a corpus names it; an unrelated corpus inside the folder does not.
         if path.parent == folder or "corpus" in manifest:
             files = manifest.get("files")
             names = [MANIFEST, *(files if isinstance(files, dict) else ())]
-            own |= {path.parent.relative_to(folder) / name for name in names}
-    return own
+            listed_files |= {path.parent.relative_to(folder) / name for name in names}
+    return listed_files
 
 
 def format_of(folder: Path) -> str | None:
-    """The format that the manifest of a folder names; None if there is no such thing."""
+    """The format that the manifest of a folder names; None without a readable manifest."""
     manifest = _manifest(folder)
     return str(manifest.get("format")) if manifest else None
 
 
 def _manifest(folder: Path) -> Mapping[str, Any]:
-    """What the manifest says; nothing if it cannot be read."""
+    """The content of the manifest; empty if it cannot be read."""
     try:
         manifest = parse_json((folder / MANIFEST).read_bytes())
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Masked arrays: what is masked is missing, and numpy's own conversions would forget it."""
+"""Masked arrays: masked values are missing, but numpy's conversions drop the mask."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from quantshift.errors import DataError
 
 
 def unmasked(values: Any, name: str) -> Any:
-    """The values; of a masked array its data, refused if anything in it is masked."""
+    """The values; for a masked array its data, refused if anything in it is masked."""
     if not isinstance(values, np.ma.MaskedArray):
         return values
     if np.ma.is_masked(values):

@@ -1,10 +1,10 @@
 """Error measures between true and estimated prevalences, batched over leading axes.
 
 All take `p_true` and `p_hat` of shape (..., n_classes) and return shape (...); `MEASURES` has them
-by name, with what is to be known of each. The measures that
-divide by a prevalence or take its logarithm need `smoothing`, always explicitly: each prevalence p
-becomes (p + s) / (1 + s * n_classes). The customary value is 1 / (2 * sample size). It may be an
-array of shape (...) when samples differ in size.
+by name, with their properties. The measures that divide by a prevalence or take its logarithm need
+`smoothing`, always explicitly: each prevalence p becomes (p + s) / (1 + s * n_classes). The
+customary value is 1 / (2 * sample size). It may be an array of shape (...) when samples differ in
+size.
 
 Definitions as in F. Sebastiani, "Evaluation measures for quantification: an axiomatic approach",
 Information Retrieval Journal 23 (2020); those for ordered classes as in T. Sakai, "Evaluating
@@ -120,9 +120,9 @@ def smooth(prevalence: ArrayLike, smoothing: ArrayLike) -> Prevalences:
 
 @dataclass(frozen=True)
 class Measure:
-    """An error measure and what is to be known of it.
+    """An error measure and its properties.
 
-    name: as it is asked for; title: in words, as in "mean absolute error".
+    name: its key in `MEASURES`; title: in words, as in "mean absolute error".
     smoothed: whether `function` takes `smoothing`.
     ordinal: whether the order of the classes matters to it.
     """
@@ -142,8 +142,8 @@ class Measure:
 
 MEASURES: Mapping[str, Measure] = MappingProxyType(
     {
-        one.name: one
-        for one in (
+        known_measure.name: known_measure
+        for known_measure in (
             Measure("ae", "absolute error", ae),
             Measure("se", "squared error", se),
             Measure("nae", "normalised absolute error", nae),

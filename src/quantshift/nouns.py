@@ -1,10 +1,10 @@
-"""Counted nouns, for people."""
+"""Numbers with their nouns, for messages."""
 
 
 def counted(count: int, noun: str, plural: str | None = None) -> str:
     """The number with its noun.
 
-    plural: of a noun that takes neither s nor es.
+    plural: for a noun whose plural does not end in s or es.
 
     >>> counted(1, "cell"), counted(1200, "cell"), counted(0, "class"), counted(2, "axis", "axes")
     ('1 cell', '1,200 cells', '0 classes', '2 axes')

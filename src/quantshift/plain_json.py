@@ -1,14 +1,14 @@
-"""JSON from files that may hold anything: whatever is wrong with it is one kind of error."""
+"""JSON from untrusted files: every problem with it is a ValueError."""
 
 import json
 from typing import Any
 
 DEEPEST = 50
-"""Levels of lists and objects; no file of ours has half as many."""
+"""The most levels of lists and objects; no file of quantshift has half as many."""
 
 
 def parse_json(text: str | bytes) -> Any:
-    """The value; a ValueError if the text is no JSON, no UTF-8 or nested too deep to be handled.
+    """The value; a ValueError if the text is not JSON, not UTF-8 or nested too deep.
 
     >>> parse_json("[" * 100_000)
     Traceback (most recent call last):
@@ -23,7 +23,7 @@ def parse_json(text: str | bytes) -> Any:
         level = [inner for outer in level for inner in _inside(outer)]
         if not level:
             return value
-    # It was read, but whatever walks through it may fail, wherever that is.
+    # It was parsed, but code that walks through it could reach the recursion limit.
     raise ValueError("nested too deep")
 
 

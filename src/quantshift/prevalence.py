@@ -36,7 +36,7 @@ def check(prevalence: ArrayLike) -> Prevalences:
 def of_positive(p: ArrayLike) -> Prevalences:
     """Binary prevalences (..., 2) from the prevalence of the second class."""
     positive = np.asarray(p, dtype=np.float64)
-    if positive.shape == (1,):  # a sample by itself, in which numpy's operations take all the time
+    if positive.shape == (1,):  # a single sample, where numpy's overhead would dominate
         share = positive.item()
         return np.array([[1 - share, share]])
     both = np.empty((*positive.shape, 2))
@@ -46,7 +46,7 @@ def of_positive(p: ArrayLike) -> Prevalences:
 
 
 def whole_counts(prevalence: ArrayLike, size: int) -> Codes:
-    """Whole numbers of items per class that sum to `size`, as near as can be to `size * p`.
+    """Whole numbers of items per class that sum to `size`, as close as possible to `size * p`.
 
     Largest remainder: every class gets the floor of its share, the items left over go to the
     largest remainders; equal remainders favour the later class, so a half rounds up for the

@@ -1,5 +1,4 @@
-"""Worker processes that Ctrl-C does not reach, and that do not outlive the process that started
-them.
+"""Worker processes that ignore Ctrl-C and do not outlive the process that started them.
 
 A terminal sends the signal to all processes at once. A worker that is still starting would die of
 it with a traceback, long before our code could prevent it.
@@ -24,7 +23,7 @@ T = TypeVar("T")
 
 @final
 class WorkerPool(Executor):
-    """Processes that perform calls, begun when there is something to do."""
+    """Processes that perform calls; they are started when there is something to do."""
 
     def __init__(self, n_workers: int) -> None:
         self._pool = ProcessPoolExecutor(
@@ -36,7 +35,7 @@ class WorkerPool(Executor):
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Let a worker make the call."""
-        with _unheard():
+        with _shielded_from_interrupts():
             return self._pool.submit(fn, *args, **kwargs)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
@@ -58,7 +57,7 @@ def _watch_parent() -> None:
 
 
 def _end_with_parent() -> None:
-    # A worker whose parent was killed would wait for its next call for ever.
+    # A worker whose parent was killed would wait forever for its next call.
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -66,28 +65,28 @@ def _end_with_parent() -> None:
 
 
 @contextmanager
-def _unheard() -> Iterator[None]:
-    """Processes started inside do not hear Ctrl-C; this one hears it at the end.
+def _shielded_from_interrupts() -> Iterator[None]:
+    """Processes started inside ignore Ctrl-C; this process receives it at the end.
 
-    A process inherits the signals that are blocked. Nor may the start of one be interrupted
-    half-way: it would miss what it is to do, and complain.
+    A process inherits blocked signals. Blocking also protects the start of a process, which would
+    fail with a traceback if it were interrupted half-way.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    heard: list[int] = []
+    received: list[int] = []
 
-    def note(number: int, _frame: Any) -> None:
-        heard.append(number)
+    def record(number: int, _frame: Any) -> None:
+        received.append(number)
 
     # Started first, because starting it unblocks the signal.
     resource_tracker.ensure_running()
-    before = signal.signal(signal.SIGINT, note)
+    before = signal.signal(signal.SIGINT, record)
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         signal.signal(signal.SIGINT, before)
-        if heard:
+        if received:
             signal.raise_signal(signal.SIGINT)

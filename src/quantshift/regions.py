@@ -49,7 +49,7 @@ FLOOR = 1e-12
 """Added to shares before their logarithm."""
 
 ROUNDING = 1e-12
-"""A share beyond a limit by less is within it."""
+"""A share that is beyond a limit by less counts as within."""
 
 N_POINTS = 10_000
 """Points of the simplex used to estimate the share that a region covers; seed 0."""
@@ -197,7 +197,7 @@ def region_of(found: PrevalenceInterval, *, kind: str = "ellipse") -> Region | l
     parts = (found.replicates, found.prevalence, found.bias)
     if found.replicates.ndim == 2:
         return _of_one(*parts, kind, found.level)
-    return [_of_one(*own, kind, found.level) for own in zip(*parts, strict=True)]
+    return [_of_one(*sample, kind, found.level) for sample in zip(*parts, strict=True)]
 
 
 def _of_one(

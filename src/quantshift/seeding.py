@@ -28,6 +28,6 @@ def generator(seed: int, **axes: Axis) -> np.random.Generator:
 
 
 def _canonical(value: Axis) -> str:
-    # Ten significant digits, so that 0.1 + 0.2 and 0.3 name the same point of a grid; and
-    # 1 and 1.0 and np.float64(1.0) are one value.
+    # Ten significant digits, so that 0.1 + 0.2 and 0.3 are the same point of a grid, and so are
+    # 1, 1.0 and np.float64(1.0).
     return f"{value:.10g}" if isinstance(value, int | float) else str(value)

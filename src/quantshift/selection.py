@@ -1,4 +1,4 @@
-"""Choice of hyper-parameters: the candidate with the least error over validation samples.
+"""Choice of hyper-parameters: the candidate with the smallest error over validation samples.
 
 The samples are artificial-prevalence ones of the held-out part of the training set: a grid of
 prevalences for two classes, prevalences drawn uniformly from the simplex for more, or prevalences
@@ -45,9 +45,9 @@ def draw_validation(
 ) -> ValidationSamples:
     """Artificial-prevalence samples of the coded items; positions refer to `codes`.
 
-    With two classes `n_prevalences` of a grid, each drawn `repeats` times; with more, as many
-    samples in all, each at a prevalence of its own. points: the prevalences of the samples instead,
-    (n_samples, n_classes).
+    With two classes, a grid of `n_prevalences` prevalences, each drawn `repeats` times; with more,
+    the same number of samples in total, each at a different prevalence. points: the prevalences to
+    use instead, (n_samples, n_classes).
     """
     members = [np.flatnonzero(codes == code) for code in range(n_classes)]
     if points is not None:

@@ -76,18 +76,18 @@ RENDERERS: Mapping[str, Callable[[Table], str]] = MappingProxyType(
 
 
 def markdown_escape(text: str) -> str:
-    r"""The text on one line, with what Markdown would take for its own spelt out.
+    r"""The text on one line, with Markdown's special characters escaped.
 
     >>> print(markdown_escape("a|b *c* p_U _d_"))
     a\|b \*c\* p_U \_d\_
     """
     one_line = " ".join(text.split())
-    # An underscore inside a word is one.
+    # An underscore inside a word needs no escape.
     return re.sub(r"[\\|*<`\[\]]|(?<!\w)_|_(?!\w)", lambda match: f"\\{match[0]}", one_line)
 
 
 def latex_escape(text: str) -> str:
-    """The text with LaTeX's special characters spelt out."""
+    """The text with LaTeX's special characters escaped."""
     special = {
         "\\": r"\textbackslash{}",
         "~": r"\textasciitilde{}",

@@ -1,10 +1,10 @@
 """Weights of items: counts or survey weights, checked once, on input.
 
 An item of weight w counts as w items like it, so that whole weights are the same as repeated items
-and an item of weight zero is none. The sum of the weights therefore stands wherever a number of
-items matters: in penalties, in tests, in what few items cannot show. Survey weights that are only
-known up to a factor should be scaled to sum to the number of items asked. Weights that are all
-equal say nothing about the items, whatever they are: they are none.
+and an item of weight zero does not count. The sum of the weights therefore replaces the number of
+items wherever that matters: in penalties, in tests, in corrections for small samples. Survey
+weights that are only known up to a factor should be scaled to sum to the number of respondents.
+Weights that are all equal carry no information and are treated as no weights.
 """
 
 from typing import Any
@@ -30,8 +30,8 @@ def checked_weights(
 ) -> Weights | None:
     """The weights as numbers, one per item; None if there are none or all of them are equal.
 
-    codes: with them, each of the n_classes classes must have an item of positive weight.
-    classes, kind: their labels and what they are, for the message.
+    codes: if given, each of the n_classes classes must have an item of positive weight.
+    classes, kind: the labels of the classes and what to call a class, for the message.
     """
     if weights is None:
         return None
@@ -69,7 +69,7 @@ def total_of(weights: Weights | None, n_items: int) -> float:
 
 
 def present(weights: Weights | None, *arrays: NDArray[Any]) -> tuple[Any, ...]:
-    """The arrays, and last the weights, of the items that have a weight at all."""
+    """The arrays, and last the weights, of the items with a positive weight."""
     if weights is None or weights.all():
         return (*arrays, weights)
     rows = np.flatnonzero(weights)
@@ -79,8 +79,8 @@ def present(weights: Weights | None, *arrays: NDArray[Any]) -> tuple[Any, ...]:
 def weighted_quantiles(values: NDArray[np.float64], shares: ArrayLike, weights: Weights) -> Weights:
     """Quantiles of weighted values, as `numpy.quantile` would give them of repeated values.
 
-    A quantile is the mean over a unit of weight. The unit begins at the share of what is left of
-    the total beside it: on whole weights this is linear between the two nearest values.
+    A quantile is the mean over one unit of weight, which starts at `share * (total - 1)`: with
+    whole weights this interpolates linearly between the two nearest values.
     """
     order = np.argsort(values, kind="stable")
     ascending, upper = values[order], np.cumsum(weights[order])

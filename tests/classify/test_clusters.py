@@ -146,7 +146,7 @@ def test_groups_that_cannot_serve_are_refused() -> None:
 
 
 def test_what_is_no_matrix_of_numbers_is_refused() -> None:
-    with pytest.raises(UserError, match="give a scikit-learn Pipeline"):
+    with pytest.raises(UserError, match="use a scikit-learn Pipeline"):
         feature_matrix(["a text", "another"])
     with pytest.raises(DataError, match="NaN or infinite"):
         feature_matrix([[1.0, np.nan]])

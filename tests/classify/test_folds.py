@@ -62,5 +62,5 @@ def test_folds_may_be_given() -> None:
     assert (folds_of(2, codes, seed=1) == stratified_folds(codes, 2, seed=1)).all()
     with pytest.raises(DataError, match="does not fit 6 items"):
         folds_of([0, 1], codes, seed=0)
-    with pytest.raises(DataError, match="a class has all its items in fold 0"):
+    with pytest.raises(DataError, match="all items of a class are in fold 0"):
         folds_of([0, 0, 1, 1, 0, 1], codes, seed=0)

@@ -250,7 +250,7 @@ def test_one_class_among_the_weighted_items_is_refused():
         ({"sample_weight": [1.0, 1.0, 1.0]}, DataError, r"got \(1,\) and \(3,\)"),
         ({"X": [[1.0], [np.nan], [2.0]]}, DataError, "NaN or infinite"),
         ({"X": [["a"], ["b"], ["c"]]}, DataError, "not a matrix of numbers"),
-        ({"X": np.zeros((0, 2))}, DataError, "a row at least"),
+        ({"X": np.zeros((0, 2))}, DataError, "at least one row"),
         ({"tol": 0.0}, UserError, "tol and max_iter must be positive"),
         ({"max_iter": 0}, UserError, "tol and max_iter must be positive"),
     ],

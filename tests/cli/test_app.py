@@ -64,6 +64,7 @@ def test_shells_complete_verbs_and_their_options(line: str, completion: str) -> 
 def test_help_names_every_verb() -> None:
     done = quantshift("--help")
     assert done.returncode == 0
+    assert "how common is each class" in done.stdout
     for verb in ("corpus", "run", "status", "verify", "demo", "list", "doctor"):
         assert verb in done.stdout
 

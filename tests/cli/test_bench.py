@@ -50,6 +50,22 @@ def test_a_suite_with_a_method_of_ones_own(alone, quantshift, tmp_path):
     assert said.splitlines()[-1].startswith("under a minute with 1 worker (")
 
 
+def test_a_named_suite_that_cannot_be_run_is_no_success(quantshift, tmp_path):
+    rows = (f"{i % 7},{'ab'[i % 2]},{i % 3},{'yn'[i % 2]}\n" for i in range(300))
+    (tmp_path / "two.csv").write_text("x,site,when,label\n" + "".join(rows))
+    imported = ("data", "import", tmp_path / "two.csv", "--label", "label", "--out")
+    assert quantshift(*imported, tmp_path / "two", "--groups", "site,when")[0] == 0
+    sizes = ("--set=shift.train_size=40", "--set=shift.test_size=20", "--set=selection.size=20")
+    asked = ("bench", "--methods=CC", "--data", tmp_path / "two", "--out", tmp_path / "out")
+    code, _, wrong = quantshift(*asked, "natural")
+    assert code == 2
+    assert wrong.endswith("(site, when): set shift.by=site (--set)\n")
+    code, said, wrong = quantshift(*asked, "natural", "tables-prior", "--jobs=1", *sizes)
+    assert (code, wrong) == (1, "")
+    assert said.startswith("skipped: natural on two: ")
+    assert said.endswith("not run at all: natural (the reason is above)\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -76,14 +92,12 @@ def test_the_estimate_before_a_run(quantshift, tmp_path, monkeypatch):
     code, said, _ = quantshift(*asked, "--jobs=2")
     assert code == 0
     assert "total" in said
-    assert said.splitlines()[-1].endswith(
-        "with 2 workers (a guess: nothing has been timed here yet)"
-    )
+    assert said.splitlines()[-1].endswith("with 2 workers (a guess: no earlier run has been timed)")
     monkeypatch.setattr("quantshift.cli.bench.load", lambda: 3.0)
     assert (
         quantshift(*asked, "--jobs=2")[1]
         .splitlines()[-1]
-        .endswith("here yet; longer, because other programs are busy: load 3.0, 2 cores)")
+        .endswith("timed; longer, because other programs are busy: load 3.0, 2 cores)")
     )
     assert not (tmp_path / "out").exists()
     assert "prior" in suites()["paper"]

@@ -101,7 +101,7 @@ def test_useful_votes_can_be_waived(tmp_path):
         (("import", "Books", "--out", "c"), "'Books' is not NAME=FILE"),
         (("import", "A=none.txt", "--out", "c"), "none.txt: no such file"),
         (("describe", "none"), "none is not a corpus: it does not exist"),
-        (("fetch", "reviews", "--out", "c", "--url", "nowhere"), "'nowhere' is not a web address"),
+        (("fetch", "reviews", "--out", "c", "--url", "nowhere"), "'nowhere' is not a URL"),
     ],
 )
 def test_user_errors(tmp_path, monkeypatch, arguments, message):

@@ -95,7 +95,7 @@ def test_arrays_posteriors_and_samples(quantshift, churn):
     )
     assert code == 0
     assert "features           3 columns, dense" in out
-    assert "items of a sample            1 to 2" in out
+    assert "items per sample             1 to 2" in out
     dataset = DataFolder.open("vectors").dataset()
     assert dataset.categories.tolist() == ["a", "b"] * 8
     assert dataset.groups["age"].tolist() == [str(i) for i in range(16)]
@@ -133,7 +133,7 @@ def test_embedded_data_sets_are_described_and_listed_by_name(quantshift, churn):
 
 
 def test_lists_name_corpora_and_damaged_data_sets(quantshift, churn):
-    assert quantshift("data", "list", ".")[1].startswith("no data sets there")
+    assert quantshift("data", "list", ".")[1].startswith("no data sets found")
     assert quantshift("data", "list")[1].startswith("Embedded data sets")
     assert quantshift("corpus", "synthetic", "--out", "reviews", "--documents", "50")[0] == 0
     assert quantshift("data", "import", "churn.csv", "--label", "left", "--out", "mine")[0] == 0
@@ -148,19 +148,19 @@ def test_lists_name_corpora_and_damaged_data_sets(quantshift, churn):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("import", "--out", "d"), "nothing to import: name a table, --features or --posteriors"),
+        (("import", "--out", "d"), "nothing to import: give a table, --features or --posteriors"),
         (("import", "churn.csv", "--out", "d"), "name it with --label"),
         (("import", "none.csv", "--label", "y", "--out", "d"), "none.csv: no such file"),
         (("import", "churn.csv", "--label", "lft", "--out", "d"), "did you mean 'left'?"),
-        (("import", "churn.doc", "--label", "y", "--out", "d"), "cannot tell the format"),
+        (("import", "churn.doc", "--label", "y", "--out", "d"), "unknown format"),
         (
             ("import", "churn.csv", "--label", "left", "--labels", "y.npy", "--out", "d"),
-            "--labels does not fit here",
+            "--labels cannot be used here",
         ),
         (("import", "--features", "x.npy", "--out", "d"), "arrays need --labels"),
         (
             ("import", "--features", "x.npy", "--labels", "y.npy", "--text", "t", "--out", "d"),
-            "--text does not fit here",
+            "--text cannot be used here",
         ),
         (("import", "--features", "x.npy", "--labels", "y.npy", "--out", "d"), "not a NumPy array"),
         (("import", "churn.csv", "--label", "left", "--out", "."), "is not a data set"),
@@ -226,7 +226,7 @@ def test_a_split_and_a_task_of_lequa_by_their_options(quantshift, churn):
     public = make_task(churn, "T1")
     code, _, err = quantshift("data", "import", public, "--label", "label", "--out", "d")
     assert code == 2
-    assert "--label does not fit here: the folder of a task of LeQua" in err
+    assert "--label cannot be used here: the folder of a LeQua task" in err
     code, out, _ = quantshift("data", "import", public, "--out", "d")
     assert code == 0
     assert "LeQua T1" in out

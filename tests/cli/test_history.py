@@ -93,7 +93,7 @@ def test_the_line_of_a_batch_that_cannot_be_estimated(answers, quantshift):
         ((*ASKED[:5], "--at", "2026-01-01"), "need a history: name its folder (--history)"),
         ((*ASKED, "--at", "noon"), "'noon' is no time; write 2026-03-02"),
         ((*ASKED, "--baseline", "3"), "8 looks or more, got 3 (--baseline)"),
-        ((*ASKED, "--summary", "--json"), "printed as JSON or as one line, not as both"),
+        ((*ASKED, "--summary", "--json"), "printed either as JSON or as one line"),
         ((*ASKED, "--fail-on", "alarms"), "did you mean 'alarm'?"),
         ((*ASKED[:5], "--history", "new.csv"), "new.csv: a file; name a folder for the history"),
         ((*ASKED[:5], "--history", "."), ".: the folder holds other things; name a new one"),

@@ -148,7 +148,7 @@ def test_a_sheet_of_another_table_is_refused(table, quantshift):
     sheet.with_columns(human=pl.lit("pass")).write_csv("sheet.csv")
     pl.read_csv("bare.csv").reverse().write_csv("other.csv")
     line = refused(quantshift, "other.csv", *ASKED, "--labelled", "sheet.csv")
-    assert "has other content" in line
+    assert "has different content" in line
     assert "judge plan" in line
     sheet.with_columns(human=pl.lit("pass"), probability=2.0).write_csv("sheet.csv")
     line = refused(quantshift, "bare.csv", *ASKED, "--labelled", "sheet.csv")
@@ -183,7 +183,7 @@ def test_a_plan_needs_one_goal(table, quantshift):
     line = refused(quantshift, "plan", "bare.csv", *ASKED, "--n-labels", "5", "--precision", "0.1")
     assert "one of them" in line
     assert "(--precision, --n-labels)" in line
-    assert "name one" in refused(quantshift, "plan", "-", *ASKED, "--out", "sheet.csv")
+    assert "name a file" in refused(quantshift, "plan", "-", *ASKED, "--out", "sheet.csv")
     code, said, _ = quantshift("judge", "plan", "bare.csv", *ASKED, "--precision", "0.001")
     assert code == 0
     assert "cannot give more precision" in said

@@ -98,15 +98,16 @@ def test_pipes_patterns_and_several_files(tables, tmp_path, monkeypatch):
     ]
 
 
-def test_what_tells_nothing_of_the_label_ends_with_exit_code_4(tables, tmp_path):
-    """Also without items, where no column can help."""
+def test_a_batch_that_cannot_be_estimated_ends_with_exit_code_4(tables, tmp_path):
     (tmp_path / "empty.csv").write_text("x\n")
-    done = run(
-        *("quantify", "--train", tables / "labelled.csv", "--sample", tmp_path / "empty.csv"),
-        *("--label", "y", "--method", "PACC", "--replicates", 100),
-    )
+    train = ("--train", tables / "labelled.csv", "--label", "y", "--method", "PACC")
+    empty = ("quantify", *train, "--sample", tmp_path / "empty.csv", "--replicates", 100)
+    done = run(*empty, "--sample", tables / "new.csv")
     assert done.exit_code == 4, done.output
-    assert done.stdout.startswith("y = 1: cannot be estimated without items; between 0 and 100%\n")
+    assert done.stdout.startswith(
+        "y = 1: cannot be estimated in 1 of 2 batches (empty.csv: there are no items)\n"
+    )
+    assert isinstance(run(*empty).exception, UserError)
 
 
 def test_a_plan_without_a_file_says_how_to_draw(tables):
@@ -136,7 +137,7 @@ def test_errors_are_user_errors(tables):
         (["--label", "y", "--by", "week"], "error: new.csv: no column 'week'; there are x"),
         (
             ["--label", "y", "--by", "x", "--every", "week"],
-            "error: labelled.csv: no column is left to work on: x (divides the sample into batches)"
+            "error: labelled.csv: no column can be used: x (divides the sample into batches)"
             "; name those to use (--text, --features)",
         ),
         (["--label", "y", "--sample", "void.csv"], "error: void.csv: the file is empty"),
@@ -161,7 +162,7 @@ def test_bad_input_is_one_line_and_exit_code_2(quantshift, tables, monkeypatch, 
 def test_a_page_for_a_folder_that_is_not_there_is_refused_before_the_work(quantshift, tables):
     asked = ("quantify", "--train", tables / "labelled.csv", "--sample", tables / "new.csv")
     for page, line in (
-        (tables / "nowhere" / "x.html", "no such folder; name a file in one that is there"),
+        (tables / "nowhere" / "x.html", "no such folder; name a file in an existing folder"),
         (tables, "is a folder; name a file in it"),
     ):
         code, out, err = quantshift(*asked, "--label", "y", "--html", page)
@@ -177,5 +178,5 @@ def test_a_sheet_for_a_folder_that_is_not_there_is_one_line(quantshift, tables):
     )
     assert code == 2
     assert err == (
-        f"error: {tables}/nowhere/audit.csv: no such folder; name a file in one that is there\n"
+        f"error: {tables}/nowhere/audit.csv: no such folder; name a file in an existing folder\n"
     )

@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import html
 import json
 
 import pytest
@@ -31,6 +32,19 @@ def job(monkeypatch, tmp_path):
     job.calls = calls
     monkeypatch.setattr(verb, "quantify_tables", quantify)
     return job
+
+
+def test_the_page_has_the_command_without_its_outputs(job, quantshift, tmp_path):
+    options = ("--lenient", "--drop", "a b", "--fail-if", "pos>99%")
+    pages = []
+    for name in ("one.html", "two.html"):
+        quantshift(*ASKED, *options, "--seed", 7, "--html", name, "--json")
+        pages.append((tmp_path / name).read_text("utf-8"))
+    command = "quantshift quantify --sample new.csv --model m --lenient --drop 'a b' --seed 7"
+    written = html.unescape(pages[0])
+    assert f"<dt>command</dt><dd>{command} --fail-if 'pos>99%'</dd>" in written
+    assert "<dt>seed</dt><dd>7</dd>" in written
+    assert pages[0] == pages[1]
 
 
 def test_every_option_reaches_the_job(job, quantshift):
@@ -117,7 +131,7 @@ def test_exit_codes(job, quantshift, batches, options, code, said):
         (("--fail-on", "shft"), "unknown condition 'shft'; did you mean 'shift'?"),
         (("--fail-if", "spam"), "'spam' is not a condition; write a class, > or <, and a share: "),
         (("--fail-if", "spam>5"), "'spam>5': a share is at most 1; write 0.05, or 5% (--fail-if)"),
-        (("--train", "-", "--sample", "-"), "standard input (-) can be only one of the tables"),
+        (("--train", "-", "--sample", "-"), "only one table can come from standard input (-)"),
         (("--csv", "new.csv"), "new.csv is read by the same command; name another file"),
         (("--html", "new.csv"), "new.csv is read by the same command; name another file"),
         (("--csv", "mine.csv"), "mine.csv exists and was not made by quantshift; name another"),
@@ -179,5 +193,5 @@ def test_train_looks_at_its_place_before_the_work(monkeypatch, quantshift, tmp_p
     for out in ("thesis", "t.csv"):
         code, _, err = quantshift("train", "--train", "t.csv", "--label", "y", "--out", out)
         assert code == 2
-        assert err.startswith(f"error: {out}: ")
+        assert err.startswith(f"error: {out}")
         assert err.count("\n") == 1

@@ -67,7 +67,7 @@ def test_verify_finds_damage_and_a_run_mends_it(quantshift, results):
     code, said, _ = quantshift("verify", results)
     assert code == 1
     lines = said.splitlines()
-    assert lines[0].startswith(f"{victim} is not what was written")
+    assert lines[0].startswith(f"{victim} has changed since it was written")
     assert lines[1].endswith("1 damaged, 0 missing or failed")
     code, said, _ = quantshift("run", "prior", *SMALL, "--out", results)
     assert code == 0

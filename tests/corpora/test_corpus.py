@@ -146,7 +146,7 @@ def test_wrong_rows_are_refused_and_leave_nothing(tmp_path, codes, stars, texts,
 
 def test_categories_must_be_distinct(tmp_path):
     with (
-        pytest.raises(UserError, match="distinct"),
+        pytest.raises(UserError, match="each only once"),
         CorpusWriter(tmp_path / "c", categories=("A", "A")),
     ):
         pass
@@ -216,7 +216,9 @@ def test_an_empty_folder_may_become_a_corpus(tmp_path):
 
 
 def test_opening_what_is_no_corpus(tmp_path):
-    with pytest.raises(DataError, match="does not exist; make one with `quantshift corpus import`"):
+    with pytest.raises(
+        DataError, match="does not exist; create one with `quantshift corpus import`"
+    ):
         Corpus.open(tmp_path / "nowhere")
     with pytest.raises(DataError, match=r"has no manifest\.json"):
         Corpus.open(tmp_path)
@@ -233,7 +235,7 @@ def test_opening_what_is_no_corpus(tmp_path):
     ("changes", "message"),
     [
         ({"version": 99}, "has corpus format 99, this is 1; upgrade quantshift"),
-        ({"version": 0}, "has corpus format 0, this is 1; make the corpus again"),
+        ({"version": 0}, "has corpus format 0, this is 1; import the corpus again"),
         ({"version": None}, "has corpus format None"),
         ({"hash": None, "origin": None}, "lacks hash, origin"),
     ],
@@ -268,7 +270,7 @@ def test_verify_finds_an_altered_byte(tmp_path):
 def test_verify_finds_an_altered_manifest(tmp_path):
     write(tmp_path / "c")
     alter_manifest(tmp_path / "c", hash="0" * 64)
-    with pytest.raises(DataError, match=r"the manifest in .* was altered"):
+    with pytest.raises(DataError, match=r"the manifest in .* was changed"):
         Corpus.open(tmp_path / "c").verify()
 
 
@@ -284,7 +286,7 @@ def test_a_category_outside_the_manifest_is_damage(tmp_path):
 def test_a_file_that_is_no_parquet_is_damage(tmp_path):
     reviews = write(tmp_path / "c").path / "reviews.parquet"
     reviews.write_bytes(b"x" * reviews.stat().st_size)
-    with pytest.raises(DataError, match="cannot be read; make the corpus again"):
+    with pytest.raises(DataError, match="cannot be read; import the corpus again"):
         _ = Corpus.open(tmp_path / "c").stars
 
 

@@ -46,19 +46,19 @@ def test_json_keeps_the_text_as_it_is():
         (b'{"overall": 5}', "no reviewText"),
         (line(reviewText=None), "no reviewText"),
         (line(reviewText=7), "no reviewText"),
-        (b'{"reviewText": "a"}', "no star"),
-        (line(overall=4.5), "the star is '4.5', not 1 to 5"),
-        (line(overall=6), "the star is '6'"),
-        (line(overall=-1), "the star is '-1'"),
-        (line(overall="5"), "the star is '5'"),
-        (line(overall=True), "the star is 'True'"),
-        (line(overall=[5]), "the star is"),
-        (b'{"reviewText": "a", "overall": NaN}', "the star is 'nan'"),
+        (b'{"reviewText": "a"}', "no number of stars"),
+        (line(overall=4.5), "the number of stars is '4.5', not 1 to 5"),
+        (line(overall=6), "the number of stars is '6'"),
+        (line(overall=-1), "the number of stars is '-1'"),
+        (line(overall="5"), "the number of stars is '5'"),
+        (line(overall=True), "the number of stars is 'True'"),
+        (line(overall=[5]), "the number of stars is"),
+        (b'{"reviewText": "a", "overall": NaN}', "the number of stars is 'nan'"),
         (line(helpful=[]), "helpful is not"),
         (line(helpful="3"), "helpful is not"),
         (line(helpful=[1.5, 2]), "helpful is not"),
         (line(vote="many"), "vote is 'many'"),
-        (b'{"reviewText": "half \\ud83d", "overall": 5}', "half a surrogate pair"),
+        (b'{"reviewText": "half \\ud83d", "overall": 5}', "a lone surrogate"),
     ],
 )
 def test_malformed_json_lines(row, reason):
@@ -94,11 +94,14 @@ def test_tabbed_lines(row, expected):
     ("row", "reason"),
     [
         (b"no tab here", "no tab"),
-        (b"\ttext", "the star is ''"),
-        (b"4.5\ttext", "the star is '4.5'"),
-        (b"6\ttext", "the star is '6'"),
-        (b"-1\ttext", "the star is '-1'"),
-        (b"a very long line that is no star\tx", r"the star is 'a very long line tha\.\.\.'"),
+        (b"\ttext", "the number of stars is ''"),
+        (b"4.5\ttext", "the number of stars is '4.5'"),
+        (b"6\ttext", "the number of stars is '6'"),
+        (b"-1\ttext", "the number of stars is '-1'"),
+        (
+            b"a very long line that is no star\tx",
+            r"the number of stars is 'a very long line tha\.\.\.'",
+        ),
     ],
 )
 def test_malformed_tabbed_lines(row, reason):
@@ -113,9 +116,9 @@ def test_table_rows():
     for values, reason in [
         (None, "wrong number of columns"),
         ((4, None), "no text"),
-        ((None, b"a"), "no star"),
-        ((b"", b"a"), "the star is ''"),
-        ((3.5, b"a"), "the star is '3.5'"),
+        ((None, b"a"), "no number of stars"),
+        ((b"", b"a"), "the number of stars is ''"),
+        ((3.5, b"a"), "the number of stars is '3.5'"),
     ]:
         with pytest.raises(MalformedRow, match=reason):
             table_row(values)
@@ -138,5 +141,5 @@ def test_the_name_tells_the_layout(name, layout):
 
 
 def test_an_unknown_ending_names_the_known_ones():
-    with pytest.raises(UserError, match=r"a\.xlsx: cannot tell .* '\.xlsx'; known: \.csv, \.json"):
+    with pytest.raises(UserError, match=r"a\.xlsx: unknown format '\.xlsx'; known: \.csv, \.json"):
         layout_of("a.xlsx")

@@ -100,7 +100,7 @@ def test_a_cell_that_holds_whole_rows_is_found(monkeypatch, header, last, block_
         said = refused(as_csv(header, rows), header)
         assert said.startswith(
             f'a.csv: line 101: a quote (") is opened in column {header[first]!r} and closed in '
-            f"line {last + 2}, behind what looks like whole rows; fix"
+            f"line {last + 2}, after what looks like whole rows; fix"
         )
 
 
@@ -108,7 +108,7 @@ def test_few_swallowed_rows_are_found_where_columns_tell_much():
     header = ["id", "text", "label"]
     rows = table(300, header)
     rows[99][1], rows[100][1] = '"' + rows[99][1], rows[100][1] + '"'
-    assert "closed in line 102, behind" in refused(as_csv(header, rows), header)
+    assert "closed in line 102, after" in refused(as_csv(header, rows), header)
 
 
 def test_a_file_sorted_by_its_label_with_all_of_one_swallowed():
@@ -117,7 +117,7 @@ def test_a_file_sorted_by_its_label_with_all_of_one_swallowed():
     first = [row[1] for row in rows].index("positive")
     rows[first - 1][0] = '"' + rows[first - 1][0]
     rows[-1][0] += '"'
-    assert "behind what looks like whole rows" in refused(as_csv(header, rows), header)
+    assert "after what looks like whole rows" in refused(as_csv(header, rows), header)
 
 
 @pytest.mark.parametrize("cell", ['"good" one', '"a\nb" c', 'x","y" z'])

@@ -213,7 +213,7 @@ def test_names_that_look_alike_are_refused(tmp_path):
 def test_a_file_named_twice_is_refused(tmp_path):
     (tmp_path / "a.txt").write_text("5\ta\n")
     sources = [Source("A", tmp_path / "a.txt"), Source("B", tmp_path / "." / "a.txt")]
-    with pytest.raises(UserError, match="named twice"):
+    with pytest.raises(UserError, match="given twice"):
         import_reviews(sources, tmp_path / "c", min_chars=0)
 
 

@@ -61,7 +61,9 @@ def make_task(
             texts = [", ".join(words) for words in WORDS[offset % len(WORDS)]]
             return pl.DataFrame({"text": texts})
         centres = np.sin(np.outer(np.arange(task.n_classes), 1 + np.arange(task.n_columns)))
-        x = 2 * centres[labels] + rng.normal(size=(len(labels), task.n_columns))
+        # Classes overlap as much with many columns as with eight.
+        distance = 2 * min(1, 8 / task.n_columns) ** 0.5
+        x = distance * centres[labels] + rng.normal(size=(len(labels), task.n_columns))
         return pl.DataFrame(x.round(6), schema=[str(k) for k in range(task.n_columns)])
 
     def labelled(labels):

@@ -21,8 +21,8 @@ def write_matrix(path, kind):
         save_npz(path, csr_array(np.array([[1.0, 2.0], [0.0, 0.0], [0.0, np.inf]])))
     elif kind == "words":
         path.write_text("a,b\n1,x\n2,y\n")
-    elif kind == "dense archive":
-        np.savez(path, a=np.zeros((2, 2)))
+    elif kind == "two arrays":
+        np.savez(path, a=np.zeros((2, 2)), b=np.ones((2, 2)))
 
 
 @pytest.mark.parametrize(
@@ -30,13 +30,13 @@ def write_matrix(path, kind):
     [
         ("x.npy", "text", "not a matrix of numbers"),
         ("x.npz", "text", "not a matrix of numbers"),
-        ("x.npz", "dense archive", "not a matrix of numbers"),
+        ("x.npz", "two arrays", "which array? the file has a, b; write x.npz:a for one of them"),
         ("x.csv", "words", "not a matrix of numbers: row 1 of column 'b' holds 'x'; fix it"),
         ("x.parquet", "text", "not a Parquet file"),
-        ("x.npy", "vector", "two axes, this array has shape (4,)"),
+        ("x.npy", "vector", "two axes, got shape (4,)"),
         ("x.npy", "nan", "row 1 holds NaN or infinity"),
         ("x.npz", "sparse nan", "row 2 holds NaN or infinity"),
-        ("x.bin", "text", ".npz (SciPy sparse), .npy, .parquet"),
+        ("x.bin", "text", ".npz (SciPy sparse, or file.npz:array), .npy, .parquet"),
     ],
 )
 def test_what_is_no_matrix_is_refused_with_its_path(name, kind, message, tmp_path):
@@ -68,6 +68,8 @@ def test_a_column_of_a_table_or_a_vector(tmp_path):
         ("y.csv:label", "y.csv", "label"),
         ("a/y.tsv.gz:der Name", "a/y.tsv.gz", "der Name"),
         ("y.npy", "y.npy", None),
+        ("mine.npz:y", "mine.npz", "y"),
+        ("mine.npz", "mine.npz", None),
         ("C:y.npy", "C:y.npy", None),
         ("y.csv", "y.csv", None),
     ],
@@ -81,7 +83,7 @@ def test_vectors_and_columns_that_are_none_are_refused(tmp_path):
     (tmp_path / "y.csv").write_text("label\n1\n")
     with pytest.raises(DataError, match="one axis"):
         read_column(DataFile(tmp_path / "square.npy"))
-    with pytest.raises(DataError, match="for a table write path:column"):
+    with pytest.raises(DataError, match="for a column of a table, write path:column"):
         read_column(DataFile(tmp_path / "y.csv"))
     with pytest.raises(DataError, match="did you mean 'label'"):
         read_column(DataFile(tmp_path / "y.csv", "lable"))
@@ -103,3 +105,26 @@ def test_a_matrix_or_labels_with_ragged_rows_are_refused(tmp_path):
         read_matrix(tmp_path / "x.csv")
     with pytest.raises(DataError, match=said):
         read_column(DataFile.parse(f"{tmp_path}/x.csv:a"))
+
+
+def test_arrays_of_a_numpy_archive(tmp_path):
+    path = tmp_path / "mine.npz"
+    X, y = np.arange(6.0).reshape(3, 2), np.array(["a", "b", "a"])
+    np.savez(path, X=X, y=y)
+    assert read_matrix(path, name="X").tolist() == X.tolist()
+    assert read_matrix(path, without=["y"]).tolist() == X.tolist()
+    assert read_column(DataFile(path, "y")).to_list() == y.tolist()
+    with pytest.raises(DataError, match=r"which array\? the file has X, y; write mine\.npz:X for"):
+        read_matrix(path)
+    with pytest.raises(DataError, match="no array 'z'; the file has X, y"):
+        read_column(DataFile(path, "z"))
+    with pytest.raises(DataError, match=r"a column must have one axis, got shape \(3, 2\)"):
+        read_column(DataFile(path, "X"))
+    np.savez_compressed(path, X)
+    assert read_matrix(path).tolist() == X.tolist()
+
+
+def test_pickled_arrays_are_refused(tmp_path):
+    np.savez(tmp_path / "mine.npz", y=np.array(["a", 1], dtype=object))
+    with pytest.raises(DataError, match="the array 'y' holds Python objects; save num"):
+        read_column(DataFile(tmp_path / "mine.npz", "y"))

@@ -116,7 +116,9 @@ def test_a_folder_of_the_same_name_is_refused_until_it_is_told_apart(tmp_path, m
     monkeypatch.chdir(tmp_path)
     (tmp_path / "t.csv").write_text("x,y\n1,a\n2,b\n4,a\n")
     import_table("t.csv", "iris", label="y")
-    with pytest.raises(UserError, match=r"'iris' is an embedded data set.*write './iris'"):
+    with pytest.raises(
+        UserError, match=r"'iris' is both an embedded data set and a folder.*write './iris'"
+    ):
         source_at("iris")
     assert source_at("./iris") == FolderSource(tmp_path / "iris")
     assert source_at(tmp_path / "iris") == FolderSource(tmp_path / "iris")

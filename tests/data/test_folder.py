@@ -74,9 +74,9 @@ def test_every_changed_file_is_found(kind, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"hash": "0" * 64}, "was altered"),
-        ({"classes": [{"name": "b", "items": 6}, {"name": "a", "items": 6}]}, "was altered"),
-        ({"ordinal": True}, "was altered"),
+        ({"hash": "0" * 64}, "was changed"),
+        ({"classes": [{"name": "b", "items": 6}, {"name": "a", "items": 6}]}, "was changed"),
+        ({"ordinal": True}, "was changed"),
     ],
 )
 def test_an_altered_manifest_is_found(change, message, tmp_path):

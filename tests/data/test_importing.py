@@ -50,7 +50,7 @@ def test_a_table_is_the_same_data_set_from_every_format(name, table, tmp_path):
     assert left_out == {
         "churn": "the label",
         "land": "the categories",
-        "id": "60 different values in 60 rows, as names and ids do",
+        "id": "60 different values in 60 rows, like names or ids",
         "empty": "all missing",
         "same": "constant",
     }
@@ -153,7 +153,7 @@ def test_labels_of_any_kind(cells, wishes, classes, kind, tmp_path):
         (["low", "high"], {"ordinal": True}, "ordered labels must be numbers"),
         (["a", "b", "c"], {"positive": "a"}, "have 3 classes"),
         (["spam", "ham"], {"positive": "spm"}, "did you mean 'spam'"),
-        (["1", "2"], {"ordinal": True, "positive": "1"}, "positive class cannot be named too"),
+        (["1", "2"], {"ordinal": True, "positive": "1"}, "a positive class cannot be named"),
         (["1", "2"], {"name": "a/b"}, "for instance 'a-b'"),
     ],
 )
@@ -170,7 +170,7 @@ def test_labels_that_are_none_are_refused(cells, wishes, message, tmp_path):
         ({"label": "chrun"}, "no column 'chrun'; did you mean 'churn'"),
         ({"label": "churn", "categories": "city"}, "no column 'city'"),
         ({"label": "churn", "drop": ["x"]}, "no column 'x'"),
-        ({"label": "churn", "text": "churn"}, "is the label and cannot be the text as well"),
+        ({"label": "churn", "text": "churn"}, "is the label and cannot also be the text"),
         ({"label": "churn", "groups": ["churn"]}, "'churn' is the label"),
     ],
 )
@@ -183,8 +183,8 @@ def test_columns_that_cannot_be_are_refused(options, message, table, tmp_path):
     ("content", "message"),
     [
         ("", "the file is empty"),
-        ("x,y\n", "a header and no rows"),
-        ("x,x,y\n1,2,3\n", "two columns 'x'"),
+        ("x,y\n", "a header without rows"),
+        ("x,x,y\n1,2,3\n", "two columns are called 'x'"),
         ("same,y\n1,a\n1,b\n", r"no column is left as a feature: same \(constant\)"),
         ("y\na\nb\n", "no column is left as a feature"),
         ("PAR1 and so on", "a Parquet file, though its name ends in .csv"),
@@ -214,8 +214,8 @@ def test_texts_become_counts(tmp_path):
     assert dataset.categories.tolist() == ["a", "(missing)", "a", "b", "b"]
     assert dataset.features.rows([2, 3]).nnz == 0
     assert data.manifest["kind"] == "text"
-    assert "2 texts have no words; they are kept" in data.manifest["notes"]
-    assert "1 items have no category: theirs is (missing)" in data.manifest["notes"]
+    assert "2 texts have no words; they are used all the same" in data.manifest["notes"]
+    assert "1 items have no category: it is set to (missing)" in data.manifest["notes"]
 
 
 def save_matrix(folder, kind, X):
@@ -303,7 +303,10 @@ def test_posteriors_of_many_classes_and_the_labels_in_one_table(tmp_path):
     [
         (posteriors_of(20, 3), "3 columns of posteriors for 2 classes"),
         (posteriors_of(19, 2), "19 rows, but 20 labels"),
-        (2 * posteriors_of(20, 2), "must be non-negative and sum to 1"),
+        (
+            2 * posteriors_of(20, 2),
+            "sum to 1, and their sum is 2; divide every row by its sum",
+        ),
     ],
 )
 def test_posteriors_that_do_not_fit_are_refused(P, message, tmp_path):
@@ -314,6 +317,18 @@ def test_posteriors_that_do_not_fit_are_refused(P, message, tmp_path):
             tmp_path / "d", posteriors=tmp_path / "p.npy", labels=DataFile(tmp_path / "y.npy")
         )
     assert not (tmp_path / "d").exists()
+
+
+def test_features_and_labels_of_one_numpy_archive(tmp_path):
+    path = tmp_path / "mine.npz"
+    X, y = np.arange(80.0).reshape(20, 4), np.array(["a", "b"] * 10)
+    np.savez(path, X=X, y=y, other=X)
+    labels = DataFile(path, "y")
+    data = import_arrays(tmp_path / "d", features=DataFile(path, "X"), labels=labels)
+    assert_allclose(data.dataset().features.matrix, X)
+    assert data.dataset().labels.tolist() == y.tolist()
+    with pytest.raises(DataError, match="which array"):
+        import_arrays(tmp_path / "e", features=path, labels=labels)
 
 
 def test_progress_reaches_the_end_of_a_file(table, tmp_path):
@@ -338,7 +353,7 @@ def test_texts_are_left_out_of_tables_and_dates_are_used_by_their_parts(tmp_path
     frame.write_csv(tmp_path / "t.csv")
     data = import_table(tmp_path / "t.csv", tmp_path / "d", label="y")
     left_out = {column["name"]: column["reason"] for column in data.manifest["left_out"]}
-    assert left_out["note"] == "text; name it as the text of the items to use its words"
+    assert left_out["note"] == "text; import it as the text column to use its words"
     assert left_out["when"] == "constant"
     assert data.dataset().features.number_names == (
         "day: month (sine)",

@@ -1,7 +1,9 @@
 """The folders of the LeQua challenges: every task, and what is refused."""
 
+import os
 import shutil
 from collections import namedtuple
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -10,7 +12,7 @@ from numpy.testing import assert_allclose
 
 from quantshift.data import Wishes, describe, import_lequa, render
 from quantshift.data.lequa import is_lequa
-from quantshift.errors import UserError
+from quantshift.errors import DataError, UserError
 from quantshift.shifts import GivenSamples
 from tests.data.lequa_folders import TASKS, make_task
 
@@ -174,8 +176,8 @@ def shorten_map(public):
         (lose_training, r"has neither training_data\.txt nor training_samples"),
         (lose_both_parts, "has neither dev_samples nor test_samples"),
         (lose_label, r"training_data\.txt: no column 'label'"),
-        (shift_labels, "labels are numbers from 0 without gaps, but these are 1, 2"),
-        (break_map, r"label_map\.txt, line 2: not a name, white space and an id"),
+        (shift_labels, "labels must be numbers from 0 without gaps, got 1, 2"),
+        (break_map, r"label_map\.txt, line 2: not a name and an id"),
         (shorten_map, r"label_map\.txt: the ids are 0, but the labels are 0, 1"),
     ],
 )
@@ -196,9 +198,9 @@ def test_training_samples_need_prevalences_and_the_same_columns(tmp_path):
     truth.rename(public / "training_prevalences.txt")
     path = public / "training_samples" / "4.txt"
     pl.read_csv(path).drop("5").write_csv(path)
-    with pytest.raises(UserError, match=r"4\.txt: its columns are not those of"):
+    with pytest.raises(UserError, match=r"4\.txt: its columns differ from those of"):
         import_lequa(public, tmp_path / "d")
-    with pytest.raises(UserError, match="the folder has samples of its own"):
+    with pytest.raises(UserError, match="the folder has its own samples"):
         import_lequa(public, tmp_path / "d", wishes=Wishes(samples=path))
 
 
@@ -211,19 +213,52 @@ def test_the_sizes_are_those_of_the_files(tmp_path):
     assert np.concatenate(given.samples).tolist() == list(range(24, 24 + 11 * 25 + 7))
 
 
-@pytest.mark.parametrize("on_one_disk", [True, False])
-def test_samples_that_will_not_fit_are_refused_before_they_are_read(
-    tmp_path, monkeypatch, on_one_disk
-):
+def test_samples_that_will_not_fit_are_refused_before_they_are_read(tmp_path, monkeypatch):
     public = make_task(tmp_path, "T1")
     usage = namedtuple("usage", ["total", "used", "free"])
-    # Seven samples of 25 items with 8 numbers of 8 bytes: 11,200 bytes, twice on one disk.
-    free = 22_399 if on_one_disk else 11_199
-    monkeypatch.setattr("shutil.disk_usage", lambda folder: usage(10**9, 0, free))
-    if not on_one_disk:
-        (tmp_path / "tmp").mkdir()
-        monkeypatch.setattr("tempfile.gettempdir", lambda: "/proc")  # another device
+    # Seven samples of 25 items with 8 numbers of 8 bytes are 11,200 bytes.
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: usage(10**9, 0, 11_199))
     with pytest.raises(UserError, match=r"need about 0\.0 GB on the disk of .* are free") as caught:
         import_lequa(public, tmp_path / "d")
-    assert "set TMPDIR" in str(caught.value)
+    assert "choose a folder on another disk" in str(caught.value)
     assert not (tmp_path / "d").exists()
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: usage(10**9, 0, 11_200))
+    assert import_lequa(public, tmp_path / "d").manifest["shape"] == [24 + 7 * 25, 8]
+
+
+def test_the_numbers_are_written_once(tmp_path, monkeypatch):
+    public = make_task(tmp_path, "T1")
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    inodes = []
+
+    def moved(source, target):
+        inodes.append(Path(source).stat().st_ino)
+        assert list(temporary.iterdir()) == []
+        os.rename(source, target)
+
+    monkeypatch.setattr("quantshift.data.matrix_file.os.replace", moved)
+    folder = import_lequa(public, tmp_path / "new" / "d")
+    assert inodes == [(folder.path / "features.npy").stat().st_ino]
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["d"]
+    folder.verify()
+
+
+def test_a_sample_that_is_written_otherwise_is_the_same(tmp_path):
+    public = make_task(tmp_path, "T1", n_dev=1)
+    plain = import_lequa(public, tmp_path / "a")
+    path = public / "test_samples" / "0.txt"
+    columns = pl.read_csv(path).columns
+    pl.read_csv(path).select(columns[::-1]).write_csv(path, quote_style="always")
+    assert import_lequa(public, tmp_path / "b").hash == plain.hash
+
+
+def test_a_failed_import_leaves_nothing_behind(tmp_path):
+    public = make_task(tmp_path, "T1")
+    path = public / "test_samples" / "3.txt"
+    path.write_text(path.read_text().replace("\n", "\nx", 1))
+    with pytest.raises(DataError, match=r"3\.txt: not a matrix of numbers: row 1 of column '0'"):
+        import_lequa(public, tmp_path / "out" / "d")
+    assert not (tmp_path / "out").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["T1"]

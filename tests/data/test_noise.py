@@ -82,9 +82,9 @@ def dataset(**parts):
 
 def test_features_that_are_no_numbers_are_refused():
     words = pl.DataFrame({"word": ["a", "b"]})
-    with pytest.raises(DataError, match=r"synthetic reviews .* has texts"):
+    with pytest.raises(DataError, match=r"synthetic reviews .* has only texts"):
         check_noise_possible(SyntheticSource(500).open())
-    with pytest.raises(DataError, match="my data has posteriors, and no features"):
+    with pytest.raises(DataError, match="my data has posteriors but no features"):
         check_noise_possible(dataset(posteriors=np.eye(2)))
     with pytest.raises(DataError, match="no column of numbers"):
         check_noise_possible(dataset(features=TableColumns.of(words)))

@@ -187,7 +187,7 @@ def test_a_table_waits_for_threads_that_hold_its_function():
         held.clear()
 
     held = []
-    with csv_tables._let_go_of(function):
+    with csv_tables._released_by_threads(function):
         held.append(function)
         thread = threading.Thread(target=let_go, args=(held,))
         thread.start()
@@ -249,7 +249,7 @@ def test_a_truncated_archive_is_one_line(tmp_path, keep):
             b'[{"text": "x"}]',
             "a.json: line 1 is not a JSON object; write one object per line instead of one array",
         ),
-        ("a.docx", b"x", "a.docx: cannot tell the format from the ending '.docx'; known: .csv"),
+        ("a.docx", b"x", "a.docx: unknown format '.docx'; known: .csv"),
         ("a.parquet", b"PAR1" + b"x" * 40, "a.parquet: not a readable Parquet file"),
         ("a.xlsx", b"PK\x03\x04" + b"x" * 40, "a.xlsx: not a readable workbook"),
     ],
@@ -270,7 +270,7 @@ def test_missing_files_and_columns(tmp_path):
     with pytest.raises(DataError, match=r"a.csv: no column 'txt'; did you mean 'text'\?$"):
         list(table.chunks(["txt"]))
     (tmp_path / "b.csv").write_text("x,x\n1,2\n")
-    with pytest.raises(DataError, match=r"b.csv: there are two columns 'x'; rename one$"):
+    with pytest.raises(DataError, match=r"b.csv: two columns are called 'x'; rename one$"):
         list(open_table(tmp_path / "b.csv").chunks(["x"]))
 
 
@@ -335,7 +335,9 @@ def test_columns_of_lists_or_objects_are_refused_by_name(tmp_path):
     for path in (tmp_path / "a.jsonl", tmp_path / "a.parquet"):
         table = open_table(path)
         table.require(["n"])
-        with pytest.raises(DataError, match=r"the cells of 'text' are lists or objects; give each"):
+        with pytest.raises(
+            DataError, match=r"the cells of 'text' are lists or objects; split them"
+        ):
             table.require(["text"])
     (chunk,) = open_table(tmp_path / "a.jsonl").chunks(["text"])
     assert chunk.columns["text"].to_list() == ['{"a": 1}', '["x"]']
@@ -457,7 +459,7 @@ def test_a_pipe_is_known_by_its_content(tmp_path, monkeypatch, ending):
     del table
     gc.collect()
     assert list((tmp_path / "spool").iterdir()) == []
-    with pytest.raises(DataError, match=r"^standard input: empty; it can be read once only$"):
+    with pytest.raises(DataError, match=r"^standard input: empty; it can be read only once$"):
         open_table("-")
     gc.collect()
     assert list((tmp_path / "spool").iterdir()) == []
@@ -467,7 +469,7 @@ def test_a_keyboard_is_no_table(monkeypatch):
     stdin = io.TextIOWrapper(io.BytesIO(b""))
     monkeypatch.setattr(stdin, "isatty", lambda: True, raising=False)
     monkeypatch.setattr("sys.stdin", stdin)
-    with pytest.raises(UserError, match="standard input is the keyboard; give a file, or send"):
+    with pytest.raises(UserError, match="standard input is a terminal; give a file, or pipe"):
         open_table("-")
 
 
@@ -506,8 +508,8 @@ def test_several_files_are_one_table(tmp_path):
     with pytest.raises(DataError) as caught:
         open_table(tmp_path)
     assert str(caught.value) == (
-        f"{tmp_path}: only {tmp_path}/a1.csv has a column 'n', {tmp_path}/a5.csv has none; files "
-        "that make one table need the same columns"
+        f"{tmp_path}: {tmp_path}/a1.csv has a column 'n', {tmp_path}/a5.csv has not; files "
+        "that form one table need the same columns"
     )
     with pytest.raises(DataError, match=r"b\*\.csv: no file matches$"):
         open_table(f"{tmp_path}/b*.csv")
@@ -532,7 +534,7 @@ def test_each_file_of_a_pattern_or_a_folder_is_a_sample(tmp_path):
     assert expanded([tmp_path / "parts" / "*.parquet"]) == sorted((tmp_path / "parts").glob("*.p*"))
     assert len(total(open_table(tmp_path / "parts"), ["n"])[0]) == 2 * len(FRAME)
     (tmp_path / "none").mkdir()
-    with pytest.raises(DataError, match=r"none: a folder without tables; name files$"):
+    with pytest.raises(DataError, match=r"none: a folder without tables; give files$"):
         expanded([tmp_path / "none"])
 
 

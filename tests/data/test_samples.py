@@ -156,7 +156,7 @@ def test_arrays_in_a_file_per_sample(kind, tmp_path):
         ({"a": [0.5]}, None, "the number of a row of the data"),
         ({"a": [0]}, [("b", 1, 0, 0)], "sample 'a' is not in this file"),
         ({"a": [0]}, [("a", 1, 0, 0), ("b", 1, 0, 0)], "sample 'b' is not in the samples"),
-        ({"a": [0]}, [("a", 1, 0, 0), ("a", 1, 0, 0)], "a sample is there twice"),
+        ({"a": [0]}, [("a", 1, 0, 0), ("a", 1, 0, 0)], "a sample occurs twice"),
         ({"a": [0]}, [("a", 1, 1, 0)], "sample 'a' do not sum to 1"),
         ({"a": [0]}, [("a", 2, -1, 0)], "sample 'a' do not sum to 1"),
     ],
@@ -179,7 +179,7 @@ def test_columns_of_prevalences_are_the_classes(main, tmp_path):
 
 
 def test_prevalences_without_samples_are_refused(main, tmp_path):
-    with pytest.raises(UserError, match="name the samples too"):
+    with pytest.raises(UserError, match="give the samples too"):
         import_table(main, tmp_path / "d", label="y", wishes=Wishes(prevalences=main))
 
 
@@ -199,7 +199,7 @@ def test_sample_files_that_do_not_fit_are_refused(content, message, main, tmp_pa
     wishes = Wishes(samples=tmp_path / "s", prevalences=truth)
     with pytest.raises(UserError, match=message):
         import_table(main, tmp_path / "d", label="y", wishes=wishes)
-    with pytest.raises(UserError, match="name the file of their true prevalences"):
+    with pytest.raises(UserError, match="give the file of their true prevalences"):
         import_table(main, tmp_path / "d", label="y", wishes=Wishes(samples=tmp_path / "s"))
     assert not (tmp_path / "d").exists()
 
@@ -211,7 +211,7 @@ def test_an_empty_folder_and_two_files_of_a_sample_are_refused(main, tmp_path):
         import_table(main, tmp_path / "d", label="y", wishes=wishes)
     for name in ("0.csv", "0.txt"):
         (tmp_path / "s" / name).write_text("x,word\n1,u\n")
-    with pytest.raises(UserError, match=r"0\.csv and 0\.txt are of one sample"):
+    with pytest.raises(UserError, match=r"0\.csv and 0\.txt are the same sample"):
         import_table(main, tmp_path / "d", label="y", wishes=wishes)
 
 

@@ -106,9 +106,9 @@ def test_a_relative_place_is_made_absolute(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("nowhere", "nowhere does not exist; make a data set with `quantshift data import`"),
+        ("nowhere", "nowhere does not exist; create a data set with `quantshift data import`"),
         ("folder", "folder is neither a data set nor a corpus"),
-        ("t.csv", "t.csv is a file; make a data set of it with `quantshift data import`"),
+        ("t.csv", "t.csv is a file; import it with `quantshift data import`"),
     ],
 )
 def test_other_places_are_refused(name, message, tmp_path):

@@ -142,7 +142,7 @@ def test_other_training_items_are_refused(trained):
     quantifier, X_train = trained
     with pytest.raises(DataError, match="X_train has 999 items, the quantifier was fitted on 1000"):
         refutation_test(quantifier, X_train[1:], X_train)
-    with pytest.raises(DataError, match="X has 5 items but 1000 are to be tested"):
+    with pytest.raises(DataError, match="X has 5 rows for 1000 items; give one per item"):
         refutation_tests(
             quantifier, X_train, quantifier.items(X_train), X_train[:5], [np.arange(5)]
         )

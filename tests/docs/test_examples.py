@@ -48,7 +48,7 @@ def test_python_blocks_share_a_namespace_and_a_folder(page):
 
 def test_a_wrong_output_is_found_and_filled_in(page):
     path, folder = page(fence("python", "print(1 + 1)\n") + "\n" + fence("", "3\n") + "end\n")
-    with pytest.raises(ExampleError, match=r"page.md:5: the page shows\n3\n\nand what comes out"):
+    with pytest.raises(ExampleError, match=r"page.md:5: the page shows\n3\n\nand the output"):
         check_page(path, folder)
     assert refill(path, folder)
     assert path.read_text("utf-8").endswith("```\n2\n```\nend\n")

@@ -67,7 +67,7 @@ def test_predictions_are_of_one_training_set_and_of_given_samples(
     assert quantshift("run", "e.toml", "--out", "runs", "--jobs", "1", *twice)[0] == 0
     code, _, err = quantshift("report", "runs", "--predictions", "p")
     assert code == 2
-    assert "has 2 training sets, each with estimates of its own" in err
+    assert "has 2 training sets, each with its own estimates" in err
     (tmp_path / "n.toml").write_text(
         'name = "n"\nquantifiers = ["MLPE"]\n[data]\nsets = ["iris"]\n[shift]\nkind = "natural"\n'
         "train_size = 50\ntest_size = 20\ntrain_repeats = 1\ntest_repeats = 1\n"
@@ -75,7 +75,7 @@ def test_predictions_are_of_one_training_set_and_of_given_samples(
     assert quantshift("run", "n.toml", "--out", "other", "--jobs", "1")[0] == 0
     code, _, err = quantshift("report", "other", "--predictions", "p")
     assert code == 2
-    assert "no experiment in other took given samples" in err
+    assert "no experiment in other has given samples" in err
     assert not (tmp_path / "p").exists()
 
 

@@ -179,5 +179,5 @@ def test_an_unknown_column_is_named(arrays, written, tmp_path):
 def test_a_table_without_a_column_says_how(arrays, written, tmp_path):
     np.save(tmp_path / "x.npy", arrays[0])
     (tmp_path / "y.csv").write_text("label\n1\n")
-    with pytest.raises(DataError, match="for a table write path:column"):
+    with pytest.raises(DataError, match="for a column of a table, write path:column"):
         rows_of(written(data='features = "x.npy"\nlabels = "y.csv"'))

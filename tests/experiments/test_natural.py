@@ -132,6 +132,21 @@ def test_the_default_are_the_categories(small_source, tmp_path):
     assert len(run.plan().experiments[0].cells) == 2
 
 
+def test_the_only_group_column_needs_no_naming(tmp_path):
+    rng = np.random.default_rng(0)
+    label = rng.choice(["no", "yes"], 400)
+    site = np.repeat(["a", "b"], 200)
+    pl.DataFrame({"x": rng.normal(size=400), "site": site, "label": label}).write_csv(
+        tmp_path / "one.csv"
+    )
+    import_table(tmp_path / "one.csv", tmp_path / "one", label="label", groups=["site"])
+    (planned,) = run_of(FolderSource(tmp_path / "one"), tmp_path / "out").plan().experiments
+    assert [cell.key for cell in planned.cells] == [
+        "group_train-all+20+but+20+a,train_repeat-0",
+        "group_train-all+20+but+20+b,train_repeat-0",
+    ]
+
+
 @pytest.mark.parametrize(
     ("by", "error", "message"),
     [
@@ -139,8 +154,8 @@ def test_the_default_are_the_categories(small_source, tmp_path):
         ("age", UserError, "name it as a group when you import the data set"),
         (
             "",
-            DataError,
-            "set shift.by to a group column of customers.csv .it has year, day, region.",
+            UserError,
+            "of the group columns of customers.csv .year, day, region.: set shift.by=year",
         ),
         ("day", DataError, "0 of 60 groups have 100 items or more"),
     ],

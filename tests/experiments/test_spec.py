@@ -287,7 +287,7 @@ BROKEN = {
     ),
     "name of the report's folder": (
         replaced('name = "mine"', 'name = "report"'),
-        "mine.toml: name: experiment name 'report' is that of another file or folder of the "
+        "mine.toml: name: experiment name 'report' is reserved for a file or folder of the "
         "results; choose another, got 'report'",
     ),
     "number in quotes": (
@@ -345,7 +345,8 @@ BROKEN = {
     ),
     "point named twice": (
         replaced("train_prevalences = [0.2, 0.5]", "train_prevalences = [0.2, 0.2]"),
-        "mine.toml: shift.train_prevalences: [0.2, 0.2] holds a value twice; name each point once",
+        "mine.toml: shift.train_prevalences: [0.2, 0.2] contains a value twice; list each point "
+        "once",
     ),
     "empty grid of the classifier": (
         replaced("C = [10, 0.1]", "C = []"),

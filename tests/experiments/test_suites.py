@@ -141,7 +141,7 @@ def test_noise_is_added_to_the_items_of_the_samples(tmp_path, monkeypatch):
 def test_texts_are_refused_before_the_first_cell(tmp_path):
     experiment = load_experiment("noise", profile="quick", overrides=SMALL)
     run = Run((experiment,), {"noise": (SyntheticSource(500),)}, tmp_path / "out")
-    with pytest.raises(UserError, match="noise is added to numeric features, and synthetic"):
+    with pytest.raises(UserError, match="noise is added to numeric features, but synthetic"):
         run_experiments(run, SerialExecutor())
     assert not (tmp_path / "out").exists()
 

@@ -214,11 +214,11 @@ def test_an_empty_corpus(tmp_path: Path) -> None:
 def test_counts_of_another_corpus_are_refused(corpus: ListCorpus) -> None:
     tokenise_corpus(corpus)
     other = ListCorpus(corpus.path, corpus.documents, hash="def")
-    with pytest.raises(DataError, match=r"made from another corpus; tokenise the corpus again"):
+    with pytest.raises(DataError, match=r"those of another corpus; tokenise the corpus again"):
         open_counts(other)
     tokenise_corpus(other)
     assert dense(open_counts(other)) == dense(CountMatrix.from_texts(TEXTS))
-    with pytest.raises(DataError, match="made from another corpus"):
+    with pytest.raises(DataError, match="those of another corpus"):
         open_counts(corpus)
 
 
@@ -313,7 +313,7 @@ def test_a_failure_leaves_the_older_counts(corpus: ListCorpus) -> None:
     tokenise_corpus(corpus)
     before = (corpus.path / "counts" / "manifest.json").read_bytes()
     broken = ListCorpus(corpus.path, corpus.documents, hash="def", n_missing=1)
-    with pytest.raises(DataError, match="gave 6 texts for 7 documents"):
+    with pytest.raises(DataError, match="has 6 texts for 7 documents"):
         tokenise_corpus(broken)
     assert [path.name for path in corpus.path.iterdir()] == ["counts"]
     assert (corpus.path / "counts" / "manifest.json").read_bytes() == before

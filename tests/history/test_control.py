@@ -178,3 +178,16 @@ def test_rates_are_positive(asked, looks, name):
 def test_a_baseline_within_the_series(looks, n_baseline):
     with pytest.raises(UserError, match=f"a baseline of {n_baseline} looks of 40"):
         chart(looks, n_baseline=n_baseline)
+
+
+def test_looks_with_heavy_tails_have_wider_limits():
+    rng = np.random.default_rng(0)
+    looks = 0.1 + 0.01 * rng.standard_t(3, size=(1, 120))
+    given = (looks, np.full(looks.shape, 0.01), np.full(looks.shape, 20_000.0))
+    asked = {"n_baseline": 50, "level": 1 / 365}
+    _, average, reach = charts(*given, **asked)
+    _, same_average, narrower = charts(*given, **asked, tails=False)
+    np.testing.assert_array_equal(average, same_average)
+    # The excess kurtosis of clipped looks is about 1, of which the average has a fifth.
+    assert (reach >= narrower).all()
+    assert 1.005 < (reach / narrower)[0, -1] < 1.3

@@ -24,7 +24,7 @@ def test_even_numbers_are_recognised(judging, k):
         wrong = check("random", judging.verdicts, labels, 2)
         assert not wrong.ok
         assert wrong.looks_like == design
-        assert str(k // 2) in wrong.said
+        assert str(k // 2) in wrong.sentence
 
 
 def test_even_numbers_of_the_other_kind_contradict_a_design(judging):
@@ -41,7 +41,7 @@ def test_even_numbers_that_may_be_chance_do_not_contradict_random_labels():
     found = check("random", verdicts, labels, 2)
     assert found.ok
     assert found.looks_like == "by-verdict or by-label"
-    assert "chance" in found.said
+    assert "chance" in found.sentence
     with pytest.raises(UserError, match="say whether"):
         guessed(verdicts, labels, 2)
 
@@ -54,14 +54,14 @@ def test_labels_of_another_time_look_like_neither(judging):
     assert guessed(judging.verdicts, labels, 2).design == "elsewhere"
     found = check("random", judging.verdicts, labels, 2, verdict_names=("fail", "pass"))
     assert (found.ok, found.looks_like) == (False, "elsewhere")
-    assert "fail" in found.said or "pass" in found.said
+    assert "fail" in found.sentence or "pass" in found.sentence
 
 
 def test_scores_tell_too(judging):
     labels = judging.labels(np.argsort(judging.score)[-90:])
     found = check("random", None, labels, 2, score=judging.score)
     assert not found.ok
-    assert "scores" in found.said
+    assert "scores" in found.sentence
 
 
 def test_three_classes_as_even_as_they_can_be():

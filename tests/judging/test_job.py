@@ -10,6 +10,7 @@ import pytest
 import quantshift
 from quantshift.errors import DataError, UserError
 from quantshift.judging import Judgement, json_schema, judge, render_csv, render_text
+from quantshift.judging.sheet import plan_labels, write_label_sheet
 from tests.judging.made import drawn, halves, labelled, verdicts
 from tests.own_data.test_result import check
 
@@ -359,7 +360,7 @@ def test_labels_that_differ_in_case_are_one_and_slips_are_pointed_out(table):
     assert {c.casefold() for c in answer.classes} == set(plain.classes)
     assert len(answer.classes) == len(plain.classes)
     assert answer.overall.shares[0].low == pytest.approx(plain.overall.shares[0].low)
-    assert any("differ in case only are treated as one" in w for w in answer.warnings)
+    assert any("only in case or blanks" in w for w in answer.warnings)
     assert (
         judge(frame, verdict="judge", label="human", labels="random", classes=plain.classes).classes
         == plain.classes
@@ -414,3 +415,29 @@ def test_a_table_without_rows(tmp_path):
     (tmp_path / "v.csv").write_text("judge,human\n")
     with pytest.raises(DataError, match="no row has a verdict"):
         judge(tmp_path / "v.csv", verdict="judge", label="human")
+
+
+def test_a_second_sheet_goes_on_where_the_first_ended(tmp_path):
+    rng = np.random.default_rng(7)
+    y = rng.random(4000) < 0.01
+    truth = pl.Series("breaks", np.where(y, "yes", "no"))
+    posts = tmp_path / "posts.csv"
+    pl.DataFrame({"post": np.arange(4000), "score": rng.normal(3.0 * y, 1.0)}).write_csv(posts)
+    filled = None
+    for number, total in enumerate((200, 350)):
+        planned = plan_labels(
+            posts, score="score", label="breaks", labelled=filled, n_labels=total - 200 * number
+        )
+        write_label_sheet(planned, tmp_path / f"sheet{number}.csv")
+        rows = pl.read_csv(tmp_path / f"sheet{number}.csv")
+        assert len(rows) == total
+        filled = tmp_path / f"filled{number}.csv"
+        rows.with_columns(breaks=truth.gather(rows["item"] - 1)).write_csv(filled)
+    found = judge(posts, score="score", label="breaks", labelled=filled)
+    assert found.overall.n_labelled == 350
+    low, high = (getattr(found.overall.shares[1], end) for end in ("low", "high"))
+    assert low < 0.01 < high
+    with pytest.raises(UserError, match="were drawn by another plan"):
+        plan_labels(
+            posts, score="score", label="breaks", labelled=filled, n_labels=50, how="random"
+        )

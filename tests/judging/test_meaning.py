@@ -3,7 +3,7 @@
 import pytest
 
 from quantshift.errors import DataError, UserError
-from quantshift.judging.meaning import contraries, guessed_map, meaning, misspelt, spellings
+from quantshift.judging.meaning import contraries, guessed_map, meaning
 
 
 def understood(verdicts, labels, *, given=None, classes=(), positive=None):
@@ -82,15 +82,3 @@ def test_a_column_of_numbers_is_no_column_of_verdicts():
 def test_contraries_need_two_names():
     assert contraries(["yes", "no", "maybe"]) == ()
     assert contraries(["toxic", "non-toxic"]) == ("non-toxic", "toxic")
-
-
-def test_the_usual_spelling_is_the_most_frequent_or_the_one_named():
-    counts = {"PASS": 3, "pass": 80, "fail": 20, "Fail": 21}
-    assert spellings(counts, []) == {"PASS": "pass", "fail": "Fail"}
-    assert spellings(counts, ["PASS", "fail"]) == {"pass": "PASS", "Fail": "fail"}
-
-
-def test_a_slip_is_rare_and_near_a_common_label():
-    assert misspelt({"pass": 200, "pss": 2, "fail": 90, "tie": 3}) == {"pss": "pass"}
-    assert misspelt({"pass": 20, "pss": 2}) == {}
-    assert misspelt({"100": 200, "10": 1}) == {}

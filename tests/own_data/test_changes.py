@@ -90,8 +90,8 @@ def test_words_never_seen(profile: TrainingProfile) -> None:
     foreign = pl.col("review").str.replace_all("word", "palabra")
     (warning,) = warnings(profile, foreign)
     assert warning == (
-        "column 'review': 100% of the words are ones that training does not have, or in a single "
-        "text, where 0% was expected"
+        "column 'review': 100% of the words occur in no training text or in only one, where 0% was "
+        "expected"
     )
 
 

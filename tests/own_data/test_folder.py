@@ -97,9 +97,11 @@ def test_a_tampered_or_foreign_model_is_refused(saved, tmp_path):
     (saved / DESCRIPTION).write_text(description.replace("positive", "negatives"))
     assert refused(saved) == "model.json has been changed or damaged; train the model again"
     (saved / DESCRIPTION).write_text(description.replace('"format": 3', '"format": 7'))
-    assert refused(saved) == "a model of format 7, this version reads 3; train it again"
+    assert (
+        refused(saved) == "the model has format 7, but this version reads format 3; train it again"
+    )
     (saved / DESCRIPTION).write_text('{"model": "another"}')
-    assert refused(saved) == "model.json is not of a quantshift model"
+    assert refused(saved) == "model.json does not describe a quantshift model"
     (saved / DESCRIPTION).write_text("{")
     assert refused(saved) == "model.json is not JSON; train the model again"
     (saved / DESCRIPTION).write_text(description)
@@ -145,7 +147,7 @@ def packed_rows(n):
 
 
 MISSING = object()
-UNFIT = "what model.json says does not fit model.skops; train the model again"
+UNFIT = "model.json does not fit model.skops; train the model again"
 
 
 def test_a_forgery_that_changes_nothing_is_a_model(saved, folder, plain_model):
@@ -169,8 +171,8 @@ def test_a_forgery_that_changes_nothing_is_a_model(saved, folder, plain_model):
         ({"classes": ["negative"]}, UNFIT),
         ({"classes": ["negative", "negative"]}, UNFIT),
         ({"classes": ["positive", "other"]}, UNFIT),
-        ({"quantshift": 7}, "made with quantshift 7, here is"),
-        ({"format": [1] * 50}, "a model of format [1, 1, 1, 1, 1, 1, 1, this version reads 3"),
+        ({"quantshift": 7}, "made with quantshift 7, but"),
+        ({"format": [1] * 50}, "the model has format [1, 1, 1, 1, 1, 1, 1, but this version"),
     ],
 )
 def test_a_forged_description_is_one_line(saved, told, line):
@@ -205,7 +207,7 @@ def test_parts_of_another_model_are_one_line(saved, folder, model, tmp_path):
     other = train(folder / "labelled.csv", label="sentiment", features=["price"], method="PACC")
     save_model(other, tmp_path / "b")
     resealed(saved, (tmp_path / "b" / NUMBERS).read_bytes())
-    line = "model.json and model.skops are of different models; train the model again"
+    line = "model.json and model.skops belong to different models; train the model again"
     assert refused(saved) == line
 
 
@@ -214,14 +216,14 @@ def test_content_nested_without_end_is_one_line(saved):
     described = (saved / DESCRIPTION).read_text()
     (saved / DESCRIPTION).write_text(deep)
     assert refused(saved) == "model.json is not JSON; train the model again"
-    with pytest.raises(UserError, match="the folder holds other things"):
+    with pytest.raises(UserError, match="the folder holds other files"):
         check_model_place(saved)
     (saved / DESCRIPTION).write_text(described)
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as archive:
         archive.writestr("schema.json", deep)
     resealed(saved, data.getvalue())
-    assert refused(saved).startswith("cannot be read by this version (quantshift ")
+    assert refused(saved).startswith("cannot be read by this version (written by quantshift ")
 
 
 def test_a_packed_or_endless_file_is_not_read(saved, monkeypatch):
@@ -230,7 +232,7 @@ def test_a_packed_or_endless_file_is_not_read(saved, monkeypatch):
         archive.writestr("schema.json", "{}")
         archive.writestr("padding.npy", b"\0" * 1_000_000)
     resealed(saved, data.getvalue())
-    assert refused(saved) == "model.skops is packed, which a quantshift model never is"
+    assert refused(saved) == "model.skops is compressed, which a quantshift model never is"
     (saved / NUMBERS).unlink()
     (saved / NUMBERS).symlink_to("/dev/zero")
     assert refused(saved) == "model.skops is missing; train the model again"
@@ -287,7 +289,7 @@ def test_places_for_a_model_are_checked_before_the_training(saved, tmp_path):
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / DESCRIPTION).write_text('{"layers": 3}')
-    with pytest.raises(UserError, match="the folder holds other things; name a new one"):
+    with pytest.raises(UserError, match="the folder holds other files; name a new folder"):
         check_model_place(mine)
 
 
@@ -299,7 +301,7 @@ def test_a_classifier_of_ones_own_cannot_be_saved():
     check_savable(make_pipeline(StandardScaler(), LogisticRegression()))
     with pytest.raises(UserError) as caught:
         check_savable(make_pipeline(StandardScaler(), Own()))
-    assert "Own cannot be saved in a model, which can hold only parts of scikit-learn and" in str(
+    assert "Own cannot be saved: a model can only hold parts of scikit-learn and" in str(
         caught.value
     )
 
@@ -311,7 +313,10 @@ def test_a_model_of_another_version_is_refused(saved):
         other = {**told, package: "0.0.1"}
         (saved / DESCRIPTION).write_text(json.dumps({**other, "seal": _digest(other)}))
         line = refused(saved)
-        assert line == f"made with {package} 0.0.1, here is {told[package]}; train the model again"
+        installed = told[package]
+        assert line == (
+            f"made with {package} 0.0.1, but {installed} is installed; train the model again"
+        )
 
 
 def test_types_that_no_model_has_are_never_built(saved):
@@ -322,12 +327,12 @@ def test_types_that_no_model_has_are_never_built(saved):
         "model.skops holds quantshift.corpora.readers.Columns, which a quantshift model never does"
     )
     resealed(saved, b"no archive at all")
-    assert refused(saved).startswith("cannot be read by this version (quantshift ")
+    assert refused(saved).startswith("cannot be read by this version (written by quantshift ")
 
 
 def test_a_folder_with_other_things_is_left_alone(plain_model, tmp_path):
     (tmp_path / "mine.txt").write_text("x")
-    with pytest.raises(UserError, match="the folder holds other things; name a new one"):
+    with pytest.raises(UserError, match="the folder holds other files; name a new folder"):
         save_model(plain_model, tmp_path)
     with pytest.raises(UserError, match="a file; name a folder for the model"):
         save_model(plain_model, tmp_path / "mine.txt")

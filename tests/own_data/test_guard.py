@@ -64,8 +64,8 @@ def test_what_prior_shift_explains_in_part_is_in_doubt(model):
         assert found.low <= assumption.prevalence["yes"] <= found.high
     text = render_text(answer)
     assert "explains most of the difference from training" in text
-    assert "P(Y|X) is unchanged" not in text
-    assert "if only the prevalence has changed" in text or not batch.needs_labels
+    assert "if items that look alike have the label as often" not in text
+    assert "if only the shares of the classes have changed" in text or not batch.needs_labels
 
 
 def test_a_change_of_prevalence_is_left_to_the_method(model):
@@ -92,8 +92,8 @@ def test_after_a_refutation_the_interval_holds_what_the_assumptions_allow(model)
     for p in told.values():
         assert share(batch).low <= p <= share(batch).high
     assert next(a for a in batch.assumptions if a.name == "prior shift").refuted
-    assert "No change in prevalence explains the items" in batch.verdict
-    assert "P(Y|X) unchanged" in batch.carried
+    assert "No change in the shares of the classes explains the items" in batch.verdict
+    assert "items that look alike have the label as often as in training" in batch.carried
 
 
 def test_what_is_assumed_can_be_said(model):
@@ -171,7 +171,7 @@ def test_the_page_promises_no_confidence_after_a_refutation(model):
     assert "95% interval" not in re.sub(
         "The accuracy of the classifier on this sample[^<]*", " ", page
     )
-    assert "No change in prevalence explains the items" in page
+    assert "No change in the shares of the classes explains the items" in page
 
 
 def test_a_wider_level_is_a_wider_interval(model):
@@ -210,7 +210,7 @@ def test_limits_under_assumed_covariate_shift_are_a_range_in_every_output(model)
     # The accuracy of the classifier has an interval of its own.
     assert "95% interval" not in text.replace("(95% interval", "")
     assert json.loads(result.to_json())["batches"][0]["limits_are"] == RANGE
-    assert "a range of what the assumptions allow, no confidence interval" in render_page(result)
+    assert "a range of what the assumptions allow, not a confidence interval" in render_page(result)
 
 
 def test_rows_of_uneven_weight_are_fewer_items():

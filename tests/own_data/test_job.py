@@ -79,7 +79,7 @@ def test_classifiers_by_name(folder, classifier):
     (batch,) = quantify(folder / "new.csv", model=model, **FAST).batches
     assert share(batch).estimate == pytest.approx(0.3, abs=0.12)
     assert [a.method for a in batch.assumptions] == ["PACC", "SLD", "PCC"]
-    assert batch.verdict.startswith("Not tested for changes beyond prevalence")
+    assert batch.verdict.startswith("Not tested for changes beyond the shares")
 
 
 @pytest.fixture(scope="module")
@@ -211,12 +211,19 @@ def test_too_few_audited_items_are_said_to_be_too_few(folder, model):
     assert batch.warnings == ("4 items are labelled and an audit needs 10: not audited",)
 
 
-def test_an_empty_sample_is_a_result_that_knows_nothing(folder, model, tmp_path):
-    (tmp_path / "empty.csv").write_text("review,date\n")
-    (batch,) = quantify(tmp_path / "empty.csv", model=model, **FAST).batches
+def test_a_sample_without_rows_is_one_line_and_a_batch_without_rows_knows_nothing(
+    folder, plain_model, tmp_path
+):
+    (tmp_path / "empty.csv").write_text("length,price\n")
+    with pytest.raises(DataError, match=r"empty\.csv: the table has a header and no rows; give a"):
+        quantify(tmp_path / "empty.csv", model=plain_model, **FAST)
+    found = quantify([tmp_path / "empty.csv", folder / "new.csv"], model=plain_model, **FAST)
+    batch, other = found.batches
     assert share(batch).estimate is None
     assert (share(batch).low, share(batch).high) == (0, 1)
     assert batch.warnings == ("no items: nothing can be estimated",)
+    assert other.can_be_estimated
+    assert "empty.csv: no rows\n" in render_text(found)
 
 
 @pytest.mark.parametrize("n", [1, 7])
@@ -252,7 +259,7 @@ def test_mixed_encodings_are_read_with_a_warning(model, tmp_path):
     (tmp_path / "mixed.csv").write_bytes(content)
     found = quantify(tmp_path / "mixed.csv", model=model, **FAST)
     assert found.warnings == (
-        f"{tmp_path}/mixed.csv: 1 cells are not UTF-8; what could not be read was replaced: save "
+        f"{tmp_path}/mixed.csv: 1 cell with characters that are not UTF-8 and were replaced; save "
         "the file as UTF-8",
     )
 
@@ -306,7 +313,8 @@ def bad_tables(path, model, plain_model):
     )
     yield (
         {"sample": path / "short.csv", "model": model},
-        f"{path}/short.csv: no column 'review'; there are date, length, price",
+        f"{path}/short.csv: the model needs a column that is not there: 'review'; add it, or train "
+        "a model without it",
     )
     yield (
         {"sample": path / "dates.csv", "model": plain_model, "by": "date", "every": "week"},
@@ -393,7 +401,7 @@ def test_texts_without_a_word_are_one_line(tmp_path):
 
 def test_no_column_to_work_on_is_one_line(tmp_path):
     pl.DataFrame({"t": [7] * 20, "y": ["a", "b"] * 10}).write_csv(tmp_path / "t.csv")
-    with pytest.raises(UserError, match=r"no column is left to work on: t \(constant\); name"):
+    with pytest.raises(UserError, match=r"no column can be used: t \(constant\); name"):
         train(tmp_path / "t.csv", label="y")
 
 
@@ -452,6 +460,43 @@ def test_features_that_say_nothing_leave_any_share_possible():
     assert not batch.can_be_estimated
     told = render_text(found)
     assert told.startswith(f"label = yes: cannot be estimated from these columns: {batch.why_not};")
+
+
+def twins(n, seed, classes):
+    """Items of two kinds that differ in `x`; each kind has classes that nothing tells apart."""
+    rng = np.random.default_rng(seed)
+    second = rng.random(n) < 0.4
+    names = np.where(second, rng.choice(classes[1], n), rng.choice(classes[0], n))
+    return pl.DataFrame({"x": rng.normal(2.5 * second), "z": rng.normal(size=n), "kind": names})
+
+
+def test_of_several_classes_one_that_may_have_any_share_has_no_estimate():
+    classes = (["a1", "a2"], ["b"])
+    options = {"label": "kind", "method": "PACC", "n_bootstrap": 100}
+    found = quantify(
+        twins(300, 1, classes).drop("kind"), train_on=twins(500, 0, classes), **options
+    )
+    (batch,) = found.batches
+    assert batch.can_be_estimated
+    a1, a2, b = batch.shares
+    assert (a1.estimate, a1.low, a1.high) == (a2.estimate, a2.low, a2.high) == (None, 0.0, 1.0)
+    assert b.estimate is not None
+    assert 0 < b.low < b.estimate < b.high < 1
+    assert render_text(found).startswith(
+        "a1: cannot be estimated from these columns: in cross-validation the classifier cannot "
+        "tell this class from another better than chance; between 0 and 100%"
+    )
+
+
+def test_if_each_of_several_classes_has_a_twin_nothing_is_estimated():
+    classes = (["a1", "a2"], ["b1", "b2"])
+    options = {"label": "kind", "method": "PACC", "n_bootstrap": 100}
+    found = quantify(
+        twins(300, 1, classes).drop("kind"), train_on=twins(500, 0, classes), **options
+    )
+    (batch,) = found.batches
+    assert not batch.can_be_estimated
+    assert "can tell no class from all the others" in batch.why_not
 
 
 def test_a_method_without_interval_is_refused_before_the_work(folder):
@@ -538,7 +583,9 @@ def test_options_that_repeat_the_model_s_are_heard(folder, plain_model):
 
 def test_items_that_tell_nothing_are_a_warning(folder):
     frame = pl.read_csv(folder / "labelled.csv").with_columns(length=pl.lit(1.0))
-    found = quantify(frame, train_on=frame, label="sentiment", features=["length"], **FAST)
+    found = quantify(
+        frame.drop("sentiment"), train_on=frame, label="sentiment", features=["length"], **FAST
+    )
     assert found.warnings == (
         "the training table: logistic is no more accurate than always predicting 'negative'; "
         "the columns may say nothing about the label",
@@ -600,7 +647,7 @@ def test_a_method_of_features_alone(folder):
     found = quantify(folder / "new.csv", model=model, n_bootstrap=10)
     assert share(found.batches[0]).low < 0.3 < share(found.batches[0]).high
     assert {a.method for a in found.batches[0].assumptions} == {"HDx", "SLD", "PCC"}
-    with pytest.raises(UserError, match="HDx looks at features, not at posteriors"):
+    with pytest.raises(UserError, match="HDx needs features, not posteriors"):
         train(folder / "labelled.csv", label="sentiment", posteriors=["length"], method="HDx")
 
 

@@ -166,8 +166,8 @@ def test_small_groups_are_one_and_many_are_not_all_tried(monkeypatch):
     told = train(table, groups="region", **LEARN).groups
     assert len(told.groups) == 2
     assert told.notes == (
-        "5 rows of no group are not used here",
-        "2 groups of fewer than 30 rows are one, (small groups)",
+        "5 rows without a group are not used",
+        "2 groups of fewer than 30 rows are pooled as (small groups)",
         "the 2 largest of 5 groups are left out in turn",
     )
 
@@ -176,7 +176,7 @@ def test_long_groups_are_sampled(monkeypatch):
     monkeypatch.setattr(left_out_groups, "MOST_ROWS", 150)
     told = train(regions(), groups="region", **LEARN).groups
     assert {(g.n_items, g.n_trained) for g in told.groups} == {(150, 150)}
-    assert told.notes == ("models learn from, and estimate, at most 150 random rows each",)
+    assert told.notes == ("each model is trained on, and estimates, at most 150 random rows",)
 
 
 def test_posteriors_and_other_methods():
@@ -200,11 +200,11 @@ def test_posteriors_and_other_methods():
 
 def test_wrong_input_is_one_line(model):
     sample = causes(50).drop("relapse")
-    with pytest.raises(DataError, match="needs two of 30 rows or more"):
+    with pytest.raises(DataError, match="needs at least two groups of 30 rows or more"):
         train(regions(("a",)), groups="region", **LEARN)
     with pytest.raises(UserError, match="'relapse' is the label: it cannot name the groups too"):
         train(regions(), groups="relapse", **LEARN)
-    with pytest.raises(UserError, match="column 'region' is to be used, but it is also"):
+    with pytest.raises(UserError, match="column 'region' cannot be used for items and also be"):
         train(regions(), groups="region", features=["region", "age"], **LEARN)
     with pytest.raises(DataError, match="regoin"):
         train(regions(), groups="regoin", **LEARN)

@@ -116,7 +116,7 @@ def test_by_id_and_weights_are_never_features():
 
 def test_a_model_that_uses_the_column_of_the_batches_is_a_warning():
     model = train(people(), label="churn", features=["age", "town"], method="PACC")
-    found = quantify(people(100, 1), model=model, by="town", n_bootstrap=10)
+    found = quantify(people(100, 1).drop("churn"), model=model, by="town", n_bootstrap=10)
     assert found.warnings[0].startswith("column 'town' divides the sample, and the model was")
 
 
@@ -152,7 +152,7 @@ def test_columns_missing_in_the_sample_are_left_out_before_training():
     left_out = reasons(found.left_out_columns)
     assert left_out["note"] == left_out["age"] == "missing in the sample"
     assert "income" in {column.name for column in found.used}
-    with pytest.raises(DataError, match="the sample: no column 'note'"):
+    with pytest.raises(DataError, match="the model needs a column that is not there: 'note'"):
         quantify(people(9).drop("note"), train_on=people(), label="churn", text="note", **FAST)
 
 
@@ -162,8 +162,30 @@ def test_a_model_names_the_columns_that_a_sample_lacks():
         DataError, match="the model needs columns that are not there: 'age', 'note'"
     ):
         quantify(people(9).drop("note", "age"), model=model, n_bootstrap=10)
-    with pytest.raises(DataError, match="the sample: no column 'age'"):
+    with pytest.raises(DataError, match="needs a column that is not there: 'age'; add it, or"):
         quantify(people(9).drop("age"), model=model, n_bootstrap=10)
+
+
+def test_a_column_written_in_another_way_is_suggested():
+    model = train(people(), label="churn", features=["age", "income"], method="PACC")
+    with pytest.raises(DataError, match=r"there: 'income' \(did you mean 'Income'\?\); add it"):
+        quantify(people(9).rename({"income": "Income"}), model=model, n_bootstrap=10)
+
+
+def test_columns_that_training_lacks_and_labels_in_the_sample_are_mentioned():
+    model = train(people(), label="churn", features=["age"], method="PACC")
+    sample = people(50, 1).with_columns(color=pl.lit("red"), part=pl.lit("a"))
+    found = quantify(sample, model=model, by="part", n_bootstrap=20)
+    assert found.warnings == (
+        "the sample: not used: color (not in the training table)",
+        "the sample: the label column 'churn' is in the sample and was ignored",
+    )
+    both = quantify([sample, sample.drop("churn")], model=model, n_bootstrap=20)
+    assert both.warnings == (
+        "sample 1 and 1 more: not used: color, part (not in the training table)",
+        "sample 1: the label column 'churn' is in the sample and was ignored",
+    )
+    assert quantify(people(50, 1).drop("churn"), model=model, n_bootstrap=20).warnings == ()
 
 
 @pytest.mark.parametrize("classifier", ["logistic", "naive-bayes", "forest", "boosting"])
@@ -239,7 +261,7 @@ PIPELINE = _pipeline()
         ("sklearn.linear_model:Logistic", "cannot be imported"),
         ("sklearn.pipeline:Pipeline", "cannot be made without arguments"),
         ("math:pi", "is not a scikit-learn classifier"),
-        ("sklearn.preprocessing:StandardScaler", "predicts nothing"),
+        ("sklearn.preprocessing:StandardScaler", "has neither predict_proba nor predict"),
         ("logistik", "did you mean 'logistic'?"),
     ],
 )
@@ -259,7 +281,9 @@ def test_missing_labels_are_counted_and_no_class(tmp_path):
         churn=pl.Series([cells[i % 8] if i < 40 else c for i, c in enumerate(people()["churn"])])
     )
     frame.write_csv(tmp_path / "a.csv")
-    found = quantify(people(300, 1, 0.25), train_on=tmp_path / "a.csv", label="churn", **FAST)
+    found = quantify(
+        people(300, 1, 0.25).drop("churn"), train_on=tmp_path / "a.csv", label="churn", **FAST
+    )
     assert found.classes == ("no", "yes")
     assert found.training.rows == Rows(str(tmp_path / "a.csv"), N, N - 40, {"no label": 40})
     assert found.warnings == (f"{tmp_path}/a.csv: 40 of 600 rows were left out (no label: 40)",)
@@ -289,19 +313,50 @@ def test_one_and_one_point_zero_are_one_class(tmp_path):
         assert model.names == {"0": "churn = 0", "1": "churn = 1"}
 
 
-def test_classes_that_differ_in_case_or_blanks_are_named():
-    frame = people().with_columns(
-        churn=pl.when(pl.int_range(N) % 2 == 0)
+def written_oddly():
+    """People whose labels are written in several ways; the truth is in `churn` of `people()`."""
+    return people().with_columns(
+        churn=pl.when(pl.int_range(N) % 4 == 0)
         .then(pl.col("churn").str.to_uppercase())
-        .when(pl.int_range(N) % 3 == 0)
+        .when(pl.int_range(N) % 4 == 1)
         .then(" " + pl.col("churn"))
         .otherwise("churn")
     )
+
+
+def test_labels_that_differ_in_case_or_blanks_are_one_class_and_counted(tmp_path):
+    frame = written_oddly()
+    frame.write_csv(tmp_path / "odd.csv")
+    options = {"label": "churn", "features": ["age"], "method": "PACC"}
+    plain = train(people(), **options)
+    for source in (frame, tmp_path / "odd.csv"):
+        model = train(source, **options)
+        assert model.classes == plain.classes == ("no", "yes")
+        assert model.training.counts == plain.training.counts
+        (note,) = (note for note in model.training.notes if "case or blanks" in note)
+        assert note.startswith(f"{N // 2} labels that differ only in case or blanks are treated as")
+        assert "' yes' (" in note
+        assert "'YES' (" in note
+    assert train(frame, positive="YES", **options).classes == ("no", "YES")
+
+
+def test_labels_that_look_mistyped_are_pointed_out():
+    frame = people().with_columns(
+        churn=pl.when(pl.int_range(N) < 5).then(pl.lit("yess")).otherwise("churn")
+    )
     model = train(frame, label="churn", features=["age"], method="PACC")
-    assert model.classes == ("NO", "YES", "no", "yes")
-    told = " ".join(model.training.notes)
-    assert "the classes 'NO' and 'no' differ in case only" in told
-    assert "the labels ' yes' and 'yes' differ in blanks only" in told
+    assert any("the label 'yess' (5 of " in note for note in model.training.notes)
+    with pytest.raises(DataError, match=r"class 'yess' has 2 labelled rows.*if it is 'yes', corr"):
+        train(frame[3:], label="churn", features=["age"], method="PACC")
+
+
+def test_an_audit_may_write_labels_in_another_case():
+    model = train(people(), label="churn", features=["age"], method="PACC")
+    sample = people(60, 1)
+    sheet = sample.with_columns(pl.col("churn").str.to_uppercase(), item=pl.int_range(1, 61))
+    (batch,) = quantify(sample.drop("churn"), model=model, audit=sheet, n_bootstrap=100).batches
+    assert batch.audit is not None
+    assert batch.audit.n_labelled == 60
 
 
 def test_the_positive_class_is_the_headline():
@@ -395,7 +450,7 @@ def test_one_bad_cell_does_not_remove_a_feature(tmp_path, cell):
 
 @pytest.mark.parametrize("cell", ["inf", "1e308", "many"])
 def test_a_bad_cell_of_the_sample_is_told_and_costs_no_row(tmp_path, cell):
-    frame = people(300, 1).with_columns(pl.col("age").cast(pl.String))
+    frame = people(300, 1).drop("churn").with_columns(pl.col("age").cast(pl.String))
     frame.with_columns(
         age=pl.when(pl.int_range(300) == 5).then(pl.lit(cell)).otherwise("age")
     ).write_csv(tmp_path / "b.csv")
@@ -408,10 +463,47 @@ def test_a_bad_cell_of_the_sample_is_told_and_costs_no_row(tmp_path, cell):
         if cell == "1e308"
         else (
             f"{tmp_path}/b.csv: column 'age': 1 cell does not fit what it holds in training "
-            f"(row 6: '{cell}') and is taken as a gap",
+            f"(row 6: '{cell}') and is treated as missing",
         )
     )
     assert found.warnings == expected
+
+
+def with_commas(frame):
+    return frame.with_columns(
+        pl.col("age", "income").round(2).cast(pl.String).str.replace(".", ",", literal=True)
+    )
+
+
+def test_decimal_commas_in_all_tables_are_numbers(tmp_path):
+    options = {"label": "churn", "features": ["age", "income", "town"], "method": "PACC"}
+    plain = people().with_columns(pl.col("age", "income").round(2))
+    sample = people(100, 1).with_columns(pl.col("age", "income").round(2)).drop("churn")
+    with_commas(plain).write_csv(tmp_path / "labelled.csv", separator=";")
+    with_commas(sample).write_csv(tmp_path / "new.csv", separator=";")
+    model = train(tmp_path / "labelled.csv", **options)
+    save_model(model, tmp_path / "model")
+    found = quantify(tmp_path / "new.csv", model=load_model(tmp_path / "model"), n_bootstrap=20)
+    expected = quantify(sample, model=train(plain, **options), n_bootstrap=20)
+    assert found.batches[0].shares == expected.batches[0].shares
+    assert found.batches[0].changes == expected.batches[0].changes
+    assert {column.kind for column in found.used if column.name != "town"} == {"number"}
+    assert found.warnings == (
+        f"{tmp_path}/labelled.csv: 2 columns with decimal commas ('age', 'income') are read as "
+        "numbers: 34,3 is 34.3",
+    )
+    # Numbers of a typed file are numbers too.
+    typed = quantify(sample, model=model, n_bootstrap=20)
+    assert typed.batches[0].shares == expected.batches[0].shares
+
+
+def test_commas_on_one_side_only_are_one_line():
+    options = {"label": "churn", "features": ["age", "town"], "method": "PACC"}
+    plain = people().with_columns(pl.col("age").round(2).cast(pl.String))
+    with pytest.raises(DataError, match=r"'age' holds decimal commas such as .* write them alike"):
+        quantify(with_commas(people(50, 1)), model=train(plain, **options), n_bootstrap=20)
+    with pytest.raises(DataError, match="but numbers with a decimal comma in training; write th"):
+        quantify(plain[:50], model=train(with_commas(people()), **options), n_bootstrap=20)
 
 
 def test_a_column_scaled_by_a_huge_factor_is_what_it_was():
@@ -540,9 +632,9 @@ def test_posteriors_of_rows_the_model_has_seen_are_questioned():
     y = np.arange(200) % 2
     seen = pl.DataFrame({"p": y.astype(float), "y": y})
     notes = train(seen, label="y", posteriors=["p"]).training.notes
-    assert "are they of rows that your model was trained on?" in notes[0]
+    assert "were these rows used to train your model?" in notes[0]
     wrong = np.where(np.arange(200) % 10 == 0, 1 - y, y)
     hard = pl.DataFrame({"p": wrong.astype(float), "y": y})
-    assert "as hard verdicts are" in train(hard, label="y", posteriors=["p"]).training.notes[0]
+    assert "like hard predictions" in train(hard, label="y", posteriors=["p"]).training.notes[0]
     soft = hard.with_columns(p=0.1 + 0.8 * pl.col("p"))
     assert train(soft, label="y", posteriors=["p"]).training.notes == ()

@@ -120,6 +120,10 @@ def test_it_fits_a_phone(browser, found, tmp_path):
     path.write_text(render_page(found), "utf-8")
     page, _ = opened(browser, path, viewport={"width": 390, "height": 800}, color_scheme="dark")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    ends = page.locator(".contents a").evaluate_all(
+        "all => all.map(a => a.getBoundingClientRect().right)"
+    )
+    assert max(ends) <= 390
     assert page.get_attribute("#theme", "aria-pressed") == "true"
     page.close()
 
@@ -196,6 +200,58 @@ def test_the_headline_names_share_items_batch_column_class_and_interval(made):
     assert masthead(render_page(unnamed))[0] == "43.0% of the 500 items in third are pos"
 
 
+def regions(made):
+    """Batches that do not follow one another."""
+    batches = [
+        dataclasses.replace(
+            made.batches[0],
+            name=name,
+            shares=(Share("neg", 1 - p, 0.9 - p, 1.0), Share("pos", p, p - 0.1, p + 0.1)),
+        )
+        for name, p in (("east", 0.45), ("north", 0.106), ("west", 0.3))
+    ]
+    return dataclasses.replace(made, batches=tuple(batches), by="region", in_sequence=False)
+
+
+def test_regions_have_a_headline_of_their_extremes(made):
+    heading, limits, lead = masthead(render_page(regions(made)))
+    assert heading == "10.6% (north) to 45.0% (east) of the items have mood = pos"
+    assert limits == "3 batches, 1,500 items in all"
+    assert lead.startswith("Choose a batch below")
+    nothing = dataclasses.replace(made, batches=(UNKNOWN, UNKNOWN), in_sequence=False)
+    assert masthead(render_page(nothing))[0].endswith("cannot be estimated in any of 2 batches")
+
+
+def test_regions_are_dots_without_a_line(browser, made, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(render_page(regions(made)), "utf-8")
+    page, _ = opened(browser, path)
+    assert page.locator("#plot-batches .mark-line").count() == 0
+    assert page.inner_text("#batch-found").startswith("45.0% of the 500 items in east have")
+    page.select_option("[data-batch]", label="north")
+    assert page.inner_text("#batch-found").startswith("10.6% of the 500 items in north have")
+    assert page.inner_text("#heading").startswith("10.6% (north) to 45.0% (east)")
+    page.close()
+    path.write_text(render_page(made), "utf-8")
+    page, _ = opened(browser, path)
+    assert page.locator("#plot-batches .mark-line").count() == 1
+    page.close()
+
+
+def test_the_class_that_is_reported_comes_first(made):
+    one = dataclasses.replace(made, batches=made.batches[:1])
+    rows = re.findall(r'<tr data-class="(\d)".*?<th scope="row">(.*?)</th>', render_page(one))
+    assert rows == [("1", "pos"), ("0", "neg")]
+    columns = re.findall(r'<th scope="col" class="number">(.*?)</th>', render_page(made))
+    assert columns[:3] == ["pos", "neg", "items"]
+
+
+def test_the_page_says_how_it_was_made(made):
+    page = render_page(made, provenance=[("command", "quantshift quantify <x>"), ("seed", "7")])
+    assert "<dt>command</dt><dd>quantshift quantify &lt;x&gt;</dd>" in page
+    assert "<dt>seed</dt><dd>7</dd>" in page
+
+
 def test_a_range_is_never_called_an_interval(made):
     refuted = dataclasses.replace(BATCH, limits_are=RANGE)
     heading, limits, _ = masthead(render_page(dataclasses.replace(made, batches=(refuted,))))
@@ -207,7 +263,7 @@ def test_a_range_is_never_called_an_interval(made):
     assert heading == "The share of mood = pos in new.csv cannot be estimated without labels"
     assert limits.endswith("is not a confidence interval")
     assert lead.startswith("50 random labels")
-    assert "share of pos if P(Y|X) is unchanged" in page
+    assert "share of pos if items that look alike have the label as often as in training" in page
 
 
 def test_what_cannot_be_estimated_is_the_headline(made):
@@ -276,9 +332,10 @@ def three_classes():
 def test_the_page_follows_the_class_that_is_chosen_by_keyboard(browser, tmp_path):
     path = tmp_path / "page.html"
     path.write_text(render_page(three_classes()), "utf-8")
-    page = browser.new_page()
+    page = browser.new_page(viewport={"width": 400, "height": 800})
     page.goto(path.as_uri())
     page.wait_for_selector("#plot-scores svg path")
+    assert page.locator("td.track:visible").count() == 3
     assert page.inner_text("#heading") == "10.0% of the 500 items in new.csv have mood = long"
     page.focus("[data-label]")
     page.keyboard.press("ArrowDown")
@@ -337,7 +394,7 @@ def test_what_is_refuted_is_a_small_ring(browser, made, tmp_path):
         }))""",
     )
     assert len(dots) == 3
-    (ring,) = (dot for dot in dots if "refuted" in dot["name"])
+    (ring,) = (dot for dot in dots if "ruled out" in dot["name"])
     assert ring["fill"] == "transparent"
     assert ring["width"] <= min(dot["width"] for dot in dots) + 2
     assert max(dots, key=lambda dot: dot["width"]) is not ring

@@ -28,6 +28,15 @@ def test_json_says_everything_and_reads_back_as_the_result():
     assert TypeAdapter(Quantification).validate_json(json.dumps(told)) == found
 
 
+def test_the_json_begins_with_the_answer():
+    told = json.loads(FOUND.to_json())
+    names = list(told)
+    assert names[:7] == ["format", "headline", "names", "classes", "label", "level", "batches"]
+    assert names.index("training") > names.index("batches")
+    assert list(told["batches"][0])[:3] == ["name", "n_items", "shares"]
+    assert list(told["batches"][0])[-1] == "scores"
+
+
 def check(value, schema, definitions):
     """What jsonschema would check, for the part of the language that our schema speaks."""
     if "$ref" in schema:
@@ -77,7 +86,7 @@ def test_the_json_is_as_its_schema_says():
     ):
         with pytest.raises(AssertionError):
             check(wrong, schema, schema["$defs"])
-    assert "weights it" in schema["$defs"]["Assumption"]["description"]
+    assert "weight of evidence" in schema["$defs"]["Assumption"]["description"]
 
 
 def test_a_frame_has_a_row_per_batch_and_class(monkeypatch):

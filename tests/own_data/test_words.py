@@ -4,13 +4,16 @@ import dataclasses
 
 import pytest
 
-from quantshift.own_data import words
+from quantshift import PACC, PCC, SLD, GuardedSLD, SubclassSLD
+from quantshift.own_data import verdicts, words
 from quantshift.own_data.result import Audited, Looked, Share, Shift
 from tests.own_data.made import ASSUMPTIONS, SHARES, SHIFTED
 
 
-def verdict(shift, assumptions=ASSUMPTIONS, lead="pos", *, name="pos", topics=True):
-    return words.verdict(shift, assumptions, lead, name=name, untrained=False, topics=topics)
+def verdict(shift, assumptions=ASSUMPTIONS, lead="pos", *, name="pos", topics=True, used=None):
+    return verdicts.verdict(
+        shift, assumptions, lead, name=name, untrained=False, topics=topics, used=used
+    )
 
 
 def test_the_verdict_names_the_change_and_the_estimates():
@@ -22,16 +25,57 @@ def test_the_verdict_names_the_change_and_the_estimates():
             dataclasses.replace(covariate, for_comparison=True),
             local,
         ),
+        used=0.44,
     )
     assert told == (
-        "The mix of topics has changed (p = 0.002): share of 'pos' under prior shift 41.0% "
-        "(refuted), covariate shift 36.0% (for comparison), local shift 44.0%."
+        "The mix of topics has changed (p = 0.002). Share of 'pos' if only the shares of the "
+        "classes changed 41.0% (ruled out); if only the mix of items changed 36.0% (for "
+        "comparison); if topics changed within a class 44.0% (used)."
     )
-    assert "none of the estimates can be trusted" in verdict(SHIFTED)
+    assert "perhaps none of the assumptions holds for this batch" in verdict(SHIFTED)
     calm = verdict(Shift(False, "prior", 0.43))
-    assert calm.startswith("Only the prevalence seems to have changed (p = 0.43): share of")
+    assert calm.startswith("Only the shares of the classes seem to have changed (p = 0.43). Share")
     untold = verdict(None)
-    assert untold.startswith("Not tested for changes beyond prevalence: share of 'pos'")
+    assert untold.startswith("Not tested for changes beyond the shares of the classes. Share of")
+
+
+def test_the_estimate_that_counts_is_marked_or_said():
+    assert verdict(None, used=0.41).count("(used)") == 1
+    assert verdict(None, used=0.42).endswith("; used: 42.0%, their mean weighted by the evidence.")
+    same = [ASSUMPTIONS[0], dataclasses.replace(ASSUMPTIONS[0], name="local shift")]
+    assert verdict(None, same, used=0.41).endswith("; used: 41.0%.")
+
+
+def test_a_p_value_near_the_level_is_said_with_care():
+    near = Shift(True, "outside", 0.042, p_floor=0.002)
+    assert verdict(near).startswith(
+        "Perhaps the items are unlike the training items (p = 0.042; one sample in twenty looks "
+        "like this by chance)."
+    )
+    options = {"assumption": "A", "guarded": True, "untrained": False, "topics": False}
+    said = verdicts.carried(near, None, **options)
+    assert said.startswith("the items are perhaps unlike the training items: the interval covers")
+    assert "perhaps" not in verdicts.carried(
+        dataclasses.replace(near, p_value=0.002), None, **options
+    )
+
+
+def test_one_of_many_batches_may_be_chance():
+    chance = Shift(True, "outside", 0.042, p_floor=0.002, p_adjusted=0.17, n_tested=4)
+    assert not chance.stands_out
+    assert "among 4 batches one such result may well be chance (adjusted" in verdict(chance)
+    told = {"untrained": False, "n_items": 500, "level": 0.95}
+    (said,) = words.advice(SHARES, ASSUMPTIONS, chance, None, **told)
+    assert said.startswith("No action needed.")
+    assert dataclasses.replace(chance, p_adjusted=0.04).stands_out
+    # The true size of a p-value at the floor is unknown.
+    assert dataclasses.replace(chance, p_value=0.002, p_adjusted=0.2).stands_out
+
+
+def test_assumptions_are_said_without_formulas():
+    for method in (GuardedSLD, SubclassSLD, SLD, PCC, PACC):
+        assert "P(" not in verdicts.plain_assumption(method.assumption)
+    assert verdicts.plain_assumption("that of its members") == "that of its members"
 
 
 def test_advice_follows_the_findings():
@@ -39,7 +83,7 @@ def test_advice_follows_the_findings():
         told = {"untrained": False, "n_items": 500, "level": 0.95}
         return " ".join(words.advice(shares, assumptions, shift, audit, **told))
 
-    assert "because more than the prevalence has changed" in advice(shift=SHIFTED)
+    assert "because more has changed than the shares of the classes" in advice(shift=SHIFTED)
     assert advice(shift=Shift(False, "prior", 0.5)).startswith("No action needed.")
     assert "far apart" in advice()
     assert "narrower" in advice((Share("pos", 0.5, 0.2, 0.8),), ASSUMPTIONS[:1])
@@ -98,7 +142,7 @@ def test_classes_that_are_not_told_apart_are_named():
 def test_what_is_refuted_is_called_so():
     refuted = [dataclasses.replace(ASSUMPTIONS[0], refuted=True), *ASSUMPTIONS[1:]]
     told = verdict(SHIFTED, refuted)
-    assert "under prior shift 41.0% (refuted), covariate shift 36.0%, local" in told
+    assert "classes changed 41.0% (ruled out); if only the mix of items changed 36.0%; if" in told
 
 
 def test_without_texts_there_are_subgroups_instead_of_topics():
@@ -115,12 +159,12 @@ def test_without_texts_there_are_subgroups_instead_of_topics():
     ("p_value", "said"), [(0.002, "p <= 0.002"), (0.004, "p = 0.004"), (0.31, "p = 0.31")]
 )
 def test_a_p_value_at_the_floor_is_at_most_that(p_value, said):
-    assert words.p_said(Shift(True, "prior", p_value, p_floor=0.002)) == said
+    assert verdicts.p_said(Shift(True, "prior", p_value, p_floor=0.002)) == said
 
 
 def test_the_verdict_speaks_of_the_headline_as_it_is_shown():
     told = verdict(None, lead="neg", name="mood = neg")
-    assert "share of 'mood = neg' under prior shift 59.0%" in told
+    assert "Share of 'mood = neg' if only the shares of the classes changed 59.0%" in told
 
 
 def test_classes_that_say_nothing_alone_are_shown_with_their_column():

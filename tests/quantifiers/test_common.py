@@ -190,7 +190,7 @@ def test_frozen_classifier_is_used_as_it_is(name: str, data: tuple[np.ndarray, .
 def test_frozen_classifier_of_other_classes_is_refused(data: tuple[np.ndarray, ...]) -> None:
     X, y, _ = data
     frozen = FrozenEstimator(LogisticRegression().fit(X, y))
-    with pytest.raises(DataError, match=r"knows the classes \[0, 1\] but .* \['a', 'b'\]"):
+    with pytest.raises(DataError, match=r"has the classes \[0, 1\] but .* \['a', 'b'\]"):
         PACC(frozen).fit(X, np.array(["a", "b"])[y])
     # 0/1 and booleans are the same classes.
     assert PACC(frozen).fit(X, y == 1).classes_.tolist() == [False, True]
@@ -247,7 +247,7 @@ def test_class_without_training_items() -> None:
     posteriors = np.full((4, 3), 1 / 3)
     with pytest.raises(DataError, match="class 'c' has no training item: add some"):
         PACC().fit_posteriors(posteriors, ["a", "b", "a", "b"], classes=["a", "b", "c"])
-    with pytest.raises(DataError, match="posteriors have 3 columns but there are 2 classes"):
+    with pytest.raises(DataError, match="posteriors have 3 columns but the labels have 2 classes"):
         PACC().fit_posteriors(posteriors, ["a", "b", "a", "b"])
 
 

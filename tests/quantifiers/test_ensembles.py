@@ -198,7 +198,7 @@ def test_intervals() -> None:
         (EoQ(selection="best"), "unknown selection 'best'"),
         (EoQ(n_members=0), "n_members must be at least 1"),
         (EoQ(n_members=3, keep=4, selection="accuracy"), "keep must be between 1 and n_members"),
-        (Median([HDx()]), "HDx does not work on posteriors alone"),
+        (Median([HDx()]), "HDx needs more than posteriors"),
         (Median([]), "a median needs at least one quantifier"),
         (ClassifierMedian(classifiers=[]), "needs at least one"),
     ],

@@ -100,7 +100,7 @@ def test_a_class_that_is_not_named_has_no_share(data):
 
 @pytest.mark.parametrize("answer", [1.7, [0.3, 0.3, 0.4], [0.5, 0.6], [np.nan, 1.0], [-0.2, 1.2]])
 def test_answers_that_are_none_are_refused(answer, data):
-    with pytest.raises(DataError, match=r"Answering answered .* classes 0 and 1, .* sum to 1"):
+    with pytest.raises(DataError, match=r"Answering returned .* classes 0 and 1, .* sum to 1"):
         estimate(Answering, data, answer=answer)
 
 
@@ -131,7 +131,7 @@ def test_objects_are_copied_and_keep_their_options(data):
     assert fitted.quantifier_.learner == "its own"
     given = wrap(told, classifier=LogisticRegression(C=7)).fit(X, codes)
     assert given.quantifier_.learner.C == 7
-    with pytest.raises(UserError, match="options are for a class"):
+    with pytest.raises(UserError, match="options need a class"):
         wrap(told, answer=0.5).fit(X, codes)
 
 

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from quantshift.quantifiers.gaussian_sums import neighbours, sample_gaussians, sums_of_gaussians
+from quantshift.quantifiers.gaussian_sums import (
+    BLOCK,
+    TILE,
+    blocks_of_neighbours,
+    neighbours,
+    sample_gaussians,
+    sums_of_gaussians,
+)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 5, 10])
@@ -32,18 +39,38 @@ def test_sums_over_groups(n_classes: int, bandwidth: float) -> None:
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_means_over_samples(weighted: bool) -> None:
+    """Over several blocks of points and tiles of items; a sample has the bits it has alone."""
     rng = np.random.default_rng(0)
-    pool = rng.dirichlet([0.3, 0.4, 0.5], 200)
-    index, points = rng.integers(200, size=(6, 90)), rng.dirichlet([1, 1, 1], 40)
-    weights = rng.integers(0, 3, 200).astype(float) if weighted else None
+    n_items = TILE + 200
+    pool = np.ascontiguousarray(rng.dirichlet([0.3, 0.4, 0.5], n_items).T)
+    pool[:, :20] = pool[:, 20:40]  # ties
+    index, points = rng.integers(n_items, size=(20, 90)), rng.dirichlet([1, 1, 1], 2 * BLOCK + 9)
+    points = points[blocks_of_neighbours(points)]
+    weights = rng.integers(0, 3, n_items).astype(float) if weighted else None
     heft = np.ones(index.shape) if weights is None else weights[index]
-    squares = ((points[:, np.newaxis] - pool) ** 2).sum(axis=2)
+    squares = ((points[:, np.newaxis] - pool.T) ** 2).sum(axis=2)
     kernels = np.exp(-squares / (2 * 0.1**2))[:, index]
     expected = (kernels * heft).sum(axis=2).T / heft.sum(axis=1, keepdims=True)
-    found = sample_gaussians(np.ascontiguousarray(pool.T), index, weights, points, 0.1**-2)
+    found = sample_gaussians(pool, index, weights, points, 0.1**-2)
+    # The polynomial is right to 1e-11; items whose Gaussians are below e^-30 are left out.
     assert_allclose(found, expected, rtol=1e-10, atol=1e-13)
-    alone = sample_gaussians(np.ascontiguousarray(pool.T), index[2:3], weights, points, 0.1**-2)
+    alone = sample_gaussians(
+        np.ascontiguousarray(pool[:, index[2]]),
+        np.arange(90)[np.newaxis],
+        None if weights is None else weights[index[2]],
+        points,
+        0.1**-2,
+    )
     assert (alone[0] == found[2]).all()
+
+
+def test_blocks_are_boxes_of_near_points() -> None:
+    points = np.random.default_rng(0).random((5 * BLOCK + 3, 2))
+    order = blocks_of_neighbours(points)
+    assert (np.sort(order) == np.arange(len(points))).all()
+    sides = [np.ptp(points[order[i : i + BLOCK]], axis=0) for i in range(0, len(points), BLOCK)]
+    # Six boxes of a square: none is as large as half of it.
+    assert max(side.prod() for side in sides) < 0.5
 
 
 def test_points_far_from_everything_have_sums_that_are_zero_or_right() -> None:

@@ -174,5 +174,5 @@ def test_unknown_words_and_intervals_are_refused():
         GuardedSLD(assume="concept").fit(X, y)
     with pytest.raises(UserError, match="unknown mode 'text'"):
         GuardedSLD(mode="text").fit(X, y)
-    with pytest.raises(UserError, match="its method hull spans what they allow"):
+    with pytest.raises(UserError, match="use its method hull, which spans what they allow"):
         predict_interval(GuardedSLD(classifiers=FAST).fit(X, y), X)

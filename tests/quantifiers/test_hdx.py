@@ -134,7 +134,7 @@ def test_what_cannot_be_matched_is_refused() -> None:
         fitted.predict(X[:, :2])
     with pytest.raises(DataError, match="finite numbers"):
         HDx().fit(np.where(X > 1, np.nan, X), y)
-    with pytest.raises(UserError, match="features in numbers"):
+    with pytest.raises(UserError, match="numeric features"):
         HDx().fit(np.array([["a"], ["b"]] * 4), [0, 1] * 4)
     with pytest.raises(UserError, match="1001 are more than 1000: reduce them"):
         HDx().fit(csr_array((4, 1001)), [0, 1, 0, 1])

@@ -149,7 +149,7 @@ def test_what_cannot_be_matched_is_refused() -> None:
     X, y = features(50, [0.5, 0.5], 0)
     with pytest.raises(DataError, match="2 features, but 3 in training"):
         DMx().fit(X, y).predict(X[:, :2])
-    with pytest.raises(UserError, match="DMx needs features in numbers"):
+    with pytest.raises(UserError, match="DMx needs numeric features"):
         DMx().fit(np.array([["a"], ["b"]] * 4), [0, 1] * 4)
     with pytest.raises(UserError, match="n_bins must be at least 2, got 1"):
         DMx(n_bins=1).fit(X, y)

@@ -9,6 +9,7 @@ from scipy import sparse
 from quantshift import (
     CC,
     MLPE,
+    PACC,
     SLD,
     HDx,
     PriorShift,
@@ -76,7 +77,7 @@ def test_so_do_intervals_evaluations_and_tests_of_shift(form, items):
 
 
 NO_ITEMS = {
-    "None": (None, "X is of type NoneType: give items"),
+    "None": (None, "X is of type NoneType: give a matrix"),
     "a number": (3.0, "X is of type float"),
     "an array of one number": (np.array(3.0), "X is of type ndarray"),
     "a generator": (iter([[1.0, 2.0, 3.0]]), "X is of type list_iterator"),
@@ -123,3 +124,29 @@ def test_masked_arrays_count_only_if_nothing_is_masked(items):
     ):
         with pytest.raises(DataError, match=r"missing value at position 7 \(it is masked\)"):
             call()
+
+
+def test_the_weights_of_scikit_learn_are_called_weights_here():
+    X, y = np.arange(20.0)[:, np.newaxis], np.arange(20) % 2
+    for method in (PACC(), SubclassSLD()):
+        with pytest.raises(TypeError, match="'sample_weight'; the weights of the items are `weigh"):
+            method.fit(X, y, sample_weight=np.ones(20))
+        with pytest.raises(TypeError, match=r"argument 'groupes'$"):
+            method.fit(X, y, groupes=y)
+
+
+def test_posteriors_with_a_column_for_a_class_without_labels_name_the_classes_found():
+    P = np.full((20, 3), 1 / 3)
+    line = r"3 columns but the labels have 2 classes \('ham', 'spam'\): .* that of `classes`, an"
+    with pytest.raises(DataError, match=line):
+        PACC().fit_posteriors(P, ["ham", "spam"] * 10)
+
+
+def test_posteriors_that_do_not_sum_to_one_show_their_sum():
+    P = np.full((20, 2), 0.75)
+    with pytest.raises(
+        DataError, match=r"sum to 1, and their sum is 1\.5; divide every row by its"
+    ):
+        PACC().fit_posteriors(P, ["ham", "spam"] * 10)
+    with pytest.raises(DataError, match="must be non-negative"):
+        PACC().fit_posteriors(P - [0, 1.25], ["ham", "spam"] * 10)

@@ -137,18 +137,18 @@ def test_a_method_without_weights_says_so(data: tuple[np.ndarray, ...]) -> None:
     assert not fitted.takes_weights
     assert_array_equal(fitted.predict(X_new), PCC().fit(X, y).predict(X_new))
     assert_array_equal(fitted.predict(X_new, weights=np.full(90, 2)), fitted.predict(X_new))
-    with pytest.raises(UserError, match="NoWeights takes no weights: leave them out"):
+    with pytest.raises(UserError, match="NoWeights does not support weights: leave them out"):
         fitted.predict(X_new, weights=np.arange(90))
-    with pytest.raises(UserError, match="NoWeights takes no weights"):
+    with pytest.raises(UserError, match="NoWeights does not support weights"):
         NoWeights().fit(X, y, np.arange(200) + 1)
 
 
 def test_what_a_method_sees_must_be_there(data: tuple[np.ndarray, ...]) -> None:
     X, y, _ = data
     fitted = PACC().fit(X, y)
-    with pytest.raises(UserError, match="PACC sees posteriors"):
+    with pytest.raises(UserError, match="PACC needs posteriors"):
         fitted.estimate_items(Items(features=X))
-    with pytest.raises(UserError, match="SubclassSLD sees posteriors"):
+    with pytest.raises(UserError, match="SubclassSLD needs posteriors"):
         SubclassSLD().fit_items(Items(features=X), y)
     with pytest.raises(DataError, match="4 items do not fit 3 labels"):
         PACC().fit_items(Items(HALVES), [0, 1, 0])
@@ -199,7 +199,7 @@ def test_classifiers_get_the_weights(data: tuple[np.ndarray, ...]) -> None:
 def test_classifiers_without_weights_are_refused(data: tuple[np.ndarray, ...]) -> None:
     X, y, _ = data
     for classifier in (KNeighborsClassifier(), make_pipeline(KNeighborsClassifier())):
-        with pytest.raises(UserError, match="KNeighborsClassifier takes no weights"):
+        with pytest.raises(UserError, match="KNeighborsClassifier does not accept weights"):
             PACC(classifier).fit(X, y, np.arange(200) + 1)
     # Equal weights need no classifier that takes them.
     assert PACC(KNeighborsClassifier()).fit(X, y, np.full(200, 2)).prior_.tolist() == [0.6, 0.4]

@@ -231,7 +231,7 @@ def test_matrices() -> None:
         (RUN(tau=np.nan), "tau must be"),
         (RUN(n_cells=1), "n_cells must be at least 2"),
         (OrdinalSLD(smoothing=2.0), "smoothing must be between 0 and 1"),
-        (IBU(order=-1), "the order of a polynomial is 0 or more"),
+        (IBU(order=-1), "the order of a polynomial must be at least 0"),
     ],
 )
 def test_wrong_options_are_refused(quantifier, message: str) -> None:

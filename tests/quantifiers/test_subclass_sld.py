@@ -433,7 +433,7 @@ def test_errors_name_the_cure(fitted: SubclassSLD) -> None:
         fitted.estimate(np.empty((0, 4)))
     with pytest.raises(UserError, match="fitted from posteriors and has no classifier"):
         SubclassSLD().fit_posteriors(posteriors, [0, 1, 0, 1]).predict(np.zeros((2, 4)))
-    with pytest.raises(UserError, match="clusters need features in numbers"):
+    with pytest.raises(UserError, match="clusters need numeric features"):
         SubclassSLD(_TextClassifier()).fit(["a", "b"] * 10, [0, 1] * 10)
     told = Clusters.known(np.array([0, 1, 0, 1]))
     assert fitted.estimate_posteriors(posteriors, clusters=told).diagnostics["novelty"] == 0

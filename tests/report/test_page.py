@@ -320,7 +320,7 @@ def test_the_measure_is_named_wherever_errors_are(measure):
     reader = Reader(page(outcomes(), measure=measure))
     title = MEASURES[measure].title
     assert reader.data["measure"] == title
-    assert f"What is called error here is the {title}." in reader.words
+    assert f"Errors on this page are in terms of the {title}." in reader.words
     assert f"Mean {title} of each method under each kind of shift" in reader.words
     text = summary_text(contents(outcomes(), measure=measure), Provenance({}))
     assert f"## Mean {title} over all samples" in text
@@ -380,7 +380,7 @@ def test_every_data_set_counts_alike_and_is_named(make_about, make_results):
     assert float(glance.rows[0].cells[0].sort) == pytest.approx(means["error"].mean(), abs=1e-6)
     reader = Reader(page(fewer, told={"mine": mine}))
     assert "on shop and bank when training" in reader.words
-    assert "each of the 2 data sets counts as much as any other" in reader.words
+    assert "all 2 data sets have equal weight" in reader.words
     tables = [a["id"] for a in reader.of("figure") if a.get("class") == "report-table"]
     assert tables[0] == "table-datasets-mine"
 

@@ -352,7 +352,13 @@ def test_a_method_that_failed_in_some_cells_shows_its_n_and_is_not_the_best(fram
     assert "(n=24)" in markdown(table)
     assert "($n=24$)" in latex(table)
     assert "n=24</small>" in html_table(table)
-    assert any(sentence.startswith("n: estimates") for sentence in table.legend)
+    assert any(sentence.startswith("n: the number of estimates") for sentence in table.legend)
+
+
+def test_rows_too_short_for_the_test_are_pointed_out(frame):
+    few = frame.filter((pl.col("train_repeat") == 0) & (pl.col("sample") < 5))
+    assert any("5 samples or fewer" in text for text in table_of(few, "prior").legend)
+    assert not any("or fewer" in text for text in table_of(frame, "prior").legend)
 
 
 def test_columns_can_be_chosen(frame):

@@ -148,7 +148,9 @@ def test_results_that_are_up_to_date_stay_as_they_are(v1):
 def test_what_is_kept_is_never_overwritten(v1):
     v1.with_name("runs.v1").mkdir()
     before = tree(v1.parent)
-    with pytest.raises(UserError, match=r"runs\.v1 is in the way.*; move it and run the same"):
+    with pytest.raises(
+        UserError, match=r"runs\.v1, where .* exists already; move it and run the same"
+    ):
         migrate(v1)
     assert tree(v1.parent) == before
     assert not list(v1.parent.glob(".*"))
@@ -412,7 +414,7 @@ def test_the_command_says_what_it_did(v1):
         "left out: failure.json is not a readable failure record\n"
         "run the same experiments again to compute what was left out\n"
         "the old results are kept in runs.v1; delete it when you no longer need it\n"
-        "1 files that are not results are there, and only there\n"
+        "also left there: 1 file not made by quantshift\n"
     )
     again = CliRunner().invoke(app, [str(v1)])
     assert (again.exit_code, re.sub(r"\S*/", "", again.stdout)) == (

@@ -52,8 +52,8 @@ def test_a_degree_that_is_not_a_number_is_unknown(rows, schema):
         (pl.lit(3_000_000_000).alias("sample"), "'sample' does not hold Int32 values"),
         (pl.lit(0.5).alias("repeat"), "'repeat' holds fractions"),
         (pl.lit(0.5).alias("p_hat"), r"'p_hat' does not hold List\(Float64\) values"),
-        (pl.lit(None).alias("p_hat"), "need a value of 'p_hat' in every row"),
-        (pl.lit(None).alias("facet"), "need a value of 'facet' in every row"),
+        (pl.lit(None).alias("p_hat"), "column 'p_hat' of the results needs a value in every row"),
+        (pl.lit(None).alias("facet"), "column 'facet' of the results needs a value in every row"),
         (
             pl.concat_list(pl.lit(0.5), pl.lit(0.25), pl.lit(0.25)).alias("p_hat"),
             "p_hat of method 'CC' .* is not one number for each number of p_true in 40 of 40",
@@ -79,7 +79,7 @@ def test_what_does_not_fit_is_refused(rows, schema, change, message):
 
 @pytest.mark.parametrize("name", ["p_true", "shift", "dataset", "stratum", "train_repeat"])
 def test_core_columns_may_not_be_missing(rows, schema, name):
-    with pytest.raises(DataError, match=f"need a value of '{name}'"):
+    with pytest.raises(DataError, match=f"column '{name}' of the results needs a value"):
         conform(rows().drop(name), schema)
 
 

@@ -104,6 +104,46 @@ def test_reading_gives_the_columns_of_all_experiments(
         store.write_part("topics", "topics", cells[0], methods, narrow)
 
 
+def test_a_data_set_with_more_classes_joins_those_with_two(
+    tmp_path, description, rows, signatures, cells
+):
+    binary = description()
+    prior = binary["experiments"]["prior"]
+    methods = signatures(["CC", "SLD"])
+    given = rows(cells[0])
+    before = ResultStore.create(tmp_path / "s", binary)
+    before.write_part("prior", "reviews", cells[0], methods, given)
+    words = {**prior["words"], "degree": "total variation distance"}
+    vector = Coordinate("p_test", "test", "vector", "test prevalences", "p_U").as_json()
+    topics = prior | {
+        "datasets": {"topics": {"items": "x", "source": "t", "classes": ["a", "b", "c"]}},
+        "coordinates": [prior["coordinates"][0], vector, *prior["coordinates"][2:]],
+        "words": words,
+    }
+    wide = ResultStore.create(tmp_path / "s", description(experiments={"prior": topics}))
+    assert wide.datasets("prior") == ("reviews", "topics")
+    assert [c.type for c in wide.about("prior").coordinates] == ["float", "vector", "int"]
+    assert wide.about("prior").words.degree == "total variation distance"
+    shares = [0.2, 0.3, 0.5]
+    frame = given.with_columns(
+        pl.lit("topics").alias("dataset"),
+        *(pl.Series(name, [shares] * 40) for name in ("p_true", "p_hat", "p_test")),
+    )
+    wide.write_part("prior", "topics", cells[0], methods, frame)
+    # A run that began before still writes numbers.
+    before.write_part("prior", "reviews", cells[1], methods, rows(cells[1]))
+    found = wide.read().collect()
+    by_dataset = found.partition_by("dataset", as_dict=True)
+    assert by_dataset["topics",]["p_test"].to_list() == [shares] * 40
+    numbers = [[p] for cell in cells[:2] for p in rows(cell)["p_test"]]
+    assert by_dataset["reviews",]["p_test"].to_list() == numbers
+    assert verify(wide) == []
+    # A run with two classes only changes nothing in the description.
+    again = ResultStore.create(tmp_path / "s", binary)
+    assert again.description == wide.description
+    assert again.read().collect().equals(found)
+
+
 def test_about_tells_what_an_experiment_is(store, schema):
     about = ResultStore.open(store.path).about("prior")
     assert (about.name, about.title, about.shift) == ("prior", "Prior probability shift", "prior")
@@ -295,8 +335,8 @@ def changed(description, *path, value):
         ),
         (
             ("experiments", "prior", "coordinates", 1, "type"),
-            "vector",
-            'experiments.prior.coordinates.p_test.type is "float" there and "vector" here',
+            "string",
+            'experiments.prior.coordinates.p_test.type is "float" there and "string" here',
         ),
         (
             ("experiments", "prior", "diagnostics"),
@@ -388,15 +428,15 @@ def declaring(*names: str, kind: str = "float") -> list[dict[str, str]]:
 @pytest.mark.parametrize(
     ("name", "changes", "message"),
     [
-        ("log", {}, "experiment name 'log' is that of another file or folder of the results"),
-        ("Report", {}, "experiment name 'Report' is that of another file or folder of the results"),
+        ("log", {}, "experiment name 'log' is reserved for a file or folder of the results"),
+        ("Report", {}, "experiment name 'Report' is reserved for a file or folder of the results"),
         ("x" * 300, {}, r"experiment name 'x+\.\.\.' cannot be a folder of results; .* 250 bytes"),
         ("é" * 130, {}, "cannot be a folder of results"),
         ("a/b", {}, "experiment name 'a/b' cannot be a folder"),
         (".a", {}, r"experiment name '\.a' cannot be a folder"),
         ("a", {"methods": None}, "experiment 'a' needs `methods`"),
         ("a", {"methods": ["CC"]}, "experiment 'a' needs `methods`"),
-        ("a", {"methods": [{"name": "X", "signature": "1"}] * 2}, "two methods of one name"),
+        ("a", {"methods": [{"name": "X", "signature": "1"}] * 2}, "two methods with the same name"),
         ("a", {"x": float("nan")}, "must be plain JSON"),
         ("a", {"x": {1, 2}}, "must be plain JSON"),
         ("a", {"shift": {}}, "experiment 'a' needs `shift` with its kind"),
@@ -448,9 +488,12 @@ def test_opening_what_is_no_store(tmp_path):
 @pytest.mark.parametrize(
     ("version", "message"),
     [
-        (3, "has results format 3, this is 2; upgrade quantshift"),
-        (1, "has results format 1, this is 2; `quantshift migrate .*/store` brings them up to"),
-        (0, "has results format 0, this is 2; make the results again in another folder"),
+        (3, "has results format 3, this version reads 2; upgrade quantshift"),
+        (
+            1,
+            "has results format 1, this version reads 2; `quantshift migrate .*/store` brings",
+        ),
+        (0, "has results format 0, this version reads 2; make the results again in another folder"),
         (None, "has results format None"),
     ],
 )
@@ -522,13 +565,13 @@ def test_nothing_is_made_of_damaged_copies(store, tmp_path):
     copy = store.path / "prior" / "about.json"
     copy.write_text(copy.read_text().replace("signature-of-CC", "signature-of-CD"))
     (store.path / "store.json").unlink()
-    with pytest.raises(DataError, match=r"about\.json is damaged too; put it back from a copy"):
+    with pytest.raises(DataError, match=r"about\.json is damaged too; restore it from a backup"):
         ResultStore.rebuild(store.path)
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match="holds no results"):
         ResultStore.rebuild(tmp_path / "empty")
     (tmp_path / "empty" / "store.json").write_text("{")
-    with pytest.raises(DataError, match=r"has no about\.json to make a store\.json of"):
+    with pytest.raises(DataError, match=r"has no about\.json to rebuild store\.json from"):
         ResultStore.rebuild(tmp_path / "empty")
 
 

@@ -82,8 +82,8 @@ EXPECTED = {
     "truncated": ("truncated", r"\.parquet has \d+ bytes instead of \d+"),
     "emptied": ("truncated", r"\.parquet has 0 bytes instead of \d+"),
     "lengthened": ("truncated", r"\.parquet has \d+ bytes instead of \d+"),
-    "deleted": ("missing", r"\.parquet is missing, its marker is there"),
-    "flipped": ("altered", r"\.parquet is not what was written"),
+    "deleted": ("missing", r"\.parquet is missing, although its marker exists"),
+    "flipped": ("altered", r"\.parquet has changed since it was written"),
     "marker torn": ("marker", r"\.json is not a readable marker"),
     "marker emptied": ("marker", r"\.json is not a readable marker"),
     "marker of a list": ("marker", r"\.json is not a readable marker"),
@@ -187,7 +187,7 @@ def test_what_another_version_wrote_is_not_ours_to_remove(
     (problem,) = verify(store)
     assert problem.kind == kind
     assert not problem.repairable
-    assert str(problem).endswith(f".json has result schema {schema}, this is 2; {cure}")
+    assert str(problem).endswith(f".json has result schema {schema}, this version reads 2; {cure}")
     actions = [
         lambda: repair(store, problem),
         lambda: store.failed("prior", "reviews", cells[0]),

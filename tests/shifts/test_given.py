@@ -166,9 +166,14 @@ def test_pools():
     assert SHIFT.training_set({"train_repeat": 0}, Y, pool=np.arange(50)).indices.max() == 49
     with pytest.raises(DataError, match="'two' has items outside the pool"):
         SHIFT.samples(Y, pool=np.arange(100, 130))
-    with pytest.raises(PoolTooSmallError, match="asks for 60 items, there are 50"):
-        replace(SHIFT, train_size=60).check_pools(
-            Y, None, train_pool=np.arange(50), test_pool=np.arange(50, 160)
-        )
+    pools = {"train_pool": np.arange(50), "test_pool": np.arange(50, 160)}
+    larger = replace(SHIFT, train_size=60)
+    larger.check_pools(Y, None, **pools)
+    everything = larger.training_set({"train_repeat": 0}, Y, pool=np.arange(50))
+    assert everything.indices.tolist() == list(range(50))
+    with pytest.raises(PoolTooSmallError, match="50 training items, so train_repeats=2 would"):
+        replace(larger, train_repeats=2).check_pools(Y, None, **pools)
+    with pytest.raises(PoolTooSmallError, match="there are no training items"):
+        SHIFT.check_pools(Y, None, train_pool=np.arange(150, 160), test_pool=np.arange(160))
     with pytest.raises(DataError, match="of 2 classes, the labels have 3"):
         SHIFT.bind("abc", None)

@@ -24,7 +24,7 @@ def test_whoever_adds_no_noise_must_not_pretend_to():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1000, 2)) + Y[:, np.newaxis]
     quantifier = CC().fit(X, Y)
-    with pytest.raises(UserError, match="which experiments add"):
+    with pytest.raises(UserError, match="which only experiments add"):
         evaluate(quantifier, NoiseShift(test_size=50, test_repeats=1), X, Y)
     plain = NoiseShift(strengths=[0.0], test_size=50, test_repeats=1)
     assert len(evaluate(quantifier, plain, X, Y)) == 1

@@ -111,7 +111,7 @@ WRONG = {
     "nan": ({"test_prevalences": [0.5, float("nan")]}, UserError, "between 0 and 1"),
     "twice": ({"test_prevalences": [0.3, 0.1 + 0.2]}, UserError, "twice"),
     "empty": ({"test_prevalences": []}, UserError, "sequence of numbers"),
-    "words": ({"test_prevalences": ["half"]}, UserError, "must hold numbers"),
+    "words": ({"test_prevalences": ["half"]}, UserError, "must be numbers"),
     "scalar": ({"test_prevalences": 0.5}, UserError, "sequence of numbers"),
     "vectors": ({"test_prevalences": [[0.2, 0.3, 0.5]]}, UserError, r"per class \(2\)"),
     "vectors twice": ({"test_prevalences": [[0.2, 0.8]] * 2}, UserError, "point twice"),
@@ -141,5 +141,5 @@ def test_positive_makes_no_sense_with_several_classes():
 
 
 def test_one_class_is_refused():
-    with pytest.raises(DataError, match="one class only"):
+    with pytest.raises(DataError, match="only one class"):
         PriorShift().samples(["a", "a"])

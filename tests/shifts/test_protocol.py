@@ -275,7 +275,7 @@ def test_the_truth_of_a_draw_is_that_of_its_labels_or_the_given_one():
     assert draw.true_prevalence(["a", "b", "c"]).tolist() == [0.25, 0, 0.75]
     known = Draw(np.arange(4), None, {}, 0.0, prevalence=np.array([0.4, 0.6]))
     assert known.true_prevalence(["a", "b"]).tolist() == [0.4, 0.6]
-    with pytest.raises(DataError, match="of 2 classes, there are 3"):
+    with pytest.raises(DataError, match="of 2 classes, but there are 3"):
         known.true_prevalence(["a", "b", "c"])
     with pytest.raises(DataError, match="neither labels nor prevalences"):
         Draw(np.arange(4), None, {}, 0.0).true_prevalence(["a", "b"])

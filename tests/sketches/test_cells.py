@@ -40,8 +40,30 @@ def test_rows_that_are_no_posteriors_are_outside(row):
     assert cells.cells_of(np.array([row])).tolist() == [cells.OUTSIDE]
 
 
-def test_of_more_classes_a_cell_keeps_the_prediction():
+@pytest.mark.parametrize("labelled", [False, True])
+def test_of_more_classes_a_cell_keeps_the_prediction(labelled):
     posteriors = np.random.default_rng(0).dirichlet([0.4] * 4, 2000)
-    found = cells.vector_cells(posteriors)
-    assert_array_equal(found // (4 * cells.LEVELS**2), posteriors.argmax(axis=1))
-    assert found.max() < cells.n_cells(4)
+    joint = cells.JointCells.of(4, labelled=labelled)
+    found = joint.cells(posteriors)
+    first, second = joint.leading(found)
+    order = np.argsort(-posteriors, axis=1)
+    assert_array_equal(first, order[:, 0])
+    assert_array_equal(second, order[:, 1])
+    assert found.max() < joint.n_joint
+
+
+def test_cells_of_labelled_rows_are_in_the_same_levels_as_others():
+    posteriors = np.random.default_rng(0).dirichlet([0.4] * 3, 2000)
+    fine, coarse = cells.JointCells.of(3, labelled=True), cells.JointCells.of(3)
+    assert_array_equal(
+        fine.sample_levels(fine.cells(posteriors)), coarse.sample_levels(coarse.cells(posteriors))
+    )
+
+
+def test_marginal_cells_are_behind_the_joint_ones_class_by_class():
+    posteriors = np.random.default_rng(0).dirichlet([0.4] * 3, 500)
+    joint = cells.JointCells.of(3)
+    for k in range(3):
+        found = joint.marginal_cells(posteriors, k) - joint.marginal_start(k)
+        assert_array_equal(found, cells.score_cells(posteriors[:, k]))
+    assert joint.marginal_start(3) == joint.n_cells

@@ -1,9 +1,13 @@
+import io
+import json
+
 import numpy as np
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_array_equal
 
-from quantshift import load_sketch, sketch
+from quantshift import Sketch, load_sketch, sketch
 from quantshift.errors import DataError, UserError
 from quantshift.sketches import tally
 from quantshift.sketches.making import Columns, Counter
@@ -80,11 +84,51 @@ def test_files_of_every_format_give_the_same_counts(tmp_path):
 def test_three_classes_keep_the_mean_posteriors():
     posteriors = np.random.default_rng(0).dirichlet([0.5] * 3, 3000)
     frame = pl.DataFrame({f"p_{c}": posteriors[:, k] for k, c in enumerate("abc")})
-    items = sketch(frame, posteriors=["p_a", "p_b", "p_c"]).to_items()
-    assert len(items) < 2500
+    made = sketch(frame, posteriors=["p_a", "p_b", "p_c"])
+    items = made.to_items()
+    assert (made.n_rows, items.weights.sum()) == (3000, 3000)
+    assert made.marginal()["n"].sum() == 3 * 3000
+    assert len(items) < 1000
     mean = items.weights @ items.posteriors / items.weights.sum()
     # Sums are in units of 2**-30.
     assert np.abs(mean - posteriors.mean(axis=0)).max() < 1e-8
+
+
+def test_parts_of_three_classes_merge_to_the_whole():
+    posteriors = np.random.default_rng(0).dirichlet([0.5] * 3, 3000)
+    frame = pl.DataFrame(posteriors, schema=list("abc"))
+    options = {"posteriors": list("abc")}
+    whole = sketch(frame, **options)
+    first, *rest = [sketch(part, **options) for part in frame.iter_slices(700)]
+    assert first.is_exact
+    assert not whole.is_exact
+    assert first.merge(*rest).to_bytes() == whole.to_bytes()
+    assert sketch(frame[:900], **options).binned().n_rows == 900
+
+
+def written_by_version_1(made, path):
+    """The file of a sketch as version 1 would have described it."""
+    table = pq.read_table(io.BytesIO(made.to_bytes()))
+    about = {**json.loads(table.schema.metadata[b"quantshift"]), "version": 1}
+    metadata = {b"quantshift": json.dumps(about).encode()}
+    pq.write_table(table.replace_schema_metadata(metadata), path)
+
+
+def test_sketches_of_version_1_are_read_or_refused_in_a_line(tmp_path):
+    two = sketch(batches({"a": 0.2}), score="p", batch="day")
+    written_by_version_1(two, tmp_path / "two.parquet")
+    assert load_sketch(tmp_path / "two.parquet").to_bytes() == two.to_bytes()
+    posteriors = np.random.default_rng(0).dirichlet([0.5] * 3, 3000)
+    frame = pl.DataFrame(posteriors, schema=list("abc"))
+    few = sketch(frame[:500], posteriors=list("abc"))
+    # Version 1 numbered the cells in another way.
+    other = Sketch(few.about, few.table.with_columns(cell=pl.lit(7, dtype=pl.Int64)))
+    written_by_version_1(other, tmp_path / "few.parquet")
+    assert load_sketch(tmp_path / "few.parquet").merge(few).n_rows == 1000
+    assert load_sketch(tmp_path / "few.parquet").binned().to_bytes() == few.binned().to_bytes()
+    written_by_version_1(sketch(frame, posteriors=list("abc")), tmp_path / "many.parquet")
+    with pytest.raises(DataError, match=r"version 1.*make it again from the rows"):
+        load_sketch(tmp_path / "many.parquet")
 
 
 def test_what_is_no_sketch_is_refused_in_a_line(tmp_path):

@@ -43,6 +43,14 @@ def awkward_posteriors() -> pl.DataFrame:
     )
 
 
+def awkward_fives() -> pl.DataFrame:
+    rng = np.random.default_rng(1)
+    rows = np.concatenate([rng.dirichlet([0.3] * 5, 3000), np.eye(5), np.full((5, 5), 0.2)])
+    rows[::3] = np.round(rows[::3], 3)  # rows that sum to one but for rounding
+    frame = pl.DataFrame({name: rows[:, k] for k, name in enumerate("abcde")})
+    return frame.with_columns(y=pl.int_range(pl.len()) % 2)
+
+
 def awkward_names() -> pl.DataFrame:
     """Columns whose names have quotes, a backslash and letters beyond ASCII."""
     names = {"p": 'it\'s a "score"', "day": "d\\ay", "y": "écrit"}
@@ -57,6 +65,8 @@ CASES = {
     "score": (awkward_scores, {"score": "p", "batch": "day", "by": ["y"]}),
     "labels": (awkward_scores, {"score": "p", "label": "y"}),
     "three": (awkward_posteriors, {"posteriors": ["a", "b", "c"], "batch": "day"}),
+    "five": (awkward_fives, {"posteriors": list("abcde"), "by": ["y"]}),
+    "labelled_five": (awkward_fives, {"posteriors": list("abcde"), "label": "y"}),
 }
 
 

@@ -1,7 +1,7 @@
 """How far every estimate is off: its error by any measure of `quantshift.metrics`, and its sign.
 
-Results have one prevalence per class in every row. All rows of a data set have as many, so the
-lists of a frame are a few rectangles, and each is measured in one call.
+Every row of the results holds one prevalence per class. Rows of the same data set have the same
+number of classes, so a frame splits into a few rectangular arrays, each measured in one call.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,8 +23,8 @@ def with_errors(
 ) -> pl.DataFrame:
     """The rows with `error` (the measure) and `signed` (p_hat - p_true, positive: too high).
 
-    `signed` is that of the last class, the positive one of two; with more classes no one number
-    tells the direction, so it is null there: see `bias_by_class`.
+    `signed` is that of the last class, the positive one of two. With more classes no single number
+    gives the direction, so it is null: see `bias_by_class`.
 
     smoothing: for the measures that need it; default 1 / (2 * size of the sample).
     """
@@ -54,11 +54,11 @@ def bias_by_class(frame: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     Sorted by `by` and class; data sets with fewer classes have no rows for the others.
     """
     require(frame, [*by, *PREVALENCES])
-    most = int(frame["p_true"].list.len().max())  # type: ignore[arg-type]
+    n_classes = int(frame["p_true"].list.len().max())  # type: ignore[arg-type]
     deviation = [
         pl.col("p_hat").list.get(k, null_on_oob=True)
         - pl.col("p_true").list.get(k, null_on_oob=True)
-        for k in range(most)
+        for k in range(n_classes)
     ]
     wide = frame.group_by(by).agg(d.mean().alias(f"_{k}") for k, d in enumerate(deviation))
     biases = (
@@ -71,7 +71,7 @@ def bias_by_class(frame: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
 
 
 def require(frame: pl.DataFrame, columns: Sequence[str]) -> None:
-    """Refuse an empty frame, one without these columns, and prevalences that are no lists."""
+    """Refuse an empty frame, a frame without these columns, and prevalences that are not lists."""
     for name in columns:
         if name not in frame.columns:
             raise unknown_name("result column", name, frame.columns)
@@ -91,8 +91,8 @@ def _rectangles(
     classes = sizes.unique().sort().to_list()
     for n_classes in classes:
         rows = slice(None) if len(classes) == 1 else (sizes == n_classes).to_numpy()
-        own = frame if len(classes) == 1 else frame.filter(sizes == n_classes)
-        p_true, p_hat = (_matrix(own[name], n_classes) for name in PREVALENCES)
+        subset = frame if len(classes) == 1 else frame.filter(sizes == n_classes)
+        p_true, p_hat = (_matrix(subset[name], n_classes) for name in PREVALENCES)
         yield rows, p_true, p_hat
 
 

@@ -30,5 +30,5 @@ def ensure_part(frame: pl.DataFrame) -> pl.DataFrame:
 
 def grid_point(name: str) -> pl.Expr:
     """A coordinate rounded to two decimals, so that equal points of a grid are equal."""
-    # Adding zero makes one zero of the two.
+    # Adding zero turns -0.0 into 0.0.
     return (pl.col(name).round(2) + 0.0).alias(name)

@@ -1,4 +1,4 @@
-"""Frames of millions of rows, made light: only the columns that are needed, names as numbers."""
+"""Smaller frames for millions of rows: only the columns that are needed, text as categories."""
 
 from collections.abc import Iterable
 
@@ -8,11 +8,11 @@ OUTCOME = (
     *("experiment", "dataset", "cell", "stratum", "sample", "method", "facet", "part"),
     *("degree", "error", "signed"),
 )
-"""What statistics of errors need of a row, coordinates apart."""
+"""The columns that statistics of errors need, apart from the coordinates."""
 
 
 def lean(frame: pl.DataFrame, columns: Iterable[str] | None = None) -> pl.DataFrame:
-    """The rows with these columns (those that there are; None: all), text as categories.
+    """The rows with these columns (those that exist; None: all), text as categories.
 
     Categories compare, sort and print like the texts they stand for, and group many times faster.
     """
@@ -22,5 +22,5 @@ def lean(frame: pl.DataFrame, columns: Iterable[str] | None = None) -> pl.DataFr
 
 
 def spelt(frame: pl.DataFrame) -> pl.DataFrame:
-    """The rows with categories as the texts they stand for, as in all frames of statistics."""
+    """The rows with categories turned back into text, as in all frames of statistics."""
     return frame.with_columns(pl.col(pl.Categorical).cast(pl.String))

@@ -10,16 +10,16 @@ errors are paired by (experiment, dataset, cell, sample). The marks are the pape
 
 Conventions. The test is two-sided and without correction for continuity. Pairs with equal errors
 are dropped (Wilcoxon's own rule); differences below `TIE` count as equal, because methods that
-agree in exact arithmetic differ in the last bits of a float and a rank test would take that dust
-for a consistent difference. Ties among the others share their mean rank and the variance
-is corrected for them. The p-value is exact for at most `EXACT` untied pairs, else from the normal
-approximation. If all pairs are equal, p = 1.
+agree in exact arithmetic differ in the last bits of a float and a rank test would mistake this
+rounding for a consistent difference. Ties among the others share their mean rank and the variance
+is corrected for them. The p-value is exact for at most `EXACT` untied pairs, otherwise from the
+normal approximation. If all pairs are equal, p = 1.
 
-As in the paper the pairs are taken as independent. Those of one training set are not, and
-the best was chosen with the same data: the marks say which differences are small, not more.
+As in the paper, the pairs are treated as independent. Those of one training set are not, and the
+best method was chosen with the same data: the marks show which differences are small, no more.
 
-A method that lacks some samples of the group has a mean over other samples than the rest: it is
-compared on the pairs it has, and can be the best only if no method is complete.
+The mean of a method that lacks some samples of the group is not comparable with the other means:
+the method is compared on the pairs it has, and can be the best only if no method is complete.
 """
 
 from collections.abc import Iterator, Sequence
@@ -136,7 +136,7 @@ def paired_errors(frame: pl.DataFrame, by: Sequence[str]) -> PairedErrors:
     errors = np.full((n_samples, len(methods)), np.nan)
     errors.reshape(-1)[place] = rows["error"].to_numpy()
     if np.bincount(place).max() > 1:
-        raise _doubled(rows)
+        raise _duplicate_error(rows)
     # Any row of a sample has its keys; a stable sort keeps the samples of a group in their order.
     some_row = np.zeros(n_samples, dtype=np.intp)
     some_row[sample] = np.arange(len(rows))
@@ -166,19 +166,19 @@ def _numbered_samples(rows: pl.DataFrame) -> tuple[NDArray[np.intp], int]:
         .to_series()
         .to_numpy()
     )
-    there = np.zeros(int(cells["_count"].sum()), dtype=bool)
-    there[numbered] = True
-    if there.all():
-        return numbered, len(there)
-    # Draws that no method has results of leave no gap.
-    return (np.cumsum(there) - 1)[numbered], int(there.sum())
+    has_results = np.zeros(int(cells["_count"].sum()), dtype=bool)
+    has_results[numbered] = True
+    if has_results.all():
+        return numbered, len(has_results)
+    # Samples without results of any method are skipped in the numbering.
+    return (np.cumsum(has_results) - 1)[numbered], int(has_results.sum())
 
 
-def _doubled(rows: pl.DataFrame) -> DataError:
-    first = rows.filter(rows.select(*SAMPLE, "method").is_duplicated()).row(0, named=True)
+def _duplicate_error(rows: pl.DataFrame) -> DataError:
+    duplicate = rows.filter(rows.select(*SAMPLE, "method").is_duplicated()).row(0, named=True)
     return DataError(
-        f"a sample of cell {first['cell']!r} of {first['experiment']!r} has several estimates of "
-        "one method; remove the duplicates"
+        f"a sample of cell {duplicate['cell']!r} of {duplicate['experiment']!r} has several "
+        "estimates of one method; remove the duplicates"
     )
 
 
@@ -220,16 +220,16 @@ def _compare(
     errors: Errors, methods: Sequence[str], correction: Correction | None
 ) -> list[dict[str, Any]]:
     """The rows of one group."""
-    there = ~np.isnan(errors)
-    n = there.sum(axis=0)
+    has_error = ~np.isnan(errors)
+    n = has_error.sum(axis=0)
     present = np.flatnonzero(n)
-    means = np.array([errors[there[:, column], column].mean() for column in present])
+    means = np.array([errors[has_error[:, column], column].mean() for column in present])
     best = present[_best(means, complete=n[present] == len(errors))]
     others = present[present != best]
     p_values = np.array([_p_value(errors[:, column] - errors[:, best]) for column in others])
     if correction == "holm":
-        told = ~np.isnan(p_values)
-        p_values[told] = holm(p_values[told])
+        known = ~np.isnan(p_values)
+        p_values[known] = holm(p_values[known])
     p_of = dict(zip(others.tolist(), p_values.tolist(), strict=True))
     return [
         {
@@ -246,7 +246,7 @@ def _compare(
 
 def _best(means: Errors, complete: NDArray[np.bool_]) -> int:
     candidates = np.flatnonzero(complete) if complete.any() else np.arange(len(means))
-    # Equal up to rounding: the first in the order of methods, whatever the last bits say.
+    # Of means that are equal up to rounding, the first in the order of the methods wins.
     return int(candidates[np.argmin(np.round(means[candidates], 10))])
 
 

@@ -1,17 +1,17 @@
 """Mean ranks of methods over blocks: Friedman's test and Nemenyi's critical difference.
 
 In every block (a training set, a data set ...) the methods are ranked by their mean error, 1 for
-the least, equal errors share their mean rank. Friedman's test asks whether all methods have
+the smallest; equal errors share their mean rank. Friedman's test asks whether all methods have
 the same mean rank; two methods differ significantly if their mean ranks differ by at least
 q_alpha * sqrt(k (k + 1) / (6 N)), for k methods and N blocks, where q_alpha is the quantile of the
 studentised range with infinitely many degrees of freedom, divided by sqrt(2).
 
 J. Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7 (2006).
 
-Blocks should be independent of each other: data sets are, and training sets of one data set as far
-as that goes, the samples of one training set are not. Training sets of one data set (`mean_ranks`)
-tell what holds there, data sets (`rank_datasets`) what holds in general. Blocks in which a method
-lacks estimates that others have are left out, and counted.
+Blocks should be independent of each other: data sets are, training sets of one data set nearly so,
+the samples of one training set are not. Ranks over the training sets of one data set (`mean_ranks`)
+show what holds for that data set, ranks over data sets (`rank_datasets`) what holds in general.
+Blocks in which a method lacks estimates that others have are left out, and counted.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ TIE_DECIMALS = 10
 
 @dataclass(frozen=True)
 class RankComparison:
-    """Methods by mean rank, best first, and what may be said of their differences.
+    """Methods by mean rank, best first, and which of them differ significantly.
 
     methods, ranks: in the same order.
     groups: maximal runs of methods that do not differ significantly, at least two each.
@@ -62,7 +62,7 @@ def mean_ranks(
     if not 0 < alpha < 1:
         raise UserError(f"alpha must be between 0 and 1, got {alpha}")
     if not blocks:
-        raise UserError("name at least one column that tells blocks apart, e.g. 'cell'")
+        raise UserError("name at least one column that identifies the blocks, e.g. 'cell'")
     table = _block_means(frame, blocks)
     complete = ~np.isnan(table.means).any(axis=1)
     k, n = len(table.methods), int(complete.sum())

@@ -10,9 +10,9 @@ not make the limits too narrow. Where some point of the grid has a single traini
 training sets of the group are resampled together, which errs on the wide side. A group that rests
 on one training set has no limits (null).
 
-Few repetitions make rough limits: with two training sets per point they are an order of magnitude,
-with the paper's ten they are usable. Test samples come from one pool, whose own sampling error is
-not in the limits.
+Few repetitions make rough limits: with two training sets per point they show the order of magnitude
+only, with the paper's ten they are usable. Test samples come from one pool, whose own sampling
+error is not part of the limits.
 """
 
 from collections.abc import Sequence
@@ -101,7 +101,7 @@ def _boxes(rows: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
 def _totals(rows: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     """Sum and number of errors per group and training set, in lists ordered by stratum.
 
-    Strata come in the order of their first cells: how they are numbered must not move the limits.
+    Strata are ordered by their first cells, so that their numbering does not affect the limits.
     """
     within = [name for name in (*STRATUM, "cell") if name not in by]
     clusters = rows.group_by([*by, *within]).agg(total=pl.col("error").sum(), n=pl.len())

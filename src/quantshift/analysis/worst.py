@@ -21,7 +21,7 @@ SMALL_SEPARATION = 0.05
 class WorstEstimates:
     """The `n` worst estimates of a method; shares are None where the method keeps no such record.
 
-    least_error: the error of the best among them.
+    least_error: the smallest error among them.
     share_clipped: share that fell outside [0, 1] and was clipped.
     share_unseparated: share with a separation below the limit.
     share_fallback: share that is not adjusted at all, because there was no separation.

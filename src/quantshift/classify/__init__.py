@@ -1,4 +1,4 @@
-"""A training set -> posteriors, out of fold on the training set, direct on a pool."""
+"""Classifiers and calibration: posteriors, out of fold for training items, direct for new ones."""
 
 import lazy_loader
 

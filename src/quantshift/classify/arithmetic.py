@@ -1,7 +1,7 @@
 """Compiled arithmetic of the batched logistic regression, with sums in a fixed order.
 
-Nothing here re-associates floating-point sums: a column's numbers are the same whichever other
-columns are in the table, however wide it and the processor's vectors are.
+Nothing here re-associates floating-point sums: the numbers of a column do not depend on the other
+columns of the table, on its width or on the width of the processor's vectors.
 """
 
 import math
@@ -23,7 +23,7 @@ _TAYLOR = tuple(1.0 / math.factorial(j) for j in range(13))
 @compiled
 def dot(a: Reals, b: Reals) -> float:
     """`a @ b`."""
-    # Eight partial sums in a fixed order: as fast as a re-associated loop, and always the same.
+    # Eight partial sums in a fixed order: as fast as a re-associated loop, but deterministic.
     s0, s1, s2, s3, s4, s5, s6, s7 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     whole = len(a) // 8 * 8
     for i in range(0, whole, 8):
@@ -58,14 +58,14 @@ def sum_up(a: Reals) -> float:
 @compiled
 def small_exponentials(scores: Reals, intercept: float, out: Reals) -> None:
     """`out = exp(-|scores + intercept|)`, accurate to rounding down to exp(-700)."""
-    # 2^k e^r with |r| <= log(2)/2 and a Taylor polynomial; unlike the call of a C library in a
-    # loop it uses vector instructions, and gives the same bits on every machine.
+    # 2^k e^r with |r| <= log(2)/2 and a Taylor polynomial. Unlike calls of a C library in a loop,
+    # it uses vector instructions, and gives the same bits on every machine.
     power = np.empty(len(scores))
     bits = power.view(np.int64)
     for i in range(len(scores)):
         x = -abs(scores[i] + intercept)
         x = -700.0 if x < -700.0 else x
-        # Adding 1.5 * 2^52 rounds to a whole number, left in the low bits of the sum.
+        # Adding 1.5 * 2^52 rounds to an integer, which is in the low bits of the sum.
         power[i] = x * _LOG2_E + _ROUNDER
         k = power[i] - _ROUNDER
         r = (x - k * _LN2_HIGH) - k * _LN2_LOW
@@ -81,7 +81,7 @@ def small_exponentials(scores: Reals, intercept: float, out: Reals) -> None:
 
 @compiled
 def pack(vectors: Reals, chosen: NDArray[np.int64], out: Reals) -> None:
-    """The chosen vectors as columns; what is left over of the width is zero."""
+    """The chosen vectors as columns; the remaining columns are zero."""
     n_chosen = len(chosen)
     for i in range(out.shape[0]):
         for position in range(n_chosen):

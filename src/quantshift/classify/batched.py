@@ -1,9 +1,9 @@
 """Logistic regression that fits the models of all folds at once.
 
-Twenty folds of a sparse matrix are twenty problems on one matrix with other weights, which
-`fit_logistic` solves together: for 3,000 texts and two classes in a twelfth of the time that
-scikit-learn takes, for four classes in a twentieth, and nearer to the optimum. Dense matrices, of a
-few columns as a rule, are scikit-learn's.
+Twenty folds of a sparse matrix are twenty problems on one matrix with different weights, which
+`fit_logistic` solves together: for 3,000 texts and two classes 12 times faster than scikit-learn,
+for four classes 20 times faster, and closer to the optimum. Dense matrices, which usually have few
+columns, are left to scikit-learn.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from quantshift.weights import Weights
 
 
 class BatchedLogistic(LogisticRegression):  # type: ignore[misc]
-    """Scikit-learn's logistic regression with its ridge penalty, and a faster fit of many folds.
+    """Scikit-learn's logistic regression with a ridge penalty, and a faster fit of many folds.
 
     C: as in scikit-learn.
     """
@@ -33,8 +33,8 @@ class BatchedLogistic(LogisticRegression):  # type: ignore[misc]
         if not issparse(X):
             super().fit(X, y, sample_weight)
             return self
-        everyone = np.zeros(X.shape[0], dtype=np.int64)
-        fitted = self._solve(X, np.asarray(y), everyone, sample_weight, leave_out=False)[0]
+        no_folds = np.zeros(X.shape[0], dtype=np.int64)
+        fitted = self._solve(X, np.asarray(y), no_folds, sample_weight, leave_out=False)[0]
         self.__dict__.update(fitted.__dict__)
         return self
 
@@ -46,9 +46,13 @@ class BatchedLogistic(LogisticRegression):  # type: ignore[misc]
             return self._solve(X, y, folds, weights, leave_out=True)
         models = []
         for fold in range(int(folds.max()) + 1):
-            rest = np.flatnonzero(folds != fold)
-            own = None if weights is None else weights[rest]
-            models.append(type(self)(**self.get_params()).fit(X[rest], y[rest], own))
+            training_rows = np.flatnonzero(folds != fold)
+            fold_weights = None if weights is None else weights[training_rows]
+            models.append(
+                type(self)(**self.get_params()).fit(
+                    X[training_rows], y[training_rows], fold_weights
+                )
+            )
         return models
 
     def _solve(
@@ -62,8 +66,10 @@ class BatchedLogistic(LogisticRegression):  # type: ignore[misc]
     ) -> list[Self]:
         classes, codes = np.unique(y, return_inverse=True)
         n_problems = int(folds.max()) + 1
-        heft = np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=np.float64)
-        used = np.tile(heft, (n_problems, 1))
+        item_weights = (
+            np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=np.float64)
+        )
+        used = np.tile(item_weights, (n_problems, 1))
         if leave_out:
             used[folds, np.arange(len(folds))] = 0.0
         solved = fit_logistic(

@@ -24,15 +24,15 @@ def fit_intercept(
     """The loss at the best intercept, and that intercept, from a first guess.
 
     `positive` is 1 for the items of the second class and 0 for the others. The slopes and the
-    curvatures of the items' losses are left behind.
+    curvatures of the items' losses are written to `slope` and `curvature`.
 
     share, longest: the sum e of the slopes must be within `share` times the root of
         S min(D, 1 / longest^2), S and D being the sums of the positive items' slopes and of all
-        curvatures, and `longest` the largest norm of a row of X. The loss is above S, which makes
-        both e^2 / D and the square of e times a row, the two things that e adds to the gap, small
-        compared with the loss.
+        curvatures, and `longest` the largest norm of a row of X. The loss is above S, so that both
+        e^2 / D and the squared norm of e times a row, the two contributions of e to the gap, are
+        small compared with the loss.
     """
-    # Root of the increasing function sum(slope) by Newton, held inside a bracket by bisection.
+    # The root of the increasing function sum(slope) by Newton, kept in a bracket by bisection.
     odds = np.empty(len(scores))
     low, high = -math.inf, math.inf
     for _ in range(_STEPS):
@@ -63,7 +63,7 @@ def fit_intercept(
 
 @compiled
 def intercept_shift(curvature: Reals, change: Reals) -> float:
-    """How far the best intercept moves, to first order, if the scores change."""
+    """The change of the best intercept, to first order, if the scores change."""
     total = sum_up(curvature)
     return -dot(curvature, change) / total if total > 0.0 else 0.0
 
@@ -88,7 +88,7 @@ def _slopes(
     curvature: Reals,
 ) -> None:
     for i in range(len(scores)):
-        # Posteriors of the likelier and of the other class, neither by subtraction from one.
+        # Posteriors of the likelier and the other class, neither computed as one minus the other.
         likely = 1.0 / (1.0 + odds[i])
         unlikely = odds[i] * likely
         above = scores[i] + intercept >= 0.0

@@ -1,14 +1,14 @@
-"""Calibration: posteriors that mean what they say, learnt from held-out posteriors and labels.
+"""Calibration: posteriors that match observed frequencies, learnt from held-out items.
 
-All work on posteriors alone, so they serve any model. The score of a class is its log-odds (for
-logistic regression: the decision function). With more than two classes each class is calibrated
-against the rest and the results are normalised; temperature (TS) scales all logits by one factor,
-and its kin in `scaling` (BCTS, VS, NBVS) fit all classes at once. "auto" takes the calibration with
-the least cross-entropy on items held out from it, or a simpler one that is not worse by more than a
-standard error of the difference.
+All calibrations work on posteriors only, so they apply to any model. The score of a class is its
+log-odds (for logistic regression: the decision function). With more than two classes each class is
+calibrated against the rest and the results are normalised; temperature scaling (TS) scales all
+logits by one factor, and the related methods in `scaling` (BCTS, VS, NBVS) fit all classes at once.
+"auto" takes the calibration with the smallest cross-entropy on held-out items, or a simpler one
+that is not worse by more than a standard error of the difference.
 
-Items may have weights, which count as so many items; their sum tells how far a few items can be
-trusted (Platt's targets, penalties, floors), so a common factor of them is not without effect.
+Items may have weights: an item of weight w counts as w items. The sum of the weights is the number
+of items (in Platt's targets, penalties and floors), so a common factor has an effect.
 
 References: J. Platt, "Probabilistic outputs for support vector machines", 1999 (sigmoid, with his
 targets); B. Zadrozny and C. Elkan, KDD 2002 (isotonic); C. Guo et al., "On calibration of modern
@@ -52,7 +52,7 @@ from quantshift.weights import Weights, present, total_of
 AUTO = "auto"
 
 AUTO_FOLDS = 5
-"""In which the calibrations compete; with a class of fewer items than folds, the first is taken."""
+"""The folds in which calibrations are compared; with fewer items of a class, the first is taken."""
 
 
 class Calibrator(Protocol):
@@ -65,14 +65,14 @@ class Calibrator(Protocol):
     ) -> Callable[[Weights], Self]:
         """The same kind of calibration for other weights of the items it was fitted on.
 
-        weights: those it was fitted with. The ones it is refitted with are in their place, not
-            times them.
+        weights: those it was fitted with. The weights of a refit replace them; they are not
+            multiplied by them.
         """
         ...
 
 
 class CalibrationFit(Protocol):
-    """Held-out posteriors and codes, and weights of the items, to a calibration."""
+    """From held-out posteriors, codes and weights of the items to a calibration."""
 
     def __call__(  # noqa: D102
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
@@ -81,7 +81,7 @@ class CalibrationFit(Protocol):
 
 @dataclass(frozen=True)
 class NoCalibration:
-    """Posteriors as they are."""
+    """Unchanged posteriors."""
 
     def __call__(self, posteriors: Posteriors) -> Posteriors:  # noqa: D102
         return posteriors
@@ -137,7 +137,7 @@ class CurveCalibration:
 class IsotonicCalibration:
     """P(k | x) proportional to a monotone step function of the posterior of k.
 
-    floor: no less than what the items it was fitted on can rule out, 1 / (2 n_items).
+    floor: the smallest posterior that the fitted items support, 1 / (2 n_items + 2).
     """
 
     curves: tuple[IsotonicRegression, ...]
@@ -193,14 +193,14 @@ def fit_sigmoid(
 def fit_beta_curves(
     posteriors: Posteriors, codes: Codes, weights: Weights | None = None
 ) -> CurveCalibration:
-    """Beta calibration: like the sigmoid, with a slope of its own for each end of [0, 1]."""
+    """Beta calibration: like the sigmoid, with a separate slope for each end of [0, 1]."""
     return _fit_curves(fit_beta, posteriors, codes, weights)
 
 
 def fit_smooth_curves(
     posteriors: Posteriors, codes: Codes, weights: Weights | None = None
 ) -> CurveCalibration:
-    """The sigmoid with a penalised spline beside it: any smooth curve that the items support."""
+    """The sigmoid plus a penalised spline: any smooth curve that the items support."""
     return _fit_curves(fit_smooth, posteriors, codes, weights)
 
 
@@ -208,27 +208,31 @@ def fit_isotonic(
     posteriors: Posteriors, codes: Codes, weights: Weights | None = None
 ) -> IsotonicCalibration:
     """Isotonic regression of membership on the posterior."""
-    rows, own, heft = present(weights, posteriors, codes)
+    rows, item_codes, item_weights = present(weights, posteriors, codes)
     return IsotonicCalibration(
-        _isotonic_curves(rows, own, np.ones(len(own)) if heft is None else heft),
-        floor=1 / (2 * total_of(heft, len(own)) + 2),
+        _isotonic_curves(
+            rows, item_codes, np.ones(len(item_codes)) if item_weights is None else item_weights
+        ),
+        floor=1 / (2 * total_of(item_weights, len(item_codes)) + 2),
     )
 
 
 def fit_temperature(
     posteriors: Posteriors, codes: Codes, weights: Weights | None = None
 ) -> TemperatureCalibration:
-    """The temperature of maximum likelihood, between 1/100 and 100."""
-    rows, own, heft = present(weights, posteriors, codes)
+    """The maximum-likelihood temperature, between 1/100 and 100."""
+    rows, item_codes, item_weights = present(weights, posteriors, codes)
     return TemperatureCalibration(
-        _temperature(rows, own, np.ones(len(own)) if heft is None else heft)
+        _temperature(
+            rows, item_codes, np.ones(len(item_codes)) if item_weights is None else item_weights
+        )
     )
 
 
 def fit_auto(posteriors: Posteriors, codes: Codes, weights: Weights | None = None) -> Calibrator:
-    """The calibration that predicts held-out items best, or nearly so and simpler.
+    """The calibration that predicts held-out items best, or a simpler one that is nearly as good.
 
-    An item is in one fold whatever its weight, as repeated items need not be.
+    An item is in one fold whatever its weight, whereas repeated items may be in several.
     """
     posteriors, codes, weights = present(weights, posteriors, codes)
     rivals = _RIVALS if posteriors.shape[1] == 2 else _RIVALS_OF_MANY
@@ -249,16 +253,17 @@ _RIVALS: Mapping[str, CalibrationFit] = MappingProxyType(
         "isotonic": fit_isotonic,
     }
 )
-"""What "auto" chooses from with two classes, the simpler first.
+"""The candidates of "auto" with two classes, the simplest first.
 
-Temperature is not among them: it has no offset, so that the mean of the calibrated posteriors need
-not be the training prevalence, and SLD takes the difference for a shift. NBVS has none either.
+Temperature scaling is not among them: it has no offset, so that the mean of the calibrated
+posteriors need not be the training prevalence, and SLD would take the difference for a shift. NBVS
+has no offset either.
 """
 
 _RIVALS_OF_MANY: Mapping[str, CalibrationFit] = MappingProxyType(
     {"bcts": fit_bcts, "vs": fit_vs, **_RIVALS}
 )
-"""What "auto" chooses from with more classes. Of two classes, the sigmoid is BCTS."""
+"""The candidates of "auto" with more classes. With two classes, the sigmoid is BCTS."""
 
 CALIBRATIONS: Mapping[str, CalibrationFit] = MappingProxyType(
     {
@@ -277,20 +282,20 @@ CALIBRATIONS: Mapping[str, CalibrationFit] = MappingProxyType(
 def _simplest_of_the_best(
     losses: Mapping[str, NDArray[np.float64]], weights: Weights | None
 ) -> str:
-    """The first whose loss is the least, or above it by a standard error at most."""
+    """The first whose loss exceeds the smallest one by at most a standard error."""
     if weights is None:
         least = min(losses.values(), key=np.sum)
-        behind = {name: loss - least for name, loss in losses.items()}
-        near = [name for name, d in behind.items() if d.sum() <= np.sqrt(len(d)) * d.std()]
+        excess = {name: loss - least for name, loss in losses.items()}
+        contenders = [name for name, d in excess.items() if d.sum() <= np.sqrt(len(d)) * d.std()]
     else:
         least = min(losses.values(), key=lambda loss: float(weights @ loss))
-        behind = {name: loss - least for name, loss in losses.items()}
-        near = [
+        excess = {name: loss - least for name, loss in losses.items()}
+        contenders = [
             name
-            for name, d in behind.items()
+            for name, d in excess.items()
             if weights @ d <= np.sqrt(weights @ (d - mean_of(d, weights)) ** 2)
         ]
-    return near[0]
+    return contenders[0]
 
 
 def _held_out_loss(
@@ -300,12 +305,12 @@ def _held_out_loss(
     folds: NDArray[np.int64],
     weights: Weights | None,
 ) -> NDArray[np.float64]:
-    """Minus the log of the posterior of each item's class, by a calibration without its fold."""
+    """Minus the log posterior of each item's class, by a calibration fitted without its fold."""
     losses = np.empty(len(codes))
     for fold in range(AUTO_FOLDS):
-        rest, held_out = folds != fold, folds == fold
-        heft = None if weights is None else weights[rest]
-        q = fit(posteriors[rest], codes[rest], heft)(posteriors[held_out])
+        training, held_out = folds != fold, folds == fold
+        item_weights = None if weights is None else weights[training]
+        q = fit(posteriors[training], codes[training], item_weights)(posteriors[held_out])
         losses[held_out] = -np.log(np.maximum(q[np.arange(len(q)), codes[held_out]], FLOOR))
     return losses
 
@@ -316,10 +321,10 @@ def _fit_curves(
     codes: Codes,
     weights: Weights | None,
 ) -> CurveCalibration:
-    rows, own, heft = present(weights, posteriors, codes)
-    scores, targets = class_scores(rows), platt_targets(own, rows.shape[1], heft)
+    rows, item_codes, item_weights = present(weights, posteriors, codes)
+    scores, targets = class_scores(rows), platt_targets(item_codes, rows.shape[1], item_weights)
     return CurveCalibration(
-        tuple(fit(s, t, heft) for s, t in zip(scores.T, targets.T, strict=True))
+        tuple(fit(s, t, item_weights) for s, t in zip(scores.T, targets.T, strict=True))
     )
 
 
@@ -336,11 +341,11 @@ def _isotonic_curves(
 def _temperature(posteriors: Posteriors, codes: Codes, weights: Weights) -> float:
     logits = np.log(np.maximum(posteriors, FLOOR))
     shifted = logits - logits.max(axis=1, keepdims=True)
-    own = shifted[np.arange(len(codes)), codes]
+    class_logits = shifted[np.arange(len(codes)), codes]
 
     def loss(log_temperature: float) -> float:
         scale = np.exp(-log_temperature)
-        return float(weights @ (np.log(np.exp(shifted * scale).sum(axis=1)) - own * scale))
+        return float(weights @ (np.log(np.exp(shifted * scale).sum(axis=1)) - class_logits * scale))
 
     bounds = (-np.log(100.0), np.log(100.0))
     best = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-8})

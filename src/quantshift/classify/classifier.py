@@ -1,8 +1,8 @@
-"""Any scikit-learn classifier -> posteriors: of new items, and out of fold on the training set.
+"""Posteriors of any scikit-learn classifier: of new items, and out of fold on the training set.
 
-Columns are always in the order of the caller's sorted classes, whatever the classifier's own order.
-The classifier sees the user's own labels, so that options such as `class_weight={"spam": 2}` keep
-their meaning.
+Columns are always in the order of the caller's sorted classes, whatever the classifier's order. The
+classifier is fitted on the user's original labels, so that options such as
+`class_weight={"spam": 2}` keep their meaning.
 """
 
 from collections.abc import Sequence
@@ -25,12 +25,12 @@ from quantshift.masks import unmasked
 from quantshift.types import Codes, Indices, Posteriors
 
 _WITH_ROWS = ("csr", "csc", "lil", "dok")
-"""Sparse formats whose rows can be taken."""
+"""Sparse formats that support row indexing."""
 
 
 @runtime_checkable
 class FitsFolds(Protocol):
-    """A classifier that fits the models of all folds faster than one by one."""
+    """A classifier that can fit the models of all folds together, faster than one by one."""
 
     def fit_folds(
         self, X: Any, y: NDArray[Any], folds: Indices, weights: NDArray[np.float64] | None = None
@@ -44,10 +44,10 @@ def fit_classifier(
     y: NDArray[Any],
     weights: NDArray[np.float64] | None = None,
 ) -> Any:
-    """A fitted clone of the classifier (logistic regression if None); a frozen one as it is.
+    """A fitted clone of the classifier (logistic regression if None); a frozen one unchanged.
 
-    weights: of the items, given to the classifier (the last step of a pipeline) as
-    `sample_weight`; one that takes none is refused.
+    weights: of the items, passed to the classifier (the last step of a pipeline) as
+    `sample_weight`; a classifier that does not accept weights is refused.
     """
     if isinstance(classifier, FrozenEstimator):
         return classifier
@@ -62,18 +62,18 @@ def predict_posteriors(
 ) -> Posteriors:
     """Posteriors of the items of X, shape (n_items, n_classes).
 
-    With `crisp` they are the indicators of the classifier's own hard predictions (0 or 1), so that
-    a tuned decision threshold counts and classifiers without `predict_proba` serve too.
+    With `crisp`, they are the indicators (0 or 1) of the classifier's hard predictions, so that a
+    tuned decision threshold has an effect and classifiers without `predict_proba` can be used.
     """
     if crisp:
         _class_order(fitted, classes)
         position = {_key(c): i for i, c in enumerate(classes)}
-        labels, which = np.unique(np.asarray(fitted.predict(X)), return_inverse=True)
-        return np.eye(len(classes))[[position[_key(c)] for c in labels]][which]
+        labels, label_of_item = np.unique(np.asarray(fitted.predict(X)), return_inverse=True)
+        return np.eye(len(classes))[[position[_key(c)] for c in labels]][label_of_item]
     if not hasattr(fitted, "predict_proba"):
         raise UserError(
             f"{type(fitted).__name__} has no predict_proba: wrap it in scikit-learn's "
-            "CalibratedClassifierCV, or use CC or ACC, which need hard predictions only"
+            "CalibratedClassifierCV, or use CC or ACC, which need only hard predictions"
         )
     posteriors = np.asarray(fitted.predict_proba(X))
     return check_posteriors(posteriors[:, _class_order(fitted, classes)], len(classes))
@@ -89,21 +89,21 @@ def cross_fit(
     crisp: bool = False,
     weights: NDArray[np.float64] | None = None,
 ) -> tuple[Posteriors, tuple[Any, ...]]:
-    """Posteriors of every training item by a model that has not seen it, and those models."""
+    """Posteriors of every training item by a model that was not trained on it, and the models."""
     posteriors = np.empty((len(codes), len(classes)))
     models: list[Any] = []
     if isinstance(classifier, FitsFolds):
         models += classifier.fit_folds(X, classes[codes], folds, weights)
     for fold in range(int(folds.max()) + 1):
         held_out = np.flatnonzero(folds == fold)
-        rest = np.flatnonzero(folds != fold)
+        training_rows = np.flatnonzero(folds != fold)
         if fold == len(models):
             models.append(
                 fit_classifier(
                     classifier,
-                    _safe_indexing(X, rest),
-                    classes[codes[rest]],
-                    None if weights is None else weights[rest],
+                    _safe_indexing(X, training_rows),
+                    classes[codes[training_rows]],
+                    None if weights is None else weights[training_rows],
                 )
             )
         model = models[fold]
@@ -114,10 +114,10 @@ def cross_fit(
 
 
 def item_rows(X: Any) -> Any:
-    """The items, a row each, as something whose rows can be taken; refused if they are none.
+    """The items, one per row, in a form that supports row indexing; refused if they have no rows.
 
-    Sparse matrices of formats without rows (coo, bsr, dia) become csr, and 64-bit indices become
-    short ones where they fit: trees of scikit-learn take no others.
+    Sparse matrices of other formats (coo, bsr, dia) become csr, and 64-bit indices become 32-bit
+    ones if they fit, because scikit-learn's trees accept no others.
     """
     if issparse(X):
         if X.ndim != 2:
@@ -129,8 +129,8 @@ def item_rows(X: Any) -> Any:
         raise DataError("X is a single text: give a list of texts, one per item")
     if np.ndim(X) == 0 if isinstance(X, np.ndarray) else not hasattr(X, "__len__"):
         raise DataError(
-            f"X is of type {type(X).__name__}: give items, a row each, in a matrix, a data frame "
-            "or a list"
+            f"X is of type {type(X).__name__}: give a matrix, a data frame or a list with one row "
+            "per item"
         )
     return X
 
@@ -151,30 +151,30 @@ def n_rows(X: Any) -> int:
 
 
 def _weight_argument(model: Any) -> str:
-    """What the model's fit calls the weights of items."""
+    """The name of the argument of the model's fit for weights of items."""
     if isinstance(model, Pipeline):
         name, last = model.steps[-1]
         return f"{name}__{_weight_argument(last)}"
-    # A search over settings hands on what it is given.
+    # A hyper-parameter search passes its arguments on to the estimator.
     if isinstance(model, BaseSearchCV):
         return _weight_argument(model.estimator)
     if not has_fit_parameter(model, "sample_weight"):
         raise UserError(
-            f"{type(model).__name__} takes no weights (its fit has no sample_weight): leave the "
-            "weights out, or take a classifier that does, such as LogisticRegression"
+            f"{type(model).__name__} does not accept weights (its fit has no sample_weight): leave "
+            "the weights out, or use a classifier that does, such as LogisticRegression"
         )
     return "sample_weight"
 
 
 def _class_order(fitted: Any, classes: NDArray[Any]) -> list[int]:
-    own = [_key(c) for c in fitted.classes_]
+    known = [_key(c) for c in fitted.classes_]
     wanted = [_key(c) for c in classes]
-    if set(own) != set(wanted):
+    if set(known) != set(wanted):
         raise DataError(
-            f"the classifier knows the classes {np.asarray(fitted.classes_).tolist()} but the "
+            f"the classifier has the classes {np.asarray(fitted.classes_).tolist()} but the "
             f"training labels are {classes.tolist()}: fit both on the same classes"
         )
-    return [own.index(c) for c in wanted]
+    return [known.index(c) for c in wanted]
 
 
 def _key(label: Any) -> float | str:

@@ -1,9 +1,9 @@
-"""P(class | score, cluster): one curve for all clusters, and what each cluster adds to it.
+"""P(class | score, cluster): one curve for all clusters, plus an offset and slope per cluster.
 
 logit P(k | x) = curve(score) + a_c + b_c * score, with a curve that is a line or smooth
 (`quantshift.classify.curves`) and a ridge penalty on a_c and b_c, scores in units of their standard
-deviation. Both ridges, of the clusters and of the spline, are those with the most evidence
-(Laplace's approximation): strong where clusters do not differ or hold few items of a class, weak
+deviation. Both ridges, of the clusters and of the spline, maximise the evidence (Laplace's
+approximation): they are strong where clusters do not differ or have few items of a class, and weak
 where they do. With more than two classes it is one against the rest, normalised.
 
 Reference: D. MacKay, "Bayesian interpolation", Neural Computation 4 (1992), for the ridges.
@@ -43,13 +43,13 @@ from quantshift.weights import present, total_of
 Reals = NDArray[np.float64]
 
 CLUSTER_RIDGES = (10.0, 100.0, 1000.0)
-"""Candidates for the weight that draws the clusters' offsets and slopes to the common ones."""
+"""Candidates for the ridge that shrinks the clusters' offsets and slopes to the common ones."""
 
 _ALONE = 1e6
-"""With one cluster there is nothing of its own: a ridge that leaves nothing."""
+"""The ridge with a single cluster, which removes its own offset and slope."""
 
 _COMMON = 1e-6
-"""The tiny weight of what all clusters share keeps flat directions solvable."""
+"""The tiny ridge of the common coefficients keeps flat directions solvable."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,21 +77,24 @@ class SubclassCurve:
         return columns if self.spline is None else np.hstack([columns, self.spline(scores)])
 
     def log_odds(self, scores: Reals, clusters: Codes) -> Reals:
-        """Calibrated log-odds, (n_items,): the same as design times theta, with less work."""
+        """Calibrated log-odds, (n_items,): the same as design times theta, but faster."""
         end = 2 + 2 * self.n_clusters
-        own, bent = self.theta[2:end], self.theta[end:]
-        offsets, slopes = self.theta[0] + own[::2], (self.theta[1] + own[1::2]) / self.line.unit
+        cluster_terms, spline_terms = self.theta[2:end], self.theta[end:]
+        offsets, slopes = (
+            self.theta[0] + cluster_terms[::2],
+            (self.theta[1] + cluster_terms[1::2]) / self.line.unit,
+        )
         linear = offsets[clusters] + slopes[clusters] * scores
         if self.spline is None:
             return np.asarray(linear)
-        return np.asarray(linear + self.spline.height(scores, bent))
+        return np.asarray(linear + self.spline.height(scores, spline_terms))
 
 
 @dataclass(frozen=True, eq=False)
 class ClusterCalibration:
     """Calibrated posteriors of items in clusters; a single curve for two classes.
 
-    farthest: scores are cut there; so few items cannot tell more extreme ones apart.
+    farthest: scores are clipped there, because the items do not support more extreme ones.
     """
 
     curves: tuple[SubclassCurve, ...]
@@ -106,10 +109,10 @@ class ClusterCalibration:
     def refitter(
         self, posteriors: Posteriors, codes: Codes, clusters: Codes, weights: Reals | None = None
     ) -> Callable[[Reals], "ClusterCalibration"]:
-        """The calibration for other weights of the items it was fitted on; ridges stay.
+        """The calibration for other weights of the items it was fitted on, with the same ridges.
 
-        weights: those it was fitted with. The ones it is refitted with are in their place, not
-            times them.
+        weights: those it was fitted with. The weights of a refit replace them; they are not
+            multiplied by them.
         """
         scores = class_scores(posteriors, self.farthest)
         targets = platt_targets(codes, posteriors.shape[1], weights).T
@@ -140,8 +143,8 @@ class ClusterCalibration:
         """Posteriors of the fitted items under many reweighted calibrations, to first order.
 
         replicates: weights of the items in each, (n_replicates, n_items); weights: those of the
-        fit. One Newton step each from the fitted calibration: minus
-        inverse Hessian times the change of gradient. Shape (n_replicates, n_items, n_classes).
+        fit. Each takes one Newton step from the fitted calibration: minus the inverse Hessian times
+        the change of the gradient. Shape (n_replicates, n_items, n_classes).
         """
         scores = class_scores(posteriors, self.farthest)
         targets = platt_targets(codes, posteriors.shape[1], weights)
@@ -165,7 +168,7 @@ def fit_cluster_calibration(
 ) -> ClusterCalibration:
     """Penalised maximum likelihood on held-out posteriors, with Platt's targets.
 
-    weights: of the items, as counts: penalties weigh less beside a larger sum.
+    weights: of the items, as counts: the larger their sum, the weaker the penalties.
     """
     posteriors, codes, clusters, weights = present(weights, posteriors, codes, clusters)
     farthest = farthest_score(total_of(weights, len(codes)))
@@ -188,7 +191,7 @@ def inside(columns: Reals) -> Posteriors:
 def _fit_curve(
     scores: Reals, targets: Reals, clusters: Codes, n_clusters: int, weights: Reals | None
 ) -> SubclassCurve:
-    """The ridge of the clusters first, without a spline; then that of the spline, if any."""
+    """Chooses the ridge of the clusters first, without a spline; then that of the spline."""
     line, spline = Line(spread_of(scores, weights)), Spline.of(scores, weights)
     start = np.zeros(2 + 2 * n_clusters)
     start[0] = float(logit(mean_of(targets, weights)))
@@ -203,18 +206,20 @@ def _fit_curve(
             most, best = float(evidence), _with_fit(plain, start, penalty, hessian)
     if spline is None:
         return best
-    bent = replace(plain, spline=spline)
-    design = bent.design(scores, clusters)
-    n_own = design.shape[1] - len(best.theta)
-    start = np.concatenate([best.theta, np.zeros(n_own)])
+    with_spline = replace(plain, spline=spline)
+    design = with_spline.design(scores, clusters)
+    n_spline = design.shape[1] - len(best.theta)
+    start = np.concatenate([best.theta, np.zeros(n_spline)])
     without = best.penalty
     of_clusters = n_clusters * np.log(without[2])
     for ridge in sorted(SPLINE_RIDGES, reverse=True):
-        penalty = np.concatenate([without, np.full(n_own, ridge)])
+        penalty = np.concatenate([without, np.full(n_spline, ridge)])
         start, hessian, loss = fit_penalised(design, targets, penalty, start, weights)
-        evidence = of_clusters + 0.5 * n_own * np.log(ridge) - loss - 0.5 * log_determinant(hessian)
+        evidence = (
+            of_clusters + 0.5 * n_spline * np.log(ridge) - loss - 0.5 * log_determinant(hessian)
+        )
         if evidence > most:
-            most, best = float(evidence), _with_fit(bent, start, penalty, hessian)
+            most, best = float(evidence), _with_fit(with_spline, start, penalty, hessian)
     return best
 
 

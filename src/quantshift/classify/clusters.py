@@ -1,26 +1,26 @@
-"""Clusters of the feature space: where an item is, and how unlike the training items it is.
+"""Clusters of the feature space: the cluster of an item, and how unlike the training items it is.
 
 A cluster is a deterministic function of an item's features, so that it is *observed* in any sample
 and a subclass (class, cluster) is as well defined as a class. Items are placed in a space of few
 dimensions: wide features (bags of words, embeddings) by their leading right singular vectors, each
-row at unit length; narrow ones standardised. k-means divides the space; known groups (product
-lines, sources, ...) can stand in its place, and then a linear model of the groups does.
+row at unit length; narrow ones standardised. k-means divides the space; with known groups (product
+lines, sources, ...) a linear model of the groups divides it instead.
 
-How unlike the training items an item is, its novelty, is the share of its length that the singular
-vectors do not reach, or its distance from its cluster's centre in narrow features; in either case
-as a rank among the training items, from 0 to 1, since such lengths have heavy tails.
+The novelty of an item, how unlike the training items it is, is the share of its length outside the
+span of the singular vectors or, for narrow features, its distance from its cluster's centre. In
+either case it is a rank among the training items, from 0 to 1, since such lengths have heavy tails.
 
 Training items are treated as if they were new, so that new ones fall into clusters in the same
-shares and are not novel by comparison. Clusters, and distances from their centres, are those of
-k-means without the item's fold. An item has helped to make the singular
-vectors, so its own residual is divided by one minus its leverage (what leaving it out would give,
-to first order, if the other singular values were small), and what is still missing is measured on
-items held out from the singular vectors of the rest.
+shares and do not look novel by comparison. Clusters, and distances from their centres, are those of
+k-means without the item's fold. An item influences the singular vectors, so its residual is divided
+by one minus its leverage (the result of leaving it out, to first order, if the other singular
+values were small), and the remaining difference is measured on items held out from the singular
+vectors of the rest.
 
-Items may have weights, which count as so many items: in means and variances, singular vectors,
-k-means, sizes of clusters and ranks. Folds and random starts are of items, so repeated items are
-divided alike, not to the last digit as weighted ones are. Items without weight take no part, and
-are placed as new ones.
+Items may have weights: an item of weight w counts as w items in means and variances, singular
+vectors, k-means, sizes of clusters and ranks. Folds and random starts are by item, so repeated
+items give nearly the same clusters as weighted ones. Items of weight zero are not used for fitting,
+and are placed like new ones.
 """
 
 from collections.abc import Callable, Sequence
@@ -44,31 +44,31 @@ from quantshift.weights import Weights, checked_weights, total_of
 Reals = NDArray[np.float64]
 
 ITEMS_PER_CLUSTER = 25
-"""Training items of the rarest class per cluster; a small training set gets fewer clusters, but two
-if there are as many items of all classes."""
+"""The fewest training items of the rarest class per cluster, which limits the number of clusters.
+There are at least two if all classes together have enough items."""
 
 SMALLEST_CLUSTER = 12
-"""Fewer training items are no cluster; new items would fall into it in quite other shares."""
+"""A cluster needs this many training items; into smaller ones, new items fall in other shares."""
 
 FARTHEST = 3.0
-"""Standard deviations at which narrow features are cut."""
+"""Narrow features are clipped at this many standard deviations."""
 
 _STARTS = 4
 """Restarts of k-means; the best is kept."""
 
 _POWER_ITERATIONS = 2
-"""Of the randomised decomposition; more changed no cluster on the reviews."""
+"""Power iterations of the randomised SVD; more of them changed no cluster of the reviews."""
 
 _DIGITS = 9
-"""To which positions and distances are compared: equal items differ beyond them by rounding."""
+"""The decimals to which positions and distances are compared; others are rounding errors."""
 
 N_FOLDS = 5
-"""Folds in which the training items' clusters, groups and residuals are predicted."""
+"""The number of folds in which the training items' clusters, groups and residuals are predicted."""
 
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Where items are: the cluster of each, and its novelty (NaN where it is not known).
+    """The cluster of each item, and its novelty (NaN where unknown).
 
     codes: shape (n_items,), from 0; novelty: shape (n_items,), from 0 (usual) to 1 (unlike).
     """
@@ -78,11 +78,11 @@ class Clusters:
 
     @classmethod
     def known(cls, codes: ArrayLike) -> "Clusters":
-        """Clusters given from outside, as codes 0, 1, ...; nothing is known of their novelty."""
-        whole = np.asarray(codes)
-        if whole.ndim != 1 or not np.issubdtype(whole.dtype, np.integer) or whole.min() < 0:
+        """Clusters given as codes 0, 1, ...; their novelty is unknown."""
+        given = np.asarray(codes)
+        if given.ndim != 1 or not np.issubdtype(given.dtype, np.integer) or given.min() < 0:
             raise DataError("cluster codes must be one column of whole numbers from 0")
-        return cls(whole.astype(np.int64), np.full(len(whole), np.nan))
+        return cls(given.astype(np.int64), np.full(len(given), np.nan))
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -92,7 +92,7 @@ class Clusters:
 
     @classmethod
     def joined(cls, parts: Sequence["Clusters"]) -> "Clusters":
-        """The items of all parts, one part behind the other."""
+        """The items of all parts, one part after the other."""
         return cls(
             np.concatenate([part.codes for part in parts]),
             np.concatenate([part.novelty for part in parts]),
@@ -100,16 +100,16 @@ class Clusters:
 
 
 class Embedding(Protocol):
-    """Features (n_items, n_features) to positions (n_items, d) and residuals (n_items,)."""
+    """From features (n_items, n_features) to positions (n_items, d) and residuals (n_items,)."""
 
     def __call__(self, X: Any) -> tuple[Reals, Reals]: ...  # noqa: D102
 
 
 @dataclass(frozen=True, eq=False)
 class Standardisation:
-    """Narrow features: each to mean 0 and variance 1, cut at 3 to either side.
+    """Narrow features: each with mean 0 and variance 1, clipped at 3 to either side.
 
-    Uncut, a handful of outliers would be a cluster of their own.
+    Without clipping, a handful of outliers would form a cluster.
     """
 
     mean: Reals
@@ -137,9 +137,9 @@ class Partition:
 
     centres: mean position of each cluster's training items, shape (n_clusters, d).
     halves: 0 or 1 for each cluster, the coarse division into two, shape (n_clusters,).
-    n_features: width of the features it was made for.
-    lengths: how far the training items are outside, ascending: what novelty is a rank in.
-    novelty_error: standard error that the novelties of all training items have in common.
+    n_features: the number of features it was fitted on.
+    lengths: of the training items' residuals, ascending; novelty is a rank among them.
+    novelty_error: the common standard error of the novelties of all training items.
     weights: of the training items in the order of the lengths; None if all are one.
     """
 
@@ -181,10 +181,10 @@ def fit_clusters(
     n_rarest: float | None = None,
     weights: Weights | None = None,
 ) -> tuple[Partition, Clusters]:
-    """k-means on the training items: the division, and where the training items are.
+    """k-means on the training items: the partition, and the clusters of the training items.
 
-    n_rarest: training items of the rarest class (default: of all), which limit the clusters; with
-        weights, their sum.
+    n_rarest: the number of training items of the rarest class (default: of all), which limits the
+        number of clusters; with weights, their sum.
     """
     if n_clusters < 1 or n_components < 1:
         raise UserError(
@@ -195,21 +195,21 @@ def fit_clusters(
     def fit(features: Any, weights: Weights | None) -> tuple[Partition, Clusters]:
         return _fit_clusters(features, n_clusters, n_components, seed, n_rarest, weights)
 
-    return _with_the_weightless(fit, features, weights)
+    return _including_weightless(fit, features, weights)
 
 
-def _with_the_weightless(
+def _including_weightless(
     fit: Callable[[Any, Weights | None], tuple[Partition, Clusters]],
     features: Any,
     weights: Weights | None,
 ) -> tuple[Partition, Clusters]:
-    """A division of the items with weight, and where all items are."""
+    """A partition fitted on the items with positive weights, and the clusters of all items."""
     if weights is None or weights.all():
         return fit(features, weights)
     rows = np.flatnonzero(weights)
-    partition, own = fit(features[rows], weights[rows])
+    partition, weighted = fit(features[rows], weights[rows])
     placed = partition.locate(features)
-    placed.codes[rows], placed.novelty[rows] = own.codes, own.novelty
+    placed.codes[rows], placed.novelty[rows] = weighted.codes, weighted.novelty
     return partition, placed
 
 
@@ -252,7 +252,7 @@ def _fit_clusters(
 def fit_groups(
     X: Any, groups: Any, *, n_components: int, seed: int, weights: Weights | None = None
 ) -> tuple[Partition, Clusters]:
-    """Known groups of the training items: the groups that a linear model says items are in.
+    """Clusters from known groups of the training items: the groups that a linear model predicts.
 
     New items have no group, so a subclass is (class, predicted group) and the training items'
     groups are predicted too, out of fold.
@@ -266,11 +266,11 @@ def fit_groups(
     if weights is not None:
         checked_weights(weights, len(codes), codes, len(names), classes=names, kind="group")
 
-    def fit(features: Any, heft: Weights | None) -> tuple[Partition, Clusters]:
-        own = codes if weights is None else codes[weights > 0]
-        return _fit_groups(features, own, len(names), n_components, seed, heft)
+    def fit(features: Any, item_weights: Weights | None) -> tuple[Partition, Clusters]:
+        weighted_codes = codes if weights is None else codes[weights > 0]
+        return _fit_groups(features, weighted_codes, len(names), n_components, seed, item_weights)
 
-    return _with_the_weightless(fit, features, weights)
+    return _including_weightless(fit, features, weights)
 
 
 def _fit_groups(
@@ -286,8 +286,10 @@ def _fit_groups(
     folds = stratified_folds(codes, max(2, min(N_FOLDS, smallest)), seed=seed)
     predicted = np.empty_like(codes)
     for fold in range(int(folds.max()) + 1):
-        held_out, rest = folds == fold, folds != fold
-        coef, intercept = _linear_groups(position[rest], codes[rest], _of(weights, rest))
+        held_out, training = folds == fold, folds != fold
+        coef, intercept = _linear_groups(
+            position[training], codes[training], _weights_of(weights, training)
+        )
         predicted[held_out] = np.argmax(position[held_out] @ coef + intercept, axis=1)
     coef, intercept = _linear_groups(position, codes, weights)
     centres = _centres(position, codes, np.arange(n_groups), weights)
@@ -313,7 +315,7 @@ def _fit_groups(
 
 
 def feature_matrix(X: Any) -> Any:
-    """Features as a matrix of numbers, sparse ones as CSR; refused if they are none."""
+    """Features as a matrix of numbers, sparse ones as CSR; refused if they are not numeric."""
     if issparse(X):
         matrix = csr_array(X)
         values = matrix.data
@@ -324,18 +326,18 @@ def feature_matrix(X: Any) -> Any:
             matrix = values = np.empty(0)
         if matrix.ndim != 2:
             raise UserError(
-                "clusters need features in numbers: give a scikit-learn Pipeline whose first steps "
-                "turn X into them as the classifier, or a matrix (n_items, n_features) as X"
+                "clusters need numeric features: use a scikit-learn Pipeline whose first steps "
+                "turn X into numbers as the classifier, or give a matrix (n_items, n_features) as X"
             )
     if not np.isfinite(values).all():
-        raise DataError("X holds NaN or infinite values: replace them before fitting")
+        raise DataError("X contains NaN or infinite values: replace them before fitting")
     return matrix
 
 
 def _fit_embedding(
     features: Any, n_components: int, seed: int, weights: Weights | None
 ) -> tuple[Embedding, Reals, Reals, float]:
-    """The embedding, positions and residuals of the training items, and an error all share."""
+    """The embedding, positions and residuals of the training items, and their common error."""
     if features.shape[1] <= n_components or features.shape[0] <= 2 * n_components:
         dense = features.toarray() if issparse(features) else features
         mean, spread = _moments(dense, weights)
@@ -344,7 +346,7 @@ def _fit_embedding(
     components, singular = _singular_vectors(features, n_components, seed, weights)
     inside = np.asarray(features @ components)
     leverage = _own_weight(weights) * ((inside / singular) ** 2).sum(axis=1)
-    # A document that is a dimension of its own has leverage 1: nothing of it is foreseen.
+    # A document with its own dimension has leverage 1: the others predict nothing of it.
     residual = _residual(features, inside) / np.maximum(1 - leverage, 1e-3)
     residual = np.minimum(residual, 1.0)
     missing, error = _hindsight(features, residual, n_components, seed, weights)
@@ -353,20 +355,20 @@ def _fit_embedding(
 
 
 def _own_weight(weights: Weights | None) -> float | Weights:
-    """How much of an item is left out with it: one of those it stands for, or all if less."""
+    """The weight that is left out with an item: 1, or all of its weight if that is less."""
     return 1.0 if weights is None else np.minimum(weights, 1.0)
 
 
 def _as_if_new(features: Any, inside: Reals, singular: Reals, weights: Weights | None) -> Reals:
-    """Where the training items would be if they had no part in the singular vectors.
+    """The positions of the training items if they had no influence on the singular vectors.
 
     A right singular vector is the sum over items of u_i x_i / s, so an item's own part in its
-    coordinate u_i s is u_i |x_i|^2 / s. Left in, clusters of few training items are partly their
-    noise, and new items fall into them in other shares.
+    coordinate u_i s is u_i |x_i|^2 / s. If it stayed, clusters of few training items would be
+    partly noise, and new items would fall into them in other shares.
     """
     squares = _own_weight(weights) * row_norms(features, squared=True)
-    own = squares[:, np.newaxis] / singular**2
-    return np.asarray(inside * np.maximum(1 - own, 0.0))
+    own_part = squares[:, np.newaxis] / singular**2
+    return np.asarray(inside * np.maximum(1 - own_part, 0.0))
 
 
 def _singular_vectors(
@@ -389,23 +391,25 @@ def _singular_vectors(
 def _hindsight(
     features: Any, residual: Reals, n_components: int, seed: int, weights: Weights | None
 ) -> tuple[float, float]:
-    """How much larger residuals of items are if these had no part in the singular vectors.
+    """How much larger the residuals of items are if these did not influence the singular vectors.
 
-    Measured on a fifth of the items with the singular vectors of the others, five times; and the
-    standard deviation between the five: singular values may be near each other, and another draw of
-    items then has other singular vectors. With more features than items (words) there are many
-    weak ones, and once is enough.
+    It is measured on a fifth of the items with the singular vectors of the others, five times. The
+    second number is the standard deviation between the five: singular values may be close to each
+    other, and another draw of items then has other singular vectors. With more features than items
+    (words) there are many weak ones, and one measurement is enough.
     """
     shuffled = generator(seed, purpose="held-out residuals").permutation(len(residual))
     missing = []
     for held_out in np.array_split(shuffled, N_FOLDS):
-        rest = np.setdiff1d(shuffled, held_out)
-        components, _ = _singular_vectors(features[rest], n_components, seed, _of(weights, rest))
-        items, heft = features[held_out], _of(weights, held_out)
-        foreseen = _residual(items, np.asarray(items @ components))
-        mean, spread = _moments(foreseen - residual[held_out], heft)
+        training = np.setdiff1d(shuffled, held_out)
+        components, _ = _singular_vectors(
+            features[training], n_components, seed, _weights_of(weights, training)
+        )
+        items, item_weights = features[held_out], _weights_of(weights, held_out)
+        held_out_residual = _residual(items, np.asarray(items @ components))
+        mean, spread = _moments(held_out_residual - residual[held_out], item_weights)
         if features.shape[1] > features.shape[0]:
-            return float(mean), float(spread / np.sqrt(total_of(heft, len(held_out))))
+            return float(mean), float(spread / np.sqrt(total_of(item_weights, len(held_out))))
         missing.append(mean)
     return float(np.mean(missing)), float(np.std(missing, ddof=1))
 
@@ -416,14 +420,14 @@ def _directions(inside: Reals) -> Reals:
 
 
 def _residual(X: Any, inside: Reals) -> Reals:
-    """Share of each row's length outside the projection; an empty row is all outside."""
+    """The share of each row's length outside the projection; 1 for an empty row."""
     whole = row_norms(X, squared=True)
     outside = np.maximum(whole - (inside * inside).sum(axis=1), 0.0)
     share = np.divide(outside, whole, out=np.ones_like(whole), where=whole > 0)
     return np.asarray(np.sqrt(share))
 
 
-def _of(weights: Weights | None, rows: NDArray[Any]) -> Weights | None:
+def _weights_of(weights: Weights | None, rows: NDArray[Any]) -> Weights | None:
     return None if weights is None else weights[rows]
 
 
@@ -431,21 +435,24 @@ def _moments(values: Reals, weights: Weights | None) -> tuple[Any, Any]:
     """Mean and standard deviation of the values, or of each of their columns."""
     if weights is None:
         return values.mean(axis=0), values.std(axis=0)
-    # From the first, so that what is constant has no deviation by rounding.
+    # Relative to the first value, so that rounding gives constant columns no deviation.
     mean = values[0] + np.average(values - values[0], axis=0, weights=weights)
     return mean, np.sqrt(np.average((values - mean) ** 2, axis=0, weights=weights))
 
 
 def _centres(position: Reals, labels: Codes, which: Codes, weights: Weights | None) -> Reals:
     """Mean position of the items of each of these labels."""
-    members = [labels == label for label in which]
-    return np.stack([_moments(position[own], _of(weights, own))[0] for own in members])
+    means = []
+    for label in which:
+        members = labels == label
+        means.append(_moments(position[members], _weights_of(weights, members))[0])
+    return np.stack(means)
 
 
 def _large_clusters(
     position: Reals, labels: Codes, n_clusters: int, weights: Weights | None
 ) -> Reals:
-    """Centres of the clusters that are large enough; items of the others go to the nearest."""
+    """The centres of large enough clusters; items of the others join the nearest one."""
     sizes = np.bincount(labels, weights, minlength=n_clusters)
     kept = np.flatnonzero(sizes >= min(SMALLEST_CLUSTER, sizes.max()))
     nearest = _nearest(position, _centres(position, labels, kept, weights))
@@ -466,7 +473,7 @@ def _distances(position: Reals, centres: Reals) -> Reals:
 
 
 def _ranks(lengths: Reals, known: Reals, weights: Weights | None) -> Reals:
-    """Place of each length among the known ones, from 0 to 1; equals share the middle place.
+    """The rank of each length among the known ones, from 0 to 1; equal ones share the mean rank.
 
     known: ascending; weights: of the known ones.
     """
@@ -479,18 +486,20 @@ def _ranks(lengths: Reals, known: Reals, weights: Weights | None) -> Reals:
 
 def _in_order(lengths: Reals, weights: Weights | None) -> Weights | None:
     """The weights in the order of ascending lengths."""
-    return _of(weights, np.argsort(lengths))
+    return _weights_of(weights, np.argsort(lengths))
 
 
 def _in_ranks(length: float, known: Reals, weights: Weights | None) -> float:
-    """How much a common change of all lengths moves their ranks on average."""
-    ascending, heft = np.sort(known), _in_order(known, weights)
-    change = _ranks(known + length, ascending, heft) - _ranks(known, ascending, heft)
+    """The mean change of the ranks if all lengths change by the same amount."""
+    ascending, item_weights = np.sort(known), _in_order(known, weights)
+    change = _ranks(known + length, ascending, item_weights) - _ranks(
+        known, ascending, item_weights
+    )
     return float(_moments(change, weights)[0])
 
 
 def _n_distinct(position: Reals, enough: int) -> int:
-    """Number of distinct points, or `enough` if there are as many: equal items are one point."""
+    """The number of distinct points, but at most `enough`."""
     for rows in (position[: 50 * enough], position):
         n_distinct = len(np.unique(rows.round(_DIGITS), axis=0))
         if n_distinct >= enough:
@@ -503,9 +512,9 @@ def _as_if_held_out(
 ) -> tuple[Codes, Reals]:
     """Clusters of the training items, and distances, by k-means without the items of their fold.
 
-    Each k-means starts from the centres of all items, so that clusters keep their numbers. Where
-    most items have equals, centres hardly depend on any of them, and are those of all items: equal
-    items are then in the same cluster at the same distance, in whatever fold.
+    Each k-means starts from the centres of all items, so that clusters keep their numbers. If most
+    items have duplicates, the centres hardly depend on a single item, and those of all items are
+    used: equal items are then in the same cluster at the same distance, whatever their fold.
     """
     n_clusters = len(centres)
     n_distinct = len(np.unique(position.round(_DIGITS), axis=0))
@@ -513,26 +522,28 @@ def _as_if_held_out(
     codes, distances = np.empty(len(position), np.int64), np.empty(len(position))
     folds = generator(seed, purpose="folds of clusters").permutation(len(position)) % N_FOLDS
     for fold in range(N_FOLDS):
-        held_out, rest = position[folds == fold], position[folds != fold]
-        heft, own = _of(weights, folds != fold), centres
-        if not tied and n_clusters > 1 and _n_distinct(rest, n_clusters) == n_clusters:
-            means = KMeans(n_clusters, init=centres, n_init=1).fit(rest, sample_weight=heft)
-            own = means.cluster_centers_
-        nearest = _nearest(held_out, own)
+        held_out, training = position[folds == fold], position[folds != fold]
+        item_weights, fold_centres = _weights_of(weights, folds != fold), centres
+        if not tied and n_clusters > 1 and _n_distinct(training, n_clusters) == n_clusters:
+            means = KMeans(n_clusters, init=centres, n_init=1).fit(
+                training, sample_weight=item_weights
+            )
+            fold_centres = means.cluster_centers_
+        nearest = _nearest(held_out, fold_centres)
         codes[folds == fold] = nearest
-        distances[folds == fold] = _distances(held_out, own[nearest])
+        distances[folds == fold] = _distances(held_out, fold_centres[nearest])
     return codes, distances
 
 
 def _halves(centres: Reals, sizes: NDArray[Any]) -> Codes:
-    """The clusters in two: cut across the axis along which their centres spread most."""
+    """The clusters in two halves, split along the axis of largest spread of their centres."""
     if len(centres) < 2:
         return np.zeros(len(centres), np.int64)
     gap = centres - np.average(centres, axis=0, weights=sizes)
     axis = np.linalg.svd(gap * np.sqrt(sizes)[:, np.newaxis], full_matrices=False)[2][0]
     order = np.argsort(gap @ axis)
     mass, moment = np.cumsum(sizes[order]), np.cumsum((sizes * (gap @ axis))[order])
-    # The sum of squares between two halves, given that the moments of both cancel.
+    # The sum of squares between two halves, whose moments add up to zero.
     between = moment[:-1] ** 2 * (1 / mass[:-1] + 1 / (mass[-1] - mass[:-1]))
     halves = np.zeros(len(centres), np.int64)
     halves[order[int(np.argmax(between)) + 1 :]] = 1

@@ -2,12 +2,12 @@
 
 Three shapes: a line (Platt's sigmoid), beta (two slopes, one for each end of [0, 1]) and smooth (a
 line plus a natural cubic spline). The spline is orthogonal to the line on the training scores and
-drawn to zero by a ridge penalty; the ridge with the most evidence is taken (Laplace's
-approximation), or no spline at all if that has more. A curve is a regression on few columns, so
-that a resampled training set moves it by a few cheap steps (`reweighted`).
+shrunk to zero by a ridge penalty; the ridge with the largest evidence is used (Laplace's
+approximation), or no spline if that has more. A curve is a regression on few columns, so that it is
+refitted on a resampled training set in a few cheap steps (`reweighted`).
 
-Items may have weights, all positive. They are counts: penalties weigh less beside many items, and
-the sum of the weights is how many there are.
+Items may have weights, all positive. They are counts: the sum of the weights is the number of
+items, and the more items, the weaker the penalties.
 
 References: M. Kull et al., "Beta calibration", AISTATS 2017; T. Hastie et al., "The Elements of
 Statistical Learning", 2009, section 5.2 (natural splines); D. MacKay, "Bayesian interpolation",
@@ -27,21 +27,21 @@ from quantshift.weights import total_of, weighted_quantiles
 Reals = NDArray[np.float64]
 
 RIDGES = (1.0, 10.0, 100.0)
-"""Candidates for the weight that draws the spline to zero; its columns have variance 1 or less."""
+"""Candidates for the ridge that shrinks the spline to zero; its columns have variance 1 or less."""
 
 N_KNOTS = 7
 OUTER_KNOTS = (0.03, 0.97)
-"""Quantiles of the scores at which the first and the last knot stand; beyond them it is a line."""
+"""The quantiles of the scores at the first and the last knot; beyond them the curve is a line."""
 
 _TINY = 1e-12
-"""Penalty of what is not to be penalised: it keeps flat directions solvable."""
+"""The penalty of unpenalised coefficients: it keeps flat directions solvable."""
 
 _NEAR = 0.3
-"""Steps of `reweighted` end at this part of a standard error; what is left is a tenth of that."""
+"""Steps of `reweighted` end below this part of a standard error; the rest is a tenth of that."""
 
 
 class Shape(Protocol):
-    """Scores (n_items,) to the columns of the regression (n_items, n_columns)."""
+    """From scores (n_items,) to the columns of the regression (n_items, n_columns)."""
 
     def __call__(self, scores: Reals) -> Reals: ...  # noqa: D102
 
@@ -60,7 +60,7 @@ class Line:
 class Beta:
     """Offset, slope of log p and slope of -log(1 - p); slopes that would be negative are left out.
 
-    farthest: scores are cut there, since the slopes differ and a tail would decide alone.
+    farthest: scores are clipped there; otherwise the tails would dominate the slopes.
     """
 
     farthest: float
@@ -74,10 +74,11 @@ class Beta:
 
 @dataclass(frozen=True, eq=False)
 class Spline:
-    """The part of a smooth curve that is no line: a natural cubic spline.
+    """The nonlinear part of a smooth curve: a natural cubic spline.
 
-    knots: in units of `unit` from `centre`; mix: how the cubes of the distances beyond them make
-    the columns, (n_knots, n_columns), less the line that is in them, on_line, (2, n_columns).
+    knots: in units of `unit` from `centre`; mix: the coefficients that turn the cubes of the
+    distances beyond them into the columns, (n_knots, n_columns); on_line: the line that is
+    subtracted from the columns, (2, n_columns).
     """
 
     farthest: float
@@ -100,26 +101,27 @@ class Spline:
             return None
         line = np.column_stack([np.ones_like(place), place])
         natural = _natural_mix(knots)
-        own = _cubes(place, knots) @ natural
-        heft = 1.0 if weights is None else np.sqrt(weights)[:, np.newaxis]
+        splines = _cubes(place, knots) @ natural
+        root_weights = 1.0 if weights is None else np.sqrt(weights)[:, np.newaxis]
         on_line = np.asarray(
-            np.linalg.lstsq(heft * line, heft * own, rcond=None)[0], dtype=np.float64
+            np.linalg.lstsq(root_weights * line, root_weights * splines, rcond=None)[0],
+            dtype=np.float64,
         )
-        rest = heft * (own - line @ on_line)
-        _, spread, axes = np.linalg.svd(rest / np.sqrt(n_items), full_matrices=False)
+        residual = root_weights * (splines - line @ on_line)
+        _, spread, axes = np.linalg.svd(residual / np.sqrt(n_items), full_matrices=False)
         if spread[0] < 1e-9:
             return None
         kept = spread > 1e-3 * spread[0]
-        # The widest column has variance 1; narrow (wiggly) ones stay so and are penalised more.
-        turn = axes[kept].T / spread[0]
-        return cls(farthest, centre, unit, knots, on_line @ turn, natural @ turn)
+        # The widest column has variance 1; narrower (wiggly) ones are penalised more.
+        rotation = axes[kept].T / spread[0]
+        return cls(farthest, centre, unit, knots, on_line @ rotation, natural @ rotation)
 
     def __call__(self, scores: Reals) -> Reals:  # noqa: D102
         cubes, place = self._cubes(scores)
         return np.asarray(cubes @ self.mix - self.on_line[0] - np.outer(place, self.on_line[1]))
 
     def height(self, scores: Reals, coefficients: Reals) -> Reals:
-        """The columns times their coefficients, (n_items,), with less work."""
+        """The columns times their coefficients, (n_items,), but faster."""
         offset, slope = self.on_line @ coefficients
         cubes, place = self._cubes(scores)
         return np.asarray(cubes @ (self.mix @ coefficients) - offset - slope * place)
@@ -132,7 +134,7 @@ class Spline:
 
 @dataclass(frozen=True, eq=False)
 class Smooth:
-    """A line and, beside it, a spline."""
+    """A line plus a spline."""
 
     line: Line
     spline: Spline
@@ -155,17 +157,17 @@ class Curve:
 
 
 def fit_line(scores: Reals, targets: Reals, weights: Reals | None = None) -> Curve:
-    """The sigmoid of maximum likelihood."""
+    """The maximum-likelihood sigmoid."""
     return _fitted(Line(max(float(np.abs(scores).max()), 1.0)), scores, targets, weights)[0]
 
 
 def fit_beta(scores: Reals, targets: Reals, weights: Reals | None = None) -> Curve:
-    """The beta curve of maximum likelihood with slopes of at least zero."""
+    """The maximum-likelihood beta curve with slopes of at least zero."""
     farthest = farthest_score(total_of(weights, len(scores)))
     both, _ = _fitted(Beta(farthest, (True, True)), scores, targets, weights)
     if both.coefficients[1:].min() >= 0:
         return both
-    # The best curve has a slope of zero: one of the two, or both.
+    # In the best curve, one of the two slopes is zero, or both are.
     faces = [
         _fitted(Beta(farthest, kept), scores, targets, weights)
         for kept in ((True, False), (False, True), (False, False))
@@ -175,23 +177,23 @@ def fit_beta(scores: Reals, targets: Reals, weights: Reals | None = None) -> Cur
 
 
 def fit_smooth(scores: Reals, targets: Reals, weights: Reals | None = None) -> Curve:
-    """Line and spline, or the line alone if the spline has not the evidence."""
+    """Line and spline, or just the line if that has more evidence."""
     spline = Spline.of(scores, weights)
     line = Line(spline.unit if spline else max(float(np.abs(scores).max()), 1.0))
     if spline is None:
         return _fitted(line, scores, targets, weights)[0]
     shape = Smooth(line, spline)
     design = shape(scores)
-    n_own = design.shape[1] - 2
+    n_spline = design.shape[1] - 2
     flat = np.full(2, _TINY)
     start = np.append(float(logit(mean_of(targets, weights))), 0.0)
     theta, hessian, loss = fit_penalised(design[:, :2], targets, flat, start, weights)
     best, most = Curve(line, theta, flat), -loss - 0.5 * log_determinant(hessian)
-    theta = np.concatenate([theta, np.zeros(n_own)])
+    theta = np.concatenate([theta, np.zeros(n_spline)])
     for ridge in sorted(RIDGES, reverse=True):
-        penalty = np.concatenate([flat, np.full(n_own, ridge)])
+        penalty = np.concatenate([flat, np.full(n_spline, ridge)])
         theta, hessian, loss = fit_penalised(design, targets, penalty, theta, weights)
-        evidence = 0.5 * n_own * np.log(ridge) - loss - 0.5 * log_determinant(hessian)
+        evidence = 0.5 * n_spline * np.log(ridge) - loss - 0.5 * log_determinant(hessian)
         if evidence > most:
             best, most = Curve(shape, theta, penalty), evidence
     return best
@@ -204,18 +206,20 @@ def fit_penalised(
 
     The loss is the cross-entropy (each item times its weight) plus penalty / 2 * theta^2.
     """
-    heft = np.ones(len(targets)) if weights is None else weights
+    item_weights = np.ones(len(targets)) if weights is None else weights
 
     def loss(theta: Reals) -> float:
         linear = design @ theta
-        fit = np.sum(heft * (np.logaddexp(0, linear) - targets * linear))
+        fit = np.sum(item_weights * (np.logaddexp(0, linear) - targets * linear))
         return float(fit + 0.5 * np.sum(penalty * theta * theta))
 
     value = loss(theta)
     for _ in range(100):
         p = expit(design @ theta)
-        hessian = (design * (heft * p * (1 - p))[:, np.newaxis]).T @ design + np.diag(penalty)
-        step = _solved(hessian, design.T @ (heft * (p - targets)) + penalty * theta)
+        hessian = (design * (item_weights * p * (1 - p))[:, np.newaxis]).T @ design + np.diag(
+            penalty
+        )
+        step = _solved(hessian, design.T @ (item_weights * (p - targets)) + penalty * theta)
         size = 1.0
         while (trial := loss(theta - size * step)) > value and size > 1e-10:
             size /= 2
@@ -228,28 +232,28 @@ def fit_penalised(
 def reweighted(
     design: Reals, targets: Reals, penalty: Reals, theta: Reals, bread: Reals, weights: Reals
 ) -> Reals:
-    """The coefficients if the items had these weights, from those with the weights of the fit.
+    """The coefficients if the items had these weights, starting from those of the fit.
 
-    bread: the inverse Hessian at theta. Steps with it are Newton's but for the change of the
-    Hessian, and end where the next would be a small part of a standard error. Where they do not
-    shrink (very few items of a class), Newton's method does it.
+    bread: the inverse Hessian at theta. Steps with it are Newton steps, except that the Hessian is
+    not updated, and end when the next one would be a small part of a standard error. If they do not
+    shrink (very few items of a class), Newton's method is used.
     """
     unit = np.sqrt(np.maximum(np.diag(bread), np.finfo(float).tiny))
-    now, before = theta, np.inf
+    coefficients, before = theta, np.inf
     for _ in range(10):
-        p = expit(design @ now)
-        step = bread @ (design.T @ (weights * (p - targets)) + penalty * now)
+        p = expit(design @ coefficients)
+        step = bread @ (design.T @ (weights * (p - targets)) + penalty * coefficients)
         length = float(np.abs(step / unit).max())
         if length > 0.7 * before:
             break
-        now, before = now - step, length
+        coefficients, before = coefficients - step, length
         if length < _NEAR:
-            return np.asarray(now)
+            return np.asarray(coefficients)
     return fit_penalised(design, targets, penalty, theta, weights)[0]
 
 
 def inverse(hessian: Reals) -> Reals:
-    """The inverse of a Hessian; of one that rounding has made singular, the pseudo-inverse."""
+    """The inverse of a Hessian; the pseudo-inverse if rounding has made it singular."""
     try:
         return np.asarray(np.linalg.inv(hessian))
     except np.linalg.LinAlgError:
@@ -257,7 +261,7 @@ def inverse(hessian: Reals) -> Reals:
 
 
 def _solved(hessian: Reals, gradient: Reals) -> Reals:
-    """Newton's step. Scores that are all but the same may leave the Hessian singular."""
+    """The Newton step. With nearly equal scores, the Hessian may be singular."""
     try:
         return np.asarray(np.linalg.solve(hessian, gradient))
     except np.linalg.LinAlgError:
@@ -270,7 +274,7 @@ def mean_of(values: Reals, weights: Reals | None = None) -> float:
 
 
 def spread_of(scores: Reals, weights: Reals | None = None) -> float:
-    """Standard deviation of the scores, or 1 if they are all the same but for rounding."""
+    """Standard deviation of the scores, or 1 if they are equal up to rounding."""
     if weights is None:
         spread = float(np.std(scores))
     else:
@@ -286,7 +290,7 @@ def log_determinant(hessian: Reals) -> float:
 def _fitted(
     shape: Shape, scores: Reals, targets: Reals, weights: Reals | None
 ) -> tuple[Curve, float]:
-    """The curve of maximum likelihood and its loss."""
+    """The maximum-likelihood curve and its loss."""
     design = shape(scores)
     start = np.zeros(design.shape[1])
     start[0] = float(logit(mean_of(targets, weights)))
@@ -308,7 +312,7 @@ def _cubes(place: Reals, knots: Reals) -> Reals:
 
 
 def _natural_mix(knots: Reals) -> Reals:
-    """How cubes make natural splines, straight outside the knots: (n_knots, n_knots - 2)."""
+    """Coefficients from cubes to natural splines, linear outside the knots."""
     chords = np.vstack([np.eye(len(knots) - 1), np.full(len(knots) - 1, -1.0)])
     chords = chords / (knots[-1] - knots[:-1])
     return np.asarray(chords[:, :-1] - chords[:, -1:])

@@ -1,4 +1,4 @@
-"""Stratified folds: which part of the training set each item is held out with."""
+"""Stratified folds and splits of the training items."""
 
 import heapq
 from typing import Any
@@ -13,8 +13,8 @@ from quantshift.types import Codes, Indices
 def stratified_folds(codes: Codes, n_folds: int, *, seed: int) -> Indices:
     """The fold (0 .. n_folds - 1) of each item, shape (n_items,).
 
-    Every class is spread over the folds as evenly as whole numbers allow, and so are the items
-    as a whole: a class goes on dealing where the class before it stopped.
+    Every class is spread over the folds as evenly as whole numbers allow, and so are all items
+    together: each class starts with the fold after the last one of the class before it.
     """
     if n_folds < 2:
         raise UserError(f"cv must be at least 2 folds, got {n_folds}")
@@ -36,8 +36,8 @@ def stratified_folds(codes: Codes, n_folds: int, *, seed: int) -> Indices:
 def grouped_folds(codes: Codes, groups: Indices, n_folds: int, *, seed: int) -> Indices:
     """Stratified folds in which items of one group and class are held out together.
 
-    groups: a number for each item. Of each class the largest groups are dealt first, each to the
-    fold that has the fewest items of the class so far; with groups of one item this is as even as
+    groups: a number for each item. The largest groups of each class are assigned first, each to the
+    fold with the fewest items of the class so far; with groups of one item this is as even as
     `stratified_folds`.
     """
     rng = generator(seed, purpose="folds of groups", n_folds=n_folds)
@@ -45,27 +45,29 @@ def grouped_folds(codes: Codes, groups: Indices, n_folds: int, *, seed: int) -> 
     totals = np.zeros(n_folds, dtype=np.int64)
     for code in range(int(codes.max()) + 1):
         members = np.flatnonzero(codes == code)
-        _, own, sizes = np.unique(groups[members], return_inverse=True, return_counts=True)
+        _, group_of_member, sizes = np.unique(
+            groups[members], return_inverse=True, return_counts=True
+        )
         if len(sizes) < 2:
             raise UserError(
-                f"all training items of class {code} are copies of one: none can be held out; add "
-                "others"
+                f"all training items of class {code} are copies of one item: none can be held out; "
+                "add different items"
             )
         emptiest = [(0, int(total), fold) for fold, total in enumerate(totals)]
         heapq.heapify(emptiest)
         place = np.empty(len(sizes), dtype=np.int64)
         for group in np.lexsort((rng.random(len(sizes)), -sizes)).tolist():
-            held, total, fold = emptiest[0]
+            n_in_class, total, fold = emptiest[0]
             place[group] = fold
             size = int(sizes[group])
-            heapq.heapreplace(emptiest, (held + size, total + size, fold))
-        folds[members] = place[own]
+            heapq.heapreplace(emptiest, (n_in_class + size, total + size, fold))
+        folds[members] = place[group_of_member]
         totals = np.bincount(folds[codes <= code], minlength=n_folds)
     return _renumbered(folds)
 
 
 def folds_of(cv: Any, codes: Codes, *, seed: int) -> Indices:
-    """The folds that `cv` asks for: so many stratified ones, or those given, one per item."""
+    """The folds of `cv`: a number of stratified folds, or the given fold of each item."""
     if np.ndim(cv) == 0:
         return stratified_folds(codes, int(cv), seed=seed)
     folds = np.asarray(cv)
@@ -78,7 +80,7 @@ def folds_of(cv: Any, codes: Codes, *, seed: int) -> Indices:
     for fold in range(int(folds.max()) + 1):
         if len(np.unique(codes[folds != fold])) <= codes.max():
             raise DataError(
-                f"a class has all its items in fold {fold} of cv: none is left to train on"
+                f"all items of a class are in fold {fold} of cv: none is left to train on"
             )
     return folds
 
@@ -91,7 +93,7 @@ def _renumbered(folds: Indices) -> Indices:
 def stratified_split(codes: Codes, share: float, *, seed: int) -> tuple[Indices, Indices]:
     """Positions of a stratified part of about `share` of the items, and of the rest.
 
-    Each class gives the nearest whole number of its items, at least one to either side.
+    Each class contributes the nearest whole number of its items, at least one to either side.
     """
     if not 0 < share < 1:
         raise UserError(f"the share of a split must be between 0 and 1, got {share}")

@@ -1,13 +1,13 @@
 """Learners: one model per setting of the classifier, with held-out posteriors as a by-product.
 
 A setting is a point of the classifier's grid, e.g. {"C": 10, "class_weight": "balanced"}. All
-settings are learnt on the same training items, which is what lets logistic regression solve them
-as one batch; any other scikit-learn classifier is cloned and fitted setting by setting, with the
-same results layout.
+settings are fitted on the same training items, so that logistic regression can solve them as one
+batch; any other scikit-learn classifier is cloned and fitted setting by setting, with the same
+layout of results.
 
-Classes are codes 0 .. n_classes - 1, and posteriors have a column for each. Whoever learns needs
-items of every class: a training set that lacks one, as a whole or without one of its folds, is
-refused, because a posterior of zero would be a claim that nothing supports.
+Classes are codes 0 .. n_classes - 1, and posteriors have a column for each. Learning needs items of
+every class: a training set that lacks one, as a whole or without one of its folds, is refused,
+because nothing would justify a posterior of zero.
 """
 
 from abc import ABC, abstractmethod
@@ -32,9 +32,9 @@ Setting = Mapping[str, Any]
 class AbstractModels(ABC):
     """Fitted models, one per setting.
 
-    out_of_fold: posteriors of the training items by models that have not seen them, shape
+    out_of_fold: posteriors of the training items by models that were not trained on them, shape
         (n_settings, n_items, n_classes).
-    converged: whether all optimisations of a setting have, shape (n_settings,).
+    converged: whether all optimisations of a setting have converged, shape (n_settings,).
     """
 
     out_of_fold: Posteriors
@@ -53,7 +53,7 @@ class AbstractModels(ABC):
 
 
 class AbstractLearner(ABC):
-    """Learns all settings on the same items."""
+    """Fits all settings on the same items."""
 
     @abstractmethod
     def learn(
@@ -79,7 +79,7 @@ class AbstractLearner(ABC):
 class LogisticLearner(AbstractLearner):
     """The batched logistic regression; settings are `C` and `class_weight` (balanced or None).
 
-    defaults: what a setting leaves open; tol, max_iter: of `fit_logistic`.
+    defaults: for parameters that a setting does not give; tol, max_iter: of `fit_logistic`.
     """
 
     defaults: Setting = field(default_factory=dict)
@@ -97,8 +97,8 @@ class LogisticLearner(AbstractLearner):
     ) -> AbstractModels:
         """Solve all settings and folds as one batch."""
         _check_classes(codes, folds, n_classes)
-        everyone = np.ones(len(rows), dtype=bool)
-        parts = [everyone, *(folds != fold for fold in range(int(folds.max()) + 1))]
+        all_rows = np.ones(len(rows), dtype=bool)
+        parts = [all_rows, *(folds != fold for fold in range(int(folds.max()) + 1))]
         problems = [
             (_logistic_setting({**self.defaults, **setting}), part)
             for setting in settings
@@ -128,8 +128,8 @@ class LogisticLearner(AbstractLearner):
         """Scikit-learn's logistic regression with the same objective, about as accurate."""
         chosen = {**self.defaults, **setting}
         _logistic_setting(chosen)
-        # Its tolerance is of the gradient, the root of ours, but per item: at C = 1000 and 2%
-        # positives a hundred-thousandth of that root is as accurate (benchmarks/logistic.py).
+        # Its tolerance is for the gradient per item, ours for the squared gradient: at C = 1000 and
+        # 2% positives, 1e-5 times the root of ours is as accurate (benchmarks/logistic.py).
         return LogisticRegression(
             **chosen,
             solver="newton-cg",
@@ -140,9 +140,9 @@ class LogisticLearner(AbstractLearner):
 
 @dataclass(frozen=True)
 class _LogisticModels(AbstractModels):
-    """coef: (n_features, n_settings, 1 + n_folds), that of all items first; intercept alike.
+    """coef: (n_features, n_settings, 1 + n_folds), the model of all items first; so is intercept.
 
-    More than two classes are one more axis of either.
+    With more than two classes, both have one more axis.
     """
 
     out_of_fold: Posteriors
@@ -221,9 +221,9 @@ def _predicted(models: Sequence[Any], view: View, rows: Indices, n_classes: int)
 
 @dataclass(frozen=True)
 class GivenPosteriors(AbstractLearner):
-    """No learning: posteriors of all rows are given, held out from whatever model made them.
+    """No learning: posteriors of all rows are given, from a model that was not trained on them.
 
-    A class that no training item is of does not disturb: its column is there.
+    A class without training items is allowed, because it has a column.
     """
 
     given: Posteriors
@@ -237,7 +237,7 @@ class GivenPosteriors(AbstractLearner):
         folds: Indices,
         n_classes: int = 2,
     ) -> AbstractModels:
-        """The given posteriors of the rows stand for out-of-fold ones."""
+        """The given posteriors of the rows are used as out-of-fold ones."""
         if self.given.shape[-1] != n_classes:
             raise DataError(
                 f"the given posteriors have {self.given.shape[-1]} columns but there are "
@@ -250,10 +250,10 @@ class GivenPosteriors(AbstractLearner):
         )
 
     def estimator(self, setting: Setting) -> BaseEstimator:
-        """There is none."""
+        """Not available: there is no classifier."""
         raise UserError(
-            "posteriors are given instead of features: only quantifiers that aggregate posteriors "
-            "(derived from quantshift.AbstractQuantifier) can take part"
+            "posteriors are given instead of features: use only quantifiers that aggregate "
+            "posteriors (derived from quantshift.AbstractQuantifier)"
         )
 
 
@@ -305,11 +305,11 @@ def _check_classes(codes: Codes, folds: Indices, n_classes: int) -> None:
     if (totals == 0).any():
         raise DataError(
             f"no training item is of class {int(totals.argmin())} (of {n_classes}, counted from "
-            "0): draw training sets that hold every class"
+            "0): draw training sets that contain every class"
         )
-    alone = (counts == totals).any(axis=0)
-    if alone.any():
+    in_one_fold = (counts == totals).any(axis=0)
+    if in_one_fold.any():
         raise DataError(
-            f"all training items of class {int(alone.argmax())} (of {n_classes}, counted from 0) "
-            "are in one fold, and held out together: spread every class over the folds"
+            f"all training items of class {int(in_one_fold.argmax())} (of {n_classes}, counted "
+            "from 0) are in one fold, and held out together: spread every class over the folds"
         )

@@ -3,7 +3,7 @@
 Problem j minimises |w|^2 / 2 + C_j sum_i s_ij log(1 + exp(-y_i (x_i'w + b))) over w and b, with
 y_i = -1 or 1: scikit-learn's objective, with an L2 penalty and a free intercept. Settings of C and
 of class weights, and the folds of a cross-validation (weight 0 = held out), are then a table of
-weights over one matrix; `quantshift.classify.newton` tells how they share the work. A problem's
+weights for one matrix; `quantshift.classify.newton` describes how they share the work. A problem's
 solution does not depend, to the last bit, on the other problems of the call.
 
 With more than two classes the model is multinomial, as scikit-learn's: every class has weights w_k
@@ -16,33 +16,33 @@ follow.
 
 - The divisor is no more than the minimum: the relative excess is within the tolerance.
 - The objective is strongly convex in w, so the distance of w from the solution is no more than
-  sqrt(2 gap): about sqrt(tol) |w|. That is why the penalty and not the whole objective is the
-  measure. At C = 0.01 the penalty may be 0.1% of the objective, and an excess of 1e-6 would be an
-  error of 3% in w, which a calibration of the scores would pass on to the estimates. The small
-  share of the loss keeps the divisor positive where the solution is w = 0.
+  sqrt(2 gap): about sqrt(tol) |w|. That is why the gap is compared with the penalty and not with
+  the whole objective. At C = 0.01 the penalty may be 0.1% of the objective, and an excess of 1e-6
+  would be an error of 3% in w, which a calibration of the scores would pass on to the estimates.
+  The small share of the loss keeps the divisor positive where the solution is w = 0.
 
-The gap. Let c_i = C s_i, and let r_i be the model's posterior of the class that item i is not of.
+The gap. Let c_i = C s_i, and let r_i be the model's posterior of the class other than item i's.
 Replace every r_i by some r'_i in [0, 1] such that u, with entries -y_i c_i r'_i, sums to zero. By
 Fenchel duality the minimum is no less than the objective minus
 
     |w + X'u|^2 / 2 + sum_i c_i KL(r'_i, r_i),
 
-KL being the divergence of one Bernoulli law from another. At the best intercept r' = r will do, and
-the gap is half the squared norm of the gradient. Elsewhere r' is r moved by Newton's step towards
-that intercept: with d_i = c_i r_i (1 - r_i) and e the sum of the slopes -y_i c_i r_i, u_i is the
-slope less d_i e / sum(d), and since KL is below the chi-squared divergence the second term is
-no more than e^2 / sum(d).
+where KL is the divergence of two Bernoulli distributions. At the best intercept r' = r is
+sufficient, and the gap is half the squared norm of the gradient. Elsewhere r' is r moved by a
+Newton step towards that intercept: with d_i = c_i r_i (1 - r_i) and e the sum of the slopes
+-y_i c_i r_i, u_i is the slope minus d_i e / sum(d), and since KL is below the chi-squared
+divergence the second term is no more than e^2 / sum(d).
 
-The same holds for K classes, with vectors in place of numbers: p_i are the posteriors of item i,
-any distributions q_i serve in place of the r'_i if the u_i = c_i (q_i - indicator of i's class)
-sum to the zero vector, and the second term is sum_i c_i KL(q_i, p_i), since
+The same holds for K classes, with vectors instead of numbers: p_i are the posteriors of item i, any
+distributions q_i can replace the r'_i if the u_i = c_i (q_i - indicator of i's class) sum to the
+zero vector, and the second term is sum_i c_i KL(q_i, p_i), since
 logsumexp(z) >= q'z + entropy(q) with a difference of KL(q, softmax(z)). With
-S_i = diag(p_i) - p_i p_i', M = sum_i c_i S_i, e the vector of the slopes' sums and M t = e,
-Newton's step gives q_i = p_i - S_i t. These are distributions if the entries of t are within 1 of
+S_i = diag(p_i) - p_i p_i', M = sum_i c_i S_i, e the vector of the slopes' sums and M t = e, the
+Newton step gives q_i = p_i - S_i t. These are distributions if the entries of t are within 1 of
 each other, and the second term is no more than t'Mt = e't.
 
 Scikit-learn bounds the largest entry of the gradient of the *mean* loss instead, which means
-something else at every C: a bound of 1e-6 leaves an excess of 1e-10 at C = 0.01 and of 1e-2 at
+something different at every C: a bound of 1e-6 leaves an excess of 1e-10 at C = 0.01 and of 1e-2 at
 C = 1000 (tf-idf of reviews, 1% positives; `benchmarks/logistic.py`).
 """
 
@@ -62,19 +62,19 @@ from quantshift.errors import DataError, UserError
 from quantshift.types import Codes, Indices, Posteriors
 
 TOLERANCE = 1e-6
-"""Default bound on the relative gap of two classes: w is then within about 0.1% of the solution."""
+"""Default bound on the relative gap with two classes: w is within about 0.1% of the solution."""
 
 TOLERANCE_OF_MANY = 1e-10
-"""The same of more classes, whose posteriors are then within 1e-5 of the solution's."""
+"""The same with more classes: the posteriors are within 1e-5 of the solution's."""
 
 SINGLE_PRECISION_TOLERANCE = 1e-8
 """Down to this tolerance the products inside the solver may be in single precision."""
 
 _MARGIN = 0.25
-"""The solver aims at so much of the tolerance: its own gap leaves the intercept's part out."""
+"""The share of the tolerance that the solver aims at: its gap ignores the intercept's part."""
 
 _SINGLE_PRECISION_MARGIN = 0.95
-"""The solver aims a little lower then, because of the rounding in its own gap."""
+"""The same in single precision, because of the rounding in its gap."""
 
 
 @dataclass(frozen=True)
@@ -136,8 +136,8 @@ class LogisticModels:
 def posteriors_of(scores: Reals, n_classes: int = 2) -> Posteriors:
     """Posteriors (..., n_classes) from scores.
 
-    These are log-odds of the second class if there are two, of shape (...); neither posterior is
-    made by subtraction from one. With more classes they have one column per class already.
+    With two classes the scores are log-odds of the second class, of shape (...); neither posterior
+    is computed as one minus the other. With more classes they have one column per class already.
     """
     if n_classes > 2:
         return np.asarray(softmax(scores, axis=-1))
@@ -175,10 +175,10 @@ def fit_logistic(
 
     `X` is (n_items, n_features), sparse or dense; `codes` (n_items,) are below `n_classes`;
     `C` is (n_problems,) and `sample_weight` (n_problems, n_items). A weight of 0 leaves the item
-    out; a problem that is left without a class is refused.
-    A problem ends when its relative duality gap is within `tol`, and its objective thus above the
+    out; a problem without items of some class is refused.
+    A problem ends when its relative duality gap is within `tol`, so that its objective exceeds the
     minimum by no more than `tol` times the minimum, or after `max_iter` products with the matrix,
-    whichever comes first: look at `converged`.
+    whichever comes first: check `converged`.
     """
     if tol is None:
         tol = TOLERANCE if n_classes == 2 else TOLERANCE_OF_MANY
@@ -192,9 +192,9 @@ def fit_logistic(
 
 
 def _distinct(weights: Reals) -> tuple[Indices, Indices]:
-    """Positions of different rows, and which of these each row is equal to.
+    """Positions of the distinct rows, and which of these each row is equal to.
 
-    With as many items of each class, balanced weights are the plain ones.
+    If all classes have the same number of items, balanced weights equal the plain ones.
     """
     first: dict[bytes, int] = {}
     place = [first.setdefault(row.tobytes(), len(first)) for row in weights]
@@ -206,9 +206,9 @@ def _fit(matrix: Any, targets: Reals, weights: Reals, tol: float, max_iter: int)
     n_columns = max(1, targets.size // matrix.shape[0] - 1)
     transposed = csr_array(matrix.T)
     rows, columns = _sparse(matrix, np.float64), _sparse(transposed, np.float64)
-    # Large penalties are soon done with: last in the queue, lest a long problem runs alone.
+    # Problems with large penalties are quick. They come last, so that no long problem runs alone.
     queue = np.argsort(-weights.max(axis=1), kind="stable")
-    # With many classes a table is wider, lest much of its width is padding.
+    # With many classes a table is wider, so that less of its width is padding.
     n_lanes = min(LANES if n_columns == 1 else max(1, 2 * LANES // n_columns), len(queue))
     if tol < SINGLE_PRECISION_TOLERANCE:
         limits = _limits(matrix, _MARGIN * tol, max_iter)
@@ -227,7 +227,7 @@ def _fit(matrix: Any, targets: Reals, weights: Reals, tol: float, max_iter: int)
     again = queue[~models.converged[queue]]
     if again.size == 0:
         return models
-    # The rounding of single precision may be the reason.
+    # Single-precision rounding may be the reason, so solve these in double precision.
     limits = _limits(matrix, _MARGIN * tol, max_iter)
     exact = solve(rows, columns, targets, weights, again, limits, n_lanes)
     for in_double, in_single in zip(exact, outcome, strict=True):
@@ -292,7 +292,7 @@ def _relative_gap_of_classes(
 def _relative_gap(
     columns: Sparse, positive: Reals, weights: Reals, coef: Reals, scores: Reals
 ) -> Reals:
-    # Log-odds of the class an item is not of; its posterior is the slope of the loss.
+    # Log-odds of the class other than the item's; its posterior is the slope of the loss.
     against = np.where(positive == 1, -scores, scores)
     odds = np.exp(-np.abs(against))
     loss = (weights * (np.maximum(against, 0) + np.log1p(odds))).sum(axis=1)
@@ -301,7 +301,7 @@ def _relative_gap(
     curvatures = weights * odds / (1 + odds) ** 2
     excess, curvature = slopes.sum(axis=1), curvatures.sum(axis=1)
     shift = np.divide(excess, curvature, out=np.full(len(excess), np.inf), where=curvature > 0)
-    # Beyond a shift of one, the posteriors might leave [0, 1]: nothing is proved then.
+    # Beyond a shift of one, the posteriors might leave [0, 1], and the bound is not valid.
     proved = np.abs(shift) <= 1
     shift[~proved] = 0
     gradient = coef + _times(columns, (slopes - shift[:, np.newaxis] * curvatures).T)
@@ -331,7 +331,7 @@ def _scores(rows: Sparse, coef: Reals, intercept: Reals) -> Reals:
 
 
 def _times(matrix: Sparse, right: Reals) -> Reals:
-    # In blocks as wide as the kernel likes; what is left over in the last one is not used.
+    # In blocks of the kernel's width; the rest of the last one is not used.
     n_columns = right.shape[1]
     widest = padded(max(1, min(LANES, n_columns)))
     out = np.empty((len(matrix.starts) - 1, n_columns))
@@ -358,16 +358,16 @@ def _csr(X: Any) -> Any:
     except (TypeError, ValueError) as error:
         raise DataError(f"X is not a matrix of numbers: {error}") from error
     if matrix.ndim != 2 or matrix.shape[0] == 0:
-        raise DataError(f"X must have two axes and a row at least, got shape {matrix.shape}")
+        raise DataError(f"X must have two axes and at least one row, got shape {matrix.shape}")
     if not np.all(np.isfinite(matrix.data)):
-        raise DataError("X holds NaN or infinite values: replace them before fitting")
+        raise DataError("X contains NaN or infinite values: replace them before fitting")
     return matrix
 
 
 def _check(
     matrix: Any, codes: Codes, n_classes: int, C: ArrayLike, sample_weight: ArrayLike
 ) -> tuple[Reals, Reals]:
-    """Memberships (of the second class alone if there are two), and C times the weights."""
+    """Memberships (only of the second class if there are two), and C times the weights."""
     n_items = matrix.shape[0]
     labels = np.asarray(codes)
     if n_classes < 2:

@@ -1,16 +1,16 @@
 """The loss of more than two classes: cross-entropy after a softmax, and its best intercepts.
 
 The scores of an item's classes sum to zero at the solution, so one column fewer than there are
-classes will do: scores and slopes travel as *contrasts*, coordinates in an orthonormal basis
+classes is enough: scores and slopes are stored as *contrasts*, coordinates in an orthonormal basis
 (Helmert's) of the vectors that sum to zero. Norms and inner products are the same in either form.
 
 Intercepts. The Hessian of the loss in the intercepts, M = sum_i c_i (diag(p_i) - p_i p_i'), is the
 Laplacian of a graph whose nodes are the classes and whose links are sum_i c_i p_ik p_il. Its linear
-systems are solved by eliminating node after node without a single subtraction (Grassmann, Taksar
-and Heyman, Operations Research 33, 1985), accurately however small some posteriors are. A Newton
-step of range r goes a length of log(1 + r) / r: the loss is self-concordant in the sense of F. Bach
-(Electronic Journal of Statistics 4, 2010), which makes it decrease without a line search; for r up
-to 1 a full step does.
+systems are solved by eliminating node after node without any subtraction (Grassmann, Taksar and
+Heyman, Operations Research 33, 1985), accurately however small some posteriors are. A Newton step
+of range r is scaled by log(1 + r) / r: the loss is self-concordant in the sense of F. Bach
+(Electronic Journal of Statistics 4, 2010), so that it decreases without a line search; for r up to
+1 a full step does too.
 """
 
 import math
@@ -40,13 +40,13 @@ def fit_intercepts(
 
     `scores` (n_classes - 1, n_items) are contrasts; `members` (n_classes, n_items) is 1 where an
     item is of the class and 0 elsewhere. The slopes of the items' losses (contrasts), the
-    posteriors and the links of the classes are left behind.
+    posteriors and the links of the classes are written to `slope`, `posteriors` and `links`.
 
     share, longest: with e the sums of the slopes by class, e'M^-1 e times the larger of 1 and
-        longest^2 trace(M) must be within share^2 S, S being the weighted sum of the posteriors of
-        the classes that items are not of, and `longest` the largest norm of a row of X. The loss
-        is above S, which makes both e'M^-1 e and the squared norm of what e adds to the gradient
-        small compared with the loss.
+        longest^2 trace(M) must be within share^2 S, where S is the weighted sum of the posteriors
+        of the wrong classes, and `longest` the largest norm of a row of X. The loss is above S, so
+        that both e'M^-1 e and the squared norm of e's contribution to the gradient are small
+        compared with the loss.
     """
     n_classes, n = members.shape
     logits, slopes = np.empty((n_classes, n)), np.empty((n_classes, n))
@@ -80,7 +80,7 @@ def fit_intercepts(
 def intercept_shifts(
     posteriors: Reals, weight: Reals, links: Reals, change: Reals, out: Reals
 ) -> None:
-    """How far the best intercepts move, to first order, if the scores (contrasts) change."""
+    """The change of the best intercepts, to first order, if the scores (contrasts) change."""
     logits, slopes = np.empty(posteriors.shape), np.empty(posteriors.shape)
     expand(change, logits)
     _bend(posteriors, weight, logits, slopes)
@@ -116,8 +116,8 @@ def feasible_slopes(
 ) -> tuple[float, float]:
     """Slopes of the losses, one row per class, moved so that every row sums to zero.
 
-    `logits` (n_classes, n_items) include the intercepts. Returns the loss, and how much the move
-    adds to the duality gap at most (infinity if it is too far to tell).
+    `logits` (n_classes, n_items) include the intercepts. Returns the loss, and the most that the
+    move adds to the duality gap (infinity if it is too large for the bound).
     """
     n_classes, n = members.shape
     posteriors, links = np.empty((n_classes, n)), np.empty((n_classes, n_classes))
@@ -130,7 +130,7 @@ def feasible_slopes(
         excess[k] = sum_up(out[k])
     shift = _solve(links, excess)
     loss = dot(weight, losses)
-    # Beyond a range of one, the posteriors might leave [0, 1]: nothing is proved then.
+    # Beyond a range of one, the posteriors might leave [0, 1], and the bound is not valid.
     if not shift.max() - shift.min() <= 1.0:
         return loss, math.inf
     moved, change = np.empty((n_classes, n)), np.empty((n_classes, n))
@@ -161,7 +161,7 @@ def expand(contrasts: Reals, out: Reals) -> None:
 def contract(values: Reals, out: Reals) -> None:
     """From one row per class (n_classes, n) to contrasts (n_classes - 1, n).
 
-    What the rows of an item have in common is lost.
+    The mean of an item's rows is lost.
     """
     n_classes, n = values.shape
     below = np.zeros(n)
@@ -196,7 +196,7 @@ def _softmax(
             value = logits[k, i] + intercepts[k]
             best[i] = k if value > top[i] else best[i]
             top[i] = value if value > top[i] else top[i]
-    # The largest term is exp(0); the others are summed apart from it, lest they are lost.
+    # The largest term is exp(0); the others are summed separately, to avoid rounding them off.
     rest, shifted = np.zeros(n), np.empty(n)
     losses[:] = 0.0
     for k in range(n_classes):
@@ -216,7 +216,7 @@ def _softmax(
 
 @compiled
 def _slopes(posteriors: Reals, members: Reals, weight: Reals, wrong: Reals, out: Reals) -> None:
-    # Posterior of all classes but the item's own, never by subtraction from one.
+    # The posterior of all classes except the item's, never computed as one minus another.
     n_classes, n = posteriors.shape
     wrong[:] = 0.0
     for k in range(n_classes):
@@ -249,7 +249,7 @@ def _link(posteriors: Reals, weight: Reals, links: Reals) -> float:
 @compiled
 def _solve(links: Reals, right: Reals) -> Reals:
     # The Laplacian's system for a right-hand side that sums to zero; the first entry is 0, and so
-    # is that of a class which is linked to no other.
+    # is that of a class without links.
     n_classes = len(right)
     left, solution = links.copy(), right.copy()
     pivots = np.zeros(n_classes)

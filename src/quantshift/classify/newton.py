@@ -1,31 +1,31 @@
-"""Compiled inner loops of the batched logistic regression: a machine with many lanes.
+"""Compiled inner loops of the batched logistic regression: many problems solved in lanes.
 
-A lane solves one problem by truncated Newton. What is dear in that, the product with the sparse
-matrix and its transpose, is done for all lanes at once: a *tick* is one such product pair, after
-which every lane advances by itself, and a lane whose problem has ended takes the next one from the
-queue. A row of the matrix is thus read once for all lanes, and no lane waits for another.
+A lane solves one problem by truncated Newton. The expensive part, the products with the sparse
+matrix and its transpose, is done for all lanes at once: a *tick* is one such pair of products,
+after which every lane advances independently, and a lane whose problem has ended takes the next one
+from the queue. A row of the matrix is thus read once for all lanes, and no lane waits for another.
 
-By the representer theorem the coefficients are w = X'u, u having one entry per item, and so are all
-vectors of the conjugate gradient. Carrying (u, XX'u) instead of w keeps the work of a lane
+By the representer theorem the coefficients are w = X'u, where u has one entry per item, and so are
+all vectors of the conjugate gradient. Storing (u, XX'u) instead of w keeps the work of a lane
 proportional to the number of items, not of features, and the scores of all items, held out or not,
-are there at any time. The intercept is not a variable of the Newton step: it is set to its best
+are always available. The intercept is not a variable of the Newton step: it is set to its best
 value for the scores, exactly, whenever these change (variable projection), which leaves a
 function of w with the Hessian I + X'(D - D11'D / 1'D1)X.
 
 With K > 2 classes a problem has K - 1 columns instead of one (`quantshift.classify.multinomial`
-says which, and how its K intercepts are found). A lane's vectors are then K - 1 columns laid end to
-end, and everything above holds for them as it stands. Which of both it is follows from the number
-of axes of `targets`, so that what is not needed is not compiled.
+describes them, and how the K intercepts are found). A lane's vectors are then K - 1 columns laid
+end to end, and everything above applies to them unchanged. The number of axes of `targets` decides
+between the two cases, so that only one of them is compiled.
 
 A problem ends when its duality gap is small. Let g be the gradient in w and a_i the slope of item
-i's loss at its score. Where the a_i sum to zero, as they do at the best intercept, a is feasible
-for the dual problem, and because a is the slope at the scores themselves (equality in Fenchel's
+i's loss at its score. If the a_i sum to zero, as they do at the best intercept, a is feasible for
+the dual problem, and because a is the slope at the scores themselves (equality in Fenchel's
 inequality) the gap is |w|^2 / 2 + |X'a|^2 / 2 + w'X'a = |g|^2 / 2, whatever C, the weights and X
-are. So the squared norm of the gradient is all that has to be looked at. What it is compared with,
-and what the slopes' sum adds to it, is said in `quantshift.classify.logistic`.
+are. So only the squared norm of the gradient matters. `quantshift.classify.logistic` says what it
+is compared with, and what the slopes' sum adds to it.
 
-Nothing here re-associates floating-point sums: a lane's arithmetic is the same whichever other
-problems are in flight, however wide the machine and the processor's vectors are.
+Nothing here re-associates floating-point sums: a lane's arithmetic does not depend on the other
+problems in progress, on the number of lanes or on the width of the processor's vectors.
 
 References: R. S. Dembo and T. Steihaug, "Truncated-Newton algorithms for large-scale unconstrained
 optimization", Mathematical Programming 26 (1983); C.-J. Lin, R. C. Weng and S. S. Keerthi, "Trust
@@ -47,18 +47,18 @@ from quantshift.classify.sparse import STRIDE, Sparse, product, sum_squares
 from quantshift.compiled import compiled
 
 LANES = 32
-"""Columns in flight; (features x columns) should stay within the second-level cache."""
+"""Columns in progress; (features x columns) should fit into the second-level cache."""
 
 LOSS_SHARE = 1e-4
 """The gap is compared with the penalty |w|^2 / 2 plus this share of the loss."""
 
 _FORCING, _AIM = 0.5, 0.9
-"""A Newton system is solved until its residual has shrunk by a half, or by the square root of the
-relative gap once that is less, which makes the convergence superlinear; but by no more than to
-the aim, as a share of the gradient that the tolerance allows."""
+"""A Newton system is solved until its residual has shrunk by half, or to the square root of the
+relative gap once that is smaller, which makes the convergence superlinear; but not below the aim, a
+share of the gradient that the tolerance allows."""
 
 _ARMIJO, _ROUNDING = 1e-4, 1e-10
-"""Share of the promised decrease that a step must keep; relative change that may be rounding."""
+"""The share of the predicted decrease that a step must reach; the relative size of rounding."""
 
 _HALVINGS = 40
 
@@ -66,11 +66,11 @@ _EMPTY, _GRADIENT, _CURVATURE = 0, 1, 2
 
 
 class Lanes(NamedTuple):
-    """The vectors of the problems in flight, each (lanes, columns x items); `k_u` is XX'u.
+    """The vectors of the problems in progress, each (lanes, columns x items); `k_u` is XX'u.
 
-    loss_curvature: of two classes, the second derivatives of the losses (lanes, items); of more,
-        the posteriors (lanes, classes x items), with `links` (lanes, classes, classes) between
-        the classes.
+    loss_curvature: with two classes, the second derivatives of the losses (lanes, items); with
+        more, the posteriors (lanes, classes x items), with `links` (lanes, classes, classes)
+        between the classes.
     """
 
     beta: Reals
@@ -89,7 +89,7 @@ class Lanes(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """The scalars of the problems in flight, each (lanes,); intercepts are (lanes, targets)."""
+    """The scalars of the problems in progress, each (lanes,); intercepts are (lanes, targets)."""
 
     phase: NDArray[np.int64]
     problem: NDArray[np.int64]
@@ -105,7 +105,8 @@ class Progress(NamedTuple):
 class Limits(NamedTuple):
     """When to stop: the relative duality gap, the accuracy of intercepts, products per problem.
 
-    intercept, longest: `share` and `longest` of `binomial.fit_intercept` and its like.
+    intercept, longest: `share` and `longest` of `binomial.fit_intercept` and
+        `multinomial.fit_intercepts`.
     """
 
     gap: float
@@ -115,7 +116,7 @@ class Limits(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What the machine hands back, by problem; the coefficients are X' beta.
+    """The solutions, by problem; the coefficients are X' beta.
 
     beta: (problems, columns x items); intercept: (problems, targets).
     """
@@ -137,9 +138,9 @@ def solve(
 ) -> Outcome:
     """Solve the problems in the queue; `weights` (problems, items) is C times the sample weight.
 
-    `targets` says with 1 and 0 which items are of a class: of the second one if there are two
-    (items,), of every class if there are more (classes, items). The products have the precision
-    of the matrix' values; everything else is in doubles.
+    `targets` is 1 for the items of a class and 0 for others: of the second class if there are two
+    (items,), of every class if there are more (classes, items). The products have the precision of
+    the matrix' values; everything else is in double precision.
     """
     n_problems, n = weights.shape
     n_targets = targets.size // n
@@ -222,7 +223,7 @@ def _start(
     progress.problem[lane] = problem
     progress.products[lane] = 0
     progress.stalled[lane] = False
-    # Without features the best intercepts are those of the classes' shares.
+    # Without features, the best intercepts follow from the classes' shares.
     intercept = progress.intercept[lane]
     if targets.ndim == 1:
         of_positive = dot(weight, targets)
@@ -282,7 +283,7 @@ def _take_gradient(
         k_direction[i] = -incoming[i]
     lanes.step[lane, :] = 0.0
     lanes.k_step[lane, :] = 0.0
-    # No more accurate than the tolerance asks for.
+    # No more accurate than the tolerance requires.
     relative = gap / yardstick
     enough = max(math.sqrt(relative), _AIM * math.sqrt(limits.gap / relative))
     shrink = min(_FORCING, enough)
@@ -373,7 +374,7 @@ def _search_line(
             guess[target] = intercept[target] + length * shift[target]
         loss = _fit_intercept(lanes, lane, trial, targets, weight, guess, limits)
         change = loss - loss_before + length * (cross + 0.5 * length * square)
-        # Near the solution the decrease drowns in rounding, but not the slope along the step.
+        # Near the solution the decrease is lost in rounding, but not the slope along the step.
         drowned = abs(change) <= _ROUNDING * loss_before
         slope_there = cross + length * square + dot(slope, k_step)
         if change <= _ARMIJO * length * descent or (drowned and slope_there <= -0.5 * descent):
@@ -384,7 +385,7 @@ def _search_line(
             progress.loss[lane] = loss
             return
         length *= 0.5
-    # No decrease can be found: stay, and let the gap say whether that is good enough.
+    # No decrease was found: keep the point; the gap decides whether it is good enough.
     progress.stalled[lane] = True
     _fit_intercept(lanes, lane, scores, targets, weight, intercept, limits)
 
@@ -417,7 +418,7 @@ def _fit_intercept(
     intercept: Reals,
     limits: Limits,
 ) -> float:
-    # The loss at the best intercept, which replaces the guess; slopes and curvatures follow.
+    # The loss at the best intercept, which replaces the guess; updates slopes and curvatures.
     slope, curvature = lanes.loss_slope[lane], lanes.loss_curvature[lane]
     if targets.ndim == 1:
         loss, intercept[0] = fit_intercept(

@@ -1,4 +1,4 @@
-"""Posteriors at the border: one check for every array that comes from outside."""
+"""Validation of posteriors: one check for every array from the user."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from quantshift.masks import unmasked
 from quantshift.types import Posteriors
 
 SUM_TOLERANCE = 1e-3
-"""Rows this near to summing to one are taken as rounded and normalised; others are refused."""
+"""Rows whose sum is this close to one count as rounded and are normalised; others are refused."""
 
 FEW_CLASSES = 7
 """numpy sums rows of more numbers than this pairwise, and shorter ones from left to right."""
@@ -22,8 +22,8 @@ def check_posteriors(posteriors: ArrayLike, n_classes: int | None = None) -> Pos
     """Posteriors as floats with rows that sum to one, shape (..., n_items, n_classes).
 
     Refuses NaN and infinities, negative values, rows that do not sum to one (scores are not
-    posteriors) and a wrong number of columns, naming the first offending row. Where nothing has to
-    be changed, the result may be the array that was given: it is not to be written to.
+    posteriors) and a wrong number of columns, naming the first offending row. If nothing has to be
+    changed, the result may be the input itself: do not write to it.
     """
     p = _numbers(posteriors)
     shape = p.shape
@@ -43,12 +43,12 @@ def check_posteriors(posteriors: ArrayLike, n_classes: int | None = None) -> Pos
     if 0 in shape:
         raise DataError("the sample is empty: a prevalence needs at least one item")
     if n_columns == 2:
-        p = np.ascontiguousarray(p)  # what a classifier's columns in another order are not
-    if n_columns <= FEW_CLASSES and p.flags.carray:  # one kind of array: one compilation
+        p = np.ascontiguousarray(p)  # reordered columns of a classifier are not contiguous
+    if n_columns <= FEW_CLASSES and p.flags.carray:  # a single kind of array is compiled
         scaled = _normalised(p if len(shape) == 2 else p.reshape(-1, n_columns))
         if len(scaled):
             return scaled if len(shape) == 2 else scaled.reshape(shape)
-    # One pass finds every fault: NaN and infinities poison the sum, a negative value the minimum.
+    # Sum and minimum reveal every error: NaN and infinities by the sum, negatives by the minimum.
     sums = p.sum(axis=-1)
     if not (np.abs(sums - 1).max() <= SUM_TOLERANCE and p.min() >= 0):
         raise _fault(p, sums)
@@ -57,7 +57,7 @@ def check_posteriors(posteriors: ArrayLike, n_classes: int | None = None) -> Pos
 
 @compiled
 def _normalised(p: Posteriors) -> Posteriors:
-    """The rows with sums of one: p itself if they have them; no rows if they are no posteriors."""
+    """The rows scaled to a sum of one: p itself if they have it; no rows if they are invalid."""
     n_items, n_classes = p.shape
     fine = exact = True
     for i in range(n_items):
@@ -79,7 +79,7 @@ def _normalised(p: Posteriors) -> Posteriors:
             total += p[i, k]
         for k in range(n_classes):
             scaled[i, k] = total
-    # One loop without rows in it: several numbers are divided at a time.
+    # A flat loop, which is vectorised.
     numbers, totals = p.ravel(), scaled.ravel()
     for j in range(numbers.size):
         totals[j] = numbers[j] / totals[j]
@@ -107,7 +107,14 @@ def _fault(p: Posteriors, sums: Posteriors) -> DataError:
             "drop the item or fix the classifier that produced them"
         )
     negative = (flat < 0).any(axis=1)
-    row = int(np.argmax(negative)) if negative.any() else int(np.argmax(np.abs(flat_sums - 1)))
+    if not negative.any():
+        row = int(np.argmax(np.abs(flat_sums - 1)))
+        return DataError(
+            f"posteriors of item {row} are {flat[row].tolist()}: they must sum to 1, and their sum "
+            f"is {flat_sums[row]:.6g}; divide every row by its sum or, if these are scores, turn "
+            "them into probabilities first (e.g. by calibration)"
+        )
+    row = int(np.argmax(negative))
     return DataError(
         f"posteriors of item {row} are {flat[row].tolist()}: they must be non-negative and sum "
         "to 1; if these are scores, turn them into probabilities first (e.g. by calibration)"

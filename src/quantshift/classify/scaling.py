@@ -7,13 +7,13 @@ With z = log s - mean log s the logits of an item's posteriors s, the calibrated
     softmax(w z + b)      "vs": vector scaling, a slope for every class
     softmax(w z)          "nbvs": vector scaling without bias
 
-with 1 / T and w at least zero, at the least cross-entropy on held-out items. It is convex in 1 / T,
-w and b, and Newton's method goes to its minimum, with slopes at zero held there while they would
-fall below. With an offset for every class the mean of the calibrated held-out posteriors is the
-training prevalence, as SLD takes it to be; without (TS, "nbvs") it need not be.
+with 1 / T and w at least zero, and the smallest cross-entropy on held-out items. This is convex in
+1 / T, w and b, and Newton's method finds its minimum; slopes at zero stay there as long as they
+would become negative. With an offset for every class the mean of the calibrated held-out posteriors
+is the training prevalence, as SLD assumes; without one (TS, "nbvs") it need not be.
 
-A weak pull towards the posteriors as they are (`PULL`) keeps the parameters finite where held-out
-items are separated without error, and is nothing beside a few hundred items.
+A weak penalty towards the unchanged posteriors (`PULL`) keeps the parameters finite if held-out
+items are separated without error; with a few hundred items it is negligible.
 
 References: A. Alexandari et al., "Maximum likelihood with bias-corrected calibration is
 hard-to-beat at label shift adaptation", ICML 2020; C. Guo et al., "On calibration of modern neural
@@ -35,18 +35,18 @@ from quantshift.weights import Weights, present
 Reals = NDArray[np.float64]
 
 PULL = 1e-4
-"""Penalty per squared distance of a parameter from the one that changes nothing, in items."""
+"""Penalty per squared distance of a parameter from its neutral value, in items."""
 
 _NEAR = 0.3
-"""Steps of a refit end at this part of a standard error; what is left is a tenth of that."""
+"""Steps of a refit end below this part of a standard error; the rest is a tenth of that."""
 
 
 @dataclass(frozen=True, eq=False)
 class ScalingCalibration:
     """Softmax of the logits times slopes plus offsets.
 
-    parameters: (n_parameters,); design: how they make the slopes and, below them, the offsets,
-    (2 * n_classes, n_parameters), entries 0 and 1.
+    parameters: (n_parameters,); design: the matrix of 0 and 1 that maps them to the slopes and,
+    below these, the offsets, (2 * n_classes, n_parameters).
     """
 
     parameters: Reals
@@ -59,7 +59,7 @@ class ScalingCalibration:
 
     @property
     def offsets(self) -> Reals:
-        """What is added to each class's logit, (n_classes,); their sum is zero."""
+        """The offset of each class's logit, (n_classes,); their sum is zero."""
         return np.asarray((self.design @ self.parameters)[len(self.design) // 2 :])
 
     def __call__(self, posteriors: Posteriors) -> Posteriors:  # noqa: D102
@@ -69,25 +69,25 @@ class ScalingCalibration:
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> Callable[[Weights], Self]:
         loss = _Loss(logits_of(posteriors), codes, self.design)
-        heft = np.ones(len(codes)) if weights is None else weights
-        free = ~_held(self.parameters, loss.gradient(self.parameters, heft), self.design)
+        item_weights = np.ones(len(codes)) if weights is None else weights
+        free = ~_held(self.parameters, loss.gradient(self.parameters, item_weights), self.design)
         bread = np.zeros((len(free), len(free)))
         bread[np.ix_(free, free)] = np.linalg.inv(
-            loss.hessian(self.parameters, heft)[np.ix_(free, free)]
+            loss.hessian(self.parameters, item_weights)[np.ix_(free, free)]
         )
         unit = np.sqrt(np.maximum(np.diag(bread), np.finfo(float).tiny))
 
         def refit(new: Weights) -> Any:
-            now, before = self.parameters, np.inf
+            parameters, before = self.parameters, np.inf
             for _ in range(10):
-                step = bread @ loss.gradient(now, new)
+                step = bread @ loss.gradient(parameters, new)
                 length = float(np.abs(step / unit).max())
                 if length > 0.7 * before:
                     break
-                now, before = now - step, length
+                parameters, before = parameters - step, length
                 if length < _NEAR:
-                    if (now[_slopes(self.design)] >= 0).all():
-                        return replace(self, parameters=now)
+                    if (parameters[_slopes(self.design)] >= 0).all():
+                        return replace(self, parameters=parameters)
                     break
             return replace(self, parameters=_minimum(loss, self.parameters, new))
 
@@ -120,7 +120,7 @@ def fit_nbvs(
 
 
 def logits_of(posteriors: Posteriors) -> Reals:
-    """Logs of the posteriors, less their mean over the classes; none is below log `FLOOR`."""
+    """Log posteriors (at least log `FLOOR`) minus their mean over the classes."""
     logs = np.log(np.maximum(posteriors, FLOOR))
     return np.asarray(logs - logs.mean(axis=1, keepdims=True))
 
@@ -135,13 +135,15 @@ class _Loss:
         self.neutral = _slopes(design).astype(np.float64)
 
     def value(self, theta: Reals, weights: Weights) -> float:
-        own = log_softmax(self._scaled(theta), axis=1)[np.arange(len(self.codes)), self.codes]
-        return float(-weights @ own + 0.5 * PULL * np.sum((theta - self.neutral) ** 2))
+        log_posteriors = log_softmax(self._scaled(theta), axis=1)[
+            np.arange(len(self.codes)), self.codes
+        ]
+        return float(-weights @ log_posteriors + 0.5 * PULL * np.sum((theta - self.neutral) ** 2))
 
     def gradient(self, theta: Reals, weights: Weights) -> Reals:
         excess = weights[:, np.newaxis] * (softmax(self._scaled(theta), axis=1) - self.members)
-        each = np.concatenate([(excess * self.logits).sum(axis=0), excess.sum(axis=0)])
-        return np.asarray(each @ self.design + PULL * (theta - self.neutral))
+        by_class = np.concatenate([(excess * self.logits).sum(axis=0), excess.sum(axis=0)])
+        return np.asarray(by_class @ self.design + PULL * (theta - self.neutral))
 
     def hessian(self, theta: Reals, weights: Weights) -> Reals:
         p = softmax(self._scaled(theta), axis=1)
@@ -161,21 +163,21 @@ class _Loss:
         return np.asarray(self.design.T @ full @ self.design + PULL * np.eye(len(theta)))
 
     def _scaled(self, theta: Reals) -> Reals:
-        each = self.design @ theta
-        return np.asarray(self.logits * each[: self.n_classes] + each[self.n_classes :])
+        by_class = self.design @ theta
+        return np.asarray(self.logits * by_class[: self.n_classes] + by_class[self.n_classes :])
 
 
 def _fitted(
     design: Reals, posteriors: Posteriors, codes: Codes, weights: Weights | None
 ) -> ScalingCalibration:
-    rows, own, heft = present(weights, posteriors, codes)
-    loss = _Loss(logits_of(rows), own, design)
-    heft = np.ones(len(own)) if heft is None else heft
-    return ScalingCalibration(_minimum(loss, loss.neutral, heft), design)
+    rows, item_codes, item_weights = present(weights, posteriors, codes)
+    loss = _Loss(logits_of(rows), item_codes, design)
+    item_weights = np.ones(len(item_codes)) if item_weights is None else item_weights
+    return ScalingCalibration(_minimum(loss, loss.neutral, item_weights), design)
 
 
 def _minimum(loss: _Loss, start: Reals, weights: Weights) -> Reals:
-    """Parameters at the least loss with slopes of at least zero, by Newton's method from start."""
+    """The parameters of smallest loss with slopes of at least zero, by Newton's method."""
     theta, value = start, loss.value(start, weights)
     below = _slopes(loss.design)
     for _ in range(100):
@@ -202,7 +204,7 @@ def _minimum(loss: _Loss, start: Reals, weights: Weights) -> Reals:
 
 
 def _held(theta: Reals, gradient: Reals, design: Reals) -> NDArray[np.bool_]:
-    """Which parameters are slopes at zero that would fall below."""
+    """Which parameters are slopes at zero that would become negative."""
     return np.asarray(_slopes(design) & (theta <= 0) & (gradient > 0))
 
 

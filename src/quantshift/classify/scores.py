@@ -1,7 +1,7 @@
 """Scores of classes: log-odds of each class against the rest, and targets to fit them to.
 
-Two classes have a single score, that of the second class; more have one score each, and what is
-learnt of each is put together again by normalising.
+Two classes have a single score, that of the second class; more have one score each, and the results
+for the classes are combined by normalising.
 
 Reference: J. Platt, "Probabilistic outputs for support vector machines", 1999 (targets).
 """
@@ -13,24 +13,24 @@ from scipy.special import logit
 from quantshift.types import Codes, Posteriors
 
 FLOOR = 1e-12
-"""Posteriors of exactly 0 or 1 have infinite log-odds; they are kept this far from the ends."""
+"""Posteriors are clipped to this distance from 0 and 1, where log-odds are infinite."""
 
 
 def matched_columns(posteriors: Posteriors) -> Posteriors:
-    """The column of each class that has a score: of the second alone if there are two."""
+    """The columns of the classes with a score: only the second if there are two."""
     return posteriors[:, 1:] if posteriors.shape[1] == 2 else posteriors
 
 
 def class_scores(posteriors: Posteriors, farthest: float = np.inf) -> NDArray[np.float64]:
-    """Log-odds of each class against the rest, cut at `farthest` to either side."""
+    """Log-odds of each class against the rest, clipped at `farthest` to either side."""
     scores = logit(np.clip(matched_columns(posteriors), FLOOR, 1 - FLOOR))
     return np.asarray(np.clip(scores, -farthest, farthest))
 
 
 def farthest_score(n_items: float) -> float:
-    """Log-odds beyond which n held-out items cannot tell how sure a classifier may be.
+    """Log-odds beyond which n held-out items cannot show how reliable a classifier is.
 
-    n_items: how many, or the sum of their weights; fewer than one count as one.
+    n_items: their number, or the sum of their weights; less than one counts as one.
     """
     return float(np.log(2 * max(n_items, 1)))
 
@@ -43,9 +43,9 @@ def memberships(codes: Codes, n_classes: int) -> NDArray[np.float64]:
 def platt_targets(
     codes: Codes, n_classes: int, weights: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """Memberships kept away from 0 and 1: a held-out item is never certain.
+    """Memberships kept away from 0 and 1, so that separable data has a finite fit.
 
-    Separable data then have a finite fit. weights: of the items, in units of an item.
+    weights: of the items, in units of an item.
     """
     members = memberships(codes, n_classes)
     if weights is None:

@@ -1,20 +1,20 @@
-"""How well a classifier tells two sets of items apart: the area under its ROC curve, and a z-value.
+"""A classifier two-sample test: how well two sets of items can be distinguished.
 
-A linear discriminant learns on one half of both sets to tell the one from the other, scores the
-other half, and the halves change places. The area under the ROC curve (AUC) is that of the scores
-of items it has not seen: .5 if the sets cannot be told apart, 1 if they do not overlap. The
-discriminant is the first step of Newton's method for a logistic regression with a ridge penalty,
-which is where sets that are hard to tell apart end; the correlations of the features are those of
-the first set, so that of a second one only means and variances are needed. Items of
-the first set may have weights, by which they stand for another population than the one they were
-drawn from; the null variance of the AUC is then that of Mann and Whitney's statistic with Kish's
-effective size in the place of the number of items.
+A linear discriminant is trained on one half of both sets to distinguish them and scores the other
+half; then the halves change places. The area under the ROC curve (AUC) is that of the scores of
+held-out items: 0.5 if the sets cannot be distinguished, 1 if they do not overlap. The discriminant
+is the first step of Newton's method for a logistic regression with a ridge penalty, which is nearly
+its optimum for sets that are hard to distinguish. The correlations of the features are those of the
+first set, so that only means and variances of the second one are needed. Items of the first set may
+have weights, so that they represent another population than the one they were drawn from; the null
+variance of the AUC is then that of Mann and Whitney's statistic with Kish's effective size instead
+of the number of items.
 
-A sample that was drawn with replacement holds items several times. A copy in the half that is
-scored was seen in the half that is learnt from, so the items of such a sample would be told apart
-from anything: copies count as one item, with the sum of their weights. Equal rows are copies if
-they are far more frequent than among the items of the first set; in a table of a few categories
-many items are equal in both.
+A sample that was drawn with replacement contains items several times. If copies of an item were in
+the training half and in the scored half, the sample could be distinguished from anything. So copies
+count as one item, with the sum of their weights. Equal rows are copies if they are far more
+frequent than among the items of the first set; in a table of a few categories many items are equal
+in both.
 
 References: H. Mann and D. Whitney, Annals of Mathematical Statistics 18 (1947); D. Lopez-Paz and
 M. Oquab, "Revisiting classifier two-sample tests", ICLR 2017.
@@ -38,10 +38,10 @@ from quantshift.weights import Weights
 Reals = NDArray[np.float64]
 
 MOST_ITEMS = 4000
-"""Of a set that is larger so many are drawn at random: enough to see an AUC of .52."""
+"""From a larger set, this many items are drawn at random: enough to detect an AUC of 0.52."""
 
 FEWEST_ITEMS = 20
-"""Of fewer nothing is learnt: they are not told apart."""
+"""Smaller sets are not compared: they count as not distinguishable."""
 
 WIDE = 300
 """More features than this are reduced to `N_COMPONENTS` of their singular vectors."""
@@ -49,22 +49,22 @@ WIDE = 300
 N_COMPONENTS = 100
 
 FARTHEST = 10.0
-"""Standard deviations at which features are cut: beyond, one item would be the whole story."""
+"""Features are clipped at this many standard deviations, so that no single item dominates."""
 
 PENALTY = 0.1
 """C of the logistic regression of which the discriminant is the first step."""
 
 COPIES, COPIES_RATIO = 0.02, 10.0
-"""Equal rows are copies if a row has more than so many equal ones on average, and more than so many
-times what it has among as many items of the reference."""
+"""Equal rows are copies if a row has more than `COPIES` equal ones on average, and more than
+`COPIES_RATIO` times as many as among the same number of items of the reference."""
 
 SMALLEST_SPREAD = 1e-9
-"""Of a feature, in standard deviations of the reference; one that varies less does not count."""
+"""Features that vary less than this, in standard deviations of the reference, are ignored."""
 
 
 @dataclass(frozen=True)
 class Separation:
-    """The area under the ROC curve, and how many null standard errors it is above .5."""
+    """The area under the ROC curve, and how many null standard errors it is above 0.5."""
 
     auc: float
     z: float
@@ -75,7 +75,7 @@ NOT_TOLD_APART = Separation(0.5, 0.0)
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """A set of items that others are compared with: their features, standardised, and how.
+    """A set of items that others are compared with: its standardised features and their scaling.
 
     position: (n_items, d); components: of wide features, (n_features, d), otherwise None.
     """
@@ -121,44 +121,44 @@ class Reference:
         weights: Weights | None = None,
         other_weights: Weights | None = None,
     ) -> Separation:
-        """How well the other items, as `place` made them, are told from these.
+        """How well the other items, as returned by `place`, can be distinguished from these.
 
-        The result depends on the seed and the number of other items, not on what was compared
-        before.
+        The result depends on the seed and the number of other items, not on earlier comparisons.
         """
-        heft = np.ones(len(self)) if weights is None else weights
-        other_heft = np.ones(len(others)) if other_weights is None else other_weights
+        reference_weights = np.ones(len(self)) if weights is None else weights
+        sample_weights = np.ones(len(others)) if other_weights is None else other_weights
         rng = generator(self.seed, purpose="separation", n_new=len(others))
-        new = _chosen(np.flatnonzero(other_heft), rng)
+        new = _chosen(np.flatnonzero(sample_weights), rng)
         known = self.halves
         if min(sum(map(len, known)), len(new)) < FEWEST_ITEMS:
             return NOT_TOLD_APART
-        items = self._without_copies(_Part(others[new], other_heft[new]), heft)
+        items = self._without_copies(_Part(others[new], sample_weights[new]), reference_weights)
         parts = [items.take(slice(i, None, 2)) for i in range(2)]
-        own = [half.weighted(heft) for half in known]
+        reference_parts = [half.weighted(reference_weights) for half in known]
         n_learnt = (sum(map(len, known)) + len(items.weights)) / 2
         areas = []
         for half, learn in ((0, 1), (1, 0)):
-            direction = known[learn].told_apart(own[learn], parts[learn], n_learnt)
+            direction = known[learn].discriminant(reference_parts[learn], parts[learn], n_learnt)
             areas.append(
                 weighted_auc(
-                    own[half].position @ direction,
-                    own[half].weights,
+                    reference_parts[half].position @ direction,
+                    reference_parts[half].weights,
                     parts[half].position @ direction,
                     parts[half].weights,
                 )
             )
         auc = float(np.mean(areas))
         inverse_sizes = [
-            _inverse_size(np.concatenate([part.weights for part in two])) for two in (own, parts)
+            _inverse_size(np.concatenate([part.weights for part in both_halves]))
+            for both_halves in (reference_parts, parts)
         ]
         return Separation(auc, float((auc - 0.5) / np.sqrt(sum(inverse_sizes) / 12)))
 
-    def _without_copies(self, new: "_Part", heft: Weights) -> "_Part":
-        """The other items, copies of one item as a single one with the sum of their weights.
+    def _without_copies(self, new: "_Part", reference_weights: Weights) -> "_Part":
+        """The other items, with copies merged into one item with the sum of their weights.
 
-        heft: the weights of the reference. A handful of different rows is rather what broken
-        columns leave than a draw with replacement; they stay as they are.
+        A handful of different rows is a sign of broken columns rather than of a draw with
+        replacement; they stay unchanged.
         """
         numbers = _numbers(new.position)
         if numbers.max() + 1 < FEWEST_ITEMS:
@@ -167,7 +167,7 @@ class Reference:
         if equal <= COPIES:
             return new
         rows, known = self._numbers
-        if equal <= COPIES_RATIO * len(numbers) * _equal_pairs(known, heft[rows]):
+        if equal <= COPIES_RATIO * len(numbers) * _equal_pairs(known, reference_weights[rows]):
             return new
         first, inverse = np.unique(numbers, return_index=True, return_inverse=True)[1:]
         order = np.argsort(first)
@@ -176,13 +176,13 @@ class Reference:
 
     @cached_property
     def _numbers(self) -> tuple[Indices, Indices]:
-        """The items that count, and for each a number that it shares with equal ones."""
+        """The items that are used, and for each a number that it shares with equal ones."""
         rows = np.concatenate([half.rows for half in self.halves])
         return rows, _numbers(self.position[rows])
 
     @cached_property
     def halves(self) -> tuple["_Half", "_Half"]:
-        """The items that count, in two halves."""
+        """The items that are used, in two halves."""
         rng = generator(self.seed, purpose="separation", n_known=len(self))
         rows = _chosen(np.arange(len(self)), rng)
         return _Half.of(self.position, rows[::2]), _Half.of(self.position, rows[1::2])
@@ -219,29 +219,35 @@ class _Half:
 
     @classmethod
     def of(cls, position: Reals, rows: Indices) -> "_Half":
-        own = np.ascontiguousarray(position[rows])
-        centred = own - (own.mean(axis=0) if len(own) else 0.0)
-        spread = np.sqrt(np.square(centred).mean(axis=0)) if len(own) else np.ones(own.shape[1])
+        half_position = np.ascontiguousarray(position[rows])
+        centred = half_position - (half_position.mean(axis=0) if len(half_position) else 0.0)
+        spread = (
+            np.sqrt(np.square(centred).mean(axis=0))
+            if len(half_position)
+            else np.ones(half_position.shape[1])
+        )
         centred /= np.where(spread > 0, spread, 1.0)
-        correlation = centred.T @ centred / max(len(own), 1)
+        correlation = centred.T @ centred / max(len(half_position), 1)
         np.fill_diagonal(correlation, 1.0)
-        return cls(rows, own, *np.linalg.eigh(correlation))
+        return cls(rows, half_position, *np.linalg.eigh(correlation))
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def weighted(self, weights: Weights) -> _Part:
-        """Its items with their share of the weights of the whole reference."""
+        """Its items with their weights, taken from those of the whole reference."""
         return _Part(self.position, weights[self.rows])
 
-    def told_apart(self, known: _Part, new: _Part, n_items: float) -> Reals:
-        """Coefficients of the discriminant; n_items: that it is learnt from."""
+    def discriminant(self, known: _Part, new: _Part, n_items: float) -> Reals:
+        """Coefficients of the discriminant; n_items: the number of items it is trained on."""
         (mean, variance), (new_mean, new_variance) = known.moments(), new.moments()
-        apart = new_mean - mean
-        spread = np.sqrt((variance + new_variance) / 2 + apart**2 / 4)
+        mean_difference = new_mean - mean
+        spread = np.sqrt((variance + new_variance) / 2 + mean_difference**2 / 4)
         scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > SMALLEST_SPREAD)
         ridge = 4 / (PENALTY * n_items)
-        rotated = self.axes.T @ (scale * apart) / (np.maximum(self.eigenvalues, 0.0) + ridge)
+        rotated = (
+            self.axes.T @ (scale * mean_difference) / (np.maximum(self.eigenvalues, 0.0) + ridge)
+        )
         return np.asarray(scale * (self.axes @ rotated))
 
 
@@ -273,9 +279,9 @@ def _numbers(position: Reals) -> Indices:
 
 def _equal_pairs(numbers: Indices, weights: Reals) -> float:
     """The share of pairs of two items that are equal, weighted."""
-    alone = float(weights @ weights)
-    pairs = float(np.square(np.bincount(numbers, weights)).sum()) - alone
-    return pairs / max(float(weights.sum()) ** 2 - alone, np.finfo(np.float64).tiny)
+    self_pairs = float(weights @ weights)
+    pairs = float(np.square(np.bincount(numbers, weights)).sum()) - self_pairs
+    return pairs / max(float(weights.sum()) ** 2 - self_pairs, np.finfo(np.float64).tiny)
 
 
 def _inverse_size(weights: Reals) -> float:

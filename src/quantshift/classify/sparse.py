@@ -1,9 +1,9 @@
-"""Products of a sparse matrix with a table of many columns, the dear part of the regressions.
+"""Products of a sparse matrix with a table of many columns, the expensive part of the regressions.
 
-A row of the product is made sixteen columns at a time, in registers, which no loop of ours would be
-compiled to: the compiler cannot know that the row it writes is not among those it reads, and checks
-that again for every eight entries. So the inner loop is written in the compiler's own language,
-with additions in the order that is said in `product`.
+A row of the product is computed sixteen columns at a time, in registers. The compiler would not do
+this for a Python loop: it cannot know that the row it writes is not among those it reads, and
+checks that again for every eight entries. So the inner loop is written in LLVM's intermediate
+representation, with additions in the order described in `product`.
 """
 
 from collections.abc import Callable
@@ -21,11 +21,11 @@ from quantshift.classify.arithmetic import Reals
 from quantshift.compiled import compiled
 
 STRIDE = 16
-"""Tables have a multiple of so many columns: a cache line, or a few registers."""
+"""The number of columns of a table is a multiple of this: a cache line, or a few registers."""
 
 
 class Sparse(NamedTuple):
-    """A matrix in compressed rows."""
+    """A matrix in compressed sparse rows."""
 
     starts: NDArray[np.uint32]
     indices: NDArray[np.uint32]
@@ -33,7 +33,7 @@ class Sparse(NamedTuple):
 
 
 def padded(n_columns: int) -> int:
-    """The least width of a table with so many columns."""
+    """The smallest width of a table with at least this many columns."""
     return -(-n_columns // STRIDE) * STRIDE
 
 
@@ -43,9 +43,9 @@ def _type_row(
 ) -> tuple[Any, Any]:  # fmt: skip
     """`STRIDE` entries of a row of the product.
 
-    one: a number of the tables' kind; to: the address of the entries; of: that of the first row of
-    the other table, at the same columns; indices, values: those of the matrix; start, stop: where
-    its row is among these; width: of the tables.
+    one: a number of the tables' type; to: the address of the entries; of: that of the first row of
+    the other table, at the same columns; indices, values: those of the matrix; start, stop: the
+    range of its row in these; width: of the tables.
     """
     return types.void(one, to, of, indices, values, start, stop, width), _write_row
 
@@ -111,13 +111,13 @@ _row = cast(Callable[..., None], intrinsic(_type_row))
 def product(matrix: Sparse, right: Reals, out: Reals) -> None:
     """`out = matrix @ right`, both tables in rows of a multiple of `STRIDE` columns.
 
-    Eight entries of the matrix at a time are multiplied and added up, ((0 + 1) + 2) + 3 and
-    ((4 + 5) + 6) + 7, then both sums, then that to what was there; what is left of a row is added
+    Eight entries of the matrix at a time are multiplied and added, ((0 + 1) + 2) + 3 and
+    ((4 + 5) + 6) + 7, then both sums, then the result to the total; the rest of a row is added
     entry by entry. No column depends on the others.
     """
     width = np.int64(right.shape[1])
     if width % STRIDE or out.shape[1] != width:
-        raise ValueError("tables of a product need a multiple of 16 columns, and equally many")
+        raise ValueError("tables of a product need the same number of columns, a multiple of 16")
     size = np.int64(right.itemsize)
     to, of = np.int64(out.ctypes.data), np.int64(right.ctypes.data)
     indices = np.int64(matrix.indices.ctypes.data)
@@ -134,7 +134,7 @@ def product(matrix: Sparse, right: Reals, out: Reals) -> None:
 
 @compiled
 def sum_squares(table: Reals, out: Reals) -> None:
-    """`out = (table ** 2).sum(axis=0)`, added row by row however wide the table is."""
+    """`out = (table ** 2).sum(axis=0)`, added row by row whatever the width of the table."""
     out[:] = 0.0
     for i in range(table.shape[0]):
         for position in range(len(out)):

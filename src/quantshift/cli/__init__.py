@@ -1,1 +1,1 @@
-"""The command line. One thin file per verb: everything it does can be done from Python too."""
+"""The command line: one thin module per verb. Everything it does can be done from Python too."""

@@ -1,6 +1,6 @@
-"""The `quantshift` command: the verbs in the order of the work, and one way to fail.
+"""The `quantshift` command: its verbs in workflow order, and the handling of errors.
 
-A verb is imported when it is called: the libraries behind the others take a second.
+A verb is imported when it is called, because importing the libraries of all verbs takes a second.
 """
 
 import atexit
@@ -24,10 +24,10 @@ from quantshift.errors import UserError
 
 
 class Verb(NamedTuple):
-    """Where a verb is, and what it does.
+    """The module of a verb, and what the verb does.
 
-    name: of its function in the module of this package or, of several commands, of its app.
-    summary: the first sentence of its help, so that the list of verbs is shown without them.
+    name: of its function in the module or, for a group of commands, of its app.
+    summary: the first sentence of its help, so that the list of verbs needs no imports.
     """
 
     module: str
@@ -125,24 +125,24 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
         ),
     }
 )
-"""In the order of the work."""
+"""The verbs in workflow order."""
 
 CYCLES = 300_000
-"""New objects after which the garbage collector looks for cycles; Python's default is 700."""
+"""Number of new objects after which the garbage collector looks for cycles (default: 700)."""
 
 CLASSIFYING = frozenset({"quantify", "train", "audit-plan"})
-"""Verbs that need scikit-learn and, of their own accord, neither pandas nor scipy.stats."""
+"""Verbs that need scikit-learn but, for most inputs, neither pandas nor scipy.stats."""
 
 COMPLETED_LINE = "_TYPER_COMPLETE_ARGS"
-"""The variable in which shells put the line that is to be completed."""
+"""The environment variable in which shells pass the line to be completed."""
 
 STOPPED = 130
-"""The exit code of a command that Ctrl-C has ended, as shells know it."""
+"""The exit code of a command that was stopped by Ctrl-C, by convention of the shells."""
 
 
 @final
 class Verbs(TyperGroup):
-    """The verbs; whichever is stopped by Ctrl-C says so in one line."""
+    """The verbs; one that is stopped by Ctrl-C prints one line instead of a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
         """Call the verb."""
@@ -153,7 +153,9 @@ class Verbs(TyperGroup):
             raise typer.Exit(STOPPED) from None
 
 
-OTHER_NAMES: Mapping[str, str] = MappingProxyType({"n_workers": "jobs", "train_on": "train"})
+OTHER_NAMES: Mapping[str, str] = MappingProxyType(
+    {"n_workers": "jobs", "train_on": "train", "overrides": "settings"}
+)
 """Arguments of the library that have another name on the command line."""
 
 
@@ -172,16 +174,18 @@ def options(
         bool, typer.Option("--debug", help="Show the traceback of an error instead of one line.")
     ] = False,
 ) -> None:
-    """Options that come before the verb; `main` itself looks for --debug."""
+    """Quantification under dataset shift: how common is each class, and can that be trusted?
+
+    First steps: `quantshift demo`, or `quantshift quantify --help` if you have a table with labels
+    and a table without. `quantshift VERB --help` explains each command with examples.
+    """
 
 
 def app_with(verbs: Collection[str] = VERBS) -> typer.Typer:
-    """The command with these verbs; without any, all are named and none can be called."""
+    """The command with these verbs; without any, all are listed but none can be called."""
     app = typer.Typer(
         name="quantshift",
         cls=Verbs,
-        help="Quantification under dataset shift: how common is each class, and can the estimate "
-        "be trusted?",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -196,20 +200,20 @@ def app_with(verbs: Collection[str] = VERBS) -> typer.Typer:
             app.command(verb)(function)
     if not verbs:
         for verb in VERBS:
-            app.command(verb, help=VERBS[verb].summary)(_named_only)
+            app.command(verb, help=VERBS[verb].summary)(_placeholder)
     fill_width(app)
     return app
 
 
-def _named_only() -> None:
-    """Stand in for a verb that has not been imported."""
+def _placeholder() -> None:
+    """Stands in for a verb that has not been imported."""
 
 
 def _collect_rarely() -> None:
-    """Spare a short process the search for cycles among the objects of the imported libraries.
+    """Let the garbage collector run rarely: a short process gains little from it.
 
-    At Python's default, this search takes a quarter of the processor time of `quantify`. Much of it
-    happens when the process ends and returns its memory anyway.
+    With Python's default threshold, collection takes a quarter of the processor time of `quantify`,
+    much of it at the end of the process, when the memory is released anyway.
     """
     gc.set_threshold(CYCLES)
     atexit.register(gc.freeze)
@@ -219,23 +223,23 @@ def main() -> None:
     """Entry point: user errors are one line on stderr and exit code 2."""
     _collect_rarely()
     debug = "--debug" in sys.argv[1:]
-    # --debug is welcome behind the verb too, where one types it after an error.
-    arguments = [a for a in sys.argv[1:] if a != "--debug"]
-    # A shell that asks how a line goes on calls the command without arguments.
+    # --debug may also follow the verb, where people add it after an error.
+    arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
+    # For completion, a shell calls the command without arguments.
     words = os.environ.get(COMPLETED_LINE, "").split()[1:] or arguments
     verb = next((word for word in words if not word.startswith("-")), "")
-    # Help and advice on a misspelt verb need but their names.
+    # Help, and suggestions for a misspelt verb, need only the names of the verbs.
     wanted = [verb] if verb in VERBS else []
     if verb in CLASSIFYING:
         import_sklearn()
     try:
         app = app_with(wanted)
-        gc.freeze()  # what has been imported stays
+        gc.freeze()  # imported objects live as long as the process
         app(args=arguments, prog_name="quantshift")
     except UserError as error:
         if debug:
             raise
-        _fail(f"{error}{_cure(error, wanted, arguments)}")
+        _fail(f"{error}{_options_to_use(error, wanted, arguments)}")
     except KeyboardInterrupt:  # before the verb was called
         Console(stderr=True).print("stopped")
         sys.exit(STOPPED)
@@ -247,13 +251,13 @@ def main() -> None:
 
 def _fail(message: str) -> NoReturn:
     console = Console(stderr=True, soft_wrap=True)
-    said = escape(" ".join(message.split()))
-    console.print(f"[bold red]error:[/] {said}", highlight=False)
+    text = escape(" ".join(message.split()))
+    console.print(f"[bold red]error:[/] {text}", highlight=False)
     sys.exit(2)
 
 
-def _cure(error: UserError, verbs: Collection[str], words: Sequence[str]) -> str:
-    """The options of the verb that was called by which the error can be cured, in brackets."""
+def _options_to_use(error: UserError, verbs: Collection[str], words: Sequence[str]) -> str:
+    """The options of the called verb that would fix the error, in brackets."""
     command: Any = typer.main.get_command(app_with(verbs))
     for word in words:
         command = getattr(command, "commands", {}).get(word, command)

@@ -1,4 +1,4 @@
-"""`quantshift audit-plan`: how many items to label for a precision, and which."""
+"""`quantshift audit-plan`: how many items to label for a given precision, and which."""
 
 from pathlib import Path
 from typing import Annotated
@@ -127,8 +127,7 @@ def audit_plan(
     if every and plan.attainable > plan.precision:
         typer.echo(
             f"{plan.n_items:,} items cannot give more precision: with all of them labelled it "
-            f"is about "
-            f"plus or minus {percent(plan.attainable)}."
+            f"is about plus or minus {percent(plan.attainable)}."
         )
     if sequential:
         likely, most = (

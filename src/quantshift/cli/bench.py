@@ -9,8 +9,10 @@ from rich.console import Console
 
 from quantshift.cli.cells import cell_progress
 from quantshift.cli.machine import load, n_cores
-from quantshift.cli.run import resume_command, say, tell_summary, tokenise_corpora
+from quantshift.cli.progress import say
+from quantshift.cli.run import resume_command, tell_summary, tokenise_corpora
 from quantshift.cli.run_options import Cluster, Jobs, Profile, Redo, Settings
+from quantshift.cli.shared_options import names
 from quantshift.experiments.document import parse_overrides
 from quantshift.experiments.executors import executor
 from quantshift.experiments.planning import plan_table
@@ -86,7 +88,8 @@ def bench(
     DIR/leaderboard.html and DIR/leaderboard.csv, covers all results in DIR, whatever command
     created them.
 
-    Exit code 0: complete; 1: some methods failed; 2: invalid input; 130: stopped by Ctrl-C.
+    Exit code 0: complete; 1: some methods failed, or a suite could not be run; 2: invalid input;
+    130: stopped by Ctrl-C.
 
     Examples:
 
@@ -96,7 +99,7 @@ def bench(
 
         quantshift bench natural --data churn --add my.py:Mine
     """
-    # The page needs packages that take a second to import.
+    # Imported here because the page needs packages that take a second to import.
     from quantshift.leaderboard.build import build_leaderboard
 
     console = Console()
@@ -104,7 +107,7 @@ def bench(
         suites,
         out,
         data=data or (),
-        methods=[m.strip() for m in methods.split(",") if m.strip()] if methods else None,
+        methods=names(methods) if methods else None,
         added=[added_method(text) for text in add or ()],
         profile=profile.value,
         overrides=parse_overrides(settings or []),
@@ -121,19 +124,22 @@ def bench(
             summary = run_experiments(planned.run, chosen, redo=redo, progress=progress)
     except KeyboardInterrupt:
         command = resume_command(sys.argv[1:], redo)
-        say(console, f"\nstopped; nothing is lost. To go on: {command}")
+        say(console, f"\nstopped; nothing is lost. To resume: {command}")
         raise typer.Exit(130) from None
     tell_summary(summary, out, console)
     board = build_leaderboard(out)
     size = board.page.stat().st_size / 1e6
     say(console, f"open {board.page.resolve().as_uri()} in a browser ({size:.1f} MB)")
-    if summary.failures or summary.failed_before:
+    if planned.missing_suites:
+        say(console, f"not run at all: {', '.join(planned.missing_suites)} (the reason is above)")
+    if summary.failures or summary.failed_before or planned.missing_suites:
         raise typer.Exit(1)
 
 
 def _tell_left_out(planned: Benchmark, console: Console) -> None:
     for skipped in planned.skipped:
-        say(console, f"not run: {skipped}")
+        option = " (--set)" if "overrides" in skipped.reason.arguments else ""
+        say(console, f"skipped: {skipped}{option}")
     for line in planned.left_out():
         say(console, f"left out {line}")
 
@@ -147,13 +153,13 @@ def _tell_plan(planned: Benchmark, n_workers: int, console: Console) -> None:
     seconds = duration.wall(n_workers)
     time = f"about {counted(round(seconds / 60), 'minute')}" if seconds >= 60 else "under a minute"
     source = (
-        f"{round(100 * duration.known)}% of it by times in the log of {out}"
+        f"{round(100 * duration.known)}% of it based on times in the log of {out}"
         if duration.known
-        else "a guess: nothing has been timed here yet"
+        else "a guess: no earlier run has been timed"
     )
-    cores, busy = n_cores(), load()
-    if busy + n_workers > cores + 0.5:
-        has = f"load {busy:.1f}, {counted(cores, 'core')}"
-        source += f"; longer, because other programs are busy: {has}"
+    cores, load_average = n_cores(), load()
+    if load_average + n_workers > cores + 0.5:
+        load_now = f"load {load_average:.1f}, {counted(cores, 'core')}"
+        source += f"; longer, because other programs are busy: {load_now}"
     workers = counted(n_workers, "worker")
     say(console, f"{time} with {workers} ({source})")

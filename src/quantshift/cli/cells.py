@@ -1,4 +1,4 @@
-"""Progress of a run in cells: a live line on a terminal, a plain line now and then elsewhere."""
+"""Progress of a run in cells: a live line on a terminal, otherwise a line every 10 seconds."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ STARTING = "starting workers; the first run on a machine also compiles, about 30
 
 @contextmanager
 def cell_progress(console: Console) -> Iterator[Callable[[RunProgress], None]]:
-    """A function to report progress with, for the time of a run."""
+    """A function that reports the progress of a run."""
     if not console.is_terminal:
         yield _line_reporter(console)
         return

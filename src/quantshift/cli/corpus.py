@@ -35,7 +35,7 @@ Overwrite = Annotated[
 
 
 class Format(StrEnum):
-    """How a description is shown."""
+    """Formats of a description."""
 
     TEXT = "text"
     MARKDOWN = "markdown"
@@ -75,15 +75,15 @@ def import_(
     ] = "stars",
     lenient: Annotated[
         bool,
-        typer.Option("--lenient", help="Take every line of a CSV or TSV file as a row."),
+        typer.Option("--lenient", help="Treat every line of a CSV or TSV file as a row."),
     ] = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Import review files into a corpus folder.
 
-    The format is inferred from the name: .json, .jsonl (one JSON object per line, with reviewText,
-    overall, and helpful or vote), .txt (star<TAB>text), .csv, .tsv, .parquet; all but Parquet
-    also compressed as .gz or in a .zip.
+    The format is inferred from the file name: .json, .jsonl (one JSON object per line, with
+    reviewText, overall, and helpful or vote), .txt (star<TAB>text), .csv, .tsv, .parquet. All
+    except Parquet may be compressed as .gz or .zip.
 
     Examples:
 
@@ -116,11 +116,11 @@ def describe_(
         Format, typer.Option("--format", "-f", help="How to show it.")
     ] = Format.TEXT,
     samples: Annotated[
-        int, typer.Option("--samples", min=0, help="First rows shown of each category.")
+        int, typer.Option("--samples", min=0, help="Number of first rows to show per category.")
     ] = 3,
     verify: Annotated[
         bool,
-        typer.Option("--verify", help="First check all hashes, including those of its counts."),
+        typer.Option("--verify", help="Check all hashes first, including those of the counts."),
     ] = False,
 ) -> None:
     """Show what is in a corpus: reviews, star shares, lengths, filters, first rows.
@@ -205,7 +205,7 @@ def tokenise(
 def synthetic(
     out: Out,
     documents: Annotated[
-        int, typer.Option("--documents", "-n", min=1, help="How many documents.")
+        int, typer.Option("--documents", "-n", min=1, help="Number of documents.")
     ] = 20_000,
     seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same corpus.")] = 0,
 ) -> None:

@@ -1,4 +1,4 @@
-"""`quantshift data`: make data sets of tables, arrays and posteriors, and look into them."""
+"""`quantshift data`: create data sets from tables, arrays and posteriors, and inspect them."""
 
 import shlex
 from collections.abc import Mapping
@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from quantshift.cli.progress import byte_progress, share_progress
+from quantshift.cli.shared_options import names
 from quantshift.data.arrays import DataFile
 from quantshift.data.assembly import Wishes
 from quantshift.data.description import describe, find, find_embedded, render, render_list
@@ -29,7 +30,7 @@ app = typer.Typer(
 
 
 class Format(StrEnum):
-    """How data sets are shown."""
+    """Formats in which data sets are shown."""
 
     TEXT = "text"
     MARKDOWN = "markdown"
@@ -73,8 +74,7 @@ def import_(
             "--categories",
             metavar="COL",
             help="Column that defines covariate shifts; not used as a feature. With arrays: "
-            "FILE:COL, "
-            "FILE.npy, or a column of the table of the labels.",
+            "FILE:COL, FILE.npy, or a column of the table that holds the labels.",
         ),
     ] = None,
     groups: Annotated[
@@ -93,30 +93,33 @@ def import_(
         typer.Option(
             "--codes",
             metavar="A,B",
-            help="Columns of numbers that are codes of categories, not quantities.",
+            help="Numeric columns that hold category codes, not quantities.",
         ),
     ] = None,
     features: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--features",
             metavar="FILE",
-            help="Instead of TABLE: a matrix, .npz (SciPy sparse), .npy or a table of numbers.",
+            help="Instead of TABLE: a matrix as .npz (SciPy sparse), FILE.npz:ARRAY (NumPy), .npy "
+            "or a numeric table.",
         ),
     ] = None,
     posteriors: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--posteriors",
             metavar="FILE",
-            help="Instead of TABLE: posteriors of your model, .npy or a table; columns named after "
-            "the classes, or in the order of the sorted classes.",
+            help="Instead of TABLE: posteriors of your model, .npy, FILE.npz:ARRAY or a table "
+            "with columns named after the classes or in the order of the sorted classes.",
         ),
     ] = None,
     labels: Annotated[
         str | None,
         typer.Option(
-            "--labels", metavar="FILE", help="Labels of an array: TABLE:COL, or a .npy file."
+            "--labels",
+            metavar="FILE",
+            help="Labels of an array: TABLE:COL, FILE.npz:ARRAY or a .npy file.",
         ),
     ] = None,
     samples: Annotated[
@@ -125,8 +128,8 @@ def import_(
             "--samples",
             metavar="FILE",
             help="Test samples that come with the data: a table with the columns sample and row "
-            "(0 is the first row below the header), or a folder with one file per sample, whose "
-            "items are added without labels.",
+            "(row 0 is the first one below the header), or a folder with one file of unlabelled "
+            "items per sample.",
         ),
     ] = None,
     prevalences: Annotated[
@@ -134,8 +137,8 @@ def import_(
         typer.Option(
             "--prevalences",
             metavar="FILE",
-            help="True prevalences of the samples: a table, the sample first, then a column per "
-            "class. Needed where items of samples have no labels.",
+            help="True prevalences of the samples: a table with the sample in the first column, "
+            "then a column per class. Needed if the items of the samples have no labels.",
         ),
     ] = None,
     ordinal: Annotated[
@@ -146,7 +149,7 @@ def import_(
         typer.Option(
             "--positive",
             metavar="VALUE",
-            help="The positive one of two classes (default: the last when sorted).",
+            help="The positive class of two (default: the last in sorted order).",
         ),
     ] = None,
     fewest: Annotated[
@@ -171,7 +174,7 @@ def import_(
             "--max-train",
             metavar="N",
             min=0,
-            help="With --test-share: train on at most so many items and test on all others.",
+            help="With --test-share: train on at most this many items and test on all others.",
             show_default=False,
         ),
     ] = 0,
@@ -187,7 +190,7 @@ def import_(
         typer.Option("--title", help="Display name (default: the name of the file)."),
     ] = None,
     lenient: Annotated[
-        bool, typer.Option("--lenient", help="Take every line of a CSV table as a row.")
+        bool, typer.Option("--lenient", help="Treat every line of a CSV table as a row.")
     ] = False,
     overwrite: Annotated[
         bool,
@@ -198,11 +201,11 @@ def import_(
 ) -> None:
     """Import a table, arrays or posteriors into a data-set folder.
 
-    Of a table all columns but the label are features: numbers, categories and booleans, inferred
-    from their cells; missing values are fine. Rows without label are left out. Columns that are
-    constant, entirely missing, dates, or different in nearly every row are not used as features.
-    `describe` shows what became of each row and column. How columns become numbers is learnt in
-    each experiment, from its training items alone.
+    In a table, all columns except the label are features: numbers, categories and booleans,
+    inferred from their cells. Missing values are fine. Rows without a label are left out. Columns
+    that are constant, entirely missing, dates, or different in nearly every row are not used as
+    features. `describe` shows how each row and column was used. Each experiment learns how to turn
+    columns into numbers from its own training items only.
 
     Examples:
 
@@ -216,6 +219,8 @@ def import_(
     --out yeast
 
     quantshift data import --features X.npz --labels y.csv:class --out vectors
+
+    quantshift data import --features mine.npz:X --labels mine.npz:y --out mine
 
     quantshift data import --posteriors p.npy --labels y.npy --positive spam --out mine
 
@@ -241,12 +246,12 @@ def import_(
     columns = {"--label": label, "--text": text, "--drop": drop, "--codes": codes}
     with share_progress(Console(stderr=True)) as progress:
         if table is not None and is_lequa(table):
-            why = "the folder of a task of LeQua has its own names for everything"
+            reason = "the folder of a LeQua task already defines its labels and columns"
             others = {"--categories": categories, "--groups": groups}
-            _refuse({**arrays, **columns, **others}, why)
+            _refuse({**arrays, **columns, **others}, reason)
             data = import_lequa(table, out, wishes=wishes, progress=progress)
         elif table is not None:
-            _refuse(arrays, "a table needs none: name its column with --label")
+            _refuse(arrays, "a table needs no arrays; name its label column with --label")
             if label is None:
                 raise UserError(f"{table}: which column holds the labels? name it with --label")
             data = import_table(
@@ -255,27 +260,27 @@ def import_(
                 label=label,
                 text=text,
                 categories=categories,
-                groups=_parted(groups),
-                drop=_parted(drop),
-                codes=_parted(codes),
+                groups=names(groups),
+                drop=names(drop),
+                codes=names(codes),
                 lenient=lenient,
                 wishes=wishes,
                 progress=progress,
             )
         else:
             if features is None and posteriors is None:
-                raise UserError("nothing to import: name a table, --features or --posteriors")
+                raise UserError("nothing to import: give a table, --features or --posteriors")
             if labels is None:
                 raise UserError("arrays need --labels: a column as TABLE:COL, or a .npy file")
-            _refuse(columns, "it names a column of a table; arrays have --labels FILE")
+            _refuse(columns, "it names a column of a table; for arrays, use --labels FILE")
             file = DataFile.parse(labels)
             data = import_arrays(
                 out,
                 labels=file,
-                features=features,
-                posteriors=posteriors,
-                categories=_beside(categories, file) if categories else None,
-                groups=[_beside(group, file) for group in _parted(groups)],
+                features=None if features is None else DataFile.parse(features),
+                posteriors=None if posteriors is None else DataFile.parse(posteriors),
+                categories=_file_or_label_column(categories, file) if categories else None,
+                groups=[_file_or_label_column(group, file) for group in names(groups)],
                 wishes=wishes,
                 progress=progress,
             )
@@ -339,7 +344,7 @@ def list_(
     if listed or format is Format.JSON:
         typer.echo(render_list(listed, format.value))
     else:
-        typer.echo("no data sets there; make one with `quantshift data import`")
+        typer.echo("no data sets found; create one with `quantshift data import`")
 
 
 @app.command("fetch")
@@ -361,22 +366,22 @@ def fetch(
     ] = None,
     url: Annotated[
         str | None,
-        typer.Option("--url", help="Listing of the record, if not Zenodo's.", show_default=False),
+        typer.Option("--url", help="URL of the record, if not on Zenodo.", show_default=False),
     ] = None,
     downloads: Annotated[
         Path | None,
         typer.Option(
             "--downloads",
             metavar="DIR",
-            help="Where to keep the archives (default: DIR.downloads beside the folder).",
+            help="Where to keep the archives (default: DIR.downloads next to the folder).",
             show_default=False,
         ),
     ] = None,
 ) -> None:
     """Download a public record and unpack it: LeQua 2022 (Zenodo 6546188) or 2024 (11661820).
 
-    Every file is compared with the checksum that the record lists. An interrupted download
-    continues when the command is repeated. What to run next is printed at the end.
+    Every file is checked against the checksum in the record. Run the command again to continue an
+    interrupted download. The output ends with the commands to run next.
 
     Examples:
 
@@ -388,7 +393,7 @@ def fetch(
         fetched = fetch_record(
             record.value,
             out,
-            tasks=_parted(tasks),
+            tasks=names(tasks),
             url=url,
             downloads=downloads,
             progress=lambda p: advance(p.file, p.bytes_done, p.bytes_total),
@@ -401,20 +406,15 @@ def fetch(
         typer.echo(f"  {shlex.join(command)}")
 
 
-def _parted(text: str | None) -> list[str]:
-    """Names with commas between them."""
-    return [name.strip() for name in (text or "").split(",") if name.strip()]
-
-
-def _beside(text: str, labels: DataFile) -> DataFile:
-    """A file, or a column of the table of the labels."""
+def _file_or_label_column(text: str, labels: DataFile) -> DataFile:
+    """A file, or a column of the table that holds the labels."""
     file = DataFile.parse(text)
     if file.column is None and labels.column is not None and not file.path.exists():
         return DataFile(labels.path, text)
     return file
 
 
-def _refuse(options: Mapping[str, object], why: str) -> None:
+def _refuse(options: Mapping[str, object], reason: str) -> None:
     given = next((option for option, value in options.items() if value is not None), None)
     if given is not None:
-        raise UserError(f"{given} does not fit here: {why}")
+        raise UserError(f"{given} cannot be used here: {reason}")

@@ -1,4 +1,4 @@
-"""`quantshift demo`: a first look, on data that come with the package."""
+"""`quantshift demo`: a first look, with data that comes with the package."""
 
 from pathlib import Path
 from typing import Annotated
@@ -20,7 +20,7 @@ BASELINE = "MLPE"
 
 def demo(
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="The folder of the results.")
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results.")
     ] = Path("runs/demo"),
     jobs: Annotated[
         int | None,

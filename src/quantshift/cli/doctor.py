@@ -1,4 +1,4 @@
-"""`quantshift doctor`: versions, cores, memory, and which optional parts are here."""
+"""`quantshift doctor`: versions, cores, memory, and which optional packages are installed."""
 
 import importlib.metadata
 import platform
@@ -37,7 +37,7 @@ OPTIONAL_PACKAGES = {
     "mkdocstrings-python": "the documentation (extra docs)",
     "math-core": "the documentation (extra docs)",
     "pandas": "pandas data frames as input and output",
-    "quapy": "the oracle of the test suite, and the other side of the benchmarks",
+    "quapy": "reference for tests and benchmarks",
 }
 OPTIONAL_PROGRAMS = {
     "chromium": "tests of the web pages in a real browser",
@@ -60,7 +60,7 @@ def doctor() -> None:
 
 
 def findings() -> list[tuple[str, str, str]]:
-    """Rows of (what, value, note)."""
+    """Rows of (name, value, note)."""
     memory = psutil.virtual_memory()
     rows = [
         ("quantshift", importlib.metadata.version("quantshift"), ""),

@@ -1,4 +1,4 @@
-"""Help that fills the width of the terminal: Typer keeps the line breaks of docstrings."""
+"""Help texts that fill the width of the terminal; Typer would keep the docstrings' line breaks."""
 
 import inspect
 
@@ -6,7 +6,7 @@ import typer
 
 
 def fill_width(app: typer.Typer) -> None:
-    """Let the paragraphs of all help texts of the app flow; indented lines stay as they are."""
+    """Join the lines of each paragraph in all help texts of the app; indented lines stay."""
     for command in app.registered_commands:
         if command.callback is not None:
             command.help = flowing(command.help or inspect.getdoc(command.callback) or "")
@@ -19,7 +19,7 @@ def fill_width(app: typer.Typer) -> None:
 
 
 def flowing(text: str) -> str:
-    r"""Paragraphs in one line each.
+    r"""The text with one line per paragraph.
 
     >>> flowing("One\nsentence.\n\n    an example\n\nAnother\none.")
     'One sentence.\n\n    an example\n\nAnother one.'

@@ -1,4 +1,4 @@
-"""`quantshift history`: what `quantify --history` has kept, as series, tables and a page."""
+"""`quantshift history`: what `quantify --history` appended, as series, tables and a page."""
 
 from pathlib import Path
 from typing import Annotated

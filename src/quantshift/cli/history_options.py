@@ -1,13 +1,13 @@
-"""Options by which verbs say how the alarms of a history are raised."""
+"""Options that control the alarms of a history."""
 
 from typing import Annotated
 
 import typer
 
 HISTORY = "History"
-"""Panel of the help."""
+"""Title of the help panel."""
 
-ALARM = "the moving average of a share is beyond the limits that the history gives it"
+ALARM = "the moving average of a share is beyond the limits set by the history"
 """What `--fail-on alarm` means."""
 
 Baseline = Annotated[

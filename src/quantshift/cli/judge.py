@@ -1,4 +1,4 @@
-"""`quantshift judge`: the true rate behind machine verdicts; `judge plan`: what to label next."""
+"""`quantshift judge`: the true rate behind model verdicts; `judge plan`: what to label next."""
 
 import re
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from quantshift.cli.outputs import Outputs, leave
+from quantshift.cli.outputs import Outputs, leave, provenance
 from quantshift.cli.shared_options import (
     COLUMNS,
     ESTIMATE,
@@ -37,24 +37,24 @@ from quantshift.own_data.conditions import Condition
 from quantshift.own_data.words import percent
 
 MOST_STRATA = 12
-"""Of a plan, shown one by one."""
+"""The most strata of a plan that are shown one by one."""
 
 _NUMBER = r"[0-9]*\.?[0-9]+"
 _RATE = re.compile(rf"(?P<rate>{_NUMBER})(\s*,\s*(?P<low>{_NUMBER})\s*-\s*(?P<high>{_NUMBER}))?")
 
 
 class JudgeVerbs(TyperGroup):
-    """`judge TABLE` judges; a verb in the place of the table does something else."""
+    """The verbs of `judge`; `judge TABLE` calls the default one."""
 
     default = "table"
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Anything that is not a verb is the table, or an option."""
+        """Treat a first argument that is not a verb as the table, or as an option."""
         known = args and args[0] in self.commands
         return super().parse_args(ctx, args if known else [self.default, *args])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The verb; the one that judges has no name of its own."""
+        """The verb; the default one has no name in the usage line."""
         name, command, rest = super().resolve_command(ctx, args)
         return ("" if name == self.default else name), command, rest
 
@@ -142,6 +142,7 @@ Classes = Annotated[
 
 @app.command("table", hidden=True)
 def judge(
+    context: typer.Context,
     table: Table,
     verdict: Verdict = None,
     label: Label = None,
@@ -218,8 +219,7 @@ def judge(
     overwrite: Overwrite = False,
     fail_if: FailIf = None,
 ) -> None:
-    """Estimate the true rate behind the verdicts of an LLM judge or any
-    model.
+    """Estimate the true rate behind the verdicts of an LLM judge or any model.
 
     A model has judged every item (an LLM judge, a moderation classifier, a diagnostic test), and
     people have labelled some of them. The right calculation depends on how those items were
@@ -267,10 +267,12 @@ def judge(
         level=level,
         seed=seed,
     )
-    # Before anything is written: a class that is not there is an error of the command.
+    # Before anything is written: a condition on an unknown class is an error of the command.
     failed = [line for condition in conditions for line in condition.failures(result)]
     typer.echo(result.to_json() if as_json else render_text(result))
-    for line in outputs.write(lambda: _page(result, conditions), lambda: render_csv(result)):
+    for line in outputs.write(
+        lambda: _page(result, conditions, context), lambda: render_csv(result)
+    ):
         if not as_json:
             typer.echo(line)
     leave(failed, can_be_estimated=all(batch.can_be_estimated for batch in result.batches))
@@ -339,7 +341,9 @@ def plan(
     if out is not None:
         check_sheet(out, inputs=[table, labelled], overwrite=overwrite)
         if table == STANDARD_INPUT:
-            raise UserError("a sheet is drawn from a file, which is read twice; name one")
+            raise UserError(
+                "a sheet needs a table that can be read twice; name a file instead of -"
+            )
     sheet = plan_labels(
         table,
         verdict=names(verdict),
@@ -357,14 +361,19 @@ def plan(
         level=level,
         seed=seed,
     )
-    found = sheet.plan
-    more, in_all = (" more", " with those there are") if sheet.labels else ("", "")
-    instead = "" if found.how == "random" else f"; random ones would be about {found.n_random:,}"
+    label_plan = sheet.plan
+    more = " more" if sheet.labels else ""
+    n_random = max(label_plan.n_random - len(sheet.labels), 0)
+    random_note = (
+        ""
+        if label_plan.how == "random"
+        else f"; with random items it would take about {n_random:,}{more}"
+    )
     typer.echo(
         f"Label {sheet.n_new:,}{more} items for an interval of about plus or minus "
-        f"{percent(found.half_width)}{instead}{in_all if instead else ''}."
+        f"{percent(label_plan.half_width).removesuffix('%')} points{random_note}."
     )
-    if precision is not None and found.half_width > 1.1 * precision:
+    if precision is not None and label_plan.half_width > 1.1 * precision:
         typer.echo("These items cannot give more precision.")
     if len(sheet.strata) > 1:
         for name, n in sheet.strata[:MOST_STRATA]:
@@ -374,12 +383,22 @@ def plan(
     if out is not None:
         write_label_sheet(sheet, out, overwrite=overwrite)
     typer.echo(f"items to label in {out}" if out else "Add --out FILE.csv to draw them.")
+    if out is not None:
+        typer.echo(
+            f"Hide the columns {_revealing(verdict, score)} while people label: the verdicts would "
+            "influence them."
+        )
 
 
-def _page(result: Judgement, conditions: Sequence[Condition]) -> str:
+def _revealing(verdict: str | None, score: str | None) -> str:
+    """The columns of a sheet that show what the judge says."""
+    return ", ".join([*names(verdict), *names(score), "and probability"]).replace(", and", " and")
+
+
+def _page(result: Judgement, conditions: Sequence[Condition], context: typer.Context) -> str:
     from quantshift.judging.page import render_page
 
-    return render_page(result, conditions=conditions)
+    return render_page(result, conditions=conditions, provenance=provenance(context))
 
 
 def _pair(option: str | None) -> tuple[str, str] | None:
@@ -392,18 +411,18 @@ def _pair(option: str | None) -> tuple[str, str] | None:
 
 
 def _map(option: str | None) -> dict[str, str]:
-    """Verdicts and the labels they say.
+    """The label that each verdict stands for.
 
     >>> _map("pass=1,fail=0")
     {'pass': '1', 'fail': '0'}
     """
-    told = {}
+    labels_by_verdict = {}
     for entry in names(option):
         verdict, sign, label = (part.strip() for part in entry.partition("="))
         if not (verdict and sign and label):
             raise UserError(f"{entry!r} is not a mapping; write VERDICT=LABEL", arguments=["map"])
-        told[verdict] = label
-    return told
+        labels_by_verdict[verdict] = label
+    return labels_by_verdict
 
 
 def _rate(name: str, option: str | None) -> float | tuple[float, float, float] | None:
@@ -414,10 +433,10 @@ def _rate(name: str, option: str | None) -> float | tuple[float, float, float] |
     """
     if option is None:
         return None
-    found = _RATE.fullmatch(option.strip())
-    if found is None:
+    match = _RATE.fullmatch(option.strip())
+    if match is None:
         raise UserError(
             f"{option!r} is not a {name}; write 0.9, or with limits 0.9,0.85-0.94", arguments=[name]
         )
-    rate = float(found["rate"])
-    return rate if found["low"] is None else (rate, float(found["low"]), float(found["high"]))
+    rate = float(match["rate"])
+    return rate if match["low"] is None else (rate, float(match["low"]), float(match["high"]))

@@ -1,17 +1,17 @@
-"""scikit-learn without what it imports in advance: half a second of processor time for a command.
+"""A faster import of scikit-learn, which saves a command half a second of processor time.
 
-`import sklearn` imports packages that `quantify` and `train` need for few inputs, or for none.
+`import sklearn` imports packages that `quantify` and `train` rarely or never need.
 `sklearn.utils.fixes` imports pandas if it is installed, only to bind a name that nothing reads.
-Some of its modules import a function or two from scipy.stats, which begins by writing the
-documentation of more than a hundred distributions, and from others (`LATER`). `import_sklearn`
-imports scikit-learn while pandas seems to be missing and stand-ins are in the place of the others.
-Then all of these are taken away: whoever imports pandas or scipy.stats later gets the real ones,
-and so do the functions that scikit-learn took from a stand-in, at each call.
+Some of its modules import a function or two from scipy.stats, which generates the documentation of
+more than a hundred distributions when it is imported, and from other slow modules (`LATER`).
+`import_sklearn` imports scikit-learn while pandas appears to be missing and stand-ins replace the
+others. Then these are removed: later imports of pandas or scipy.stats get the real modules, and the
+functions that scikit-learn took from a stand-in use the real module at each call.
 
-The standard library's LazyLoader is not enough. It loads a module when it is first asked for a
-name, which is what `from scipy.stats import rankdata` does.
+The standard library's LazyLoader is not enough. It loads a module as soon as a name is read from
+it, which is what `from scipy.stats import rankdata` does.
 
-This is for the command alone. `import quantshift` leaves scikit-learn as it is.
+Only the command line does this. `import quantshift` imports scikit-learn as usual.
 """
 
 import sys
@@ -31,10 +31,10 @@ MODULES = (
     "sklearn.preprocessing",
     "sklearn.frozen",
 )
-"""What is imported: all that `quantify` needs for texts and tables."""
+"""The modules to import: all that `quantify` needs for texts and tables."""
 
 UNREAD = "pandas"
-"""What scikit-learn imports if it is there."""
+"""The package that scikit-learn imports if it is installed, but hardly uses."""
 
 LATER = (
     "asyncio",
@@ -44,19 +44,18 @@ LATER = (
     "scipy.linalg.interpolative",
     "scipy.stats",
 )
-"""What it, or the part of SciPy or joblib that it needs, takes functions from, seldom called."""
+"""Modules from which scikit-learn, SciPy or joblib import functions that are rarely called."""
 
 
 def import_sklearn() -> None:
-    """Import scikit-learn, unless it has been; without pandas and `LATER`, if they are not yet.
+    """Import scikit-learn, unless that has happened, without importing pandas and `LATER`.
 
-    If it cannot be imported in this way, it will be as usual, by the modules that need it: those
-    whose import has failed are imported again.
+    If the import fails, the modules that need scikit-learn import it later as usual.
     """
     if "sklearn" in sys.modules:
         return
     with suppress(Exception), ExitStack() as stand_ins:
-        import_module("numpy")  # which makes some of its attributes when they are read
+        import_module("numpy")  # first, because it creates some of its attributes lazily
         for name in LATER:
             stand_ins.enter_context(_in_place_of(name, _Later(name)))
         with _in_place_of(UNREAD, None):
@@ -67,14 +66,14 @@ def import_sklearn() -> None:
 
 @contextmanager
 def _in_place_of(name: str, stand_in: ModuleType | None) -> Iterator[None]:
-    """Within it, the stand-in is imported instead of a module; None: the module seems missing.
+    """In this context, imports get the stand-in instead of a module; None: the module is missing.
 
-    If the package that the module is in has been imported, the stand-in is its attribute, too.
+    If the module's package has been imported, the stand-in becomes its attribute too.
     """
     if name in sys.modules:
         yield
         return
-    modules: dict[str, Any] = sys.modules  # None is allowed in it, but not by its type
+    modules: dict[str, Any] = sys.modules  # None is a valid value, although its type forbids it
     parent, _, child = name.rpartition(".")
     package = vars(modules[parent]) if parent in modules else {}
     modules[name] = package[child] = stand_in
@@ -88,7 +87,7 @@ def _in_place_of(name: str, stand_in: ModuleType | None) -> Iterator[None]:
 
 @final
 class _Later(ModuleType):
-    """A module of which every name can be had at once, as a `_Name`."""
+    """A stand-in for a module: every name in it is a `_Name`."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # asked for by the import system
@@ -98,7 +97,7 @@ class _Later(ModuleType):
 
 @final
 class _Name:
-    """A function or an object of a module that is imported when it is called or looked into."""
+    """A name of a module; the module is imported when the name is called or its attributes read."""
 
     def __init__(self, module: str, name: str) -> None:
         self._module, self._name = module, name
@@ -110,6 +109,6 @@ class _Name:
         return getattr(self._real(), name)
 
     def _real(self) -> Any:
-        if isinstance(sys.modules.get(self._module), _Later):  # needed while others are imported
+        if isinstance(sys.modules.get(self._module), _Later):  # used during an import
             del sys.modules[self._module]
         return getattr(import_module(self._module), self._name)

@@ -1,4 +1,4 @@
-"""`quantshift list`: what there is, one line each, read off the exports."""
+"""`quantshift list`: quantifiers, shifts and experiments, one line each."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -44,15 +44,15 @@ def list_(
         ]
         console.print(_table("Shifts", "what changes", rows))
     if kind in (None, Kind.EXPERIMENTS):
-        everything = library()
+        experiments = library()
         for suite, names in suites().items():
-            rows = [(n, everything[n].title, _size(everything[n])) for n in names]
+            rows = [(name, experiments[name].title, _size(experiments[name])) for name in names]
             console.print(_table(f"Experiments of the suite {suite}", "full size", rows))
 
 
 def _size(experiment: Experiment) -> str:
     if experiment.shift.from_groups:
-        return "as many training sets as the data have groups"
+        return "one training set per group of the data"
     if experiment.n_test_samples is None:
         return "the samples that come with the data"
     training = counted(experiment.n_training_sets, "training set")

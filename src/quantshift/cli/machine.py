@@ -1,4 +1,4 @@
-"""What this machine has."""
+"""The cores and the load of this machine."""
 
 import os
 
@@ -6,12 +6,12 @@ import psutil
 
 
 def n_cores() -> int:
-    """Cores this process may use."""
+    """The number of cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def load() -> float:
-    """Processes that want a core, on average over the last minute."""
+    """The load average of the last minute."""
     return float(psutil.getloadavg()[0])

@@ -1,11 +1,13 @@
-"""`quantshift migrate`: results of an older version become results of this one."""
+"""`quantshift migrate`: upgrade results of an older version to this one."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from quantshift.cli.progress import say
 from quantshift.nouns import counted
 from quantshift.results.migration import migrate as migrate_results
 
@@ -18,23 +20,20 @@ def migrate(
     ],
 ) -> None:
     """Upgrade results of an older version; the old ones are kept as DIR.v1."""
-    console = Console()
-
-    def say(text: str) -> None:
-        console.print(text, markup=False, highlight=False, soft_wrap=True)
-
+    say_line = partial(say, Console())
     done = migrate_results(results)
     if done is None:
-        say(f"{results} is up to date; nothing to do")
+        say_line(f"{results} is up to date; nothing to do")
         return
-    say(f"{results} is up to date: {counted(done.parts, 'part')}, {counted(done.rows, 'row')}")
+    say_line(f"{results} is up to date: {counted(done.parts, 'part')}, {counted(done.rows, 'row')}")
     for problem in done.left_out[:SHOWN_FILES]:
-        say(f"left out: {problem.path} {problem.detail}")
+        say_line(f"left out: {problem.path} {problem.detail}")
     if len(done.left_out) > SHOWN_FILES:
         more = counted(len(done.left_out) - SHOWN_FILES, "more damaged file")
-        say(f"... and {more} left out")
+        say_line(f"... and {more} left out")
     if done.left_out:
-        say("run the same experiments again to compute what was left out")
-    say(f"the old results are kept in {done.kept}; delete it when you no longer need it")
+        say_line("run the same experiments again to compute what was left out")
+    say_line(f"the old results are kept in {done.kept}; delete it when you no longer need it")
     if done.foreign:
-        say(f"{len(done.foreign)} files that are not results are there, and only there")
+        others = counted(len(done.foreign), "file")
+        say_line(f"also left there: {others} not made by quantshift")

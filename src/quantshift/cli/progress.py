@@ -1,12 +1,13 @@
-"""Progress of long work: a bar on a terminal, a line now and then elsewhere.
+"""Progress of long tasks: a bar on a terminal, otherwise a line every 10 seconds.
 
-Work reports with a function of three: what is being done, how much of it is done, and how much
-there is in all, 0 if unknown.
+A task reports its progress by calling a function with its name, how much is done, and the total (0
+if unknown).
 """
 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import TypeAlias
 
 from rich.console import Console
@@ -24,12 +25,12 @@ from rich.progress import (
 from rich.text import Text
 
 QUIET_SECONDS = 5.0
-"""Off a terminal nothing is said of work that is done sooner."""
+"""Without a terminal, nothing is printed about tasks that take less time than this."""
 
 LINE_EVERY_SECONDS = 10.0
 
 Advance: TypeAlias = Callable[[str, int, int], None]
-"""Takes what is being worked on, how much is done and how much there is in all (0: unknown)."""
+"""Takes the name of the task, how much is done and the total (0: unknown)."""
 
 
 def byte_progress(console: Console) -> AbstractContextManager[Advance]:
@@ -39,35 +40,33 @@ def byte_progress(console: Console) -> AbstractContextManager[Advance]:
 
 @contextmanager
 def item_progress(console: Console) -> Iterator[Advance]:
-    """Progress of work that is counted in rows, replicates, documents.
+    """Progress of work that is counted in rows, replicates or documents.
 
-    Compiled loops that are not on disk yet are announced: nothing moves while they are compiled.
+    The compilation of loops that are not cached yet is announced: the bar stands still meanwhile.
     """
     from quantshift.compiled import announced
 
-    def say(line: str) -> None:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
-
-    with announced(say), _reporting(console, (_CountColumn(),), item_line) as advance:
+    reporting = _reporting(console, (_CountColumn(),), item_line)
+    with announced(partial(say, console)), reporting as advance:
         yield advance
 
 
 def share_progress(console: Console) -> AbstractContextManager[Advance]:
-    """Progress of work of any unit, or of several."""
+    """Progress of work in any unit, shown as a percentage."""
     return _reporting(console, (TaskProgressColumn(),), share_line)
 
 
-def byte_line(what: str, done: int, total: int, rate: float) -> str:
+def byte_line(task_name: str, done: int, total: int, rate: float) -> str:
     """One line of progress; `rate` in bytes per second.
 
     >>> byte_line("Books.json.gz", 25_000_000, 100_000_000, 2.5e6)
     'Books.json.gz: 25%, 2.5 MB/s, 0:30 left'
     """
     share = round(100 * done / total) if total else 100
-    return f"{what}: {share}%, {rate / 1e6:.1f} MB/s, {_left(done, total, rate)} left"
+    return f"{task_name}: {share}%, {rate / 1e6:.1f} MB/s, {_left(done, total, rate)} left"
 
 
-def item_line(what: str, done: int, total: int, rate: float) -> str:
+def item_line(task_name: str, done: int, total: int, rate: float) -> str:
     """One line of progress; `rate` in items per second.
 
     >>> item_line("resampling", 250, 1000, 25.0)
@@ -76,23 +75,29 @@ def item_line(what: str, done: int, total: int, rate: float) -> str:
     'reading new.csv: 40,960'
     """
     if not total:
-        return f"{what}: {done:,}" if done else what
+        return f"{task_name}: {done:,}" if done else task_name
     left = f", {_left(done, total, rate)} left" if rate > 0 else ""
-    return f"{what}: {done:,} of {total:,}{left}"
+    return f"{task_name}: {done:,} of {total:,}{left}"
 
 
-def share_line(what: str, done: int, total: int, rate: float) -> str:
-    """One line of progress; `rate` in anything per second.
+def share_line(task_name: str, done: int, total: int, rate: float) -> str:
+    """One line of progress; `rate` in units per second.
 
     >>> share_line("reading churn.csv", 1, 4, 0.1)
     'reading churn.csv: 25%, 0:30 left'
     """
     left = f", {_left(done, total, rate)} left" if rate > 0 else ""
-    return f"{what}: {round(100 * done / max(total, 1))}%{left}"
+    return f"{task_name}: {round(100 * done / max(total, 1))}%{left}"
+
+
+def say(console: Console, text: str, style: str | None = None) -> None:
+    """Print the text as it is."""
+    # Without wrapping, whatever the width: commands are copied, outputs are searched.
+    console.print(text, markup=False, highlight=False, soft_wrap=True, style=style)
 
 
 class _CountColumn(ProgressColumn):
-    """How many are done, and of how many if that is known."""
+    """The number done, and the total if it is known."""
 
     def render(self, task: Task) -> Text:
         done = f"{int(task.completed):,}" if task.completed else ""
@@ -111,35 +116,34 @@ def _reporting(
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), *counts)
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
         task = bar.add_task("", total=None)
-        doing = ""
+        current = ""
 
-        def advance(what: str, done: int, total: int) -> None:
-            nonlocal doing
-            if what != doing:
-                doing = what
-                bar.reset(task, description=what)
+        def advance(task_name: str, done: int, total: int) -> None:
+            nonlocal current
+            if task_name != current:
+                current = task_name
+                bar.reset(task, description=task_name)
             bar.update(task, completed=done, total=total or None)
 
         yield advance
 
 
 def _line_reporter(console: Console, line: Callable[[str, int, int, float], str]) -> Advance:
-    begun = now = time.monotonic()
+    started = now = time.monotonic()
     due = now + QUIET_SECONDS
     first, previous = 0, ("", 0)
 
-    def advance(what: str, done: int, total: int) -> None:
-        nonlocal begun, due, first, previous
+    def advance(task_name: str, done: int, total: int) -> None:
+        nonlocal started, due, first, previous
         now = time.monotonic()
-        if what != previous[0] or done < previous[1] or previous[1] == 0:
-            # Another piece of work, or one that was begun before: its rate counts from here.
-            begun, first = now, done
-        previous = what, done
+        if task_name != previous[0] or done < previous[1] or previous[1] == 0:
+            # A new task, or one that was partly done already: its rate counts from here.
+            started, first = now, done
+        previous = task_name, done
         if now >= due:
             due = now + LINE_EVERY_SECONDS
-            rate = (done - first) / max(now - begun, 1e-9)
-            said = line(what, done, total, rate)
-            console.print(said, markup=False, highlight=False, soft_wrap=True)
+            rate = (done - first) / max(now - started, 1e-9)
+            say(console, line(task_name, done, total, rate))
 
     return advance
 

@@ -15,7 +15,7 @@ from quantshift.cli.history_options import (
     FalseAlarms,
     LooksPerYear,
 )
-from quantshift.cli.outputs import Outputs, leave
+from quantshift.cli.outputs import Outputs, leave, provenance
 from quantshift.cli.progress import item_progress
 from quantshift.cli.shared_options import (
     ESTIMATE,
@@ -55,7 +55,7 @@ from quantshift.own_data import render_csv, render_text
 from quantshift.own_data.audit_sheet import PRECISION
 from quantshift.own_data.classifiers import AUTO
 from quantshift.own_data.conditions import EVENTS, Condition, check_events, failures
-from quantshift.own_data.rendering import is_result_csv
+from quantshift.own_data.rendering import headline_share, is_result_csv
 from quantshift.own_data.result import Quantification
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ _EVENTS = {**EVENTS, "alarm": ALARM}
 
 
 def quantify(
+    context: typer.Context,
     sample: Annotated[
         list[str] | None,
         typer.Option(
@@ -83,7 +84,7 @@ def quantify(
         typer.Option(
             "--sketch",
             metavar="FILE",
-            help="Instead of a sample: the counts of its scores (see `quantshift sketch`).",
+            help="Instead of --sample: counts of its scores (see `quantshift sketch`).",
             rich_help_panel=TABLES,
         ),
     ] = None,
@@ -92,7 +93,7 @@ def quantify(
         typer.Option(
             "--train-sketch",
             metavar="FILE",
-            help="With --sketch: the counts of labelled items' scores.",
+            help="With --sketch: counts of the scores of labelled items.",
             rich_help_panel=TABLES,
         ),
     ] = None,
@@ -109,9 +110,8 @@ def quantify(
         bool,
         typer.Option(
             "--sequential",
-            help="The audit continues while you check it now and then: a confidence interval "
-            "that stays valid at "
-            "every look, and how many more labels it needs.",
+            help="Check the audit while labelling continues: the confidence interval stays valid "
+            "at every look, and the output says how many more labels are needed.",
             rich_help_panel=TABLES,
         ),
     ] = False,
@@ -166,7 +166,7 @@ def quantify(
         bool,
         typer.Option(
             "--simultaneous",
-            help="Intervals that hold for all classes at once (three or more).",
+            help="Intervals that are valid for all classes at once (three or more).",
             rich_help_panel=ESTIMATE,
         ),
     ] = False,
@@ -175,10 +175,10 @@ def quantify(
         typer.Option(
             "--assume",
             metavar="auto|prior|covariate",
-            help="What is assumed. prior: items of a class look as in training (the label causes "
-            "what is seen, as words of a review). covariate: items that look alike have the label "
-            "as often as in training (an outcome is predicted from its causes). auto: prior, and "
-            "changes of subgroups, unless the items refute it.",
+            help="Assumption about the shift. prior: items of a class look as in training (the "
+            "label causes the features, like the words of a review). covariate: items that look "
+            "alike have the label as often as in training (an outcome is predicted from its "
+            "causes). auto: prior shift and changes of subgroups, unless the sample refutes it.",
             rich_help_panel=ESTIMATE,
         ),
     ] = AUTO,
@@ -191,7 +191,8 @@ def quantify(
         bool,
         typer.Option(
             "--summary",
-            help="Print one line instead of the whole: the last batch, alarms, failed conditions.",
+            help="Print only one line: the last batch (or the lowest and highest share, if "
+            "batches are not dates or numbered), alarms and failed conditions.",
             rich_help_panel=OUTPUT,
         ),
     ] = False,
@@ -202,8 +203,8 @@ def quantify(
             metavar="DIR",
             help="Also append the estimates to the history in this folder (`quantshift history` "
             "shows it). Batches are dated by their names (2026-03-02, 2026-W10) or, without a date "
-            "in them, by the day of the call; a batch that is measured again is kept, and the last "
-            "counts.",
+            "in the name, by the day of the call. If a batch is measured again, all its estimates "
+            "are kept and the last one counts.",
             rich_help_panel=HISTORY,
         ),
     ] = None,
@@ -212,7 +213,7 @@ def quantify(
         typer.Option(
             "--at",
             metavar="TIME",
-            help="The time of the call in the history, if not now: 2026-03-02T06:00.",
+            help="Time of the call in the history (default: now), e.g. 2026-03-02T06:00.",
             rich_help_panel=HISTORY,
         ),
     ] = None,
@@ -225,7 +226,7 @@ def quantify(
         typer.Option(
             "--fail-on",
             metavar="shift,changed,unreliable,alarm",
-            help="Exit code 3 if this holds for a batch. "
+            help="Exit code 3 if one of these holds for a batch. "
             + " ".join(f"{name}: {meaning}." for name, meaning in _EVENTS.items()),
             rich_help_panel=SCRIPTS,
         ),
@@ -234,7 +235,7 @@ def quantify(
 ) -> None:
     """Estimate how common each class is in new data, and whether to trust it.
 
-    Tables: CSV, TSV, JSON lines, Parquet, Excel. All usable columns are used, and the output says
+    Tables: CSV, TSV, JSON lines, Parquet, Excel. All usable columns are used; the output says
     which, how, and which were left out and why.
 
     Exit code 0: fine; 2: invalid input, reported in one line; 3: a condition of --fail-on or
@@ -265,17 +266,17 @@ def quantify(
     events = names(fail_on)
     check_events(events, _EVENTS)
     if as_json and summary:
-        raise UserError("the answer is printed as JSON or as one line, not as both")
-    kept = _history(history, at, alarm="alarm" in events)
+        raise UserError("the result is printed either as JSON or as one line: choose one")
+    opened_history = _history(history, at, alarm="alarm" in events)
     limits = {
         "baseline": baseline,
         "baseline_from": baseline_from,
         "false_alarms_per_year": false_alarms_per_year,
         "looks_per_year": looks_per_year,
     }
-    if kept is not None:
-        kept.limits(**limits)
-        kept.check()
+    if opened_history is not None:
+        opened_history.limits(**limits)
+        opened_history.check()
     conditions = [Condition.parse(text) for text in fail_if or ()]
     check_standard_input(sample, train)
     inputs = [sample, train, model, audit, sketch, train_sketch]
@@ -313,32 +314,36 @@ def quantify(
             seed=seed,
             progress=progress,
         )
-    # Before anything is written: a class that is not there is an error of the command.
-    own = [event for event in events if event != "alarm"]
-    failed = failures(result, own, conditions)
+    # Before anything is written: a condition on an unknown class is an error of the command.
+    batch_events = [event for event in events if event != "alarm"]
+    failed = failures(result, batch_events, conditions)
     if not summary:
         typer.echo(result.to_json() if as_json else render_text(result))
     alarms: list[Alarm] = []
-    if kept is not None:
-        call = kept.append(result, at=at, conditions=fail_if or (), limits=kept.limits(**limits))
-        alarms = kept.alarms(call)
+    if opened_history is not None:
+        call = opened_history.append(
+            result, at=at, conditions=fail_if or (), limits=opened_history.limits(**limits)
+        )
+        alarms = opened_history.alarms(call)
     if summary:
         from quantshift.history.rendering import summary_line
 
         typer.echo(summary_line(result, alarms, failed))
-    elif kept is not None and not as_json:
+    elif opened_history is not None and not as_json:
         from quantshift.history.rendering import appended_said
 
-        typer.echo(f"\n{appended_said(kept, alarms)}")
-    for line in outputs.write(lambda: _page(result, conditions), lambda: render_csv(result)):
+        typer.echo(f"\n{appended_said(opened_history, alarms)}")
+    for line in outputs.write(
+        lambda: _page(result, conditions, context), lambda: render_csv(result)
+    ):
         if not as_json and not summary:
             typer.echo(line)
     if "alarm" in events:
         from quantshift.history.rendering import alarm_said
 
         failed += map(alarm_said, alarms)
-    estimable = all(batch.can_be_estimated for batch in result.batches)
-    leave(failed, can_be_estimated=estimable, told=summary)
+    estimable = all(headline_share(result, batch).estimate is not None for batch in result.batches)
+    leave(failed, can_be_estimated=estimable, printed=summary)
 
 
 def _history(folder: Path | None, at: str | None, *, alarm: bool) -> "History | None":
@@ -360,32 +365,43 @@ def _history(folder: Path | None, at: str | None, *, alarm: bool) -> "History | 
 def quantify_either(
     sample: list[str] | None, sketch: Path | None, train_sketch: Path | None, **options: Any
 ) -> Quantification:
-    """The answer from tables or, if there is one, from a sketch."""
+    """The result from tables or, if one is given, from a sketch."""
     if sketch is None:
         if train_sketch is not None:
             raise UserError(
-                "counts of labelled items need counts of a sample", arguments=["sketch"]
+                "a sketch of labelled items needs a sketch of a sample", arguments=["sketch"]
             )
         if not sample:
             raise UserError("give a sample, or a sketch of one", arguments=["sample", "sketch"])
         return quantify_tables(sample, **options)
     from quantshift.sketches import quantify_sketch
 
-    taken = ("model", "positive", "method", "level", "n_bootstrap", "simultaneous", "audit", "seed")
-    kept = {name: options[name] for name in (*taken, "sequential", "precision", "progress")}
+    passed_on = (
+        "model",
+        "positive",
+        "method",
+        "level",
+        "n_bootstrap",
+        "simultaneous",
+        "audit",
+        "seed",
+    )
+    sketch_options = {
+        name: options[name] for name in (*passed_on, "sequential", "precision", "progress")
+    }
     columns = {"label": options["label"], "batch": options["by"]}
-    unused = {"label", "by", "assume", "classifier", *kept}
+    unused = {"label", "by", "assume", "classifier", *sketch_options}
     if sample or any(value for name, value in options.items() if name not in unused):
-        raise UserError("a sketch has scores and nothing else: leave options of tables away")
+        raise UserError("a sketch contains only scores: remove the options for tables")
     return quantify_sketch(
         sketch,
         train_sketch,
         audit_columns={name: column for name, column in columns.items() if column is not None},
-        **kept,
+        **sketch_options,
     )
 
 
-def _page(result: Quantification, conditions: Sequence[Condition]) -> str:
+def _page(result: Quantification, conditions: Sequence[Condition], context: typer.Context) -> str:
     from quantshift.own_data.page import render_page
 
-    return render_page(result, conditions=conditions)
+    return render_page(result, conditions=conditions, provenance=provenance(context))

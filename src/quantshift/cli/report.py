@@ -1,4 +1,4 @@
-"""`quantshift report`: from a store of results to what people read."""
+"""`quantshift report`: from a store of results to a page, tables and figures."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from quantshift.cli.machine import n_cores
+from quantshift.cli.progress import say
+from quantshift.cli.shared_options import names
 from quantshift.experiments.planning import planned
 from quantshift.metrics import MEASURES
 from quantshift.nouns import counted
@@ -29,7 +31,7 @@ class Reference(StrEnum):
 
 
 class Format(StrEnum):
-    """Formats of what is written."""
+    """Formats of the report's files."""
 
     HTML = "html"
     PDF = "pdf"
@@ -94,8 +96,9 @@ def report(
         typer.Option(
             "--predictions",
             metavar="DIR",
-            help="Instead of a report: write the estimates of given samples into this folder as "
-            "the LeQua challenges evaluate them, a file per method (id, then a column per class).",
+            help="Instead of a report: write the estimates for the samples of the data set into "
+            "this folder in the format of the LeQua challenges, a file per method (id, then a "
+            "column per class).",
             show_default=False,
         ),
     ] = None,
@@ -118,12 +121,12 @@ def report(
     """
     console = Console()
     store = ResultStore.open(results)
-    chosen = listed(methods) if methods else None
+    chosen = names(methods) if methods else None
     if predictions is not None:
         written_files = write_predictions(store, predictions, methods=chosen)
-        _say(console, f"{counted(len(written_files), 'file')} of predictions in {predictions}")
+        say(console, f"{counted(len(written_files), 'file')} of predictions in {predictions}")
         return
-    # Reports need packages that no other verb does, and these take a second to import.
+    # Imported here because reports need packages that take a second to import.
     from quantshift.report.build import FORMATS, build_report
 
     with _report_progress(console) as progress:
@@ -142,43 +145,30 @@ def report(
     folder = (out or results / REPORT).resolve()
     page = folder / "report.html"
     for gap in written.gaps:
-        _say(console, f"not complete: {gap}")
-    _say(console, f"{counted(len(written.files), 'file')} in {folder}")
+        say(console, f"incomplete: {gap}")
+    say(console, f"{counted(len(written.files), 'file')} in {folder}")
     if folder / page.name in [path.resolve() for path in written.files]:
         size = page.stat().st_size / 1e6
-        _say(console, f"open {page.as_uri()} in a browser ({size:.1f} MB, needs no network)")
-
-
-def _say(console: Console, text: str) -> None:
-    console.print(text, highlight=False, markup=False, soft_wrap=True)
-
-
-def listed(names: str) -> list[str]:
-    """Names separated by commas.
-
-    >>> listed("SLD, PACC")
-    ['SLD', 'PACC']
-    """
-    return [name.strip() for name in names.split(",") if name.strip()]
+        say(console, f"open {page.as_uri()} in a browser ({size:.1f} MB, needs no network)")
 
 
 @contextmanager
 def _report_progress(console: Console) -> Iterator[Callable[[str], None]]:
-    """A function that shows what is being worked on: a live line on a terminal, otherwise lines."""
+    """A function that shows the current step: a live line on a terminal, otherwise plain lines."""
     if not console.is_terminal:
         yield _line_reporter(console)
         return
     with console.status("reading") as status:
-        yield lambda what: status.update(f"working on {escape(what)}")
+        yield lambda item: status.update(f"working on {escape(item)}")
 
 
 def _line_reporter(console: Console) -> Callable[[str], None]:
     last = time.monotonic()
 
-    def tell(what: str) -> None:
+    def report(item: str) -> None:
         nonlocal last
         if time.monotonic() - last >= LINE_EVERY_SECONDS:
             last = time.monotonic()
-            console.print(f"working on {what}", markup=False, highlight=False, soft_wrap=True)
+            say(console, f"working on {item}")
 
-    return tell
+    return report

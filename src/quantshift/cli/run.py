@@ -1,4 +1,4 @@
-"""`quantshift run`: experiments, from a name or a TOML file to a store of raw outcomes."""
+"""`quantshift run`: run experiments, given by name or as TOML files, into a store of results."""
 
 import shlex
 import sys
@@ -12,7 +12,7 @@ from rich.console import Console
 
 from quantshift.cli.cells import cell_progress
 from quantshift.cli.machine import n_cores
-from quantshift.cli.progress import item_progress
+from quantshift.cli.progress import item_progress, say
 from quantshift.cli.run_options import Cluster, Jobs, Profile, Redo, Settings
 from quantshift.corpora.corpus import Corpus
 from quantshift.data.sources import CorpusSource
@@ -39,7 +39,7 @@ def run(
         ),
     ],
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="The folder of the results.")
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results.")
     ],
     data: Annotated[
         list[str] | None,
@@ -49,7 +49,8 @@ def run(
             metavar="DIR",
             help="A data set made with `quantshift data import`, a corpus made with `quantshift "
             "corpus import`, or the name of an embedded data set (see `quantshift data list`); may "
-            "be given several times (default: those the experiment names, or synthetic reviews).",
+            "be given several times (default: those named in the experiment, or synthetic "
+            "reviews).",
             show_default=False,
         ),
     ] = None,
@@ -74,11 +75,11 @@ def run(
 ) -> None:
     """Run experiments; results that exist are not computed again.
 
-    A TOML file may name Python classes, which are imported, with --dry-run too: an experiment file
+    A TOML file may name Python classes, which are imported, also with --dry-run: an experiment file
     is code, so run only those you trust.
 
-    If it is killed or stopped with Ctrl-C, the same command resumes it. Exit code 0: complete; 1:
-    some cells have failed (see `quantshift status`); 2: invalid input; 130: stopped by Ctrl-C.
+    If the command was killed or stopped with Ctrl-C, run it again to resume. Exit code 0: complete;
+    1: some cells failed (see `quantshift status`); 2: invalid input; 130: stopped by Ctrl-C.
 
     Examples:
 
@@ -123,7 +124,7 @@ def run(
 
 
 def resume_command(arguments: Sequence[str], redo: str | None) -> str:
-    """The command that resumes: without --redo all or METHOD, which would start again.
+    """The command that resumes a run: without --redo all or METHOD, which would start over.
 
     >>> resume_command(["run", "prior", "--redo", "all", "--out", "runs/a b"], "all")
     "quantshift run prior --out 'runs/a b'"
@@ -138,15 +139,18 @@ def resume_command(arguments: Sequence[str], redo: str | None) -> str:
 
 
 def _profile(experiment: str, wanted: Profile | None, *, on_own_data: bool) -> str:
-    # A user's own file is run as it is written; it need not have a quick profile.
+    # A user's own file is run as written, because it may have no quick profile.
     quick = not on_own_data and experiment in library_names()
     return (wanted or (Profile.QUICK if quick else Profile.PAPER)).value
 
 
 def tokenise_corpora(run: Run, console: Console) -> None:
-    """Count the words of the run's corpora that have none counted yet."""
+    """Count the words of those corpora of the run that have no counts yet."""
     for folder in {
-        s.path for own in run.sources.values() for s in own if isinstance(s, CorpusSource)
+        source.path
+        for sources in run.sources.values()
+        for source in sources
+        if isinstance(source, CorpusSource)
     }:
         _tokenise_if_needed(folder, console)
 
@@ -161,7 +165,7 @@ def _tokenise_if_needed(path: Path, console: Console) -> None:
 
 
 def tell_summary(summary: RunSummary, out: Path, console: Console) -> None:
-    """Say what a run did, and how to try again what failed."""
+    """Print what a run did, and how to run again what failed."""
     for problem in summary.repaired:
         say(console, f"damaged and computed again: {problem}")
     minutes, seconds = divmod(round(summary.seconds), 60)
@@ -175,10 +179,4 @@ def tell_summary(summary: RunSummary, out: Path, console: Console) -> None:
         failed = counted(summary.failed_before, "result")
         say(console, f"{failed} failed in an earlier run", style="red")
     if summary.failures or summary.failed_before:
-        say(console, "to try them again: the same command with --redo failed")
-
-
-def say(console: Console, text: str, style: str | None = None) -> None:
-    """Print a line."""
-    # One line stays one line, whatever the width: commands are copied, outputs are searched.
-    console.print(text, markup=False, highlight=False, soft_wrap=True, style=style)
+        say(console, "to try them again, run the same command with --redo failed")

@@ -1,4 +1,4 @@
-"""Options that the verbs on experiments have in common."""
+"""Options shared by the verbs that run experiments."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -7,7 +7,7 @@ import typer
 
 
 class Profile(StrEnum):
-    """How large an experiment is."""
+    """Sizes of an experiment."""
 
     PAPER = "paper"
     QUICK = "quick"

@@ -1,4 +1,4 @@
-"""Options that the verbs on a user's own tables have in common."""
+"""Options shared by the verbs that read a user's own tables."""
 
 import csv
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from quantshift.errors import UserError
 
 TABLES, COLUMNS, ESTIMATE = "Tables", "Columns", "Estimate"
 OUTPUT, SCRIPTS = "Output", "In scripts"
-"""Panels of the help."""
+"""Titles of the help panels."""
 
 STANDARD_INPUT = "-"
 
@@ -72,7 +72,8 @@ Posteriors = Annotated[
     typer.Option(
         "--posteriors",
         metavar="A,B,...",
-        help="Columns of posteriors of your own model; --train then holds items it has not seen.",
+        help="Columns of posteriors of your own model; --train must then hold items that the model "
+        "was not trained on.",
         rich_help_panel=COLUMNS,
     ),
 ]
@@ -85,7 +86,7 @@ Id = Annotated[
     typer.Option(
         "--id",
         metavar="COLUMN",
-        help="Column that identifies the items; never used for estimating.",
+        help="Column that identifies the items; never used as a feature.",
         rich_help_panel=COLUMNS,
     ),
 ]
@@ -124,8 +125,8 @@ Groups = Annotated[
         "--groups",
         metavar="COLUMN",
         help="Column of regions, years or sites in the labelled table: leave each one out in turn "
-        "and report how far off every method would have been on it. Dates and years are "
-        "estimated from earlier ones. Never used for estimating.",
+        "and report the error that every method would have made on it. Dates and years are "
+        "estimated from earlier ones. Never used as a feature.",
         rich_help_panel=COLUMNS,
     ),
 ]
@@ -195,15 +196,15 @@ FailIf = Annotated[
         "--fail-if",
         metavar="'CLASS>SHARE'",
         help="Exit code 3 if the share of a class in a batch is above (>, >=) or below (<, <=) "
-        "a bound: 'spam>0.05', 'spam > 5%'; 'spam.low>0.05' asks for the lower limit of the "
-        "interval, .high for the upper. May be repeated.",
+        "a bound: 'spam>0.05', 'spam > 5%'. 'spam.low>0.05' tests the lower limit of the interval, "
+        "spam.high the upper one. May be repeated.",
         rich_help_panel=SCRIPTS,
     ),
 ]
 
 
 def names(option: str | None) -> tuple[str, ...]:
-    """Names separated by commas; one that holds a comma stands in double quotes.
+    """Names separated by commas; a name that contains a comma is written in double quotes.
 
     >>> names('a, b,"c,d"')
     ('a', 'b', 'c,d')
@@ -213,7 +214,7 @@ def names(option: str | None) -> tuple[str, ...]:
 
 
 def missing_names(option: str | None) -> tuple[str, ...] | None:
-    """Values that mean a missing label, None for the usual."""
+    """Values that mean a missing label; None for the default ones."""
     return None if option is None else names(option)
 
 
@@ -225,6 +226,6 @@ def source(files: Sequence[str] | None) -> str | list[str] | None:
 
 
 def check_standard_input(*files: Sequence[str] | None) -> None:
-    """Standard input can be read once."""
+    """Refuse standard input for more than one table: it can be read only once."""
     if sum(name == STANDARD_INPUT for given in files for name in given or ()) > 1:
-        raise UserError("standard input (-) can be only one of the tables; name a file")
+        raise UserError("only one table can come from standard input (-); name a file")

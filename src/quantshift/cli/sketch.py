@@ -1,4 +1,4 @@
-"""`quantshift sketch`: rows to counts of scores, where the rows are."""
+"""`quantshift sketch`: reduce rows to counts of scores, close to where the rows are stored."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +13,7 @@ from quantshift.files import check_output
 from quantshift.nouns import counted
 
 MERGE = "merge"
-"""In place of the first file: the files are sketches to be added up."""
+"""As the first file: the others are sketches to merge."""
 
 
 def sketch(
@@ -56,7 +56,7 @@ def sketch(
         typer.Option(
             "--batch",
             metavar="COLUMN",
-            help="Column of days, sites or similar; each value is a separate sample.",
+            help="Column of days, sites or the like; each value is a separate sample.",
             rich_help_panel=TABLES,
         ),
     ] = None,
@@ -74,7 +74,7 @@ def sketch(
         typer.Option(
             "--label",
             metavar="COLUMN",
-            help="Column of the true classes, for a sketch that methods are fitted on.",
+            help="Column of the true classes, for a training sketch.",
             rich_help_panel=TABLES,
         ),
     ] = None,
@@ -132,7 +132,7 @@ def sketch(
 
         quantshift quantify --sketch weeks.parquet --train-sketch training.parquet
     """
-    given = list(files or ())
+    inputs_given = list(files or ())
     columns: dict[str, Any] = {
         "score": score,
         "posteriors": names(posteriors),
@@ -141,35 +141,35 @@ def sketch(
         "label": label,
     }
     if sql is not None:
-        _print_query(sql, table, given, columns)
+        _print_query(sql, table, inputs_given, columns)
         return
     if out is None:
-        raise UserError("name the file of the sketch", arguments=["out"])
-    if not given:
+        raise UserError("name the file to write the sketch to", arguments=["out"])
+    if not inputs_given:
         raise UserError("name the tables to count")
     from quantshift.sketches.sketch_table import is_sketch, load_sketch
 
-    merging = given[0] == MERGE
-    inputs = given[1:] if merging else given
+    merging = inputs_given[0] == MERGE
+    inputs = inputs_given[1:] if merging else inputs_given
     if not inputs:
         raise UserError("name the sketches to merge")
     check_output(out, inputs=inputs, overwrite=overwrite, ours=is_sketch)
     if merging:
         if any(columns.values()):
-            raise UserError("sketches have their columns already: merge takes none")
-        first, *rest = [load_sketch(name) for name in inputs]
-        made = first.merge(*rest)
+            raise UserError("merge takes no columns: sketches have theirs already")
+        first, *other_sketches = [load_sketch(name) for name in inputs]
+        result = first.merge(*other_sketches)
     else:
         from quantshift.sketches.making import sketch as make
 
         with item_progress(Console(stderr=True)) as progress:
-            made = make(inputs, bins=bins, cluster=cluster, progress=progress, **columns)
-    made.save(out, overwrite=overwrite)
-    typer.echo(f"{made.n_rows:,} rows in {counted(len(made.batches), 'batch', 'batches')}")
-    for reason, n in made.left_out.items():
+            result = make(inputs, bins=bins, cluster=cluster, progress=progress, **columns)
+    result.save(out, overwrite=overwrite)
+    typer.echo(f"{result.n_rows:,} rows in {counted(len(result.batches), 'batch', 'batches')}")
+    for reason, n in result.left_out.items():
         typer.echo(f"Warning  {n:,} rows left out: {reason}")
-    kind = "scores as they are" if made.is_exact else "cells"
-    typer.echo(f"sketch in {out}: {made.table.height:,} {kind}, {out.stat().st_size:,} bytes")
+    kind = "scores as they are" if result.is_exact else "cells"
+    typer.echo(f"sketch in {out}: {result.table.height:,} {kind}, {out.stat().st_size:,} bytes")
 
 
 def _print_query(

@@ -1,4 +1,4 @@
-"""`quantshift status` and `verify`: how far a run is, and whether its files are sound."""
+"""`quantshift status` and `verify`: the progress of a run, and whether its files are intact."""
 
 from pathlib import Path
 from typing import Annotated
@@ -49,10 +49,12 @@ def status(results: Results) -> None:
         seconds = last.get("seconds", 0.0)
         rate = last["cells"] / seconds if seconds else 0.0
         left = sum(frame["cells_to_do"])
-        ahead = f"; about {left / rate / 60:.1f} minutes left at that rate" if left and rate else ""
+        time_left = (
+            f"; about {left / rate / 60:.1f} minutes left at that rate" if left and rate else ""
+        )
         console.print(
             f"last run: {counted(last['cells'], 'cell')} in {seconds:.0f} s with "
-            f"{counted(last.get('workers', 1), 'worker')} ({rate:.2f} cells/s){ahead}",
+            f"{counted(last.get('workers', 1), 'worker')} ({rate:.2f} cells/s){time_left}",
             highlight=False,
             soft_wrap=True,
         )
@@ -70,14 +72,14 @@ def verify(
         bool,
         typer.Option(
             "--repair",
-            help="Remove damaged files, so that the next run redoes them; a damaged store.json is "
-            "rebuilt from its parts.",
+            help="Remove damaged files, so that the next run computes them again; a damaged "
+            "store.json is rebuilt from its parts.",
         ),
     ] = False,
 ) -> None:
     """Check every result file against its checksum, and that nothing planned is missing.
 
-    Exit code 0: sound and complete; 1: damaged or incomplete.
+    Exit code 0: intact and complete; 1: damaged or incomplete.
     """
     console = Console()
     store = ResultStore.rebuild(results) if remove else ResultStore.open(results)
@@ -87,7 +89,7 @@ def verify(
     if remove:
         removed = sum(repair(store, problem) for problem in problems if problem.repairable)
         console.print(
-            f"{counted(removed, 'damaged file')} removed or made again; run the same command again"
+            f"{counted(removed, 'damaged file')} removed or rebuilt; run the experiments again"
         )
     frame = status_frame(store, planned(store.description))
     missing = sum(frame["to_do"]) + sum(frame["failed"])

@@ -56,7 +56,7 @@ def train(
     out: Annotated[
         Path,
         typer.Option(
-            "--out", "-o", metavar="DIR", help="The model's folder.", rich_help_panel=TABLES
+            "--out", "-o", metavar="DIR", help="Folder for the model.", rich_help_panel=TABLES
         ),
     ],
     lenient: Lenient = False,
@@ -109,16 +109,18 @@ def train(
             progress=progress,
         )
         save_model(model, out)
-    told = model.training
-    mix = ", ".join(f"{shortened(model.names[label])} {n:,}" for label, n in told.counts.items())
-    typer.echo(f"{told.n_items:,} labelled rows ({mix})")
+    training = model.training
+    mix = ", ".join(
+        f"{shortened(model.names[label])} {n:,}" for label, n in training.counts.items()
+    )
+    typer.echo(f"{training.n_items:,} labelled rows ({mix})")
     for line in columns_said(model.columns.used, model.columns.left_out):
         typer.echo(line)
-    typer.echo(f"Rows     {rows_said(told.rows)}")
-    for note in told.notes:
+    typer.echo(f"Rows     {rows_said(training.rows)}")
+    for note in training.notes:
         typer.echo(f"Warning  {note}")
-    if told.accuracy is not None:
-        typer.echo(accuracy_said(told.classifier, told.accuracy))
+    if training.accuracy is not None:
+        typer.echo(accuracy_said(training.classifier, training.accuracy))
     if model.groups is not None:
         typer.echo(groups_said(model.groups))
     typer.echo(f"method {model.method}; model in {out}")

@@ -1,4 +1,4 @@
-"""Raw files become a corpus on disk."""
+"""Corpora of reviews: imported from raw files, downloaded or synthetic, and stored on disk."""
 
 import lazy_loader
 

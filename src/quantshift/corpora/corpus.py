@@ -1,12 +1,12 @@
-"""The corpus on disk: a folder with one Parquet file and a manifest that vouches for it.
+"""The corpus on disk: a folder with one Parquet file and a manifest.
 
-    DIR/manifest.json     format and version, counts, where the rows came from, hashes
+    DIR/manifest.json     format and version, counts, origin of the rows, hashes
     DIR/reviews.parquet   zstd; columns category (dictionary of strings), stars (int8), text
 
 Rows keep the order in which they were written. The corpus hash is taken over the content (names of
 the categories, codes, stars, texts), not over the bytes of the Parquet file, so that the same
-reviews have the same hash whatever version of Parquet library wrote them. The folder may hold more
-(the term counts made from it, say); whatever derives from a corpus records its hash.
+reviews have the same hash whichever version of the Parquet library wrote them. The folder may hold
+more (such as the term counts of the texts); everything derived from a corpus records its hash.
 
 A corpus exists when its folder has its final name: everything is written into a sibling folder,
 flushed to disk and renamed at the end.
@@ -41,8 +41,8 @@ CORPUS = FolderKind(
     noun="corpus",
     described="a corpus",
     keys=frozenset({"hash", "documents", "categories", "files", "origin"}),
-    absent="{folder} is not a corpus: it {reason}; make one with `quantshift corpus import`",
-    cure="make the corpus again",
+    absent="{folder} is not a corpus: it {reason}; create one with `quantshift corpus import`",
+    cure="import the corpus again",
 )
 BLOCK_BYTES = 1 << 24
 ROW_GROUP_BYTES = 1 << 25
@@ -53,7 +53,7 @@ Texts: TypeAlias = Any
 
 @dataclass(frozen=True)
 class Category:
-    """One category of a corpus and how many documents it has, in all and per star."""
+    """One category of a corpus and its number of documents, in total and per star."""
 
     name: str
     n_documents: int
@@ -62,14 +62,14 @@ class Category:
 
 @dataclass(frozen=True)
 class Corpus:
-    """Reviews on disk: categories, stars and texts, read when asked for."""
+    """Reviews on disk: categories, stars and texts, read on demand."""
 
     path: Path
     manifest: Mapping[str, Any]
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
-        """The corpus in the folder `path`; refused unless its format is one we read."""
+        """The corpus in the folder `path`; refused unless its format is supported."""
         folder = Path(path)
         manifest = CORPUS.read(folder)
         CORPUS.check_sizes(folder, manifest)
@@ -87,7 +87,7 @@ class Corpus:
 
     @property
     def origin(self) -> Mapping[str, Any]:
-        """Where the rows came from: sources, options and counts, as their maker recorded them."""
+        """The origin of the rows: sources, options and counts, as recorded when it was written."""
         origin: Mapping[str, Any] = self.manifest["origin"]
         return origin
 
@@ -127,7 +127,7 @@ class Corpus:
         """All texts in row order, as (first row, pyarrow string array) pairs.
 
         A block holds at most `max_bytes` of UTF-8, or a single longer text. At most one row group
-        (32 MB of text) is in memory beside the block.
+        (32 MB of text) is in memory in addition.
         """
         if max_bytes < 1:
             raise UserError(f"a block needs at least 1 byte, got max_bytes={max_bytes}")
@@ -147,9 +147,9 @@ class Corpus:
         if rows.ndim != 1 or not np.issubdtype(rows.dtype, np.integer):
             raise DataError(f"row indices must be a vector of integers, got {indices!r}")
         if rows.min() < 0 or rows.max() >= self.n_documents:
-            wrong = int(rows.min() if rows.min() < 0 else rows.max())
-            raise DataError(f"row {wrong} is outside the corpus of {self.n_documents} documents")
-        taken = np.empty(len(rows), dtype=object)
+            outside = int(rows.min() if rows.min() < 0 else rows.max())
+            raise DataError(f"row {outside} is outside the corpus of {self.n_documents} documents")
+        texts_taken = np.empty(len(rows), dtype=object)
         with self._parquet() as file:
             sizes = [file.metadata.row_group(g).num_rows for g in range(file.num_row_groups)]
             starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -157,8 +157,10 @@ class Corpus:
             for group in np.unique(groups):
                 wanted = np.flatnonzero(groups == group)
                 column = self._texts_of(file, int(group))
-                taken[wanted] = column.take(pa.array(rows[wanted] - starts[group])).to_pylist()
-        return list(taken)
+                texts_taken[wanted] = column.take(
+                    pa.array(rows[wanted] - starts[group])
+                ).to_pylist()
+        return list(texts_taken)
 
     def verify(self) -> None:
         """Read everything and compare it with the hashes of the manifest."""
@@ -169,12 +171,11 @@ class Corpus:
             content.update(self.category_codes[rows], self.stars[rows], texts)
         if content.hexdigest() != self.hash:
             raise CORPUS.damaged(
-                f"the manifest in {self.path} was altered (the corpus hash does not match the "
-                "reviews)"
+                f"the manifest in {self.path} was changed (its hash does not match the reviews)"
             )
 
     def verify_files(self) -> None:
-        """Compare the files with the hashes of the manifest, without a look at what they say."""
+        """Compare the files with the hashes of the manifest, without parsing them."""
         CORPUS.check_hashes(self.path, self.manifest)
 
     def _parquet(self) -> Any:
@@ -198,17 +199,17 @@ class Corpus:
 
 
 class CorpusWriter:
-    """A corpus in the making: `write` blocks of rows, then `commit`.
+    """Writes a corpus: `write` blocks of rows, then `commit`.
 
-    A context manager; unless `commit` was reached, leaving it removes all that was written.
+    A context manager; leaving it without `commit` removes everything that was written.
 
         with CorpusWriter(out, categories=("Books", "Electronics")) as writer:
             writer.write(category_codes, stars, texts)
             corpus = writer.commit(origin={"kind": "mine"})
 
-    Memory is bounded by the blocks given. With `overwrite`, an older corpus at `out` stays in
-    place until the new one is complete, and files in it that are no part of the corpus stay in
-    any case; a folder that is not a corpus is never replaced, nor one that `inputs` are part of.
+    Memory is bounded by the size of the blocks. With `overwrite`, an older corpus at `out` stays in
+    place until the new one is complete, and files in it that are not part of the corpus are always
+    kept. A folder that is not a corpus, or that contains one of the `inputs`, is never replaced.
     """
 
     def __init__(
@@ -226,7 +227,7 @@ class CorpusWriter:
 
     def __enter__(self) -> Self:
         if not self.categories or len(set(self.categories)) < len(self.categories):
-            raise UserError(f"categories must be distinct and at least one: {self.categories}")
+            raise UserError(f"give at least one category, and each only once: {self.categories}")
         self._check_free()
         self._star_counts = np.zeros((len(self.categories), len(STARS)), dtype=np.int64)
         self._hash = _ContentHash(self.categories)
@@ -259,7 +260,7 @@ class CorpusWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # What is not complete is thrown away: it does not matter whether its end can be written.
+        # An incomplete file is removed anyway, so errors while closing it do not matter.
         with suppress(OSError):
             self._file.close()
         self._stack.__exit__(kind, error, trace)
@@ -267,30 +268,34 @@ class CorpusWriter:
     def write(self, category_codes: ArrayLike, stars: ArrayLike, texts: Texts) -> None:
         """Append rows; `texts` is a pyarrow string array or a sequence of str."""
         codes = np.asarray(category_codes, dtype=np.int16)
-        levels = np.asarray(stars, dtype=np.int8)
+        star_levels = np.asarray(stars, dtype=np.int8)
         column = texts if isinstance(texts, pa.Array) else pa.array(texts, type=pa.string())
-        if not len(codes) == len(levels) == len(column):
+        if not len(codes) == len(star_levels) == len(column):
             raise DataError(
-                f"{len(codes)} category codes, {len(levels)} stars and {len(column)} texts; "
+                f"{len(codes)} category codes, {len(star_levels)} stars and {len(column)} texts; "
                 "each row needs one of each"
             )
         if len(codes) == 0:
             return
         if codes.min() < 0 or codes.max() >= len(self.categories):
             raise DataError(f"category codes must be from 0 to {len(self.categories) - 1}")
-        if levels.min() < STARS[0] or levels.max() > STARS[-1] or np.any(levels != stars):
+        if (
+            star_levels.min() < STARS[0]
+            or star_levels.max() > STARS[-1]
+            or np.any(star_levels != stars)
+        ):
             raise DataError("stars must be whole numbers from 1 to 5")
         if column.null_count:
             raise DataError("a text is missing; every row needs one")
-        np.add.at(self._star_counts, (codes, levels - STARS[0]), 1)
-        self._hash.update(codes, levels, column)
+        np.add.at(self._star_counts, (codes, star_levels - STARS[0]), 1)
+        self._hash.update(codes, star_levels, column)
         start = 0
         for part in split_by_bytes(column, ROW_GROUP_BYTES):
             rows = slice(start, start + len(part))
             names = pa.DictionaryArray.from_arrays(
                 pa.array(codes[rows]), pa.array(self.categories, pa.string())
             )
-            batch = pa.record_batch([names, pa.array(levels[rows]), part], schema=self._schema)
+            batch = pa.record_batch([names, pa.array(star_levels[rows]), part], schema=self._schema)
             start += len(part)
             self._pending.append(batch)
             self._pending_bytes += text_bytes(part)
@@ -298,9 +303,9 @@ class CorpusWriter:
                 self._flush()
 
     def commit(self, *, origin: Mapping[str, Any]) -> Corpus:
-        """Finish the files, put the folder in its place and open it.
+        """Finish the files, give the folder its final name and open it.
 
-        `origin` goes into the manifest: anything JSON can hold that says how the rows were made.
+        `origin` goes into the manifest: any JSON data that says how the rows were made.
         """
         self._flush()
         with write_errors(self.out):
@@ -317,7 +322,7 @@ class CorpusWriter:
         }
         with write_errors(self.out):
             CORPUS.write(self._folder, about, [self._folder / REVIEWS])
-        # Asked again: the folder may have come into being while the corpus was written.
+        # Checked again: the folder may have been created while the corpus was written.
         self._check_free()
         CORPUS.put_in_place(self._folder, self.out)
         return Corpus.open(self.out)
@@ -344,12 +349,12 @@ def split_by_bytes(texts: Texts, max_bytes: int) -> Iterator[Texts]:
 
 
 def text_bytes(texts: Texts) -> int:
-    """Bytes of UTF-8 in all the texts together."""
+    """The number of bytes of UTF-8 in all texts together."""
     return int(pc.sum(pc.binary_length(texts), min_count=0).as_py())
 
 
 class _ContentHash:
-    """Hash of the rows, whatever the blocks they come in: one running hash per column."""
+    """Hash of the rows, independent of the blocks they come in: one running hash per column."""
 
     def __init__(self, categories: Sequence[str]) -> None:
         self.names = json.dumps(list(categories)).encode()
@@ -367,7 +372,7 @@ class _ContentHash:
 
 
 def _utf8(texts: Texts) -> memoryview | bytes:
-    """The bytes of all texts, one after another, without a copy."""
+    """The concatenated bytes of all texts, without a copy."""
     _, offsets, data = texts.buffers()
     if data is None or len(texts) == 0:
         return b""

@@ -1,8 +1,8 @@
-"""What is in a corpus: the data table of the paper, lengths, filters and a few rows.
+"""The description of a corpus: the data table of the paper, lengths, filters and a few rows.
 
 `describe` reads the corpus and returns plain data; `render` and `render_summary` turn such data
-into text. The paper counts the reviews without those of three stars and takes the star shares over
-all five; both counts are given here.
+into text. The paper counts the reviews without those of three stars, but computes the star shares
+over all five; both counts are given here.
 """
 
 import json
@@ -57,7 +57,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Description:
-    """All that `describe` found out; `sources` is empty unless the corpus was imported."""
+    """The result of `describe`; `sources` is empty unless the corpus was imported."""
 
     hash: str
     n_documents: int
@@ -99,7 +99,7 @@ def render(description: Description, format: str = "text") -> str:  # noqa: A002
 
 
 def render_summary(summary: ImportSummary) -> str:
-    """What became of the rows of an import, as text."""
+    """How many rows of an import were kept and dropped, as text."""
     table = RENDERERS["text"](_filter_table(summary.sources))
     notes = [
         f"kept: texts of at least {summary.min_chars} characters, useful votes at least "
@@ -119,7 +119,7 @@ def render_summary(summary: ImportSummary) -> str:
 
 
 def _lengths(corpus: Corpus) -> NDArray[np.int32]:
-    """Characters (code points) of every text."""
+    """The number of characters (code points) of every text."""
     blocks = [pc.utf8_length(texts).to_numpy() for _, texts in corpus.text_blocks()]
     return np.concatenate([np.empty(0, dtype=np.int32), *blocks])
 
@@ -209,6 +209,6 @@ def _sample_lines(samples: Iterable[Sample], *, indent: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    # Control characters could do anything to a terminal.
+    # Control characters could corrupt a terminal.
     line = "".join(c if c.isprintable() else " " for c in text[: SAMPLE_WIDTH + 1])
     return line if len(text) <= SAMPLE_WIDTH else line[: SAMPLE_WIDTH - 3] + "..."

@@ -1,12 +1,12 @@
-"""Public records: download with resume, check; the paper's reviews are imported as well.
+"""Downloads of public records, with resume and checksums, and the import of the paper's reviews.
 
-The listing of a Zenodo record gives each file's name, size, MD5 and address. The reviews of the
-paper are record 8421611: the files that may hold reviews (`.txt`, `.gz`, `.zip`) are fetched and
-each becomes the category named by its stem (`Books.txt.gz` -> Books).
+The listing of a Zenodo record gives each file's name, size, MD5 and URL. The reviews of the paper
+are record 8421611: the files that may hold reviews (`.txt`, `.gz`, `.zip`) are downloaded and each
+becomes the category named by its stem (`Books.txt.gz` -> Books).
 
-A download goes to `NAME.part` and gets its name when the checksum is right. An interrupted one is
-continued with an HTTP range request; `If-Range` with the entity tag kept beside it makes the server
-send the whole file if it has changed meanwhile.
+A download goes to `NAME.part` and is renamed when the checksum is right. An interrupted one is
+continued with an HTTP range request; `If-Range` with the stored entity tag makes the server send
+the whole file if it has changed in the meantime.
 """
 
 import errno
@@ -56,7 +56,7 @@ NO_DATA = ("readme", "license", "licence")
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file of a record: name, size in bytes, MD5 in hexadecimal and address."""
+    """A file of a record: name, size in bytes, MD5 in hexadecimal and URL."""
 
     name: str
     size: int
@@ -66,7 +66,7 @@ class RemoteFile:
 
 @dataclass(frozen=True)
 class DownloadProgress:
-    """How far the downloads have come, in bytes of all files together."""
+    """The progress of the downloads, in bytes of all files together."""
 
     file: str
     bytes_done: int
@@ -86,8 +86,8 @@ def fetch_reviews(
 ) -> ImportSummary:
     """Download the files of a record and import them into the corpus folder `out`.
 
-    The files stay in the folder `downloads` (default: `out` with `.downloads` behind its name);
-    those which are there already, whole, are not fetched again.
+    The files are kept in the folder `downloads` (default: the name of `out` with `.downloads`
+    added); complete files in it are not downloaded again.
     """
     out = Path(out)
     CORPUS.check_free(out.absolute(), overwrite=overwrite)
@@ -100,7 +100,7 @@ def fetch_reviews(
 
 
 def list_record(url: str) -> tuple[RemoteFile, ...]:
-    """All files of a Zenodo record, with the checksums that the record itself gives."""
+    """All files of a Zenodo record, with the record's checksums."""
     try:
         with _open(url, {}) as response:
             record = json.load(response)
@@ -108,10 +108,10 @@ def list_record(url: str) -> tuple[RemoteFile, ...]:
     except UserError:
         raise
     except (ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{url} does not answer with the listing of a Zenodo record") from error
+        raise DataError(f"{url} did not return the listing of a Zenodo record") from error
     except urllib.error.HTTPError as error:
         error.close()
-        raise UserError(f"cannot reach {url} (it answers {error.code} {error.reason})") from error
+        raise UserError(f"cannot reach {url} (it returns {error.code} {error.reason})") from error
     except (OSError, http.client.HTTPException) as error:
         raise UserError(f"cannot reach {url} ({_reason(error)}); try again later") from error
 
@@ -125,8 +125,8 @@ def list_files(url: str = REVIEWS_URL) -> tuple[RemoteFile, ...]:
         if file.name.lower().endswith(SUFFIXES) and not file.name.lower().startswith(NO_DATA)
     ]
     if not files:
-        names = ", ".join(file.name for file in listed) or "no file at all"
-        raise DataError(f"{url} lists no file of reviews ({', '.join(SUFFIXES)}) but {names}")
+        names = ", ".join(file.name for file in listed) or "no files"
+        raise DataError(f"{url} lists no file of reviews ({', '.join(SUFFIXES)}); it lists {names}")
     categories = [_category(file.name) for file in files]
     if len(set(categories)) < len(categories):
         names = ", ".join(file.name for file in files)
@@ -144,14 +144,14 @@ def download_files(
     pause: float = 1.0,
     progress: Callable[[DownloadProgress], None] | None = None,
 ) -> tuple[Path, ...]:
-    """Download files into a folder, continuing what was begun; returns their paths.
+    """Download files into a folder, resuming interrupted downloads; returns their paths.
 
     `pause` is the wait in seconds before the second attempt; it doubles with each further one.
     """
     folder.mkdir(parents=True, exist_ok=True)
     missing = [file for file in files if not _is_whole(folder / file.name, file)]
-    begun = {file.name: _size(_part(folder, file)) for file in missing}
-    needed = sum(max(0, file.size - begun[file.name]) for file in missing)
+    n_present_by_name = {file.name: _size(_part(folder, file)) for file in missing}
+    needed = sum(max(0, file.size - n_present_by_name[file.name]) for file in missing)
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise UserError(
@@ -177,10 +177,10 @@ def _download(file: RemoteFile, folder: Path, pause: float, report: Callable[[in
     while _size(part) != file.size:
         try:
             _continue(file, part, report)
-            reason = "the connection was cut"
+            reason = "the connection was lost"
         except urllib.error.HTTPError as error:
             error.close()
-            reason = f"{file.url} answers {error.code} {error.reason}"
+            reason = f"{file.url} returns {error.code} {error.reason}"
             if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
                 part.unlink(missing_ok=True)
             elif error.code < 500 and error.code not in PASSING:
@@ -191,15 +191,15 @@ def _download(file: RemoteFile, folder: Path, pause: float, report: Callable[[in
             if error.errno != errno.ENOSPC:
                 raise
             raise UserError(
-                f"no space left while downloading {file.name} into {folder}; what has come is "
-                "kept: free some space and repeat the command to continue"
+                f"no space left while downloading {file.name} into {folder}; the part downloaded "
+                "so far is kept: free some space and run the command again to continue"
             ) from error
-        # Whoever gets further, however slowly, is not stuck.
+        # A download that makes progress, however slowly, is not given up.
         attempt = 0 if _size(part) > furthest else attempt + 1
         furthest = max(furthest, _size(part))
         if attempt >= ATTEMPTS:
             raise UserError(
-                f"cannot download {file.name} ({reason}); repeat the command to continue it"
+                f"cannot download {file.name} ({reason}); run the command again to continue"
             )
         if _size(part) != file.size:
             time.sleep(min(pause * 2**attempt, LONGEST_PAUSE_SECONDS))
@@ -208,29 +208,29 @@ def _download(file: RemoteFile, folder: Path, pause: float, report: Callable[[in
         _tag_path(part).unlink(missing_ok=True)
         raise DataError(
             f"the download of {file.name} has the wrong checksum and was removed; "
-            "repeat the command to fetch it again"
+            "run the command again to download it again"
         )
     part.rename(folder / file.name)
     _tag_path(part).unlink(missing_ok=True)
 
 
 def _continue(file: RemoteFile, part: Path, report: Callable[[int], None]) -> None:
-    """Ask for what is missing and append it; or for everything, if the server wants that."""
-    have = _size(part)
-    if have > file.size:
+    """Request the missing part and append it; start over if the server sends the whole file."""
+    n_present = _size(part)
+    if n_present > file.size:
         part.unlink()
-        have = 0
+        n_present = 0
     headers = {}
-    if have:
-        headers["Range"] = f"bytes={have}-"
+    if n_present:
+        headers["Range"] = f"bytes={n_present}-"
         if _tag_path(part).is_file():
             headers["If-Range"] = _tag_path(part).read_text(encoding="ascii")
     with _open(file.url, headers) as response:
         starts_over = response.status != http.HTTPStatus.PARTIAL_CONTENT
-        if not starts_over and not _continues_at(response, have):
-            raise http.client.HTTPException("the server sent another range than asked for")
+        if not starts_over and not _continues_at(response, n_present):
+            raise http.client.HTTPException("the server sent another range than requested")
         _keep_tag(response.headers.get("ETag"), part)
-        size = 0 if starts_over else have
+        size = 0 if starts_over else n_present
         with part.open("wb" if starts_over else "ab") as target:
             report(size)
             while chunk := response.read(CHUNK_BYTES):
@@ -241,7 +241,7 @@ def _continue(file: RemoteFile, part: Path, report: Callable[[int], None]) -> No
 
 def _open(url: str, headers: dict[str, str]) -> Any:
     if urllib.parse.urlsplit(url).scheme not in ("http", "https"):
-        raise UserError(f"{url!r} is not a web address; it must begin with https:// or http://")
+        raise UserError(f"{url!r} is not a URL; it must begin with https:// or http://")
     agent = f"quantshift/{importlib.metadata.version('quantshift')}"
     request = urllib.request.Request(url, headers={"User-Agent": agent, **headers})
     return urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS)
@@ -250,18 +250,18 @@ def _open(url: str, headers: dict[str, str]) -> Any:
 def _remote_file(entry: Any) -> RemoteFile:
     name, checksum = str(entry["key"]), str(entry["checksum"])
     if Path(name).name != name or not checksum.startswith("md5:"):
-        raise DataError(f"the listing has a file that cannot be used: {name!r} ({checksum})")
+        raise DataError(f"the record lists a file that cannot be used: {name!r} ({checksum})")
     return RemoteFile(
         name, int(entry["size"]), checksum.removeprefix("md5:"), entry["links"]["self"]
     )
 
 
-def _continues_at(response: Any, have: int) -> bool:
-    return str(response.headers.get("Content-Range", "")).startswith(f"bytes {have}-")
+def _continues_at(response: Any, n_present: int) -> bool:
+    return str(response.headers.get("Content-Range", "")).startswith(f"bytes {n_present}-")
 
 
 def _keep_tag(tag: str | None, part: Path) -> None:
-    # If-Range takes strong tags only.
+    # If-Range accepts only strong tags.
     if tag is None or tag.startswith("W/"):
         _tag_path(part).unlink(missing_ok=True)
     else:
@@ -295,13 +295,13 @@ def _category(name: str) -> str:
 
 
 def _single(path: Path) -> Path:
-    """The path, unless it is an archive of several files, which may be several categories."""
+    """The path; an archive of several files, which may be several categories, is refused."""
     if path.suffix.lower() == ".zip" and zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             members = [member.filename for member in archive.infolist() if not member.is_dir()]
         if len(members) > 1:
             raise DataError(
-                f"{path} holds several files ({', '.join(members[:3])}, ...); unpack it and use "
+                f"{path} contains several files ({', '.join(members[:3])}, ...); unpack it and use "
                 "`quantshift corpus import NAME=FILE ...`"
             )
     return path

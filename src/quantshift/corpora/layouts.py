@@ -1,4 +1,4 @@
-"""What one review looks like in each of the layouts we read.
+"""The supported layouts of review files, and the parsers of their rows.
 
 - `json`: a JSON object per line as in McAuley's crawls, `reviewText`, `overall` and the votes,
   either `helpful` = [useful, total] or the newer `vote`, a string such as "1,234". The newer crawl
@@ -6,9 +6,9 @@
 - `tabbed`: `star<TAB>text`, the layout of the public data set (Zenodo record 8421611); no votes.
 - `csv`, `tsv`, `parquet`: a table with a column of texts and one of stars; no votes.
 
-A row parser takes what the reader found for one review and returns (stars, text, useful votes or
-None); it raises `MalformedRow` with the reason, or `UnicodeDecodeError`. Stars are 0 to 5: what to
-do with a review of 0 stars is not the parser's business.
+A row parser takes the reader's row for one review and returns (stars, text, useful votes or None);
+it raises `MalformedRow` with the reason, or `UnicodeDecodeError`. Stars are 0 to 5: reviews of 0
+stars are dropped later.
 """
 
 import json
@@ -25,12 +25,12 @@ RowParser: TypeAlias = Callable[[Any], Row]
 
 
 class MalformedRow(ValueError):  # noqa: N818 - an outcome that is counted, not an error
-    """A row that is no review; the message says what is wrong with it."""
+    """A row that is not a review; the message says what is wrong with it."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How reviews are written in a file, and what its rows are called in messages."""
+    """The layout of reviews in a file, and what its rows are called in messages."""
 
     name: str
     looks_like: str
@@ -51,13 +51,13 @@ def json_row(line: bytes) -> Row:
     text = review.get("reviewText")
     if not isinstance(text, str):
         raise MalformedRow("no reviewText")
-    # JSON can spell half of a surrogate pair, which no encoding of Unicode can store. Looking for
-    # one character is many times faster than for two, and most lines are settled by it.
+    # JSON can contain a lone surrogate, which UTF-8 cannot encode. Searching for one character is
+    # many times faster than for two, and decides most lines.
     if "\\" in text_of_line and "\\u" in text_of_line:
         try:
             text.encode("utf-8")
         except UnicodeEncodeError as error:
-            raise MalformedRow("half a surrogate pair in reviewText") from error
+            raise MalformedRow("a lone surrogate in reviewText") from error
     return _star_number(review.get("overall")), text, _useful_votes(review)
 
 
@@ -113,8 +113,8 @@ def layout_of(name: str) -> Layout:
     if suffix not in _SUFFIXES:
         known = ", ".join(sorted(filter(None, _SUFFIXES)))
         raise UserError(
-            f"{name}: cannot tell the layout from the ending {suffix!r}; "
-            f"known: {known}, each but Parquet also as .gz or in a .zip"
+            f"{name}: unknown format {suffix!r}; known: {known}, and all except Parquet as .gz or "
+            ".zip"
         )
     return LAYOUTS[_SUFFIXES[suffix]]
 
@@ -129,16 +129,16 @@ _STAR_NUMBERS = MappingProxyType({star: star for star in range(6)})
 def _star_text(star: bytes) -> int:
     stars = _STAR_TEXTS.get(star.strip())
     if stars is None:
-        raise MalformedRow(f"the star is {_shown(star)}, not 1 to 5")
+        raise MalformedRow(f"the number of stars is {_shown(star)}, not 1 to 5")
     return stars
 
 
 def _star_number(star: Any) -> int:
     if star is None:
-        raise MalformedRow("no star")
+        raise MalformedRow("no number of stars")
     stars = _STAR_NUMBERS.get(star) if type(star) in (int, float) else None
     if stars is None:
-        raise MalformedRow(f"the star is {_shown(star)}, not 1 to 5")
+        raise MalformedRow(f"the number of stars is {_shown(star)}, not 1 to 5")
     return stars
 
 

@@ -1,11 +1,11 @@
-"""Quotes gone wrong in CSV and TSV files, found before a row is used.
+"""Detection of misplaced quotes in CSV and TSV files, before any row is used.
 
-A quote that is left open swallows the rows behind it: to a parser they are one long cell, and
-nothing tells that they are lost. Three signs give it away: the quote is still open at the end of
-the file; text follows where it is closed; or the cell holds what looks like whole rows. Texts of
-several lines are common and right, so that the last sign counts only if nearly all lines of a cell
-have as many cells as the header and their cells look like those of the columns: numbers, dates, or
-one of a few levels. Where a column has none of these there must be many such lines.
+A quote that is not closed swallows the rows after it: a parser reads them as one long cell and
+loses them silently. Three signs reveal it: the quote is still open at the end of the file; text
+follows the closing quote; or the cell contains what looks like whole rows. Texts of several lines
+are common and valid, so the last sign counts only if nearly all lines of a cell have as many cells
+as the header, and these look like the cells of their columns: numbers, dates, or one of a few
+levels. If no column has such a shape, there must be many such lines.
 """
 
 import codecs
@@ -24,20 +24,20 @@ from quantshift.errors import DataError
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 BLOCK_BYTES = 1 << 20
 LONGEST_CELL = 1 << 22
-"""Bytes of a quoted cell; longer rows cannot be read."""
+"""The most bytes of a quoted cell; longer rows cannot be read."""
 
 FITTING = 0.8
-"""Share of the lines of a cell that must look like rows; some rows have a fault of their own."""
+"""The share of the lines of a cell that must look like rows; some rows may be malformed."""
 
 ENOUGH, ENOUGH_OF_TWO = 4.0, 2.5
-"""Evidence that a cell holds rows, from one column or from several."""
+"""The evidence needed to conclude that a cell contains rows, from one column or from several."""
 
 MOST_LEVELS, ROWS_PER_LEVEL = 20, 5
 LINES_WITHOUT_SHAPE = 7
-"""Lines that must fit if no column tells anything; with two columns twice as many."""
+"""The lines that must fit if no column has a known shape; with two columns twice as many."""
 
 ROWS_LEARNT, ROWS_IN_ALL = 200, 5_000
-"""Rows that the look of the columns is learnt from: of each block, and of the file."""
+"""The rows from which the shapes of the columns are learnt: per block, and in total."""
 
 MOST_SUSPECTS, LINES_KEPT = 1000, 60
 
@@ -49,21 +49,21 @@ _WORD = re.compile(r"[\w.+-]{1,20}")
 
 
 def check_quotes(name: str, file: Any, delimiter: str, columns: Sequence[str]) -> bool:
-    """Refuse a file with a quote gone wrong, the error names the line; tell whether it is UTF-8.
+    """Refuse a file with a misplaced quote, naming its line; return whether the file is UTF-8.
 
-    file: anything with `read`, at its beginning.
+    file: any object with `read`, positioned at its beginning.
     """
-    watched = _Watched(file)
-    _Check(name, delimiter, columns).run(watched)
-    return watched.is_utf8()
+    checked_file = _Utf8Check(file)
+    _Check(name, delimiter, columns).run(checked_file)
+    return checked_file.is_utf8()
 
 
 def line_by_line(file: Iterable[bytes], delimiter: str) -> Iterator[bytes]:
-    """The file with every line a row of its own: where quotes do not match they are literal."""
+    """The file with every line as a row: quotes that do not match are literal."""
     separator = delimiter.encode()
-    fine = _line_of_cells(separator)
+    well_formed = _line_of_cells(separator)
     for line in file:
-        if b'"' not in line or fine.fullmatch(line):
+        if b'"' not in line or well_formed.fullmatch(line):
             yield line
             continue
         cells = line.rstrip(b"\r\n").split(separator)
@@ -71,13 +71,13 @@ def line_by_line(file: Iterable[bytes], delimiter: str) -> Iterator[bytes]:
 
 
 def _line_of_cells(separator: bytes) -> re.Pattern[bytes]:
-    own = re.escape(separator)
-    cell = rb'(?:"[^"]*(?:""[^"]*)*"|[^"%b\r\n][^%b\r\n]*)?' % (own, own)
-    return re.compile(rb"%b(?:%b%b)*\r?\n?" % (cell, own, cell))
+    escaped = re.escape(separator)
+    cell = rb'(?:"[^"]*(?:""[^"]*)*"|[^"%b\r\n][^%b\r\n]*)?' % (escaped, escaped)
+    return re.compile(rb"%b(?:%b%b)*\r?\n?" % (cell, escaped, cell))
 
 
-class _Watched:
-    """A file whose bytes are looked at while they are read: are they UTF-8?"""
+class _Utf8Check:
+    """A file that checks while it is read whether its bytes are UTF-8."""
 
     def __init__(self, file: Any) -> None:
         self.file, self.decoder = file, codecs.getincrementaldecoder("utf-8")()
@@ -102,7 +102,7 @@ class _Watched:
 
 @dataclass(frozen=True)
 class _Block:
-    """Whole records: their bytes, the quoted cells of several lines, the line of the first."""
+    """Complete records: their bytes, the quoted cells of several lines, the first line's number."""
 
     data: bytes
     cells: Sequence[tuple[int, int]]
@@ -110,14 +110,14 @@ class _Block:
 
     @cached_property
     def line_ends(self) -> NDArray[np.int64]:
-        """Where lines end, one position for each line."""
+        """The positions of the line ends."""
         values = np.frombuffer(self.data, np.uint8)
         ends = np.flatnonzero(values == ord("\n"))
         return np.asarray(ends if len(ends) else np.flatnonzero(values == ord("\r")))
 
 
 class _Fault(Exception):  # noqa: N818 - becomes a DataError
-    """A quote opened at one position of a block is closed at another, wrongly; -1 is never."""
+    """A quote opened at `start` is closed at `end` in the middle of a cell; -1: never closed."""
 
     def __init__(self, start: int, end: int) -> None:
         self.start, self.end = start, end
@@ -127,7 +127,7 @@ class _Fault(Exception):  # noqa: N818 - becomes a DataError
 class _Suspect:
     """A cell whose lines have as many cells as the header.
 
-    opened: the column; cells: of each line the columns and cells that may be those of a row.
+    opened: the column; cells: for each line, the columns and cells that may belong to a row.
     """
 
     line: int
@@ -143,11 +143,11 @@ class _Check:
         self.suspects: list[_Suspect] = []
         self.n_learnt, self.shapes = 0, [_Shape(spaced=False, gaps=False)] * len(columns)
 
-    def run(self, file: _Watched) -> None:
-        rest, line, at_start = b"", 1, True
+    def run(self, file: _Utf8Check) -> None:
+        remainder, line, at_start = b"", 1, True
         while True:
             block = file.read(BLOCK_BYTES)
-            data = rest + block
+            data = remainder + block
             if at_start:
                 data = data.removeprefix(BYTE_ORDER_MARK)
             if not block and not data.endswith((b"\n", b"\r")):
@@ -161,9 +161,9 @@ class _Check:
             if b'"' in data:
                 self._look(_Block(data[:cut], cells, line), has_header=at_start)
             line += _n_lines(data, cut)
-            rest, at_start = data[cut:], at_start and not cut
-            if not block or len(rest) > 2 * LONGEST_CELL:
-                # A row that long is refused by whoever reads it.
+            remainder, at_start = data[cut:], at_start and not cut
+            if not block or len(remainder) > 2 * LONGEST_CELL:
+                # The reader refuses a row that long.
                 break
         self._judge()
 
@@ -172,20 +172,20 @@ class _Check:
         if fault.end >= 0:
             last = line + _n_lines(data, fault.end)
             where = f"in line {last}, " if last > first else ""
-            what = f"closed {where}in the middle of a cell"
+            problem = f"closed {where}in the middle of a cell"
         else:
-            what = "never closed" if at_end else f"not closed within {LONGEST_CELL >> 20} MB"
-        return self._error(first, self._column(data, fault.start), what)
+            problem = "never closed" if at_end else f"not closed within {LONGEST_CELL >> 20} MB"
+        return self._error(first, self._column(data, fault.start), problem)
 
-    def _error(self, line: int, column: str, what: str) -> DataError:
+    def _error(self, line: int, column: str, problem: str) -> DataError:
         return DataError(
-            f'{self.name}: line {line}: a quote (") is opened{column} and {what}; fix the line, '
+            f'{self.name}: line {line}: a quote (") is opened{column} and {problem}; fix the line, '
             "or read the file line by line",
             arguments=["lenient"],
         )
 
     def _column(self, data: bytes, start: int) -> str:
-        """Where a quote is opened, as far as its line tells."""
+        """The column in which a quote is opened, for the message; empty if unknown."""
         before = _QUOTED.sub(b"", data[_line_start(data, start) : start])
         number = before.count(self.delimiter)
         if number >= len(self.columns):
@@ -199,7 +199,7 @@ class _Check:
     def _look(self, block: _Block, *, has_header: bool) -> None:
         n = len(self.columns)
         if n < 2:
-            # Any line is a cell of the only column.
+            # With a single column, every line looks like a row.
             return
         if len(self.rows) < ROWS_IN_ALL:
             self.rows += self._learnt(block, has_header=has_header)
@@ -211,7 +211,7 @@ class _Check:
                     self._judge()
 
     def _learnt(self, block: _Block, *, has_header: bool) -> Iterator[list[str]]:
-        """Rows of one line, evenly from the whole block."""
+        """Rows of a single line, taken evenly from the whole block."""
         ends = _line_ends(np.frombuffer(block.data, np.uint8))
         inside = np.zeros(len(ends) + 1, dtype=np.int64)
         starts, stops = np.array(block.cells, dtype=np.int64).reshape(-1, 2).T
@@ -240,12 +240,14 @@ class _Check:
             return None
         opened = data.count(self.delimiter, first, start)
         closed = data.count(self.delimiter, last, end)
-        places = [range(opened + 1, n), *[range(n)] * (len(lines) - 2), range(closed)]
+        column_ranges = [range(opened + 1, n), *[range(n)] * (len(lines) - 2), range(closed)]
         kept = [*range(len(lines))[:LINES_KEPT], *range(len(lines))[LINES_KEPT:][-1:]]
         cells = []
         for i in kept:
             parts = lines[i].decode("utf-8", "replace").split(self.delimiter.decode())
-            cells.append([(j, parts[j]) for j in places[i]] if len(parts) == n else [(-1, "")])
+            cells.append(
+                [(j, parts[j]) for j in column_ranges[i]] if len(parts) == n else [(-1, "")]
+            )
         line = block.line + int(np.searchsorted(block.line_ends, start))
         return _Suspect(line, len(lines), self._column(data, start), cells)
 
@@ -256,16 +258,16 @@ class _Check:
         for suspect in self.suspects:
             if _holds_rows(suspect, self.shapes):
                 last = suspect.line + suspect.n_lines - 1
-                what = f"closed in line {last}, behind what looks like whole rows"
-                raise self._error(suspect.line, suspect.opened, what)
+                problem = f"closed in line {last}, after what looks like whole rows"
+                raise self._error(suspect.line, suspect.opened, problem)
         self.suspects.clear()
 
 
 @dataclass(frozen=True)
 class _Shape:
-    """What the cells of a column look like: some begin with a space, some are empty, and a kind.
+    """The shape of a column's cells: whether some begin with a space or are empty, and their kind.
 
-    The kind is levels, number, date, or "" if there is none.
+    The kind is levels, number, date, or "" if it is none of these.
     """
 
     spaced: bool
@@ -288,9 +290,9 @@ class _Shape:
         return shape
 
     def evidence(self, cell: str) -> float | None:
-        """How much a cell speaks for a row; None if it is none of this column."""
+        """The evidence that a cell belongs to this column; None if it cannot."""
         if (cell.startswith(" ") and not self.spaced) or not (cell.strip() or self.gaps):
-            # Behind the comma of a sentence there is a space, or the line ends.
+            # In a sentence, a comma is followed by a space or a line end.
             return None
         cell = cell.strip()
         if not self.kind or not cell:
@@ -298,7 +300,7 @@ class _Shape:
         if self.kind == "levels" and cell in self.levels:
             return 2.0 if re.search(r"[^\W\d]", cell) else 0.5
         if self.kind == "levels":
-            # A file sorted by its label may have the other level in the swallowed rows only.
+            # In a file sorted by label, another level may occur only in the swallowed rows.
             alike = _WORD.fullmatch(cell) and all(map(_WORD.fullmatch, self.levels))
             return 0.2 if alike else None
         if self.kind == "number":
@@ -308,7 +310,7 @@ class _Shape:
 
 
 def _holds_rows(suspect: _Suspect, shapes: Sequence[_Shape]) -> bool:
-    """Whether the lines of a cell are rows, as far as one can tell."""
+    """Whether there is enough evidence that the lines of a cell are rows."""
     evidence: dict[int, float] = {}
     fitting = 0
     for cells in suspect.cells:
@@ -330,7 +332,10 @@ def _holds_rows(suspect: _Suspect, shapes: Sequence[_Shape]) -> bool:
 def _structure(
     data: bytes, delimiter: bytes, *, at_end: bool
 ) -> tuple[Sequence[tuple[int, int]], int, int]:
-    """The quoted cells of several lines, the end of the last whole record, the open quote or -1."""
+    """The quoted cells of several lines, the end of the last complete record, the open quote or -1.
+
+    A fast check of the whole block comes first.
+    """
     if b'"' not in data:
         return (), max(data.rfind(b"\n"), data.rfind(b"\r")) + 1, -1
     found = _regular(data, delimiter)
@@ -341,7 +346,7 @@ def _structure(
 
 
 def _regular(data: bytes, delimiter: bytes) -> tuple[Sequence[tuple[int, int]], int, int] | None:
-    """The same if all quotes open, close or are doubled, at once for the whole block; else None."""
+    """Like `_structure`, if all quotes open, close or are doubled; otherwise None."""
     values = np.frombuffer(data, np.uint8)
     quotes, ends = np.flatnonzero(values == ord('"')), _line_ends(values)
     outside = ends[np.searchsorted(quotes, ends) % 2 == 0]
@@ -362,7 +367,7 @@ def _regular(data: bytes, delimiter: bytes) -> tuple[Sequence[tuple[int, int]], 
 
 
 def _walk(data: bytes, delimiter: bytes) -> tuple[Sequence[tuple[int, int]], int, int]:
-    """The same, quote by quote: some stand inside of cells that are not quoted, or are wrong."""
+    """Like `_structure`, quote by quote, for quotes inside unquoted cells and misplaced ones."""
     cells: list[tuple[int, int]] = []
     edges, at, cut = frozenset(b"\r\n" + delimiter), 0, 0
     while True:
@@ -403,5 +408,5 @@ def _line_stop(data: bytes, at: int) -> int:
 
 
 def _n_lines(data: bytes, stop: int) -> int:
-    """Lines that end before a position, as an editor counts them."""
+    """The number of lines that end before a position, as an editor counts them."""
     return data.count(b"\n", 0, stop) or data.count(b"\r", 0, stop)

@@ -1,8 +1,8 @@
-"""Files to blocks of rows: decompression, lines and tables, with bounded memory.
+"""From files to blocks of rows: decompression, lines and tables, with bounded memory.
 
 A file has one part, a zip archive one per member. The parts' blocks are read lazily, a few
-megabytes at a time; every way in which a file may be broken ends in a `DataError` that names the
-file and, where there is one, the line.
+megabytes at a time. Every damage to a file ends in a `DataError` that names the file and, if
+possible, the line.
 """
 
 import csv
@@ -50,7 +50,7 @@ class Block:
     """Consecutive rows of a part: raw lines, or (star, text) pairs of a table.
 
     `first` is the number of the first row, from 1 (a header is not counted); a table's row with
-    the wrong number of columns is None. `position` says how far into the source file this is.
+    the wrong number of columns is None. `position` is the position in the source file, in bytes.
     """
 
     first: int
@@ -60,7 +60,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Part:
-    """A stretch of one layout: a whole file, or a member of an archive."""
+    """A whole file, or a member of an archive."""
 
     name: str
     layout: Layout
@@ -70,9 +70,9 @@ class Part:
 def read_parts(
     path: Path, columns: Columns, *, lenient: bool = False
 ) -> Generator[Part, None, None]:
-    """The parts of a file; each part's blocks must be used up before the next is asked for.
+    """The parts of a file; consume each part's blocks before you request the next part.
 
-    With `lenient` every line of a CSV or TSV file is a row, whatever its quotes say.
+    With `lenient`, every line of a CSV or TSV file is a row, whatever its quotes.
     """
     name = str(path)
     with explained(name), ExitStack() as files:
@@ -90,8 +90,8 @@ def read_parts(
             _check_magic(name, raw, compressed=compressed)
 
             def reopen() -> Stream:
-                # A handle of its own each time: Arrow reads ahead in a thread, and a reader that
-                # is no longer used would move the place of the next one.
+                # A new handle each time: Arrow reads ahead in a thread, and an abandoned reader
+                # would move the position of the next one.
                 nonlocal raw
                 raw = files.enter_context(path.open("rb"))
                 return _unpacked(raw, compressed)
@@ -109,14 +109,14 @@ def _zip_parts(
     archive_name: str, raw: Stream, columns: Columns, *, lenient: bool
 ) -> Iterator[Part]:
     with zipfile.ZipFile(raw) as archive:
-        members = [m for m in archive.infolist() if not m.is_dir() and not _is_litter(m.filename)]
+        members = [m for m in archive.infolist() if not m.is_dir() and not _is_metadata(m.filename)]
         if not members:
             raise DataError(f"{archive_name}: the archive is empty")
         for member in members:
             name = f"{archive_name}:{member.filename}"
             layout = layout_of(member.filename)
             if layout.name == "parquet":
-                raise DataError(f"{name}: Parquet in an archive is not read; unpack it first")
+                raise DataError(f"{name}: Parquet in an archive is not supported; unpack it first")
             opener = _opener(archive, member)
             blocks = _blocks(name, layout, opener, raw.tell, columns, lenient=lenient)
             yield Part(name, layout, _explain_blocks(name, blocks))
@@ -126,8 +126,8 @@ def _opener(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Callable[[], S
     return lambda: archive.open(member)
 
 
-def _is_litter(name: str) -> bool:
-    """Whether a member of an archive is the droppings of an operating system."""
+def _is_metadata(name: str) -> bool:
+    """Whether a member of an archive is metadata of an operating system."""
     return name.startswith("__MACOSX/") or Path(name).name.startswith(".")
 
 
@@ -156,18 +156,18 @@ def _blocks(
         return _line_blocks(name, reopen(), position)
     delimiter = "," if layout.name == "csv" else "\t"
     if lenient:
-        reopen = _mended(reopen, partial(line_by_line, delimiter=delimiter))
+        reopen = _rewritten(reopen, partial(line_by_line, delimiter=delimiter))
     return _csv_blocks(name, reopen, position, columns, delimiter)
 
 
-def _mended(
-    reopen: Callable[[], Stream], mend: Callable[[Iterable[bytes]], Iterable[bytes]]
+def _rewritten(
+    reopen: Callable[[], Stream], rewrite: Callable[[Iterable[bytes]], Iterable[bytes]]
 ) -> Callable[[], Stream]:
-    """The file with its lines changed, in a temporary copy."""
+    """The file with rewritten lines, in a temporary copy."""
 
     @cache
     def spool() -> Spool:
-        return Spool(mend(_lines(reopen())))
+        return Spool(rewrite(_lines(reopen())))
 
     return lambda: pa.OSFile(str(spool().path))
 
@@ -179,31 +179,31 @@ def _as_latin(lines: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _lines(stream: Stream) -> Iterator[bytes]:
-    rest = b""
+    remainder = b""
     while chunk := stream.read(BLOCK_BYTES):
-        *lines, rest = (rest + chunk).split(b"\n")
+        *lines, remainder = (remainder + chunk).split(b"\n")
         yield from (line + b"\n" for line in lines)
-    yield rest
+    yield remainder
 
 
 def _line_blocks(name: str, stream: Stream, position: Callable[[], int]) -> Iterator[Block]:
-    """Whole lines, cut at line feeds only: a text may hold any other separator of Unicode."""
-    first, rest = 1, b""
+    """Whole lines, split only at line feeds: a text may contain other Unicode line separators."""
+    first, remainder = 1, b""
     while chunk := stream.read(BLOCK_BYTES):
         cut = chunk.rfind(b"\n") + 1
         if not cut:
-            rest += chunk
-            if len(rest) > LONGEST_LINE:
+            remainder += chunk
+            if len(remainder) > LONGEST_LINE:
                 raise DataError(
                     f"{name}: line {first} is longer than {LONGEST_LINE >> 20} MB; "
                     "is this one review per line?"
                 )
             continue
-        lines, rest = rest + chunk[:cut], chunk[cut:]
+        lines, remainder = remainder + chunk[:cut], chunk[cut:]
         yield Block(first, _without_mark(lines, first), position())
         first += lines.count(b"\n")
-    if rest:
-        yield Block(first, _without_mark(rest, first), position())
+    if remainder:
+        yield Block(first, _without_mark(remainder, first), position())
 
 
 def _without_mark(lines: bytes, first: int) -> bytes:
@@ -220,7 +220,7 @@ def _csv_blocks(
     ragged: deque[int] = deque()
 
     def skip(row: Any) -> str:
-        # Rows are numbered from 1 with the header.
+        # Arrow numbers rows from 1, including the header.
         ragged.append(row.number - 1)
         return "skip"
 
@@ -233,11 +233,11 @@ def _csv_blocks(
     is_utf8 = check_quotes(name, reopen(), delimiter, names)
     wanted = [columns.stars, columns.text]
     if not is_utf8:
-        # Arrow skips a row of the wrong length only if it can decode it. As Latin-1 all bytes can
-        # be decoded, and the bytes of each cell are found again.
-        reopen = _mended(reopen, _as_latin)
+        # Arrow skips a row of the wrong length only if it can decode it. As Latin-1, all bytes can
+        # be decoded, and the original bytes of each cell can be recovered.
+        reopen = _rewritten(reopen, _as_latin)
         wanted = [column.encode().decode("latin-1") for column in wanted]
-    # Bytes, not strings: one undecodable text must cost one row, not the file.
+    # Bytes, not strings: an undecodable text should affect one row, not the whole file.
     convert = pa.csv.ConvertOptions(
         include_columns=wanted, column_types=dict.fromkeys(wanted, pa.binary())
     )
@@ -259,7 +259,7 @@ def _csv_blocks(
 
 
 def first_row(name: str, start: bytes, delimiter: str) -> tuple[str, ...]:
-    """The names of the columns in the first row of a CSV file that begins like this."""
+    """The names of the columns in the first row of a CSV file, given its first bytes."""
     text = start.removeprefix(BYTE_ORDER_MARK).lstrip(b"\r\n").decode("utf-8", "replace")
     try:
         names = tuple(next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), []))
@@ -279,7 +279,7 @@ def _latin(cell: bytes | None) -> bytes | None:
 def _parquet_blocks(name: str, raw: Stream, columns: Columns) -> Iterator[Block]:
     first, size = 1, raw.seek(0, 2)
     raw.seek(0)
-    from pyarrow.parquet import ParquetFile  # most tables are of other kinds
+    from pyarrow.parquet import ParquetFile  # here, because most tables are not Parquet
 
     with ParquetFile(raw, buffer_size=PARQUET_BUFFER) as file:
         schema = file.schema_arrow
@@ -323,17 +323,17 @@ def _holds_text(kind: Any) -> bool:
 
 
 def _check_columns(name: str, names: Sequence[str], columns: Columns) -> None:
-    for what, column in (("text", columns.text), ("stars", columns.stars)):
+    for role, column in (("text", columns.text), ("stars", columns.stars)):
         if column not in names:
-            # Without a header, the first row stands in its place, and may be long.
+            # Without a header, the first row is taken for it and may be long.
             error = unknown_name("column", column, [shown[:20] for shown in names[:20]])
             raise DataError(
-                f"{name}: {error}; name the column of the {what} (a file star<TAB>text without "
-                "header must end in .txt)",
-                arguments=[f"{what}_column"],
+                f"{name}: {error}; name the {role} column (a file star<TAB>text without a header "
+                "must end in .txt)",
+                arguments=[f"{role}_column"],
             )
         if list(names).count(column) > 1:
-            raise DataError(f"{name}: there are two columns {column!r}; rename one")
+            raise DataError(f"{name}: two columns are called {column!r}; rename one")
 
 
 def _explain_blocks(name: str, blocks: Iterator[Block]) -> Iterator[Block]:
@@ -343,21 +343,21 @@ def _explain_blocks(name: str, blocks: Iterator[Block]) -> Iterator[Block]:
 
 @contextmanager
 def explained(name: str) -> Iterator[None]:
-    """Turn what the libraries raise for a broken file into one line for the user."""
+    """Turn the libraries' errors for a broken file into an error of one line for the user."""
     try:
         yield
     except FileNotFoundError as error:
         raise DataError(f"{name}: no such file") from error
     except IsADirectoryError as error:
-        raise DataError(f"{name}: a folder, not a file; name its files") from error
+        raise DataError(f"{name}: a folder, not a file; give its files") from error
     except PermissionError as error:
         raise DataError(f"{name}: not readable (permission denied)") from error
     except zipfile.BadZipFile as error:
         raise DataError(f"{name}: not a readable zip archive ({error})") from error
     except (EOFError, zlib.error) as error:
-        raise DataError(f"{name}: truncated or damaged archive; get the file again") from error
+        raise DataError(f"{name}: truncated or damaged archive; download it again") from error
     except (RuntimeError, NotImplementedError) as error:
-        # What zipfile raises for a password and for an unknown method of compression.
+        # zipfile raises these for a password and for an unknown compression method.
         raise DataError(f"{name}: cannot unpack ({error})") from error
     except (pa.ArrowException, UnicodeDecodeError) as error:
         raise DataError(f"{name}: {_reason(error)}") from error
@@ -365,7 +365,7 @@ def explained(name: str) -> Iterator[None]:
         reason = str(error)
         if "ompressed stream" in reason or "zlib" in reason:
             raise DataError(
-                f"{name}: truncated or damaged gzip file ({reason}); get the file again"
+                f"{name}: truncated or damaged gzip file ({reason}); download it again"
             ) from error
         raise DataError(f"{name}: cannot be read ({reason})") from error
 
@@ -375,7 +375,7 @@ def _reason(error: Exception) -> str:
     if "Empty CSV" in reason:
         return "the file is empty"
     if "straddling" in reason:
-        return f"a row is longer than {BLOCK_BYTES >> 20} MB; does every row end with its line?"
+        return f"a row is longer than {BLOCK_BYTES >> 20} MB; is every row on its own line?"
     if "Parquet" in reason or "parquet" in reason:
         return f"not a readable Parquet file ({reason})"
-    return f"not in the format its name says ({reason})"
+    return f"its content does not match its file name ({reason})"

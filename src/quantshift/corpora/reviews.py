@@ -1,17 +1,16 @@
-"""Raw review files become a corpus: read, sift, write, all at once and in bounded memory.
+"""Import raw review files into a corpus: read, filter and write in parallel, in bounded memory.
 
 A reading thread decompresses, workers parse and filter, the calling thread compresses and writes.
 The workers are threads for small inputs and processes for large ones, where parsing is most of the
-work and Python's lock would leave the other cores idle. Blocks are written in the order in which
-they were read, so that the corpus does not depend on the number or kind of workers.
+work and the GIL would leave the other cores idle. Blocks are written in the order in which they
+were read, so that the corpus does not depend on the number or kind of workers.
 
 Every row is counted once: kept, or under the first reason for which it was dropped. The reasons, in
-this order: malformed (no review in it: no tab, no JSON object, a missing field, a star that is not
-0 to 5), undecodable (bytes that are not UTF-8), zero stars, short (fewer than `min_chars`
-characters, i.e. Unicode code points of the text as it stands), unvoted (fewer than `min_useful`
-useful votes; applied only to layouts that have votes). Empty lines are no rows. A file of which
-more than half of the first thousand rows are malformed or undecodable is refused: it is something
-else.
+this order: malformed (not a review: no tab, no JSON object, a missing field, stars that are not 0
+to 5), undecodable (bytes that are not UTF-8), zero stars, short (fewer than `min_chars` characters,
+i.e. Unicode code points of the unchanged text), unvoted (fewer than `min_useful` useful votes;
+applied only to layouts that have votes). Empty lines are not rows. A file is refused if more than
+half of its first thousand rows are malformed or undecodable: it has another format.
 """
 
 import hashlib
@@ -37,10 +36,10 @@ from quantshift.processes import WorkerPool
 MIN_CHARS = 200
 MIN_USEFUL = 1
 JUDGED_ROWS = 1000
-"""So many rows decide whether a file is what it should be."""
+"""The number of rows that decide whether a file has the expected format."""
 
 LARGE_BYTES = 100_000_000
-"""Sources that are larger together are sifted by processes, which take a second or two to start."""
+"""Larger sources (in total) are filtered by processes, which take a second or two to start."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Tally:
-    """What became of the rows of a source; `rows` is the sum of the others."""
+    """How many rows of a source were kept or dropped; `rows` is the sum of the others."""
 
     rows: int = 0
     malformed: int = 0
@@ -69,7 +68,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class SourceSummary:
-    """One source file: what it was and what became of its rows."""
+    """One source file, and how many of its rows were kept or dropped."""
 
     category: str
     name: str
@@ -83,7 +82,7 @@ class SourceSummary:
 
 @dataclass(frozen=True)
 class ImportSummary:
-    """An import: the corpus it made, its filters and its sources."""
+    """An import: the new corpus, the filters and the sources."""
 
     corpus: Corpus
     min_chars: int
@@ -98,7 +97,7 @@ class ImportSummary:
 
 @dataclass(frozen=True)
 class ImportProgress:
-    """How far an import has come: bytes of the source files read, rows seen and kept."""
+    """The progress of an import: bytes of the source files read, rows read and kept."""
 
     file: str
     bytes_done: int
@@ -134,9 +133,9 @@ def import_reviews(
 ) -> ImportSummary:
     """Import review files into a new corpus folder `out`.
 
-    Categories come in the order of their first source; several sources of one category follow one
-    another. On any error, and when interrupted, nothing is left behind. With `lenient` every line
-    of a CSV or TSV file is a row, and a quote that does not fit is taken literally.
+    Categories are in the order of their first source; several sources of one category follow one
+    another. After an error or an interruption nothing is left behind. With `lenient`, every line of
+    a CSV or TSV file is a row, and misplaced quotes are literal.
     """
     if min_chars < 0 or min_useful < 0:
         raise UserError(f"limits must not be negative, got {min_chars=} and {min_useful=}")
@@ -175,14 +174,14 @@ def import_reviews(
             "text_column": text_column,
             "stars_column": stars_column,
         }
-        rows = [_record(summary) for summary in summaries]
-        corpus = writer.commit(origin={"kind": "import", "options": options, "sources": rows})
+        records = [asdict(summary) for summary in summaries]
+        corpus = writer.commit(origin={"kind": "import", "options": options, "sources": records})
     return ImportSummary(corpus, min_chars, min_useful, tuple(summaries))
 
 
 @dataclass(frozen=True)
 class _Sifted:
-    """What is left of a block, what became of the rest, and what its beginning looked like."""
+    """The rows kept from a block, its tally, and how many of the file's first rows were bad."""
 
     stars: NDArray[np.int8]
     texts: Texts
@@ -197,7 +196,7 @@ def _sift(block: Block, layout: Layout, *, min_chars: int, min_useful: int) -> _
     parse = layout.parse
     stars: list[int] = []
     texts: list[bytes] = []
-    bad: list[tuple[int, str]] = []
+    bad_rows: list[tuple[int, str]] = []
     rows = n_judged = undecodable = zero_stars = short = unvoted = 0
     for number, row in enumerate(_rows(block), block.first):
         if row == b"":
@@ -208,9 +207,9 @@ def _sift(block: Block, layout: Layout, *, min_chars: int, min_useful: int) -> _
             star, text, useful = parse(row)
         except UnicodeDecodeError:
             undecodable += 1
-            bad.append((number, "bytes that are not UTF-8"))
+            bad_rows.append((number, "bytes that are not UTF-8"))
         except MalformedRow as reason:
-            bad.append((number, str(reason)))
+            bad_rows.append((number, str(reason)))
         else:
             if star == 0:
                 zero_stars += 1
@@ -221,15 +220,15 @@ def _sift(block: Block, layout: Layout, *, min_chars: int, min_useful: int) -> _
             else:
                 stars.append(star)
                 texts.append(text.encode())
-    malformed = len(bad) - undecodable
+    malformed = len(bad_rows) - undecodable
     return _Sifted(
         stars=np.array(stars, dtype=np.int8),
-        # By way of bytes: pyarrow takes five times as long over a list of str.
+        # From bytes: pyarrow is five times slower with a list of str.
         texts=pa.array(texts, type=pa.binary()).view(pa.string()),
         tally=Tally(rows, malformed, undecodable, zero_stars, short, unvoted, len(stars)),
-        first_bad=bad[0] if bad else None,
+        first_bad=bad_rows[0] if bad_rows else None,
         n_judged=n_judged,
-        n_judged_bad=sum(number <= JUDGED_ROWS for number, _ in bad),
+        n_judged_bad=sum(number <= JUDGED_ROWS for number, _ in bad_rows),
         position=block.position,
     )
 
@@ -238,7 +237,7 @@ def _rows(block: Block) -> Sequence[Any]:
     if not isinstance(block.rows, bytes):
         return block.rows
     lines = block.rows
-    # Most files have no carriage return, and looking for one byte costs next to nothing.
+    # Most files have no carriage return, and searching for a single byte is cheap.
     if b"\r" in lines:
         lines = lines.replace(b"\r\n", b"\n")
     return lines.split(b"\n")
@@ -252,7 +251,7 @@ def _sifters(workers: int, n_bytes: int) -> Executor:
 
 @dataclass(frozen=True)
 class _Pipeline:
-    """Blocks in, sifted blocks out in the same order, a few of them under way at a time."""
+    """Filters blocks in parallel and yields them in the same order, with a few in progress."""
 
     reader: Executor
     sifters: Executor
@@ -261,19 +260,19 @@ class _Pipeline:
 
     def run(self, blocks: Iterator[Block], layout: Layout) -> Generator[_Sifted, None, None]:
         pending: deque[Future[_Sifted]] = deque()
-        coming = self.reader.submit(next, blocks, None)
+        next_block = self.reader.submit(next, blocks, None)
         try:
-            while (block := coming.result()) is not None:
-                coming = self.reader.submit(next, blocks, None)
+            while (block := next_block.result()) is not None:
+                next_block = self.reader.submit(next, blocks, None)
                 pending.append(self.sifters.submit(self.sift, block, layout))
                 if len(pending) > self.ahead:
                     yield pending.popleft().result()
             while pending:
                 yield pending.popleft().result()
         finally:
-            # The files are closed next: nobody may be reading them then.
+            # The files are closed next, so no thread may still be reading them.
             wait(pending)
-            wait([coming])
+            wait([next_block])
 
 
 def _import_source(
@@ -317,7 +316,7 @@ def _import_source(
 
 
 def _hashed(blocks: Iterator[Block], file: BinaryIO, digest: Any) -> Iterator[Block]:
-    """The blocks, while `digest` takes in the file's bytes as far as the blocks have come."""
+    """The blocks, while `digest` is updated with the file's bytes up to each block's position."""
     for block in blocks:
         digest.update(file.read(max(0, block.position - file.tell())))
         yield block
@@ -328,7 +327,7 @@ def _write(writer: CorpusWriter, code: int, sifted: _Sifted) -> None:
 
 
 class _Judge:
-    """Is this file what its name says? Decided by its first rows."""
+    """Decides by the first rows of a file whether its content matches its name."""
 
     def __init__(self, name: str, layout: Layout) -> None:
         self.name = name
@@ -352,14 +351,14 @@ class _Judge:
         if self.n_bad > self.n_rows / 2:
             raise DataError(
                 f"{self.name}: {self.n_bad} of the first {self.n_rows} {self.layout.unit}s are not "
-                f"reviews ({self.first_bad}); the name promises {self.layout.looks_like}"
+                f"reviews ({self.first_bad}); by its name it should be {self.layout.looks_like}"
             )
 
 
 def _in_category_order(sources: Sequence[Source]) -> tuple[list[Source], tuple[str, ...]]:
     """The sources grouped by category, and the categories in order of first mention."""
     if not sources:
-        raise UserError("nothing to import: name at least one source, as NAME=FILE")
+        raise UserError("nothing to import: give at least one source as NAME=FILE")
     categories = tuple(dict.fromkeys(source.category for source in sources))
     spellings: dict[str, str] = {}
     for category in categories:
@@ -369,15 +368,18 @@ def _in_category_order(sources: Sequence[Source]) -> tuple[list[Source], tuple[s
         if other != category:
             raise UserError(
                 f"categories {other!r} and {category!r} differ only in case or blanks; "
-                "write them alike to append, or choose another name"
+                "use the same spelling to append, or choose another name"
             )
     seen: set[Path] = set()
     for source in sources:
         path = source.path.resolve()
         if path in seen:
-            raise UserError(f"{source.path} is named twice; its reviews would count twice")
+            raise UserError(f"{source.path} is given twice; its reviews would count twice")
         seen.add(path)
-    return [s for c in categories for s in sources if s.category == c], categories
+    ordered = [
+        source for category in categories for source in sources if source.category == category
+    ]
+    return ordered, categories
 
 
 def _size(path: Path) -> int:
@@ -394,8 +396,8 @@ def _check_kept(
     min_useful: int,
 ) -> None:
     for category in categories:
-        own = [s for s in summaries if s.category == category]
-        tally = sum((s.tally for s in own), Tally())
+        category_summaries = [summary for summary in summaries if summary.category == category]
+        tally = sum((summary.tally for summary in category_summaries), Tally())
         if tally.kept == 0:
             filters = {"min_chars": min_chars, "min_useful": min_useful}
             cure = "min_useful" if tally.unvoted > tally.short else "min_chars"
@@ -405,8 +407,3 @@ def _check_kept(
                 f"is {filters[cure]}",
                 arguments=[cure],
             )
-
-
-def _record(summary: SourceSummary) -> dict[str, Any]:
-    """A source summary as it stands in the manifest."""
-    return asdict(summary)

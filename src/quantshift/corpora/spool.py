@@ -1,4 +1,4 @@
-"""Temporary files for what can be read once only, or must be mended before it is read."""
+"""Temporary files for data that can be read only once, or must be rewritten before it is read."""
 
 import os
 import tempfile
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class Spool:
-    """A temporary file that is gone as soon as nobody holds it any more."""
+    """A temporary file that is removed when the object is garbage-collected."""
 
     def __init__(self, parts: Iterable[bytes]) -> None:
         handle, name = tempfile.mkstemp(prefix="quantshift-")

@@ -1,19 +1,19 @@
 """An embedded synthetic corpus of reviews whose P(star | document) is known exactly.
 
 Two categories, five ordered stars, and documents that are bags of words. A document has a category
-a, a star s, a length n and a mood e (its writer sounds happier or unhappier than the star says);
-its n words are drawn independently with
+a, a star s, a length n and a mood e (its text sounds happier or unhappier than its star); its n
+words are drawn independently with
 
     P(w | a, s, e)  proportional to  frequency[a, w] * exp((s - 3 + e) * polarity[a, w])
 
-Only a, s and the words are seen. The mood has a few levels with known shares, so the likelihood of
-a document is a sum of as many terms, and its posterior under any prior over (a, s) is a closed
-form: an oracle for every method that estimates posteriors or prevalences.
+Only a, s and the words are observed. The mood has a few levels with known shares, so the likelihood
+of a document is a sum of as many terms, and its posterior under any prior over (a, s) has a closed
+form: ground truth for every method that estimates posteriors or prevalences.
 
-It is a mixture of multinomials with log-linear tilts, in the manner of the multinomial inverse
-regression of M. Taddy, JASA 108 (2013). How frequencies and polarities are spread over the words
-follows what was measured on real reviews of books and electronics. The formulas, the parameters
-and what the corpus shows are in docs/synthetic.md.
+It is a mixture of multinomials with log-linear tilts, similar to the multinomial inverse regression
+of M. Taddy, JASA 108 (2013). The distributions of frequencies and polarities over the words follow
+measurements on real reviews of books and electronics. The formulas, the parameters and the
+properties of the corpus are in docs/synthetic.md.
 """
 
 from collections.abc import Iterable
@@ -40,17 +40,17 @@ STAR_SHARES = ((0.093, 0.071, 0.094, 0.160, 0.582), (0.193, 0.079, 0.093, 0.178,
 """Shares of one to five stars per category: those of Books and Electronics in the paper."""
 
 DOCUMENT_BYTES = 2400
-"""Memory that is needed for a document while a corpus is made."""
+"""The memory per document needed to generate a corpus."""
 
 MIN_WORDS = 41
-"""No document is shorter: 41 words of 4 letters and their blanks are 204 characters."""
+"""The shortest document: 41 words of 4 letters with their blanks have 204 characters."""
 LENGTH_MEDIAN = 84
 LENGTH_SPREAD = 0.75
 
 _BLOCK = 20_000
 """Documents drawn at a time; bounds the memory and does not change the result."""
 
-# Names for words of strong polarity: (positive, negative), for both categories and for each alone.
+# Names for words of strong polarity: (positive, negative), for both categories and for each one.
 _SHARED_SENTIMENT = (
     "excellent great wonderful perfect love loved amazing best superb fantastic delighted enjoy "
     "enjoyed recommend pleased happy brilliant favorite outstanding beautiful good nice glad "
@@ -77,8 +77,8 @@ _OWN_SENTIMENT = (
 _N_PAIRS = 5000
 """Words come in pairs of equal frequency and opposite polarity.
 
-Otherwise chance would make the words of one category sound better to a classifier trained on the
-other, by an amount that nobody chose. `_LEAN` is the amount chosen.
+Otherwise, by chance, the words of one category would sound better to a classifier trained on the
+other, by an uncontrolled amount. `_LEAN` controls this amount.
 """
 _ZIPF_SHIFT, _ZIPF_EXPONENT = 10.0, 1.1
 """The frequency of a word falls as (rank + shift) ** -exponent."""
@@ -90,13 +90,13 @@ _POLARITY_GROWTH, _POLARITY_RANK, _POLARITY_CAP = 0.0425, 15.0, 0.204
 _POLARITY_CORRELATION = 0.5
 """Correlation of a word's polarities in the two categories."""
 _LEAN = 0.01
-"""Mean polarity of a rare word that only one category uses: to go into detail is faint praise.
+"""Mean polarity of a rare word that only one category uses: details are slightly positive.
 
-A classifier trained on the other category misses that praise, and its errors lean to one side.
+A classifier trained on the other category misses this, and its errors are biased to one side.
 """
 
 _NAMED_PAIRS = 1000
-"""Only the most frequent pairs get a name of the lists above."""
+"""Only the most frequent pairs get a name from the lists above."""
 _OWN_SHARE = 0.9
 """A word belongs to a category if this share of its occurrences is there."""
 
@@ -145,8 +145,7 @@ class SyntheticModel:
     def star_posteriors(self, counts: csr_array, prior: ArrayLike) -> NDArray[np.float64]:
         """P(star | words) of each document, shape (n_documents, 5).
 
-        `prior` is P(category, star), shape (C, 5); a row of zeros says that the category is
-        known to be another one.
+        `prior` is P(category, star), shape (C, 5); a row of zeros rules out that category.
         """
         log_joint = self._log_star_joint(counts, prior)
         return np.asarray(np.exp(log_joint - logsumexp(log_joint, axis=1, keepdims=True)))
@@ -202,7 +201,7 @@ class SyntheticCorpus:
         return self.model.vocabulary
 
     def text(self, index: int) -> str:
-        """The words of one document, at least 200 characters; they count up to its row."""
+        """The text of one document, at least 200 characters; `counts` has its word counts."""
         return self.texts([index])[0]
 
     def texts(self, indices: Iterable[int] | None = None) -> list[str]:
@@ -275,7 +274,7 @@ def write_corpus(out: Path, *, n_documents: int, seed: int = 0) -> None:
 
 @cache
 def default_model() -> SyntheticModel:
-    """The one model of the embedded corpus; its parameters never depend on the user's seed."""
+    """The model of the embedded corpus; its parameters do not depend on the user's seed."""
     rng = generator(0, corpus="synthetic", part="model")
     ranks = 2.0 * np.arange(_N_PAIRS) + 1.5  # the mean rank of the two words of a pair
     affinity = rng.normal(0, np.interp(np.log(ranks), np.log(_AFFINITY_RANKS), _AFFINITIES))
@@ -283,9 +282,10 @@ def default_model() -> SyntheticModel:
     weights = shares / (ranks + _ZIPF_SHIFT) ** _ZIPF_EXPONENT
     strength = _POLARITY_GROWTH * np.log1p(ranks / _POLARITY_RANK)
     strength = np.minimum(_POLARITY_CAP, strength)
-    shared, *own = rng.laplace(scale=np.sqrt(0.5), size=(3, _N_PAIRS))
+    shared, *category_specific = rng.laplace(scale=np.sqrt(0.5), size=(3, _N_PAIRS))
     polarity = strength * (
-        np.sqrt(_POLARITY_CORRELATION) * shared + np.sqrt(1 - _POLARITY_CORRELATION) * np.stack(own)
+        np.sqrt(_POLARITY_CORRELATION) * shared
+        + np.sqrt(1 - _POLARITY_CORRELATION) * np.stack(category_specific)
     )
     lean = _LEAN * strength / _POLARITY_CAP * shares
     words = _words(polarity, shares, rng).ravel()
@@ -303,10 +303,10 @@ def default_model() -> SyntheticModel:
 def _words(
     polarity: NDArray[np.float64], shares: NDArray[np.float64], rng: Generator
 ) -> NDArray[np.str_]:
-    """The two words of every pair, shape (2, n_pairs): made up, but for those of strong polarity.
+    """The two words of every pair, shape (2, n_pairs): made up, except for strong polarities.
 
     `polarity` (2, n_pairs) is that of the first word of the pair in each category, `shares`
-    (2, n_pairs) tells how its occurrences are spread over the categories.
+    (2, n_pairs) are the categories' shares of its occurrences.
     """
     lists = [_SHARED_SENTIMENT, *_OWN_SENTIMENT]
     taken = {word for sides in lists for side in sides for word in side.split()}
@@ -314,7 +314,7 @@ def _words(
     words = made_up.astype(f"<U{max(map(len, taken))}")  # room for the longest name
     agreed = np.where(polarity.prod(axis=0) > 0, np.abs(polarity).min(axis=0), 0.0)
     owned = np.where(shares > _OWN_SHARE, np.abs(polarity), 0.0)
-    # Shared names first: what two lists could claim goes to the first.
+    # Shared names come first: a pair that fits two lists gets its name from the first.
     free = np.arange(_N_PAIRS) < _NAMED_PAIRS
     for names, claim, sign in zip(lists, [agreed, *owned], polarity[[0, 0, 1]], strict=True):
         positive, negative = (side.split() for side in names)

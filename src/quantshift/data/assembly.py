@@ -1,9 +1,9 @@
-"""Items, labels and given samples put together: which rows are used, and where they end up.
+"""Assemble a data set from items, labels and given samples, and count the rows that are used.
 
 Every row of the main file is used or left out for a reason that is counted: it has no label, its
-class has too few rows, or it has too many or too few cells. A row without label that is in a given
-sample is used: its sample has true prevalences of its own. Items of samples with files of their own
-come after those of the main file.
+class has too few rows, or it has too many or too few cells. A row without a label that is in a
+given sample is used, because the true prevalences of the sample are known. Items of samples in
+separate files come after those of the main file.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,27 +26,27 @@ from quantshift.shifts.given import PART, Given
 from quantshift.types import Codes, Indices
 
 MISSING = "(missing)"
-"""The category or group of a row whose cell is empty."""
+"""The category or group of a row with a missing value."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wishes:
-    """What the user says of a data set, whatever its files.
+    """The user's settings for a data set, whatever its files.
 
-    ordinal     the labels are numbers whose order means something
-    positive    of two classes the one that comes last
-    fewest      leave out the rows of classes that have fewer
+    ordinal     the labels are numbers whose order has a meaning
+    positive    of two classes, the one that comes last
+    fewest      leave out classes with fewer rows than this
     samples     given samples: a table with the columns `sample` and `row`, or a folder of files; or
                 several folders by the name of their part ("dev", "test"), which begins the names of
                 their samples
-    prevalences their true prevalences: a table, sample first, then a column per class; or a table
-                for each part
+    prevalences their true prevalences: a table with the sample in the first column, then a column
+                per class; or a table for each part
     test_share  keep this share of every class for testing, in all experiments; 0: every experiment
                 splits the items itself
-    max_train   at most so many items are for training, all others for testing; 0: no limit
-    split_seed  of that split
-    name        in results, fit for a folder (default: that of the folder)
-    title       what people call it (default: the name of the main file)
+    max_train   at most this many items are for training, all others for testing; 0: no limit
+    split_seed  seed of that split
+    name        in results, valid as a folder name (default: that of the folder)
+    title       display name (default: the name of the main file)
     overwrite   replace an older data set, once the new one is complete
     """
 
@@ -73,37 +73,37 @@ class Wishes:
 
 
 @dataclass(frozen=True, eq=False)
-class Beside:
-    """What the main file, or others, say of its rows beside the features."""
+class SideColumns:
+    """The columns other than features: labels, categories and groups of the main file's rows."""
 
     labels: pl.Series
     categories: pl.Series | None
     groups: Mapping[str, pl.Series] = field(default_factory=dict)
 
     def check_rows(self, n_rows: int, main: Path) -> None:
-        """Refuse columns that have not one value per row of the main file."""
+        """Refuse columns that do not have one value per row of the main file."""
         columns = {"labels": self.labels, "categories": self.categories, **self.groups}
-        for what, column in columns.items():
+        for name, column in columns.items():
             if column is not None and len(column) != n_rows:
                 raise DataError(
-                    f"{main}: {n_rows:,} rows, but {len(column):,} {what}; give one row per item "
+                    f"{main}: {n_rows:,} rows, but {len(column):,} {name}; give one row per item "
                     "in every file"
                 )
 
 
 @dataclass(frozen=True, eq=False)
 class MainFile:
-    """The main file: its items and what is said of them; ragged: rows that could not be read."""
+    """The main file: its items and their other columns; ragged: rows that could not be read."""
 
     path: Path
     items: AbstractItems
-    beside: Beside
+    side_columns: SideColumns
     ragged: int = 0
 
 
 @dataclass(frozen=True)
 class Rows:
-    """What became of the rows of the main file, and how many samples' files added."""
+    """How many rows of the main file were used, and how many rows the samples' files added."""
 
     read: int
     used: int
@@ -112,9 +112,9 @@ class Rows:
 
 
 def assemble(main: MainFile, wishes: Wishes, progress: Progress = None) -> tuple[Content, Rows]:
-    """The content of the data set, and what became of the rows."""
+    """The content of the data set, and how its rows were used."""
     samples = _samples(wishes, len(main.items), main.ragged)
-    labels = _without_rare(main.beside.labels, wishes.fewest)
+    labels = _without_rare(main.side_columns.labels, wishes.fewest)
     classes = classes_of(
         labels, f"labels in {main.path.name}", ordinal=wishes.ordinal, positive=wishes.positive
     )
@@ -125,30 +125,32 @@ def assemble(main: MainFile, wishes: Wishes, progress: Progress = None) -> tuple
     n_more = sum(sizes)
     joined = _extended(labels[used], n_more)
     positions = samples.positions(np.cumsum(is_used) - 1, len(used), sizes)
-    categories = main.beside.categories
+    categories = main.side_columns.categories
     content = Content(
         labels=joined,
         classes=tuple(classes),
         ordinal=wishes.ordinal,
         categories=None if categories is None else _names(categories, used, n_more),
-        groups={name: _names(c, used, n_more) for name, c in main.beside.groups.items()},
+        groups={
+            name: _names(column, used, n_more) for name, column in main.side_columns.groups.items()
+        },
         given=_given(samples.names, positions, joined, sorted(classes), wishes.prevalences),
         test=_test_items(codes_of(joined, classes), wishes) if wishes.test_share else None,
         **parts,
     )
-    n_unlabelled = int((~is_used & main.beside.labels.is_null().to_numpy()).sum())
+    n_unlabelled = int((~is_used & main.side_columns.labels.is_null().to_numpy()).sum())
     left_out = {
         "no label": n_unlabelled,
         f"class of fewer than {wishes.fewest} rows": len(main.items) - len(used) - n_unlabelled,
         "too many or too few cells": main.ragged,
     }
-    reasons = {reason: n for reason, n in left_out.items() if n}
+    reasons = {reason: n_rows for reason, n_rows in left_out.items() if n_rows}
     return content, Rows(len(main.items) + main.ragged, len(used), reasons, n_more)
 
 
 @dataclass(frozen=True, eq=False)
 class _Samples:
-    """Given samples before the items are put together: rows of the main file, or files."""
+    """Given samples before the items are joined: rows of the main file, or files."""
 
     names: tuple[str, ...]
     lists: tuple[Indices, ...] = ()
@@ -162,7 +164,7 @@ class _Samples:
         if self.lists:
             return tuple(place[rows] for rows in self.lists)
         ends = n_main + np.cumsum(sizes)
-        return tuple(np.arange(end - n, end) for end, n in zip(ends, sizes, strict=True))
+        return tuple(np.arange(end - size, end) for end, size in zip(ends, sizes, strict=True))
 
 
 def _samples(wishes: Wishes, n_rows: int, ragged: int) -> _Samples:
@@ -178,15 +180,15 @@ def _samples(wishes: Wishes, n_rows: int, ragged: int) -> _Samples:
     if wishes.samples.is_dir():
         if wishes.prevalences is None:
             raise UserError(
-                f"{wishes.samples}: items of samples in a folder have no labels; name the file of "
+                f"{wishes.samples}: items of samples in a folder have no labels; give the file of "
                 "their true prevalences too"
             )
         files = sampling.sample_files(wishes.samples)
         return _Samples(tuple(files), files=files)
     if ragged:
         raise DataError(
-            f"{ragged} rows of the data have too many or too few cells, so that the rows of the "
-            "samples could not be counted; fix them"
+            f"{ragged} rows of the data have too many or too few cells, so the row numbers of the "
+            "samples are ambiguous; fix these rows"
         )
     lists = sampling.read_lists(wishes.samples, n_rows)
     return _Samples(lists.names, lists=lists.rows)
@@ -205,8 +207,10 @@ def _given(
     if isinstance(truth, Mapping):
         rows = []
         for part, path in truth.items():
-            own = [n.partition(PART)[2] for n in names if n.startswith(f"{part}{PART}")]
-            rows.append(sampling.read_prevalences(path, own, classes))
+            sample_names = [
+                name.partition(PART)[2] for name in names if name.startswith(f"{part}{PART}")
+            ]
+            rows.append(sampling.read_prevalences(path, sample_names, classes))
         prevalences = np.concatenate(rows)
     elif truth is not None:
         prevalences = sampling.read_prevalences(truth, names, classes)
@@ -229,8 +233,8 @@ def _given(
 def _test_items(codes: Codes, wishes: Wishes) -> Indices:
     """Positions of the items kept for testing, the same share of every class.
 
-    The split is scikit-learn's, so that published results are of the same items: the field splits
-    tables with its `train_test_split`, stratified, with the seed 0.
+    The split is scikit-learn's, so that results are comparable with published ones: studies split
+    tables with its `train_test_split`, stratified, with seed 0.
     """
     train_share = 1 - wishes.test_share
     if wishes.max_train and int(len(codes) * train_share) > wishes.max_train:
@@ -242,7 +246,7 @@ def _test_items(codes: Codes, wishes: Wishes) -> Indices:
             stratify=codes,
             random_state=wishes.split_seed,
         )
-    except ValueError:  # of a class with one item, or of fewer items than classes
+    except ValueError:  # for a class with one item, or fewer items than classes
         raise DataError(
             "the split leaves no item of some class to train on or to test; leave out rare classes",
             arguments=["fewest"],
@@ -258,12 +262,12 @@ def _reported(files: Mapping[str, Path], progress: Progress) -> Iterator[Path]:
 
 
 def _without_rare(labels: pl.Series, fewest: int) -> pl.Series:
-    """The labels, null for those of classes with fewer rows."""
+    """The labels, with null in place of classes with fewer rows."""
     if not fewest:
         return labels
     counts = labels.drop_nulls().value_counts(name="rows").filter(pl.col("rows") >= fewest)
     if not len(counts):
-        raise DataError(f"no class has {fewest:,} rows; ask for fewer")
+        raise DataError(f"no class has {fewest:,} rows; lower the limit", arguments=["fewest"])
     return labels.set(~labels.is_in(counts[labels.name].to_list()), None)
 
 

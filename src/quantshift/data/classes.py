@@ -1,4 +1,4 @@
-"""Labels of a file as classes: their type, what is missing, their order."""
+"""Labels of a file as classes: their type, their missing values, their order."""
 
 from typing import Any
 
@@ -13,30 +13,30 @@ MOST_CLASSES = 1000
 
 
 def labels_of(column: pl.Series, name: str) -> pl.Series:
-    """The labels as whole numbers, truth values or words; a gap is null."""
+    """The labels as integers, booleans or strings; missing ones are null."""
     labels = whole(typed(column))
     if labels.dtype.is_float():
-        odd = labels.filter(labels != labels.round())
-        shown = f"{odd[0]:g}" if len(odd) else "infinity"
+        fractions = labels.filter(labels != labels.round())
+        shown = f"{fractions[0]:g}" if len(fractions) else "infinity"
         raise DataError(f"{name} look continuous ({shown}); bin them into classes first")
     if labels.dtype.is_temporal():
         labels = column.cast(pl.String)
     if labels.null_count() == len(labels):
-        raise DataError(f"{name} are all missing; is this the column of the labels?")
+        raise DataError(f"{name} are all missing; is this the label column?")
     if labels.dtype not in (pl.Int64, pl.Boolean, pl.String):
         raise DataError(f"{name} of type {labels.dtype} are not supported; give numbers or words")
     return labels.rename("label")
 
 
 def classes_of(labels: pl.Series, name: str, *, ordinal: bool, positive: str | None) -> list[Any]:
-    """The classes, sorted; of two, `positive` last."""
+    """The classes, sorted; with two, `positive` is last."""
     classes = labels.drop_nulls().unique().sort().to_list()
     if len(classes) < 2:
         raise DataError(f"{name} are all {classes[0]!r}; at least two classes are needed")
     if len(classes) > min(MOST_CLASSES, max(20, len(labels) // 2)):
         raise DataError(
             f"{name} have {len(classes):,} different values in {len(labels):,} rows, too many for "
-            "classes; is this the column of the labels?"
+            "classes; is this the label column?"
         )
     if ordinal and labels.dtype != pl.Int64:
         raise UserError(
@@ -47,7 +47,7 @@ def classes_of(labels: pl.Series, name: str, *, ordinal: bool, positive: str | N
         return classes
     if len(classes) != 2:
         raise UserError(
-            f"{name} have {len(classes)} classes: one of two can be the positive one, not of more"
+            f"{name} have {len(classes)} classes: only one of two classes can be the positive one"
         )
     names = [str(value) for value in classes]
     if positive not in names:
@@ -56,6 +56,6 @@ def classes_of(labels: pl.Series, name: str, *, ordinal: bool, positive: str | N
 
 
 def codes_of(labels: pl.Series, classes: list[Any]) -> Codes:
-    """The positions of the labels among the classes; -1 where there is none."""
-    places = {value: place for place, value in enumerate(classes)}
-    return np.array([places.get(value, -1) for value in labels.to_list()], dtype=np.int64)
+    """The positions of the labels among the classes; -1 for a missing or unknown label."""
+    positions = {value: position for position, value in enumerate(classes)}
+    return np.array([positions.get(value, -1) for value in labels.to_list()], dtype=np.int64)

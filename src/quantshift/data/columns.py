@@ -1,17 +1,17 @@
-"""What the columns of a table hold, and which of them are features.
+"""The types of a table's columns, and which columns are features.
 
-A file without types says so only by its cells. A column holds numbers, truth values or dates if
-(nearly) all its cells do; the few that do not are taken as gaps. Other words are the levels of a
-category or, if they are long and mostly different, texts.
+In a file without types, they are inferred from the cells. A column holds numbers, booleans or dates
+if (nearly) all its cells do; the few other cells are treated as missing. Other strings are the
+levels of a category or, if they are long and mostly different, texts.
 
-Left out with a reason, unless asked for by name, is what no model should use: columns that are all
-gaps or constant, row numbers and counters, ids, lists and objects. Whole numbers are ids if
-their name says so, or if no value occurs twice although chance would have it: n numbers drawn from
-a range of r have about n * n / 2r equal pairs, more if they are not spread evenly. Salaries and
-populations have such pairs, numbers that were handed out one by one have none.
+Columns that no model should use are left out with a reason, unless asked for by name: columns that
+are entirely missing or constant, row numbers and counters, ids, lists and objects. Integers are ids
+if the column's name says so, or if no value occurs twice although some should by chance: n numbers
+drawn from a range of r have about n * n / 2r equal pairs, more if they are not spread evenly.
+Salaries and populations have such pairs; numbers that were assigned one by one have none.
 
 Dates are used by their parts: month and weekday as sine and cosine, the hour if there are times.
-The day itself is a number only if training spans more than five years in no particular order:
+The day itself is a number only if the training dates span more than five years and are not sorted:
 otherwise the days of every new batch would lie outside the range of training.
 """
 
@@ -24,12 +24,13 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
+from quantshift.data.decimal_commas import FORMS, comma_format, comma_numbers, is_comma_number
 from quantshift.errors import DataError
 
 NUMBER, CATEGORY, TRUTH, DATE, TEXT = "number", "category", "truth value", "date", "text"
 
 GAP_WORDS = ("", "NA", "N/A", "n/a", "NaN", "nan", "?", "NULL", "null", "None", "-", ".")
-"""What stands for a gap in a column of numbers, truth values or dates."""
+"""Cells that are missing values in a column of numbers, booleans or dates."""
 
 TRUTH_WORDS = {"true": True, "false": False}
 DATE_FORMATS = ("%Y-%m-%d", "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y")
@@ -42,37 +43,37 @@ TIME_FORMATS = (
 )
 
 MOST_ODD = 0.05
-"""A column of numbers or dates may have this share of cells that are none."""
+"""The largest share of other cells in a column of numbers or dates."""
 
 MOST_DISTINCT = 0.9
-"""Words of which a larger share differ are names of the rows."""
+"""Strings with a larger share of different values are names or ids of the rows."""
 
 FEWEST_DISTINCT = 20
-"""So few different words are levels, whatever their share."""
+"""Up to this many different strings are levels, whatever their share."""
 
 NAMED_DISTINCT = 0.1
-"""The share of different values from which a column that is called an id is one."""
+"""The share of different values from which a column whose name says id is treated as one."""
 
 TEXT_WORDS, LONG_TEXT = 3, 8
-"""Words of a typical cell of a text; with the second number texts may occur many times."""
+"""The fewest words of a typical text; with at least the second number, texts may repeat."""
 
 MOST_REPEATED = 0.5
-"""The share of different cells above which several words are a text."""
+"""The share of different cells above which cells of several words are texts."""
 
 NEARLY_ALL = 0.95
-"""The share of different numbers from which they may be ids that no name gives away."""
+"""The share of different numbers from which they may be ids, whatever the column's name."""
 
 PAIRS_BY_CHANCE = 10
-"""So many equal pairs must be expected before their absence tells ids from quantities."""
+"""Only if at least this many equal pairs are expected does their absence indicate ids."""
 
 LONG_NUMBER = 8
-"""Different whole numbers that all have this many digits, or more, are ids."""
+"""Different integers that all have at least this many digits are ids."""
 
 LARGEST_WHOLE = 2**53
-"""Beyond it floats have no fractions, and not all whole numbers."""
+"""The largest integer up to which floats represent all integers."""
 
 DAYS_OF_USE = 5 * 365.25
-"""Dates that span more days are used as a number too."""
+"""Dates that span more days than this are also used as a number."""
 
 DAY, MONTH, WEEKDAY, HOUR = "day", "month", "weekday", "hour"
 
@@ -89,11 +90,12 @@ _WHOLE = r"^([+-]?\d+)\.0*$"
 
 @dataclass(frozen=True)
 class Column:
-    """A feature of a table: what it holds, how many gaps, how many levels (of a category).
+    """A feature of a table: its kind, how many cells are missing, how many levels (of a category).
 
-    odd: cells among the gaps that hold something that does not belong there: words in a column of
-        numbers, infinities.
-    parts: of a date, the parts that are used. format: of a date in words.
+    odd: cells treated as missing because they do not belong there: words in a column of numbers,
+        infinities.
+    parts: of a date, the parts that are used. format: of dates written as strings, and of numbers
+        with a decimal comma.
     """
 
     name: str
@@ -107,14 +109,14 @@ class Column:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A column that is no feature, and why."""
+    """A column that is not a feature, and why."""
 
     name: str
     reason: str
 
 
 def typed(column: pl.Series) -> pl.Series:
-    """The column with the type that its cells tell; words without blanks around them.
+    """The column with the type inferred from its cells; strings without surrounding blanks.
 
     >>> typed(pl.Series(["1", " 2", None])).to_list()
     [1, 2, None]
@@ -129,8 +131,7 @@ def choose(
 ) -> tuple[tuple[Column, ...], tuple[LeftOut, ...]]:
     """The features among the columns and those left out, in the order of the table.
 
-    codes: columns of numbers that are codes of categories. named: columns that are features in any
-    case.
+    codes: numeric columns that hold category codes. named: columns that are features in any case.
     """
     features, left_out = [], []
     for name in frame.columns:
@@ -143,18 +144,18 @@ def choose(
 
 
 def text_column(column: pl.Series) -> Column:
-    """A column that is to be read as a text, whatever it holds."""
+    """A column that is treated as text, whatever it holds."""
     words = as_words(column)
     return Column(column.name, TEXT, int((words == "").sum()))
 
 
 def prepared(frame: pl.DataFrame, features: Sequence[Column]) -> pl.DataFrame:
-    """The features of a table as floats, truth values and strings; infinities are gaps.
+    """The features of a table as floats, booleans and strings; infinities become missing values.
 
-    A date has a column for each number that is made of it (`part_names`). The features may be
-    another table's: cells that do not fit them are gaps.
+    A date has a column for each number derived from it (`part_names`). The features may come from
+    another table: cells that do not fit them become missing values.
     """
-    numbers = _numbers(frame.select(f.name for f in features if f.kind == NUMBER))
+    numbers = _numbers(frame, features)
     columns: list[pl.Series] = []
     for feature in features:
         if feature.name in numbers:
@@ -166,17 +167,20 @@ def prepared(frame: pl.DataFrame, features: Sequence[Column]) -> pl.DataFrame:
 
 
 def odd_cells(frame: pl.DataFrame, features: Sequence[Column]) -> dict[str, pl.Series]:
-    """For each feature which cells hold something, but nothing that it can use; if there are any.
+    """The cells of each feature that are not missing but cannot be used, if there are any.
 
-    Words in a column of numbers, truth values or dates, and infinities.
+    These are words in a column of numbers, booleans or dates, and infinities.
     """
-    quick = _numbers(frame.select(f.name for f in features if f.kind == NUMBER))
+    all_numbers = _numbers(frame, features)
     odd = {}
     for feature in features:
         column = frame[feature.name]
         if feature.kind in (CATEGORY, TEXT):
             continue
-        if feature.name in quick and quick[feature.name].null_count() == column.null_count():
+        if (
+            feature.name in all_numbers
+            and all_numbers[feature.name].null_count() == column.null_count()
+        ):
             continue
         found = as_kind(column, feature).is_null() & ~_gaps(column)
         if found.any():
@@ -185,7 +189,7 @@ def odd_cells(frame: pl.DataFrame, features: Sequence[Column]) -> dict[str, pl.S
 
 
 def check_kinds(frame: pl.DataFrame, features: Sequence[Column], name: str) -> None:
-    """Refuse a table in which a column holds mostly other things than the feature does."""
+    """Refuse a table in which most cells of a column do not fit the feature."""
     for feature in features:
         odd = odd_cells(frame, [feature]).get(feature.name)
         if odd is not None and mostly(odd, frame[feature.name]):
@@ -193,12 +197,22 @@ def check_kinds(frame: pl.DataFrame, features: Sequence[Column], name: str) -> N
 
 
 def mostly(odd: pl.Series, column: pl.Series) -> bool:
-    """Whether at least half of the cells that hold something are odd."""
+    """Whether at least half of the cells that are not missing are odd."""
     return 2 * int(odd.sum()) >= len(column) - int(_gaps(column).sum())
 
 
 def wrong_kind(feature: Column, name: str, cell: str) -> DataError:
-    """The error for a table whose column holds other things than the feature."""
+    """The error for a table with a column whose cells do not fit the feature."""
+    if feature.kind == NUMBER and feature.format is None and is_comma_number(cell.strip("'")):
+        return DataError(
+            f"{name}: column {feature.name!r} holds decimal commas such as {cell}, but decimal "
+            "points in training; write them alike"
+        )
+    if feature.format in FORMS:
+        return DataError(
+            f"{name}: column {feature.name!r} holds {cell}, but numbers with a decimal comma in "
+            "training; write them alike"
+        )
     return DataError(
         f"{name}: column {feature.name!r} holds words such as {cell}, but {feature.kind}s in "
         "training; is it the same column?"
@@ -217,7 +231,7 @@ def part_names(feature: Column) -> list[str]:
 
 
 def as_kind(column: pl.Series, feature: Column) -> pl.Series:
-    """The cells as floats, truth values, moments or strings; null where they are nothing such."""
+    """The cells as floats, booleans, dates or strings; null where they cannot be converted."""
     if feature.kind == CATEGORY:
         return names_of(column)
     if feature.kind == TEXT:
@@ -228,11 +242,11 @@ def as_kind(column: pl.Series, feature: Column) -> pl.Series:
         return _moments(column, feature.format)
     if feature.kind == TRUTH:
         return _truths(column)
-    return _finite(_as_numbers(column))
+    return _finite(_as_numbers(column, feature.format))
 
 
 def names_of(column: pl.Series) -> pl.Series:
-    """The values as names, cell by cell: whole numbers without a point, words without blanks.
+    """The values as names: integers without a decimal point, strings without surrounding blanks.
 
     >>> names_of(pl.Series(["1.0", " 1 ", "a", None])).to_list()
     ['1', '1', 'a', None]
@@ -252,20 +266,20 @@ def names_of(column: pl.Series) -> pl.Series:
 
 
 def as_words(column: pl.Series) -> pl.Series:
-    """The cells as texts; a gap is an empty one."""
+    """The cells as texts; a missing one is empty."""
     if column.dtype.is_nested():
         return pl.Series(column.name, [_json(v) for v in column.to_list()]).fill_null("")
     return column.cast(pl.String).fill_null("")
 
 
 def shown(cell: object) -> str:
-    """A cell in a message."""
+    """A cell as messages show it."""
     text = str(cell)
     return repr(text if len(text) <= 30 else text[:30] + "...")
 
 
 def whole(column: pl.Series) -> pl.Series:
-    """Numbers that are all whole as integers; anything else as it is."""
+    """Floats that are all whole numbers as integers; anything else unchanged."""
     if not column.dtype.is_float():
         return column.cast(pl.Int64) if column.dtype.is_integer() else column
     is_whole = (column.abs() <= LARGEST_WHOLE) & (column == column.round())
@@ -273,7 +287,7 @@ def whole(column: pl.Series) -> pl.Series:
 
 
 def _column(column: pl.Series, *, is_code: bool, named: bool) -> Column | LeftOut:
-    """What a column is as a feature, or why it is none."""
+    """The feature that a column is, or why it is left out."""
     name = column.name
     if column.dtype == pl.Null:
         column = column.cast(pl.String)
@@ -288,10 +302,12 @@ def _column(column: pl.Series, *, is_code: bool, named: bool) -> Column | LeftOu
         pl.Datetime,
     )
     if not fits:
-        what = "lists or objects" if column.dtype.is_nested() else str(column.dtype)
+        content = "lists or objects" if column.dtype.is_nested() else str(column.dtype)
         if named:
-            raise DataError(f"column {name!r} holds {what}, which are not supported; leave it out")
-        return LeftOut(name, f"{what}: not supported")
+            raise DataError(
+                f"column {name!r} holds {content}, which are not supported; leave it out"
+            )
+        return LeftOut(name, f"{content}: not supported")
     if is_code:
         names = names_of(column)
         levels = names.drop_nulls().n_unique()
@@ -299,6 +315,10 @@ def _column(column: pl.Series, *, is_code: bool, named: bool) -> Column | LeftOu
             return LeftOut(name, "constant" if levels else "all missing")
         return Column(name, CATEGORY, names.null_count(), levels)
     values, format_ = _typed(column, most_odd=MOST_ODD)
+    if values.dtype == pl.String:
+        known = values.filter(~_gaps(values))
+        format_ = comma_format(known, MOST_ODD * len(known))
+        values = values if format_ is None else comma_numbers(values, format_)
     if values.dtype.is_float():
         values = _finite(values)
     feature = _feature(values, format_)
@@ -317,19 +337,19 @@ def _feature(values: pl.Series, format_: str | None) -> Column:
     if values.dtype == pl.Boolean:
         return Column(name, TRUTH, 0)
     if values.dtype != pl.String:
-        return Column(name, NUMBER, 0)
+        return Column(name, NUMBER, 0, format=format_)
     if _is_text(values):
         return text_column(values)
     return Column(name, CATEGORY, 0, names_of(values).drop_nulls().n_unique())
 
 
 def _unfit(values: pl.Series, feature: Column) -> str | None:
-    """Why a column is no feature; None if it is one."""
+    """Why a column is not a feature; None if it is one."""
     known = values.drop_nulls()
     distinct = known.n_unique()
     if len(known) == 0:
         return "all missing"
-    # Cells that are there or not say something, even if they always say the same.
+    # Whether a cell is missing can be informative even if its value is always the same.
     if distinct == 1 and not feature.gaps:
         return "constant"
     if feature.kind in (DATE, TEXT, TRUTH):
@@ -337,40 +357,40 @@ def _unfit(values: pl.Series, feature: Column) -> str | None:
     if feature.kind == CATEGORY:
         share = _distinct_of_ids(values.name, MOST_DISTINCT)
         if distinct > max(FEWEST_DISTINCT, share * len(known)):
-            return f"{distinct:,} different values in {len(known):,} rows, as names and ids do"
+            return f"{distinct:,} different values in {len(known):,} rows, like names or ids"
         return None
     return _counts(known)
 
 
 def _counts(numbers: pl.Series) -> str | None:
-    """Whether numbers count or name the rows, in words."""
+    """Why numbers are row numbers, counters or ids; None if they are not."""
     numbers = whole(numbers)
     n, distinct = len(numbers), numbers.n_unique()
     if not numbers.dtype.is_integer() or n <= FEWEST_DISTINCT:
         return None
     steps = numbers.cast(pl.Float64).diff().drop_nulls()
     if (steps > 0).all() or (steps < 0).all():
-        one = (steps.abs() == 1).all()
-        return "row numbers" if one else "a counter: it only rises or only falls from row to row"
+        by_one = (steps.abs() == 1).all()
+        return "row numbers" if by_one else "a counter: it only rises or only falls from row to row"
     share = _distinct_of_ids(numbers.name, 1.0)
     if distinct > max(FEWEST_DISTINCT, share * n):
-        return f"{distinct:,} different numbers in {n:,} rows, and it is called an id"
+        return f"{distinct:,} different numbers in {n:,} rows, and its name says it is an id"
     low, high = float(numbers.min()), float(numbers.max())  # type: ignore[arg-type]
     by_chance = n * (n - 1) / 2 / (high - low + 1)
     nearly_all = distinct > NEARLY_ALL * n
     if nearly_all and by_chance >= PAIRS_BY_CHANCE and n - distinct <= 0.1 * by_chance:
-        return f"{distinct:,} different numbers in {n:,} rows, as ids are handed out"
+        return f"{distinct:,} different numbers in {n:,} rows, like ids"
     if (
         distinct == n
         and low >= 10 ** (LONG_NUMBER - 1)
         and len(str(int(low))) == len(str(int(high)))
     ):
-        return f"{distinct:,} different numbers of {len(str(int(low)))} digits, as ids have"
+        return f"{distinct:,} different numbers of {len(str(int(low)))} digits, like ids"
     return None
 
 
 def _distinct_of_ids(name: str, otherwise: float) -> float:
-    """The share of different values that ids of this name have."""
+    """The share of different values above which a column of this name is an id."""
     if _ID_NAME.search(name):
         return NAMED_DISTINCT
     return min(MOST_DISTINCT, otherwise) if _NUMBER_NAME.search(name) else otherwise
@@ -404,7 +424,7 @@ def _used_parts(moments: pl.Series) -> tuple[str, ...]:
 
 
 def _parts(moments: pl.Series, feature: Column) -> Iterator[pl.Series]:
-    """The numbers made of dates."""
+    """The numbers derived from dates."""
     names = iter(part_names(feature))
     for part in feature.parts:
         if part == DAY:
@@ -429,9 +449,9 @@ def _days(moments: pl.Series) -> pl.Series:
 
 
 def _typed(column: pl.Series, *, most_odd: float) -> tuple[pl.Series, str | None]:
-    """The column with the type that its cells tell, and the format if they are dates in words.
+    """The column with the type inferred from its cells, and the format of dates in strings.
 
-    most_odd: the share of cells that may be something else, and become gaps.
+    most_odd: the largest share of cells that may be something else, and become missing.
     """
     if column.dtype in (pl.Categorical, pl.Enum):
         column = column.cast(pl.String)
@@ -447,18 +467,18 @@ def _typed(column: pl.Series, *, most_odd: float) -> tuple[pl.Series, str | None
     for type_ in (pl.Int64, pl.Float64):
         if known.cast(type_, strict=False).null_count() <= (0 if type_ == pl.Int64 else most):
             return words.cast(type_, strict=False), None
-    small = known.str.to_lowercase()
-    if (~small.is_in(list(TRUTH_WORDS))).sum() <= most:
+    lower_case = known.str.to_lowercase()
+    if (~lower_case.is_in(list(TRUTH_WORDS))).sum() <= most:
         return _truths(words), None
     format_ = _date_format(known, most)
     return (words, None) if format_ is None else (_moments(words, format_), format_)
 
 
 def _date_format(known: pl.Series, most_odd: float) -> str | None:
-    """The format in which (nearly) all words are dates."""
+    """The format in which (nearly) all strings are dates."""
     first = known.head(100)
     for format_ in (*DATE_FORMATS, *TIME_FORMATS):
-        # A look at the first tells most formats from most columns.
+        # The first cells are enough to reject most formats.
         if _moments(first, format_).null_count() > max(most_odd, 0):
             continue
         if _moments(known, format_).null_count() <= most_odd:
@@ -473,7 +493,7 @@ def _moments(column: pl.Series, format_: str | None) -> pl.Series:
         return pl.Series(column.name, [None] * len(column), dtype=pl.Date)
     words = column.str.strip_chars()
     if format_ is None:
-        # Dates of a file with types, in one without.
+        # Training read the dates from a file with types, this file has none.
         found = pl.Series(column.name, [None] * len(column), dtype=pl.Datetime("us"))
         for iso in (DATE_FORMATS[0], *TIME_FORMATS):
             found = found.fill_null(_moments(words, iso).cast(pl.Datetime("us")))
@@ -492,13 +512,15 @@ def _truths(column: pl.Series) -> pl.Series:
         )
     if column.dtype != pl.String:
         return pl.Series(column.name, [None] * len(column), dtype=pl.Boolean)
-    small = column.str.strip_chars().str.to_lowercase()
-    return small.replace_strict(TRUTH_WORDS, default=None, return_dtype=pl.Boolean)
+    lower_case = column.str.strip_chars().str.to_lowercase()
+    return lower_case.replace_strict(TRUTH_WORDS, default=None, return_dtype=pl.Boolean)
 
 
-def _as_numbers(column: pl.Series) -> pl.Series:
+def _as_numbers(column: pl.Series, format_: str | None) -> pl.Series:
     if column.dtype == pl.Duration:
         return column.dt.total_seconds(fractional=True)
+    if column.dtype == pl.String and format_ is not None:
+        return comma_numbers(column, format_)
     if column.dtype == pl.String:
         return column.str.strip_chars().cast(pl.Float64, strict=False)
     if column.dtype.is_numeric() or column.dtype == pl.Boolean:
@@ -511,7 +533,7 @@ def _finite(numbers: pl.Series) -> pl.Series:
 
 
 def _gaps(column: pl.Series) -> pl.Series:
-    """Which cells stand for nothing."""
+    """Which cells are missing."""
     if column.dtype in (pl.Categorical, pl.Enum):
         column = column.cast(pl.String)
     if column.dtype == pl.String:
@@ -521,9 +543,10 @@ def _gaps(column: pl.Series) -> pl.Series:
     return column.is_null()
 
 
-def _numbers(frame: pl.DataFrame) -> dict[str, pl.Series]:
-    """Those columns of words in which each is a number; all at once, for there may be many."""
-    words = frame.select(cs.string())
+def _numbers(frame: pl.DataFrame, features: Sequence[Column]) -> dict[str, pl.Series]:
+    """The string columns in which every cell is a number, converted together for speed."""
+    plain = [f.name for f in features if f.kind == NUMBER and f.format is None]
+    words = frame.select(plain).select(cs.string())
     numbers = words.with_columns(cs.string().str.strip_chars().cast(pl.Float64, strict=False))
     before, after = words.null_count().row(0), numbers.null_count().row(0)
     finite = numbers.with_columns(pl.when(cs.float().is_finite()).then(cs.float()))

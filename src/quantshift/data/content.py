@@ -1,4 +1,4 @@
-"""What a data-set folder holds, in memory: columns, texts or arrays, and a hash of all of it."""
+"""The content of a data-set folder in memory: columns, texts or arrays, and their hash."""
 
 import hashlib
 import json
@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from quantshift.data.matrix_file import MatrixFile
 from quantshift.data.names import in_order
 from quantshift.shifts.given import Given
 from quantshift.types import Indices, Posteriors
@@ -19,10 +20,11 @@ from quantshift.types import Indices, Posteriors
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Content:
-    """The items of a data set; one of columns, texts, matrix or posteriors is there.
+    """The items of a data set; exactly one of columns, texts, matrix or posteriors is given.
 
-    labels: null for an item without label. classes: in their order, of the labels' type. test:
+    labels: null for an item without a label. classes: in their order, of the labels' type. test:
     positions of the items kept for testing, if the items are split; all others are for training.
+    matrix_file: the file that the matrix is mapped from, if it was written for this data set.
     """
 
     labels: pl.Series
@@ -33,13 +35,14 @@ class Content:
     columns: pl.DataFrame | None = None
     texts: pl.Series | None = None
     matrix: Any = None
+    matrix_file: MatrixFile | None = None
     posteriors: Posteriors | None = None
     given: Given | None = None
     test: Indices | None = None
 
     @property
     def kind(self) -> str:
-        """What the items are: text, table, matrix or posteriors."""
+        """The kind of the items: text, table, matrix or posteriors."""
         if self.texts is not None:
             return "text"
         if self.columns is not None:
@@ -47,7 +50,7 @@ class Content:
         return "matrix" if self.matrix is not None else "posteriors"
 
     def described(self) -> dict[str, Any]:
-        """What a manifest says of the content."""
+        """The description of the content for a manifest."""
         counts = dict(self.labels.drop_nulls().value_counts().iter_rows())
         described: dict[str, Any] = {
             "classes": [{"name": name, "items": counts[name]} for name in self.classes],
@@ -72,7 +75,7 @@ class Content:
         return described
 
     def digest(self) -> str:
-        """SHA-256 of the content, whatever the files it is written to."""
+        """SHA-256 of the content, independent of the files it is written to."""
         hash_ = _Hash()
         hash_.words("classes", json.dumps([self.classes, self.ordinal]))
         hash_.column("label", self.labels)
@@ -85,7 +88,7 @@ class Content:
         if self.texts is not None:
             hash_.column("text", self.texts)
         if issparse(self.matrix):
-            # SciPy chooses the width of the indices.
+            # A fixed width, because SciPy chooses the width of the indices.
             hash_.array("matrix indptr", self.matrix.indptr.astype(np.int64))
             hash_.array("matrix indices", self.matrix.indices.astype(np.int64))
             hash_.array("matrix data", self.matrix.data)
@@ -110,7 +113,7 @@ def _levels(values: pl.Series) -> list[dict[str, Any]]:
 
 
 class _Hash:
-    """A hash over named parts; every part says how long it is."""
+    """A hash over named parts, each preceded by its length."""
 
     def __init__(self) -> None:
         self.digest = hashlib.sha256()
@@ -138,7 +141,7 @@ class _Hash:
 
 
 def _utf8(strings: Any) -> memoryview | bytes:
-    """The bytes of all strings, one after another, without a copy."""
+    """The concatenated bytes of all strings, without a copy."""
     _, offsets, data = strings.buffers()
     if data is None or len(strings) == 0:
         return b""

@@ -1,4 +1,4 @@
-"""CSV files, whatever separates their cells: quotes checked, ragged rows counted."""
+"""CSV files with any common delimiter: quotes are checked, ragged rows are counted."""
 
 import csv
 import io
@@ -31,13 +31,13 @@ from quantshift.data.chunks import (
 from quantshift.data.table_files import TableFile
 
 MOST_OF_A_HEADER = 1 << 16
-"""Bytes in which to look for what separates the names of columns."""
+"""The number of bytes in which to look for the delimiter of the header."""
 
 LONGEST_WAIT = 200
-"""Milliseconds to wait for threads of the CSV parser."""
+"""The most milliseconds to wait for threads of the CSV parser."""
 
 UNREADABLE = "\ufffd"
-"""Stands for what is not UTF-8."""
+"""The replacement for bytes that are not UTF-8."""
 
 _QUOTED = re.compile(rb'"[^"]*"')
 
@@ -47,17 +47,17 @@ def csv_table(file: TableFile) -> OpenTable:
     file, names, delimiter = _checked(file)
 
     def read(wanted: Sequence[str]) -> Generator[Chunk]:
-        first, ragged, told = 1, [0], False
+        first, ragged, located = 1, [0], False
 
         def skip(_: Any) -> str:
             ragged[0] += 1
             return "skip"
 
         def where() -> str:
-            return _first_ragged(file, delimiter, len(names)) if ragged[0] and not told else ""
+            return _first_ragged(file, delimiter, len(names)) if ragged[0] and not located else ""
 
         with (
-            _let_go_of(skip),
+            _released_by_threads(skip),
             file.open() as stream,
             closing(_csv_batches(stream, delimiter, wanted, skip)) as batches,
         ):
@@ -65,12 +65,12 @@ def csv_table(file: TableFile) -> OpenTable:
                 for start in range(0, len(batch), ROWS):
                     part = _text_frame(batch.slice(start, ROWS))
                     yield Chunk(first, part, _undecodable(file, part), ragged[0], where())
-                    told = told or ragged[0] > 0
+                    located = located or ragged[0] > 0
                     ragged[0] = 0
                     first += len(part)
             if ragged[0]:
-                nothing = pl.DataFrame(schema=dict.fromkeys(wanted, pl.String))
-                yield Chunk(first, nothing, 0, ragged[0], where())
+                no_rows = pl.DataFrame(schema=dict.fromkeys(wanted, pl.String))
+                yield Chunk(first, no_rows, 0, ragged[0], where())
 
     return OpenTable(file.name, names, dict.fromkeys(names, pl.String()), read)
 
@@ -88,7 +88,7 @@ def csv_frame(file: TableFile, without: Sequence[str], progress: Progress) -> Fr
         return "skip"
 
     with (
-        _let_go_of(skip),
+        _released_by_threads(skip),
         pa.OSFile(str(file.path)) as raw,
         pa.CompressedInputStream(raw, "gzip") if file.compressed else raw as stream,
         closing(_csv_batches(stream, delimiter, wanted, skip)) as batches,
@@ -103,18 +103,18 @@ def csv_frame(file: TableFile, without: Sequence[str], progress: Progress) -> Fr
 
 
 def lenient_copy(file: TableFile) -> TableFile:
-    """A copy in which every line is a row, and quotes that do not fit are literal."""
+    """A copy in which every line is a row, and misplaced quotes are literal."""
     delimiter = _delimiter(file, lenient=True)
     with file.lines() as lines:
-        held = Spool(line_by_line(lines, delimiter))
-    return replace(file, path=held.path, compressed=False, held=held, delimiter=delimiter)
+        spool = Spool(line_by_line(lines, delimiter))
+    return replace(file, path=spool.path, compressed=False, spool=spool, delimiter=delimiter)
 
 
 def _decodable(file: TableFile) -> TableFile:
-    """A copy in which what is not UTF-8 is U+FFFD: one bad byte costs one cell, not the file."""
+    """A copy with U+FFFD for bytes that are not UTF-8: a bad byte affects one cell only."""
     with file.lines() as lines:
-        held = Spool(line.decode("utf-8", "replace").encode() for line in lines)
-    return replace(file, path=held.path, compressed=False, held=held, mended=True)
+        spool = Spool(line.decode("utf-8", "replace").encode() for line in lines)
+    return replace(file, path=spool.path, compressed=False, spool=spool, has_replacements=True)
 
 
 def _first_ragged(file: TableFile, delimiter: str, n_columns: int) -> str:
@@ -127,7 +127,7 @@ def _first_ragged(file: TableFile, delimiter: str, n_columns: int) -> str:
                 if row and len(row) != n_columns:
                     return f"line {line}"
                 line = rows.line_num + 1
-        except csv.Error:  # a cell larger than this reader takes
+        except csv.Error:  # a cell that is too large for this reader
             pass
     return ""
 
@@ -137,8 +137,8 @@ def _text_frame(batch: Any) -> pl.DataFrame:
 
 
 def _undecodable(file: TableFile, frame: pl.DataFrame) -> int:
-    """Cells in which something was replaced."""
-    if not file.mended:
+    """The number of cells in which bytes were replaced."""
+    if not file.has_replacements:
         return 0
     return sum(int(column.str.contains(UNREADABLE, literal=True).sum()) for column in frame)
 
@@ -158,7 +158,7 @@ def _csv_batches(
             ),
         )
     except pa.ArrowInvalid as error:
-        # A header without a line end is a header without rows, as with one.
+        # A header without a line break at its end is a table without rows, too.
         if "Empty CSV" in str(error):
             return
         raise
@@ -166,18 +166,18 @@ def _csv_batches(
 
 
 @contextmanager
-def _let_go_of(function: Callable[[Any], str]) -> Iterator[None]:
-    """Waits at the end until Arrow's threads no longer hold a function of ours.
+def _released_by_threads(function: Callable[[Any], str]) -> Iterator[None]:
+    """Wait at the end until Arrow's threads no longer hold a reference to the function.
 
-    The parser reads ahead in a thread. If that drops the last reference to a Python object while
-    the interpreter ends (soon after the file, in case of an error), the process is aborted.
+    The parser reads ahead in a thread. If that thread drops the last reference to a Python object
+    while the interpreter exits (shortly after an error in the file), the process is aborted.
     """
-    own = sys.getrefcount(function)
+    references_before = sys.getrefcount(function)
     try:
         yield
     finally:
         for _ in range(LONGEST_WAIT):
-            if sys.getrefcount(function) <= own:
+            if sys.getrefcount(function) <= references_before:
                 break
             time.sleep(0.001)
 
@@ -194,12 +194,12 @@ def _delimiter(file: TableFile, *, lenient: bool = False) -> str:
     if lenient:
         start = start.split(b"\n", 1)[0]
     line = _QUOTED.sub(b"", start).split(b"\n", 1)[0]
-    # A spreadsheet of much of Europe separates by semicolons and calls it CSV all the same.
+    # In much of Europe, spreadsheets write CSV files with semicolons.
     return "\t" if file.ending == ".tsv" else max(",;\t", key=lambda d: line.count(d.encode()))
 
 
 def _checked(file: TableFile) -> tuple[TableFile, tuple[str, ...], str]:
-    """A CSV file without faults in its quotes, the names of its columns, what separates them."""
+    """A CSV file with checked quotes, the names of its columns, and its delimiter."""
     delimiter = _delimiter(file)
     names = first_row(file.name, _beginning(file), delimiter)
     with file.open() as stream:

@@ -1,8 +1,8 @@
 """Tables in databases, by URL: `duckdb:///file.db?table=scores`, `postgresql://...?table=scores`.
 
-Both drivers speak Arrow, so that columns arrive with their types and in batches. PostgreSQL's is
-ADBC's, which comes without other packages and reads several times faster than one that makes Python
-objects of every row.
+Both drivers support Arrow, so that columns arrive with their types and in batches. The driver for
+PostgreSQL is ADBC's, which needs no other packages and reads several times faster than drivers that
+create Python objects for every row.
 """
 
 from collections.abc import Generator, Iterator, Sequence
@@ -19,7 +19,7 @@ from quantshift.data.typed_tables import plain
 from quantshift.errors import DataError, UserError
 
 SCHEMES = {"duckdb": "duckdb", "postgresql": "postgres", "postgres": "postgres"}
-"""Of the URLs, and the databases they are of."""
+"""The schemes of the URLs, and their databases."""
 
 BATCH_ROWS = 65_536
 
@@ -30,7 +30,7 @@ def is_database(source: Any) -> bool:
 
 
 def shown(url: str) -> str:
-    """A URL as it may be shown: without a password."""
+    """A URL for messages, without user and password."""
     parts = urlsplit(url)
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
@@ -38,10 +38,10 @@ def shown(url: str) -> str:
 def table_of(url: str) -> tuple[str, str]:
     """The database ("duckdb" or "postgres") and the quoted name of the table of a URL."""
     parts = urlsplit(url)
-    named = dict(parse_qsl(parts.query)).get("table", "")
-    if not named:
-        raise UserError(f"{shown(url)}: name the table, as in ?table=scores behind the URL")
-    quoted = ".".join('"' + name.replace('"', '""') + '"' for name in named.split("."))
+    table_name = dict(parse_qsl(parts.query)).get("table", "")
+    if not table_name:
+        raise UserError(f"{shown(url)}: name the table by adding ?table=NAME to the URL")
+    quoted = ".".join('"' + name.replace('"', '""') + '"' for name in table_name.split("."))
     return SCHEMES[parts.scheme], quoted
 
 
@@ -69,14 +69,14 @@ def database_table(url: str) -> OpenTable:
 
 
 def query_database(url: str, query: str) -> pl.DataFrame:
-    """What a query returns."""
+    """The result of a query."""
     with _batches(url, query) as reader:
         return plain(polars_frame(reader.read_all()))
 
 
 @contextmanager
 def _batches(url: str, query: str) -> Iterator[pa.RecordBatchReader]:
-    """The batches of what a query returns; errors of the database are told in a line."""
+    """The batches of a query's result; database errors become errors of one line."""
     with _explained(url), closing(_connection(url)) as connection:
         if SCHEMES[urlsplit(url).scheme] == "duckdb":
             yield connection.sql(query).to_arrow_reader(BATCH_ROWS)
@@ -90,14 +90,14 @@ def _connection(url: str) -> Any:
     parts = urlsplit(url)
     if SCHEMES[parts.scheme] == "duckdb":
         duckdb = _driver("duckdb", url)
-        # Three slashes before a relative path, four before one from the root.
+        # A URL has three slashes before a relative path, four before an absolute one.
         path = Path(unquote(parts.path.removeprefix("/")))
         if not path.is_file():
             raise DataError(f"{shown(url)}: there is no file {str(path)!r}")
         return duckdb.connect(str(path), read_only=True)
     driver = _driver("adbc_driver_postgresql.dbapi", url)
-    rest = [(key, value) for key, value in parse_qsl(parts.query) if key != "table"]
-    return driver.connect(urlunsplit(parts._replace(query=urlencode(rest))))
+    other_parameters = [(key, value) for key, value in parse_qsl(parts.query) if key != "table"]
+    return driver.connect(urlunsplit(parts._replace(query=urlencode(other_parameters))))
 
 
 def _driver(module: str, url: str) -> Any:
@@ -114,14 +114,14 @@ def _driver(module: str, url: str) -> Any:
 
 @contextmanager
 def _explained(url: str) -> Iterator[None]:
-    """Errors of the database as one of ours."""
+    """Turn errors of the database into a `DataError`."""
     try:
         yield
     except UserError:
         raise
     except Exception as error:
-        # The drivers have no base class in common, and are known by where they come from.
+        # The drivers' errors have no common base class, so they are recognised by their module.
         if type(error).__module__.split(".")[0] not in ("duckdb", "_duckdb", "adbc_driver_manager"):
             raise
-        told = " ".join(str(error).split())[:300]
-        raise DataError(f"{shown(url)}: {told}") from error
+        message = " ".join(str(error).split())[:300]
+        raise DataError(f"{shown(url)}: {message}") from error

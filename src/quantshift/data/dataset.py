@@ -1,4 +1,4 @@
-"""A data set as experiments see it: items with labels, and what is known of them."""
+"""A data set as experiments use it: items with labels and features."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,15 +23,15 @@ Features: TypeAlias = CountMatrix | MatrixView | TableColumns
 class Dataset:
     """Items with labels (or ordered levels), perhaps categories, and features or posteriors.
 
-    name        fit for a folder: results are told apart by it
-    title       what people call it
-    labels      as the user has them; None for an item without label (of a given sample, say)
-    order       the classes in an order of their own; None: sorted
-    ordinal     the labels are numbers whose order means something
+    name        valid as a folder name; it identifies the data set in results
+    title       display name
+    labels      the user's labels; None for an item without one (of a given sample, say)
+    order       the classes in a given order; None: sorted
+    ordinal     the labels are numbers whose order has a meaning
     cut_point   where ordered labels are cut into two classes unless an experiment says otherwise;
                 None: every level is a class
-    categories  what a shift of the covariates draws by
-    groups      further columns that natural shifts go by
+    categories  the column that defines covariate shifts
+    groups      further columns, which define natural shifts
     posteriors  (n_items, n_classes), a column for each of the sorted classes
     given       samples that come with the data, prevalences also by the sorted classes
     test        positions of the items kept for testing, if the data set was split when it was made;
@@ -65,7 +65,7 @@ class Dataset:
 
     @cached_property
     def classes(self) -> NDArray[Any]:
-        """The classes, sorted; of two, the positive one is last."""
+        """The classes in their order; of two, the positive one is last."""
         if self.order is not None:
             return self.order
         labels = self.labels[self.labelled]

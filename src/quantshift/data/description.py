@@ -1,4 +1,4 @@
-"""What is in a data set, and which data sets there are: tables for people, JSON for programs."""
+"""Descriptions and lists of data sets: tables for people, JSON for programs."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,14 +18,14 @@ from quantshift.tables import RENDERERS, Table
 
 FORMATS = ("text", "markdown", "json")
 SHOWN = 20
-"""So many values of a category, columns or classes are shown to people; JSON has all."""
+"""The most values of a category, columns or classes that tables show; JSON has all."""
 
 
 @dataclass(frozen=True)
 class Listed:
     """A data set in a list; `problem` says why it cannot be used.
 
-    folder: empty for an embedded data set, of which `about` says what it is.
+    folder: empty for an embedded data set, which `about` describes.
     """
 
     folder: str
@@ -40,7 +40,7 @@ class Listed:
 
 
 def describe(data: DataFolder | EmbeddedSet) -> dict[str, Any]:
-    """All that the manifest knows, but for the hashes of single files."""
+    """The content of the manifest, except for the hashes of single files."""
     if isinstance(data, EmbeddedSet):
         return _described_embedded(data)
     hidden = {"files", "format", "version", "quantshift"}
@@ -72,13 +72,13 @@ def render(description: Mapping[str, Any], format: str = "text") -> str:  # noqa
 
 
 def find(places: Iterable[Path]) -> list[Listed]:
-    """The data sets and corpora in the folders: each is one, or has some right inside it."""
+    """The data sets and corpora in the folders: the folders themselves, or their subfolders."""
     listed = []
     for place in places:
         if not place.is_dir():
             raise UserError(f"{place} is not a folder; name one with data sets in it")
-        here = [place] if format_of(place) in _LISTERS else sorted(place.iterdir())
-        for folder in here:
+        folders = [place] if format_of(place) in _LISTERS else sorted(place.iterdir())
+        for folder in folders:
             lister = _LISTERS.get(format_of(folder) or "")
             if lister is not None and not folder.name.startswith("."):
                 listed.append(_listed(folder, lister))
@@ -88,8 +88,17 @@ def find(places: Iterable[Path]) -> list[Listed]:
 def find_embedded() -> list[Listed]:
     """The embedded data sets, by name."""
     return [
-        Listed("", one.name, "table", one.items, one.classes, one.categories, 0, about=one.about)
-        for one in EMBEDDED.values()
+        Listed(
+            "",
+            data_set.name,
+            "table",
+            data_set.items,
+            data_set.classes,
+            data_set.categories,
+            0,
+            about=data_set.about,
+        )
+        for data_set in EMBEDDED.values()
     ]
 
 
@@ -121,7 +130,7 @@ def render_list(listed: Sequence[Listed], format: str = "text") -> str:  # noqa:
 
 
 def _embedded_table(embedded: Sequence[Listed]) -> Table:
-    # Words begin at the left; the renderers put all columns but the first to the right.
+    # Padded, because the renderers align all columns except the first to the right.
     widest = max(len(entry.about) for entry in embedded)
     rows = tuple(
         (entry.name, f"{entry.items:,}", f"{entry.classes:,}", entry.about.ljust(widest))
@@ -163,7 +172,7 @@ _LISTERS = {DATA_SET.format: _listed_data, CORPUS.format: _listed_corpus}
 
 
 def _described_embedded(data: EmbeddedSet) -> dict[str, Any]:
-    """What the manifest of a folder with the same content would say."""
+    """The description as in the manifest of a folder with the same content."""
     content = data.make()
     assert content.columns is not None
     n_items = len(content.labels)
@@ -196,7 +205,7 @@ def _overview(description: Mapping[str, Any]) -> Table:
     rows = [("title", description["title"]), ("kind", description["kind"])]
     rows += [("items", f"{description['items']:,}"), ("hash", description["hash"][:12])]
     if description["unlabelled"]:
-        rows.append(("items without label", f"{description['unlabelled']:,}"))
+        rows.append(("items without a label", f"{description['unlabelled']:,}"))
     if "shape" in description:
         density = "sparse" if description["sparse"] else "dense"
         rows.append(("features", f"{description['shape'][1]:,} columns, {density}"))
@@ -204,14 +213,14 @@ def _overview(description: Mapping[str, Any]) -> Table:
     for reason, n in description["rows"]["left_out"].items():
         rows.append((f"rows left out: {reason}", f"{n:,}"))
     if description["rows"]["of_samples"]:
-        rows.append(("rows of samples' files", f"{description['rows']['of_samples']:,}"))
+        rows.append(("rows from sample files", f"{description['rows']['of_samples']:,}"))
     if "split" in description:
         rows += [(f"items to {side} on", f"{n:,}") for side, n in description["split"].items()]
     if "given" in description:
         given = description["given"]
         sizes = sorted({given["smallest"], given["largest"]})
         rows.append(("given samples", f"{given['samples']:,}"))
-        rows.append(("items of a sample", " to ".join(f"{size:,}" for size in sizes)))
+        rows.append(("items per sample", " to ".join(f"{size:,}" for size in sizes)))
         rows.append(("items to train on", f"{given['train']:,}"))
     return Table(f"Data set {description['name']}", ("", ""), tuple(rows))
 
@@ -222,9 +231,9 @@ def _class_table(description: Mapping[str, Any]) -> Table:
         title += " (the positive one is last)"
     levels = description["classes"]
     if names := description.get("class_names"):
-        called = dict(enumerate(names))
+        class_names = dict(enumerate(names))
         levels = [
-            {**level, "name": f"{level['name']} ({called[level['name']]})"} for level in levels
+            {**level, "name": f"{level['name']} ({class_names[level['name']]})"} for level in levels
         ]
     return _level_table(title, description["label"], levels)
 
@@ -254,7 +263,7 @@ def _cut(title: str, header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -
 
 
 def _one_line(cell: str) -> str:
-    # Control characters could do anything to a terminal.
+    # Control characters could corrupt a terminal.
     line = "".join(c if c.isprintable() else " " for c in cell)
     return line if len(line) <= 72 else line[:69] + "..."
 

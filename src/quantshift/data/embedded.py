@@ -1,7 +1,7 @@
-"""Data sets that come with the package: they are named instead of a folder and need no network.
+"""Data sets that come with the package: they are used by name and need no download.
 
-Four are scikit-learn's own; the others are drawn from formulas, the same on every machine. All are
-tables, so that every training set scales and encodes their columns itself.
+Four come from scikit-learn; the others are generated, the same on every machine. All are tables, so
+that scaling and encoding are fitted on every training set.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,11 +24,11 @@ WAVEFORM_ITEMS = 5_000
 
 @dataclass(frozen=True)
 class EmbeddedSet:
-    """An embedded data set: what a list says of it, and how its content is made.
+    """An embedded data set: its entry in a list, and the function that creates its content.
 
-    items, classes, categories  how many there are
-    about                       one line
-    label, category             what its columns of labels and of categories are called
+    items, classes, categories  the number of each
+    about                       a description of one line
+    label, category             the names of its label and category columns
     """
 
     name: str
@@ -119,8 +119,8 @@ def _numbers(names: list[str], matrix: Any) -> pl.DataFrame:
 
 EMBEDDED: Mapping[str, EmbeddedSet] = MappingProxyType(
     {
-        one.name: one
-        for one in (
+        data_set.name: data_set
+        for data_set in (
             EmbeddedSet(
                 "breast-cancer",
                 569,
@@ -156,7 +156,8 @@ EMBEDDED: Mapping[str, EmbeddedSet] = MappingProxyType(
                 "mixed-table",
                 12_000,
                 2,
-                "synthetic customers, P(y | x) known: mixed columns with gaps; groups site, date",
+                "synthetic customers, known P(y | x): mixed columns, missing values, groups site "
+                "and date",
                 _mixed_table,
                 label="left",
                 category="site",

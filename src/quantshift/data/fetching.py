@@ -1,7 +1,7 @@
 """Public records of quantification data: downloaded, checked and unpacked.
 
-Names, sizes and checksums of the files are those that the record itself lists. What comes out is a
-folder as its authors made it; `quantshift data import` makes data sets of its parts.
+Names, sizes and checksums of the files are those listed in the record. The result is a folder in
+its authors' layout; `quantshift data import` turns its parts into data sets.
 """
 
 import shutil
@@ -25,12 +25,12 @@ from quantshift.files import check_new_folder, folder_aside, put_in_place, write
 
 ARCHIVE = ".zip"
 NOT_DATA = "__MACOSX"
-"""A folder that some archives have beside their files."""
+"""A folder of metadata in some archives."""
 
 
 @dataclass(frozen=True)
 class PublicRecord:
-    """A public record: what people call it, and the address of its listing."""
+    """A public record: its title, and the URL that lists its files."""
 
     title: str
     url: str
@@ -47,7 +47,7 @@ RECORDS: Mapping[str, PublicRecord] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Fetched:
-    """What was fetched: the folder, and the folders in it that are tasks of LeQua."""
+    """A fetched record: its folder, and the folders in it that are LeQua tasks."""
 
     folder: Path
     tasks: tuple[Path, ...]
@@ -66,8 +66,8 @@ def fetch_record(
     """Download the archives of a record and unpack them into the new folder `out`.
 
     tasks: only archives whose names begin with one of these and a dot (`T1` takes `T1.test.zip`).
-    The archives stay in the folder `downloads` (default: `out` with `.downloads` behind its name);
-    those which are there already, whole, are not fetched again.
+    The archives are kept in the folder `downloads` (default: the name of `out` with `.downloads`
+    added); complete archives in it are not downloaded again.
     """
     if name not in RECORDS:
         raise unknown_name("record", name, RECORDS)
@@ -85,9 +85,9 @@ def fetch_record(
 
 
 def unpack(archives: Sequence[Path], out: Path) -> None:
-    """Unpack zip archives into the new folder `out`, whole or not at all.
+    """Unpack zip archives into the new folder `out`, completely or not at all.
 
-    Refused: members that would lie outside of it, links, two different files of one name.
+    Members outside the folder, links and different files with the same name are refused.
     """
     with folder_aside(out) as aside:
         for archive in archives:
@@ -95,7 +95,7 @@ def unpack(archives: Sequence[Path], out: Path) -> None:
                 with zipfile.ZipFile(archive) as opened:
                     _extract(opened, archive, aside)
             except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
-                raise DataError(f"{archive} is not a whole zip archive ({error})") from error
+                raise DataError(f"{archive} is not a complete zip archive ({error})") from error
         put_in_place(aside, out, own=lambda path: False)
 
 
@@ -104,8 +104,8 @@ def _archives(
 ) -> tuple[RemoteFile, ...]:
     files = [file for file in listed if file.name.lower().endswith(ARCHIVE)]
     if not files:
-        names = ", ".join(file.name for file in listed) or "no file at all"
-        raise DataError(f"{url} lists no {ARCHIVE} archive but {names}")
+        names = ", ".join(file.name for file in listed) or "no files"
+        raise DataError(f"{url} lists no {ARCHIVE} archive; it lists {names}")
     known = sorted({file.name.split(".")[0] for file in files})
     for task in tasks:
         if task not in known:
@@ -143,8 +143,8 @@ def _checked_name(member: zipfile.ZipInfo, archive: Path) -> PurePosixPath:
     leads_out = name.is_absolute() or ".." in name.parts or ":" in member.filename
     if leads_out or not name.parts or stat.S_ISLNK(member.external_attr >> 16):
         raise DataError(
-            f"{archive} holds {member.filename!r}, which would not lie in its folder; the archive "
-            "is not unpacked"
+            f"{archive} contains {member.filename!r}, which would lie outside the folder; the "
+            "archive is not unpacked"
         )
     return name
 
@@ -153,7 +153,7 @@ def _check_same(
     opened: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, archive: Path
 ) -> None:
     if target.is_file() and target.stat().st_size == member.file_size:
-        with opened.open(member) as source, target.open("rb") as there:
-            if source.read() == there.read():
+        with opened.open(member) as source, target.open("rb") as extracted:
+            if source.read() == extracted.read():
                 return
-    raise DataError(f"{archive} holds another {member.filename!r} than an archive before it")
+    raise DataError(f"{archive}: its {member.filename!r} differs from that of another archive")

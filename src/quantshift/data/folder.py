@@ -1,9 +1,9 @@
-"""A data set on disk: a folder with a manifest that vouches for it, made by an import.
+"""A data set on disk: a folder with a manifest, created by an import.
 
-    DIR/manifest.json      format and version, name, classes, columns, what was left out, hashes
+    DIR/manifest.json      format and version, name, classes, columns used and left out, hashes
     DIR/items.parquet      label, category, "group: NAME" for each group
     DIR/columns.parquet    the features of a table, under their own names
-    DIR/texts.parquet      the texts; DIR/counts: their words, counted (quantshift.features.counts)
+    DIR/texts.parquet      the texts; DIR/counts: their word counts (quantshift.features.counts)
     DIR/features.npy       a dense matrix; features-{indptr,indices,data}.npy: a sparse one (CSR)
     DIR/posteriors.npy     a column for each of the sorted classes
     DIR/train.npy, DIR/samples.parquet   given samples: name, rows, prevalence
@@ -49,21 +49,21 @@ DATA_SET = FolderKind(
     noun="data set",
     described="a data set",
     keys=_KEYS,
-    absent="{folder} is not a data set: it {reason}; make one with `quantshift data import`",
+    absent="{folder} is not a data set: it {reason}; create one with `quantshift data import`",
     cure="import the data again",
 )
 
 
 @dataclass(frozen=True)
 class DataFolder:
-    """An imported data set on disk, read when asked for."""
+    """An imported data set on disk, read on demand."""
 
     path: Path
     manifest: Mapping[str, Any]
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
-        """The data set in the folder; refused unless its files are there and of the right size."""
+        """The data set in the folder; refused unless all its files exist with the right sizes."""
         folder = Path(path)
         manifest = DATA_SET.read(folder)
         DATA_SET.check_sizes(folder, manifest)
@@ -76,12 +76,12 @@ class DataFolder:
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """Its display name."""
         return str(self.manifest["title"])
 
     @property
     def kind(self) -> str:
-        """What the items are: text, table, matrix or posteriors."""
+        """The kind of the items: text, table, matrix or posteriors."""
         return str(self.manifest["kind"])
 
     @property
@@ -100,11 +100,11 @@ class DataFolder:
         self.verify_files()
         if self._content(texts=True).digest() != self.hash:
             raise DATA_SET.damaged(
-                f"the manifest in {self.path} was altered (its hash is not that of the items)"
+                f"the manifest in {self.path} was changed (its hash does not match the items)"
             )
 
     def verify_files(self) -> None:
-        """Compare the files with the hashes of the manifest, without a look at what they say."""
+        """Compare the files with the hashes of the manifest, without parsing them."""
         DATA_SET.check_hashes(self.path, self.manifest)
 
     def _content(self, *, texts: bool) -> Content:
@@ -163,7 +163,7 @@ class DataFolder:
 def dataset_of(
     content: Content, name: str, title: str, features: Features | None, *, hash_: str
 ) -> Dataset:
-    """The content as experiments see it."""
+    """The content as a data set for experiments."""
     return Dataset(
         name=name,
         title=title,
@@ -188,9 +188,10 @@ def write_folder(
     overwrite: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> DataFolder:
-    """Write the content into the folder `out`, whole or not at all.
+    """Write the content into the folder `out`, completely or not at all.
 
-    about: what else the manifest says. `progress` takes the texts counted and the texts in all.
+    about: the other entries of the manifest. `progress` takes the number of texts counted and the
+    total.
     """
     DATA_SET.check_free(out, overwrite=overwrite)
     with folder_aside(out) as aside:
@@ -203,7 +204,7 @@ def write_folder(
             _write_files(aside, content, described["hash"], progress)
             files = sorted(path for path in aside.rglob("*") if path.is_file())
             DATA_SET.write(aside, described, files)
-        # Asked again: the folder may have come into being while the data were written.
+        # Checked again: the folder may have been created while the data was written.
         DATA_SET.check_free(out, overwrite=overwrite)
         DATA_SET.put_in_place(aside, out)
     return DataFolder.open(out)
@@ -211,7 +212,7 @@ def write_folder(
 
 @dataclass(frozen=True)
 class _Texts:
-    """Texts as the counting of words wants them (`quantshift.features.counts.TextCorpus`)."""
+    """Texts for the counting of words (a `quantshift.features.counts.TextCorpus`)."""
 
     path: Path
     hash: str
@@ -245,6 +246,8 @@ def _write_files(
     if issparse(content.matrix):
         for name in _CSR:
             np.save(folder / f"features-{name}.npy", getattr(content.matrix, name))
+    elif content.matrix_file is not None:
+        content.matrix_file.move_to(folder / "features.npy")
     elif content.matrix is not None:
         np.save(folder / "features.npy", content.matrix)
     if content.posteriors is not None:
@@ -267,14 +270,14 @@ def _samples_frame(given: Given) -> pl.DataFrame:
 
 
 def _write_table(path: Path, frame: pl.DataFrame) -> None:
-    # Words and labels come again and again; numbers hardly do.
+    # Dictionaries pay off for words and labels, which repeat; floats hardly do.
     names = [name for name, kind in frame.schema.items() if not kind.is_float()]
     table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
     pq.write_table(table, path, compression="zstd", use_dictionary=names)
 
 
 def _array(values: pl.Series) -> NDArray[Any]:
-    """Labels or categories as NumPy has them; objects with None where one is missing."""
+    """Labels or categories as a NumPy array; of objects, with None for missing ones, if needed."""
     if values.null_count():
         return np.array(values.to_list(), dtype=object)
     if values.dtype == pl.String:

@@ -1,14 +1,15 @@
-"""The user's files become a data-set folder: tables, arrays, posteriors, given samples."""
+"""Import the user's files into a data-set folder: tables, arrays, posteriors, given samples."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from quantshift.data import samples as sampling
 from quantshift.data.arrays import DataFile, read_column, read_matrix
-from quantshift.data.assembly import MISSING, Beside, MainFile, Wishes, assemble
+from quantshift.data.assembly import MISSING, MainFile, SideColumns, Wishes, assemble
 from quantshift.data.classes import classes_of, labels_of
 from quantshift.data.columns import TEXT, LeftOut, choose
 from quantshift.data.content import Content
@@ -26,11 +27,11 @@ from quantshift.data.reading import Frame, Progress, read_frame
 from quantshift.errors import DataError, UserError
 from quantshift.files import file_sha256
 
-WORDS = "text; name it as the text of the items to use its words"
-"""Why a column of texts is no feature of a table."""
+WORDS = "text; import it as the text column to use its words"
+"""Why a column of texts is not a feature of a table."""
 
 FEW = 10
-"""Classes with fewer items are pointed out."""
+"""Classes with fewer items are noted."""
 
 
 def import_table(
@@ -49,15 +50,15 @@ def import_table(
 ) -> DataFolder:
     """Import a table: the column `label`, and as features the column `text` or all the others.
 
-    categories, groups: columns that shifts go by; they are no features. drop: columns to leave
-    out. codes: columns of numbers that are codes of categories, not quantities. lenient: every line
-    of a CSV file is a row, and a quote that does not fit is taken literally.
+    categories, groups: columns that define shifts; they are not features. drop: columns to leave
+    out. codes: numeric columns that hold category codes, not quantities. lenient: every line of a
+    CSV file is a row, and misplaced quotes are literal.
     """
     main = Path(path)
     check_wishes(out, wishes, [main])
     frame = read_frame(main, lenient=lenient, progress=progress)
     _check_roles(frame, label, text, categories, groups, drop, codes)
-    beside = Beside(
+    side_columns = SideColumns(
         labels_of(frame.require(label), f"labels in {main.name}, column {label!r},"),
         None if categories is None else frame.require(categories),
         {name: frame.require(name) for name in groups},
@@ -81,7 +82,7 @@ def import_table(
         about["left_out"] = [asdict(column) for column in (*named, *unfit)]
     notes = [_undecodable(frame.undecodable)] if frame.undecodable else []
     about |= {"notes": notes, "sources": [source_of(main)]}
-    file = MainFile(main, items, beside, frame.ragged)
+    file = MainFile(main, items, side_columns, frame.ragged)
     return import_items(file, Path(out), wishes, about, progress)
 
 
@@ -89,39 +90,44 @@ def import_arrays(
     out: str | Path,
     *,
     labels: DataFile,
-    features: Path | None = None,
-    posteriors: Path | None = None,
+    features: Path | DataFile | None = None,
+    posteriors: Path | DataFile | None = None,
     categories: DataFile | None = None,
     groups: Sequence[DataFile] = (),
     wishes: Wishes = Wishes(),  # noqa: B008 - frozen
     progress: Progress = None,
 ) -> DataFolder:
     """Import arrays: features (.npz, .npy or a table of numbers) or posteriors, and labels."""
-    main = features or posteriors
-    if main is None or (features and posteriors):
-        raise UserError("give features or posteriors, one of them")
+    given = features or posteriors
+    if given is None or (features and posteriors):
+        raise UserError("give either features or posteriors")
+    main_file = given if isinstance(given, DataFile) else DataFile(given)
+    main = main_file.path
     others = [labels, *([categories] if categories else []), *groups]
     check_wishes(out, wishes, [main, *(file.path for file in others)])
     if posteriors is not None and wishes.fewest:
         raise UserError("posteriors have a column for every class: no class can be left out")
     without = tuple(o.column for o in others if o.path == main and o.column is not None)
     where = f"labels in {labels.path.name}"
-    beside = Beside(
+    side_columns = SideColumns(
         labels_of(read_column(labels, progress=progress), where),
         None if categories is None else read_column(categories),
         {file.column or file.path.stem: read_column(file) for file in groups},
     )
     items: AbstractItems
     if features is not None:
-        items = MatrixItems(read_matrix(features, without=without, progress=progress), without)
+        matrix = read_matrix(main, name=main_file.column, without=without, progress=progress)
+        items = MatrixItems(matrix, without)
     else:
-        classes = classes_of(beside.labels, where, ordinal=False, positive=None)
+        classes = classes_of(side_columns.labels, where, ordinal=False, positive=None)
         items = PosteriorItems(
-            read_posteriors(main, classes, without=without, progress=progress),
+            read_posteriors(
+                main, classes, name=main_file.column, without=without, progress=progress
+            ),
             tuple(classes),
             without,
         )
-    beside.check_rows(len(items), main)
+    side_columns.check_rows(len(items), main)
     files = dict.fromkeys([main, *(other.path for other in others)])
     about = {
         "label": labels.column or labels.path.name,
@@ -129,17 +135,17 @@ def import_arrays(
         "notes": [],
         "sources": [source_of(file) for file in files],
     }
-    return import_items(MainFile(main, items, beside), Path(out), wishes, about, progress)
+    return import_items(MainFile(main, items, side_columns), Path(out), wishes, about, progress)
 
 
 def check_wishes(out: str | Path, wishes: Wishes, files: Sequence[Path]) -> None:
-    """Refuse wishes that contradict each other, and a folder that cannot be written."""
+    """Refuse contradictory settings, and a folder that cannot be written."""
     inputs = [*files, *wishes.sample_paths]
     DATA_SET.check_free(Path(out), overwrite=wishes.overwrite, inputs=inputs)
     if wishes.name is not None:
         check_name(wishes.name)
     if wishes.ordinal and wishes.positive is not None:
-        raise UserError("ordered labels have their order: the positive class cannot be named too")
+        raise UserError("ordered labels already have an order: a positive class cannot be named")
     if not 0 <= wishes.test_share < 1:
         raise UserError(
             f"test_share={wishes.test_share:g} is not between 0 and 1; give e.g. 0.3",
@@ -152,12 +158,12 @@ def check_wishes(out: str | Path, wishes: Wishes, files: Sequence[Path]) -> None
         )
     if wishes.test_share and wishes.samples is not None:
         raise UserError(
-            "given samples are what is tested on, so that the items cannot be split as well; leave "
-            "out test_share",
+            "given samples are the test data, so the items cannot be split as well; leave out "
+            "test_share",
             arguments=["test_share"],
         )
     if wishes.prevalences is not None and wishes.samples is None:
-        raise UserError("prevalences are those of given samples: name the samples too")
+        raise UserError("prevalences belong to given samples: give the samples too")
 
 
 def _check_roles(
@@ -177,20 +183,20 @@ def _check_roles(
             continue
         frame.require(name)
         if name in roles:
-            raise UserError(f"column {name!r} is {roles[name]} and cannot be {role} as well")
+            raise UserError(f"column {name!r} is {roles[name]} and cannot also be {role}")
         roles[name] = role
     for name in (*groups, *codes):
         frame.require(name)
         if roles.get(name) in ("the label", "the text", "dropped"):
             raise UserError(f"column {name!r} is {roles[name]}; it cannot be a group or a code")
     if len(frame.columns) == 0:
-        raise DataError(f"{frame.name}: a header and no rows")
+        raise DataError(f"{frame.name}: a header without rows")
 
 
 def import_items(
     main: MainFile, out: Path, wishes: Wishes, about: Mapping[str, Any], progress: Progress
 ) -> DataFolder:
-    """Put items, labels and given samples together and write them; about: of the manifest."""
+    """Assemble items, labels and given samples, and write them; about: entries of the manifest."""
     content, rows = assemble(main, wishes, progress)
     manifest = {
         "name": wishes.name or folder_name(out.absolute().name),
@@ -209,7 +215,7 @@ def import_items(
         content,
         manifest,
         overwrite=wishes.overwrite,
-        progress=None if progress is None else lambda n, of: progress("counting words", n, of),
+        progress=None if progress is None else partial(progress, "counting words"),
     )
 
 
@@ -218,25 +224,25 @@ def _notes(content: Content) -> list[str]:
     if content.texts is not None:
         without = int((~content.texts.str.contains(r"\w\w")).sum())
         if without:
-            notes.append(f"{without:,} texts have no words; they are kept")
+            notes.append(f"{without:,} texts have no words; they are used all the same")
     for entry in content.described()["classes"]:
         if entry["items"] < FEW:
             notes.append(f"class {entry['name']} has {entry['items']} items")
     if content.categories is not None and (n := int((content.categories == MISSING).sum())):
-        notes.append(f"{n:,} items have no category: theirs is {MISSING}")
+        notes.append(f"{n:,} items have no category: it is set to {MISSING}")
     return notes
 
 
 def _undecodable(n_cells: int) -> str:
-    return f"{n_cells:,} cells were not UTF-8; what could not be read in them is U+FFFD"
+    return f"{n_cells:,} cells were not UTF-8; invalid bytes in them were replaced by U+FFFD"
 
 
 def _listed(columns: Sequence[LeftOut]) -> str:
-    return ", ".join(f"{c.name} ({c.reason})" for c in columns[:5]) or "there is none beside these"
+    return ", ".join(f"{c.name} ({c.reason})" for c in columns[:5]) or "there are no others"
 
 
 def source_of(path: Path) -> dict[str, Any]:
-    """What the manifest says of a file, or of a folder with a file per sample."""
+    """The manifest's entry for a file, or for a folder with a file per sample."""
     if not path.is_dir():
         return {"file": path.name, "bytes": path.stat().st_size, "sha256": file_sha256(path)}
     files = [source_of(file) for file in sampling.sample_files(path).values()]

@@ -1,10 +1,9 @@
-"""What items are made of, in the user's files: columns, texts, a matrix or posteriors.
+"""Items in the user's files: rows of columns, texts, a matrix or posteriors.
 
-Given samples may have files of their own, of the same form as the main one; their items are joined
+Given samples may have their own files, of the same form as the main one; their items are appended
 to those of the main file.
 """
 
-import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,9 +16,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
 
 from quantshift.classify.posteriors import check_posteriors
-from quantshift.corpora.spool import Spool
-from quantshift.data.arrays import is_table, matrix_table, numbers, read_matrix
+from quantshift.data.arrays import is_table, matrix_table, numbers, plain_numbers, read_matrix
 from quantshift.data.columns import Column, check_kinds, prepared
+from quantshift.data.matrix_file import MatrixFile
 from quantshift.data.reading import Frame, Progress, read_frame
 from quantshift.errors import DataError
 from quantshift.files import disk_errors
@@ -34,9 +33,9 @@ class AbstractItems(ABC):
 
     @abstractmethod
     def joined(self, rows: Indices, files: Iterable[Path]) -> tuple[dict[str, Any], list[int]]:
-        """The items at `rows`, then those of the files: a part of a `Content`; sizes of the files.
+        """The items at `rows`, then those of the files, as fields of a `Content`; the files' sizes.
 
-        Files are read one after another, as they are asked for.
+        Files are read one after another, as the iterable yields them.
         """
 
 
@@ -51,7 +50,7 @@ class TableItems(AbstractItems):
         return len(self.frame.columns)
 
     def joined(self, rows: Indices, files: Iterable[Path]) -> tuple[dict[str, Any], list[int]]:
-        """Columns of numbers, truth values and words."""
+        """Columns of numbers, booleans and strings."""
         wanted = [feature.name for feature in self.features]
         parts = [prepared(self.frame.columns.select(wanted)[rows], self.features)]
         for frame in _tables(files, wanted):
@@ -71,10 +70,10 @@ class TextItems(AbstractItems):
         return len(self.frame.columns)
 
     def joined(self, rows: Indices, files: Iterable[Path]) -> tuple[dict[str, Any], list[int]]:
-        """The texts as they stand."""
+        """The texts, unchanged."""
         main = self._texts(self.frame)[rows]
-        more = [self._texts(frame) for frame in _tables(files, [self.column])]
-        return {"texts": pl.concat([main, *more])}, [len(part) for part in more]
+        sample_parts = [self._texts(frame) for frame in _tables(files, [self.column])]
+        return {"texts": pl.concat([main, *sample_parts])}, [len(part) for part in sample_parts]
 
     def _texts(self, frame: Frame) -> pl.Series:
         return frame.require(self.column).cast(pl.String).fill_null("").rename("text")
@@ -82,15 +81,17 @@ class TextItems(AbstractItems):
 
 @dataclass(frozen=True, eq=False)
 class MatrixItems(AbstractItems):
-    """Rows of a matrix. without: columns of its table that are no features.
+    """Rows of a matrix. without: columns of its table that are not features.
 
     names: of the columns, if it was a table whose samples are tables with the same columns. Such
-    samples may be many gigabytes: they are joined in a temporary file that is mapped into memory.
+    samples may be many gigabytes: they are joined in a file in `folder`, mapped into memory, which
+    becomes the file of the data set.
     """
 
     matrix: Any
     without: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    folder: Path = Path()
 
     def __len__(self) -> int:
         return int(self.matrix.shape[0])
@@ -105,7 +106,7 @@ class MatrixItems(AbstractItems):
             if part.shape[1] != self.matrix.shape[1]:
                 raise DataError(
                     f"{file}: {part.shape[1]} columns, but the features have "
-                    f"{self.matrix.shape[1]}; samples have the columns of the features"
+                    f"{self.matrix.shape[1]}; give samples the same columns as the features"
                 )
             parts.append(part)
         return {"matrix": _stacked(parts)}, [part.shape[0] for part in parts[1:]]
@@ -115,25 +116,27 @@ class MatrixItems(AbstractItems):
     ) -> tuple[dict[str, Any], list[int]]:
         sizes: list[int] = []
 
-        def parts() -> Iterator[bytes]:
-            yield self.matrix[rows].tobytes()
+        def parts() -> Iterator[NDArray[np.float64]]:
+            yield self.matrix[rows]
             for file in files:
                 part = self._table(file)
                 sizes.append(len(part))
-                yield part.tobytes()
+                yield part
 
-        with disk_errors(Path(tempfile.gettempdir())):
-            spool = Spool(parts())
-        shape = (len(rows) + sum(sizes), len(self.names))
-        return {"matrix": np.memmap(spool.path, np.float64, "r", shape=shape)}, sizes
+        with disk_errors(self.folder):
+            file = MatrixFile(self.folder, parts(), len(self.names))
+        return {"matrix": file.mapped(), "matrix_file": file}, sizes
 
     def _table(self, file: Path) -> NDArray[np.float64]:
         """The numbers of a sample, whose table has the columns of the main file in any order."""
+        plain = plain_numbers(file, self.names)
+        if plain is not None:
+            return plain
         (frame,) = _tables([file], self.names)
         table = frame.columns.drop(self.without, strict=False)
         if len(table.columns) > len(self.names):
-            more = next(name for name in table.columns if name not in self.names)
-            raise DataError(f"{file}: column {more!r} is not in the training data; remove it")
+            extra = next(name for name in table.columns if name not in self.names)
+            raise DataError(f"{file}: column {extra!r} is not in the training data; remove it")
         return numbers(table.select(self.names), file)
 
 
@@ -150,30 +153,31 @@ class PosteriorItems(AbstractItems):
 
     def joined(self, rows: Indices, files: Iterable[Path]) -> tuple[dict[str, Any], list[int]]:
         """Rows that sum to one."""
-        more = [read_posteriors(file, self.classes, without=self.without) for file in files]
-        parts = [self.posteriors[rows], *more]
-        return {"posteriors": np.concatenate(parts)}, [len(part) for part in more]
+        sample_parts = [read_posteriors(file, self.classes, without=self.without) for file in files]
+        parts = [self.posteriors[rows], *sample_parts]
+        return {"posteriors": np.concatenate(parts)}, [len(part) for part in sample_parts]
 
 
 def read_posteriors(
     path: Path,
     classes: Sequence[Any],
     *,
+    name: str | None = None,
     without: Sequence[str] = (),
     progress: Progress = None,
 ) -> NDArray[np.float64]:
-    """Posteriors from a file, a column for each of the sorted classes.
+    """Posteriors from a file, a column for each of the sorted classes. name: see `read_matrix`.
 
-    The columns of a table may be named after the classes; other columns, and those of arrays, are
-    in their order.
+    The columns of a table may be named after the classes; otherwise, and in arrays, they are in the
+    order of the classes.
     """
     if is_table(path):
         table = matrix_table(path, without=without, progress=progress)
-        names = [str(name) for name in classes]
+        names = [str(label) for label in classes]
         named = set(names) <= set(table.columns)
         matrix = numbers(table.select(names) if named else table, path)
     else:
-        matrix = read_matrix(path)
+        matrix = read_matrix(path, name=name, without=without)
         matrix = matrix.toarray() if issparse(matrix) else matrix
     if matrix.shape[1] != len(classes):
         raise DataError(
@@ -192,9 +196,9 @@ def _tables(files: Iterable[Path], wanted: Sequence[str]) -> Iterator[Frame]:
                 f"{file}: {frame.ragged} rows have too many or too few cells; fix them, because a "
                 "sample must be complete"
             )
-        there = set(frame.columns.columns)
+        existing = set(frame.columns.columns)
         for name in wanted:
-            if name not in there:
+            if name not in existing:
                 frame.require(name)
         yield frame
 

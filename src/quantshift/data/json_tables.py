@@ -1,4 +1,4 @@
-"""Files of JSON lines: an object per line, the union of whose keys are the columns."""
+"""Files of JSON lines: an object per line; the columns are the union of their keys."""
 
 import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ def json_table(file: TableFile) -> OpenTable:
             for number, line in enumerate(lines, start=1):
                 if not line.strip():
                     continue
-                text, bad = _text_of_line(line.removeprefix(BYTE_ORDER_MARK))
+                text, was_undecodable = _text_of_line(line.removeprefix(BYTE_ORDER_MARK))
                 try:
                     record = json.loads(text)
                 except (ValueError, RecursionError) as error:
@@ -30,9 +30,9 @@ def json_table(file: TableFile) -> OpenTable:
                     ) from error
                 if not isinstance(record, dict):
                     raise DataError(f"{file.name}: line {number} is not a JSON object{_hint(text)}")
-                yield record, bad
+                yield record, was_undecodable
 
-    # The whole file is looked through: a key or a type may turn up late.
+    # The whole file is scanned first, because a key or a type may turn up late.
     kinds: dict[str, set[type]] = {}
     for record, _ in objects():
         for name, value in record.items():
@@ -42,9 +42,9 @@ def json_table(file: TableFile) -> OpenTable:
     def read(wanted: Sequence[str]) -> Generator[Chunk]:
         rows: list[dict[str, Any]] = []
         first, undecodable = 1, 0
-        for record, bad in objects():
+        for record, was_undecodable in objects():
             rows.append(record)
-            undecodable += bad
+            undecodable += was_undecodable
             if len(rows) == ROWS:
                 yield Chunk(first, _record_frame(rows, wanted, types), undecodable)
                 first, rows, undecodable = first + len(rows), [], 0

@@ -1,4 +1,4 @@
-"""The data of the LeQua challenges, from a folder in their own layout.
+"""The data of the LeQua challenges, from a folder in the challenges' layout.
 
     training_data.txt          CSV: `label` (from 0), then numbers `0`, `1`, ... or `text`
     training_samples/0.txt ... instead of it (T3 of 2024): the same, with training_prevalences.txt
@@ -14,7 +14,6 @@ A. Esuli, A. Moreo, F. Sebastiani and G. Sperduti, "A detailed overview of LeQua
 """
 
 import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +24,7 @@ import polars as pl
 
 from quantshift.data import samples as sampling
 from quantshift.data.arrays import numbers
-from quantshift.data.assembly import Beside, MainFile, Wishes
+from quantshift.data.assembly import MainFile, SideColumns, Wishes
 from quantshift.data.classes import classes_of, labels_of
 from quantshift.data.folder import DataFolder
 from quantshift.data.importing import check_wishes, import_items, source_of
@@ -39,11 +38,11 @@ TRAINING_PREVALENCES, LABEL_MAP = "training_prevalences.txt", "label_map.txt"
 PUBLIC = "public"
 PARTS = ("dev", "test")
 NUMBER_BYTES = 8
-"""Of a number in a data set."""
+"""The size of a number in a data set."""
 
 
 def is_lequa(folder: Path) -> bool:
-    """Whether the folder looks like a task of LeQua: it has training data under their names."""
+    """Whether the folder looks like a LeQua task: it has training data under the usual names."""
     inside = _public(folder)
     return (inside / TRAINING).is_file() or (inside / TRAINING_SAMPLES).is_dir()
 
@@ -55,14 +54,14 @@ def import_lequa(
     wishes: Wishes = Wishes(),  # noqa: B008 - frozen
     progress: Progress = None,
 ) -> DataFolder:
-    """Import a task of LeQua: the folder `public` of T1, say, or the folder that holds it.
+    """Import a LeQua task: its folder `public`, or the folder that contains it.
 
     Training samples (T3) become training items with the group "sample", and their classes are
     ordered.
     """
     public = _public(Path(folder))
     if wishes.samples is not None or wishes.prevalences is not None:
-        raise UserError(f"{folder}: the folder has samples of its own; leave out samples")
+        raise UserError(f"{folder}: the folder has its own samples; do not give others")
     training = _training_files(public)
     has_samples = public / TRAINING not in training.values()
     task = public.parent.name if public.name == PUBLIC else public.name
@@ -78,12 +77,13 @@ def import_lequa(
     tables = _read(training, progress)
     table = pl.concat(tables)
     if len(table) == 0:
-        raise DataError(f"{main}: a header and no rows")
+        raise DataError(f"{main}: a header without rows")
     labels = labels_of(table[LABEL], f"labels in {main}")
     classes = _checked_classes(labels, main)
-    items = _items(table, main)
+    place = next(folder for folder in Path(out).absolute().parents if folder.is_dir())
+    items = _items(table, main, place)
     if isinstance(items, MatrixItems):
-        _check_space(public, Path(out), len(items.names))
+        _check_space(public, place, len(items.names))
     groups = {}
     if has_samples:
         sampling.read_prevalences(public / TRAINING_PREVALENCES, tuple(training), classes)
@@ -97,7 +97,7 @@ def import_lequa(
         **_names_of_classes(public / LABEL_MAP, classes),
         **({"text": TEXT} if isinstance(items, TextItems) else {}),
     }
-    file = MainFile(main, items, Beside(labels, None, groups))
+    file = MainFile(main, items, SideColumns(labels, None, groups))
     return import_items(file, Path(out), wishes, about, progress)
 
 
@@ -106,37 +106,37 @@ def _public(folder: Path) -> Path:
 
 
 def _training_files(public: Path) -> Mapping[str, Path]:
-    """The one file, or those of the training samples, by their names."""
-    one, several = public / TRAINING, public / TRAINING_SAMPLES
-    if one.is_file() == several.is_dir():
-        state = "both {} and {}" if one.is_file() else "neither {} nor {}"
+    """The training file, or those of the training samples, by name."""
+    single_file, sample_folder = public / TRAINING, public / TRAINING_SAMPLES
+    if single_file.is_file() == sample_folder.is_dir():
+        state = "both {} and {}" if single_file.is_file() else "neither {} nor {}"
         files = state.format(TRAINING, TRAINING_SAMPLES)
-        raise DataError(f"{public} has {files}; a task of LeQua has one of them")
-    if one.is_file():
-        return {one.stem: one}
+        raise DataError(f"{public} has {files}; a LeQua task has one of them")
+    if single_file.is_file():
+        return {single_file.stem: single_file}
     if not (public / TRAINING_PREVALENCES).is_file():
         raise DataError(f"{public} has {TRAINING_SAMPLES} but no {TRAINING_PREVALENCES}; add it")
-    return _numbered(several)
+    return _numbered(sample_folder)
 
 
 def _parts(public: Path, pattern: str) -> dict[str, Path]:
-    """The samples, or their prevalences, of each part that is there."""
-    there = {}
+    """The samples, or their prevalences, of each existing part."""
+    found = {}
     for part in PARTS:
         folder, file = public / f"{part}_samples", public / f"{part}_prevalences.txt"
         if folder.is_dir() != file.is_file():
-            lost, has = (file, folder) if folder.is_dir() else (folder, file)
-            raise DataError(f"{public} has {has.name} but no {lost.name}; add it")
+            missing, present = (file, folder) if folder.is_dir() else (folder, file)
+            raise DataError(f"{public} has {present.name} but no {missing.name}; add it")
         if folder.is_dir():
             _numbered(folder)
-            there[part] = public / pattern.format(part)
-    if not there:
+            found[part] = public / pattern.format(part)
+    if not found:
         raise DataError(f"{public} has neither dev_samples nor test_samples; add one of them")
-    return there
+    return found
 
 
 def _numbered(folder: Path) -> Mapping[str, Path]:
-    """The files of a folder, refused unless they are 0, 1, 2, ... without a gap."""
+    """The files of a folder, refused unless they are numbered 0, 1, 2, ... without gaps."""
     files = sampling.sample_files(folder)
     for number, name in enumerate(files):
         if name != str(number):
@@ -147,28 +147,23 @@ def _numbered(folder: Path) -> Mapping[str, Path]:
     return files
 
 
-def _check_space(public: Path, out: Path, n_columns: int) -> None:
-    """Refuse what will not fit before hours are spent on reading it.
+def _check_space(public: Path, place: Path, n_columns: int) -> None:
+    """Raise if the samples will not fit on the disk, before time is spent on reading them.
 
-    The numbers of all samples are joined in a temporary file, then written to the data set.
+    place: the folder that the data set will be in. The numbers of all samples are written there
+    once, and the file is then moved into the data set.
     """
     needed = 0
     for part in _parts(public, "{}_samples").values():
         files = list(sampling.sample_files(part).values())
         with files[0].open("rb") as first:
             needed += len(files) * max(sum(1 for _ in first) - 1, 0) * n_columns * NUMBER_BYTES
-    temporary = Path(tempfile.gettempdir())
-    place = next(folder for folder in out.absolute().parents if folder.is_dir())
-    on_one_disk = temporary.stat().st_dev == place.stat().st_dev
-    for folder in dict.fromkeys([place] if on_one_disk else [temporary, place]):
-        most, free = needed * (2 if on_one_disk else 1), shutil.disk_usage(folder).free
-        if most > free:
-            twice = f", half of it in {temporary} while it works" if on_one_disk else ""
-            raise UserError(
-                f"{public}: its samples need about {most / 1e9:.1f} GB on the disk of {folder}"
-                f"{twice}, and {free / 1e9:.1f} GB are free; free some, choose a folder on another "
-                "disk, or set TMPDIR to one"
-            )
+    free = shutil.disk_usage(place).free
+    if needed > free:
+        raise UserError(
+            f"{public}: its samples need about {needed / 1e9:.1f} GB on the disk of {place}, and "
+            f"{free / 1e9:.1f} GB are free; free some, or choose a folder on another disk"
+        )
 
 
 def _read(files: Mapping[str, Path], progress: Progress) -> list[pl.DataFrame]:
@@ -182,16 +177,16 @@ def _read(files: Mapping[str, Path], progress: Progress) -> list[pl.DataFrame]:
         columns = (tables[0] if tables else frame.columns).columns
         if set(columns) != set(frame.columns.columns):
             first = next(iter(files.values()))
-            raise DataError(f"{path}: its columns are not those of {first}; fix the header")
+            raise DataError(f"{path}: its columns differ from those of {first}; fix the header")
         tables.append(frame.columns.select(columns))
     return tables
 
 
-def _items(table: pl.DataFrame, main: Path) -> AbstractItems:
+def _items(table: pl.DataFrame, main: Path, place: Path) -> AbstractItems:
     features = table.drop(LABEL)
     if TEXT in features.columns:
         return TextItems(Frame(str(main), features), TEXT)
-    return MatrixItems(numbers(features, main), (LABEL,), tuple(features.columns))
+    return MatrixItems(numbers(features, main), (LABEL,), tuple(features.columns), place)
 
 
 def _checked_classes(labels: pl.Series, main: Path) -> list[Any]:
@@ -201,19 +196,19 @@ def _checked_classes(labels: pl.Series, main: Path) -> list[Any]:
         raise DataError(f"{main}: row {row + 1} has no label; training items need one")
     if classes != list(range(len(classes))):
         shown = ", ".join(map(str, classes[:10]))
-        raise DataError(f"{main}: labels are numbers from 0 without gaps, but these are {shown}")
+        raise DataError(f"{main}: labels must be numbers from 0 without gaps, got {shown}")
     return classes
 
 
 def _names_of_classes(path: Path, classes: Sequence[int]) -> dict[str, Any]:
-    """What the label map calls the classes, in their order, if there is one."""
+    """The names of the classes in the label map, in their order, if there is one."""
     if not path.is_file():
         return {}
     names: dict[int, str] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         name, _, code = line.rstrip().rpartition(" " if "\t" not in line else "\t")
         if line.strip() and not (name.strip() and code.isdecimal()):
-            raise DataError(f"{path}, line {number}: not a name, white space and an id: {line!r}")
+            raise DataError(f"{path}, line {number}: not a name and an id: {line!r}")
         if line.strip():
             names[int(code)] = name.strip()
     if sorted(names) != list(classes):

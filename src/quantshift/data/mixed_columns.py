@@ -1,10 +1,10 @@
 """A synthetic table of mixed columns whose P(y | x) is known.
 
-Customers of six sites over two years: numbers, categories and truth values, some cells empty, and
-whether a customer left. Site and date change how the columns are distributed, and so the prevalence
-of the classes, but never P(y | x): between sites and over time there is covariate shift alone, and
-the known posteriors hold everywhere. An empty cell has an effect of its own, so that P(y | x) is
-exact for rows with gaps too.
+Customers of six sites over two years: numbers, categories and booleans, some cells missing, and
+whether a customer left. Site and date change the distribution of the columns, and so the prevalence
+of the classes, but never P(y | x): between sites and over time there is only covariate shift, and
+the known posteriors are valid everywhere. A missing cell has its own effect, so that P(y | x) is
+exact for rows with missing values too.
 
 Numbers are rounded, so that the table is the same on every machine.
 """
@@ -45,9 +45,9 @@ _NO_CHANNEL, _NO_INCOME = 0.3, 0.7
 
 @dataclass(frozen=True, eq=False)
 class MixedTable:
-    """The table: columns of features, and beside them label, site and date of each row.
+    """The table: columns of features, and the label, site and date of each row.
 
-    columns  a polars frame: numbers, truth values and words; null where a cell is empty
+    columns  a polars frame: numbers, booleans and strings; null where a cell is missing
     labels   "yes" or "no"
     sites    the group of each row
     dates    as YYYY-MM-DD
@@ -65,7 +65,7 @@ class MixedTable:
 
 
 def mixed_table(n_items: int = 12_000, *, seed: int = 0) -> MixedTable:
-    """Draw the table; the embedded data set `mixed-table` is that of the defaults.
+    """Draw the table; the defaults give the embedded data set `mixed-table`.
 
     >>> table = mixed_table(1000)
     >>> table.columns.columns
@@ -135,7 +135,7 @@ def mixed_posteriors(columns: pl.DataFrame) -> Posteriors:
 
 
 def _chosen(u: NDArray[np.float64], shares: Sequence[float] | NDArray[Any]) -> NDArray[np.int64]:
-    """The level of each row: where its uniform number falls among the cumulated shares."""
+    """The level of each row: the position of its uniform number among the cumulative shares."""
     steps = np.cumsum(np.broadcast_to(np.asarray(shares), (len(u), np.shape(shares)[-1])), axis=1)
     return np.asarray((u[:, np.newaxis] > steps[:, :-1]).sum(axis=1))
 

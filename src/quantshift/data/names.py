@@ -6,31 +6,31 @@ from collections.abc import Iterable
 from quantshift.errors import UserError
 
 LONGEST = 80
-"""Letters of a name."""
+"""The most characters of a name."""
 
 MOST_BYTES = 200
-"""A file system takes 255 bytes; a folder in the making has a longer name."""
+"""File systems allow 255 bytes; a folder that is being written has a longer temporary name."""
 
 
 def folder_name(text: str) -> str:
-    """The text made fit for the name of a folder.
+    """The text turned into a valid folder name.
 
     >>> folder_name("Bank churn (2019)")
     'Bank-churn-2019'
     """
     letters = unicodedata.normalize("NFC", text)
-    fit = "".join(c if c.isalnum() or c in "._-" else "-" for c in letters)
-    words = [word for word in fit.split("-") if word]
+    replaced = "".join(c if c.isalnum() or c in "._-" else "-" for c in letters)
+    words = [word for word in replaced.split("-") if word]
     name = "-".join(words).strip(".")[:LONGEST]
     return name.encode()[:MOST_BYTES].decode(errors="ignore").rstrip(".") or "data"
 
 
 def check_name(name: str) -> str:
-    """The name, refused if it is not fit for a folder."""
+    """The name, refused if it is not a valid folder name."""
     if folder_name(name) != name:
         raise UserError(
-            f"{_shown(name)} cannot name a data set: at most {LONGEST} letters, digits, '.', '_' "
-            f"and '-' can, for instance {folder_name(name)!r}"
+            f"{_shown(name)} cannot name a data set: use at most {LONGEST} letters, digits, '.', "
+            f"'_' and '-', for instance {folder_name(name)!r}"
         )
     return name
 
@@ -40,7 +40,7 @@ def _shown(name: str) -> str:
 
 
 def in_order(names: Iterable[str]) -> tuple[str, ...]:
-    """The names sorted; by their numbers if all are numbers.
+    """The names sorted; numerically if all are numbers.
 
     >>> in_order(["10", "9"]), in_order(["10", "9", "x"])
     (('9', '10'), ('10', '9', 'x'))

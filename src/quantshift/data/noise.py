@@ -1,8 +1,8 @@
-"""Features with Gaussian noise: noisy copies of the rows of a data set, made as they are needed.
+"""Features with Gaussian noise: noisy copies of the rows of a data set, made on demand.
 
-A copy is told by a number: a row's number plus a multiple of the number of rows, one for each
-strength of the noise. The noise of a copy depends on the seed, the strength and the row alone, so
-that it is the same in every sample and whatever else is asked for with it.
+A copy is identified by a number: the row's number plus a multiple of the number of rows, one for
+each strength of the noise. The noise of a copy depends only on the seed, the strength and the row,
+so that it is the same in every sample and every call.
 """
 
 from dataclasses import dataclass, field
@@ -25,17 +25,17 @@ def check_noise_possible(dataset: Dataset) -> None:
     """Refuse data without numeric features."""
     features = dataset.features
     if isinstance(features, CountMatrix):
-        what = "texts, whose words are counts"
+        content = "only texts"
     elif features is None:
-        what = "posteriors, and no features"
+        content = "posteriors but no features"
     elif isinstance(features, TableColumns) and not features.number_names:
-        what = "no column of numbers"
+        content = "no column of numbers"
     elif isinstance(features, MatrixView) and issparse(features.matrix):
-        what = "a sparse matrix"
+        content = "a sparse matrix"
     else:
         return
     raise DataError(
-        f"noise is added to numeric features, and {dataset.title} has {what}; take a table or a "
+        f"noise is added to numeric features, but {dataset.title} has {content}; use a table or a "
         "matrix of numbers"
     )
 
@@ -44,9 +44,9 @@ def check_noise_possible(dataset: Dataset) -> None:
 class NoisyView:
     """A view of rows and of their noisy copies.
 
-    scales: standard deviation of each feature that gets noise, the first ones of the matrix; the
-        others (levels of categories, indicators of gaps) stay.
-    strengths: of the copies so far, in the order of their numbers; the first are the rows.
+    scales: standard deviations of the features that get noise, the first ones of the matrix; the
+        others (levels of categories, indicators of missing values) stay.
+    strengths: of the copies so far, in the order of their numbers; the first, 0, is for the rows.
     """
 
     view: View
@@ -58,7 +58,7 @@ class NoisyView:
     @classmethod
     def fit(cls, view: View, rows: Indices, n_rows: int, *, seed: int) -> Self:
         """From the training rows of a data set of `n_rows`."""
-        if isinstance(view, TableView):  # whose numbers are standardised
+        if isinstance(view, TableView):  # its numbers are standardised
             return cls(view, n_rows, np.ones(len(view.table.number_names)), seed)
         return cls(view, n_rows, np.asarray(view.transform(rows)).std(axis=0), seed)
 
@@ -87,7 +87,7 @@ class NoisyView:
         return scores_in_blocks(self, rows, coef, intercept)
 
     def _noise(self, chosen: Indices) -> NDArray[np.float64] | None:
-        """What is added to the first features of each row; None if nothing is."""
+        """The noise of the first features of each row; None if there is none."""
         copies = np.flatnonzero(chosen >= self.n_rows)
         if not len(copies):
             return None
@@ -98,5 +98,7 @@ class NoisyView:
             rng = generator(self.seed, purpose="noise", strength=strength, row=row)
             noise[place] = strength * self.scales * rng.standard_normal(len(self.scales))
         if isinstance(self.view, TableView):
-            noise[np.isnan(self.view.table.numbers[chosen % self.n_rows])] = 0  # gaps stay gaps
+            noise[np.isnan(self.view.table.numbers[chosen % self.n_rows])] = (
+                0  # missing values stay missing
+            )
         return noise

@@ -1,4 +1,4 @@
-"""Where the user's sources lie: in pipes, whose content is kept, and in files by a pattern."""
+"""The user's sources: pipes, whose content is stored, and files that match a pattern."""
 
 import glob
 import os
@@ -15,7 +15,7 @@ _BLOCK_BYTES = 1 << 20
 
 
 def is_piped(source: str | Path) -> bool:
-    """Whether a source is standard input or a named pipe, such as a shell makes of `<(command)`."""
+    """Whether a source is standard input or a named pipe, such as a shell's `<(command)`."""
     try:
         return str(source) == STANDARD_INPUT or stat.S_ISFIFO(os.stat(source).st_mode)
     except (OSError, ValueError):
@@ -23,12 +23,12 @@ def is_piped(source: str | Path) -> bool:
 
 
 def spooled(source: str | Path) -> Spool:
-    """What comes in by a pipe."""
+    """The content of a pipe, stored in a temporary file."""
     if str(source) != STANDARD_INPUT:
         with Path(source).open("rb") as file:
             return _copied(file)
     if sys.stdin.isatty():
-        raise UserError("standard input is the keyboard; give a file, or send a table by a pipe")
+        raise UserError("standard input is a terminal; give a file, or pipe a table into it")
     return _copied(sys.stdin.buffer)
 
 
@@ -37,7 +37,7 @@ def _copied(file: BinaryIO) -> Spool:
 
 
 def matches(source: str | Path) -> list[Path] | None:
-    """The files that match a pattern with * ? or [], in order; None if it is no pattern."""
+    """The files that match a pattern with * ? or [], sorted; None if it is not a pattern."""
     pattern = str(source)
     if not glob.has_magic(pattern) or os.path.lexists(pattern):
         return None

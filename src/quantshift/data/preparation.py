@@ -1,13 +1,13 @@
-"""Mixed columns as numbers: a preparation that is fitted on training rows alone.
+"""Preprocessing of mixed columns into numbers, fitted on training rows only.
 
-The parts are scikit-learn's. Numbers: cells far outside the training rows are clipped, gaps are
-filled with the median, columns are standardised, and a column that has gaps in training gets an
-indicator of them. Truth values are numbers, 0 and 1. Categories: one column per level (a gap is a
-level); levels with few training rows share one column, which levels that training has not seen join
-if it is there. Texts: tf-idf of their words, rows of unit length.
+The steps are scikit-learn's. Numbers: cells far outside the training rows are clipped, missing
+values are replaced by the median, columns are standardised, and a column with missing values in
+training gets an indicator of them. Booleans are the numbers 0 and 1. Categories: one column per
+level (missing is a level); levels with few training rows share one column, which is also used for
+levels unknown from training. Texts: tf-idf of their words, rows of unit length.
 
 `TableColumns` holds a whole table as arrays, so that every training set drawn from it is prepared
-without reading words again; `TablePreparation` prepares frames as they come from files.
+without parsing strings again; `TablePreparation` prepares frames as they come from files.
 """
 
 from collections.abc import Sequence
@@ -30,37 +30,37 @@ from quantshift.features.view import scores_in_blocks
 from quantshift.types import Indices
 
 RARE = 10
-"""Levels of fewer training rows share one column."""
+"""Levels with fewer training rows share one column."""
 
 DENSE_SHARE = 0.3
-"""Matrices are dense if at least this share of a row is not zero."""
+"""A matrix is dense if at least this share of each row is not zero."""
 
 WIDEST = 20.0
 """Numbers further from the median than this many robust standard deviations are clipped."""
 
 RARE_WORD, MANY_TEXTS = 3, 200
-"""Words must occur in so many texts if there are many of them."""
+"""Words must occur in at least `RARE_WORD` texts if there are at least `MANY_TEXTS` texts."""
 
 TEXT_BESIDE = 10**0.5
-"""The length of a text's vector beside other columns, which is 1 on its own.
+"""The length of a text's vector if there are other columns; without them it is 1.
 
-Words are many and rare, and want a weaker penalty than a few standardised numbers. In a penalised
-linear model a block that is longer by the root of 10 is one with a penalty 10 times weaker.
+Words are many and rare, and need a weaker penalty than a few standardised numbers. In a penalised
+linear model, scaling a block by the square root of 10 makes its penalty 10 times weaker.
 """
 
 
 class Bounds(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Numbers in robust standard deviations from the median, clipped at `WIDEST`; gaps stay.
+    """Numbers in robust standard deviations from the median, clipped at `WIDEST`; NaN stays.
 
     The robust standard deviation is that of a normal distribution with the same quartiles. If the
     quartiles are equal it is the median distance of the numbers that differ from the median. No
-    number overflows, whatever it is.
+    finite number overflows.
     """
 
     def fit(self, X: NDArray[np.float64], y: None = None) -> "Bounds":
         """Find median and spread of every column."""
         columns = [column[~np.isnan(column)] for column in X.T]
-        # Of the numbers themselves: between 1e308 and -1e308 nothing can be interpolated.
+        # No interpolation, which would overflow between -1e308 and 1e308.
         quartiles = [
             np.quantile(column, [0.25, 0.5, 0.75], method="nearest") if len(column) else np.zeros(3)
             for column in columns
@@ -68,9 +68,9 @@ class Bounds(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         low, self.median_, high = np.array(quartiles).T
         half = high / 2 - low / 2
         for j in np.flatnonzero(half == 0):
-            away = columns[j][columns[j] != self.median_[j]]
-            if len(away):
-                distances = np.abs(away / 2 - self.median_[j] / 2)
+            others = columns[j][columns[j] != self.median_[j]]
+            if len(others):
+                distances = np.abs(others / 2 - self.median_[j] / 2)
                 half[j] = np.quantile(distances, 0.5, method="nearest")
         self.half_spread_ = np.where(half > 0, half, 1.0)
         return self
@@ -90,8 +90,9 @@ QUARTILE = 0.6744897501960817
 class TableColumns:
     """The columns of a table as arrays.
 
-    numbers: (n_rows, n_numbers), a gap is NaN. codes: (n_rows, n_categories), positions in the
-    levels of each category; a gap is the position after the last level, an unknown level is -1.
+    numbers: (n_rows, n_numbers), NaN where missing. codes: (n_rows, n_categories), positions in the
+    levels of each category; the position after the last level where missing, -1 for an unknown
+    level.
     """
 
     number_names: tuple[str, ...]
@@ -106,19 +107,26 @@ class TableColumns:
     ) -> "TableColumns":
         """From a frame: columns of strings are categories, all others numbers.
 
-        levels: of each category, if they are another table's.
+        levels: of each category, if they come from another table.
         """
         words = [name for name in frame.columns if frame[name].dtype == pl.String]
         others = [name for name in frame.columns if name not in set(words)]
         if levels is None:
             known = [frame[name].drop_nulls().unique().sort() for name in words]
         else:
-            known = [pl.Series(own, dtype=pl.String) for own in levels]
+            known = [pl.Series(category_levels, dtype=pl.String) for category_levels in levels]
         codes = np.empty((len(frame), len(words)), np.int32)
-        for position, (name, own) in enumerate(zip(words, known, strict=True)):
-            places = frame[name].cast(pl.Enum(own), strict=False).to_physical().cast(pl.Int32)
-            unknown = places.is_null() & frame[name].is_not_null()
-            codes[:, position] = places.fill_null(len(own)).set(unknown, -1).to_numpy()
+        for position, (name, category_levels) in enumerate(zip(words, known, strict=True)):
+            positions = (
+                frame[name]
+                .cast(pl.Enum(category_levels), strict=False)
+                .to_physical()
+                .cast(pl.Int32)
+            )
+            unknown = positions.is_null() & frame[name].is_not_null()
+            codes[:, position] = (
+                positions.fill_null(len(category_levels)).set(unknown, -1).to_numpy()
+            )
         numbers = np.empty((len(frame), 0))
         if others:
             floats = frame.select(pl.col(others).cast(pl.Float64).fill_null(np.nan))
@@ -128,25 +136,25 @@ class TableColumns:
             numbers,
             tuple(words),
             codes,
-            tuple(tuple(own.to_list()) for own in known),
+            tuple(tuple(category_levels.to_list()) for category_levels in known),
         )
 
     def __len__(self) -> int:
         return len(self.numbers)
 
     def view(self, rows: ArrayLike) -> "TableView":
-        """The table as the training rows prepare it."""
+        """The table, prepared by its training rows."""
         return TableView(self, Preparation.fit(self, np.asarray(rows)))
 
 
 @dataclass(frozen=True, eq=False)
 class Preparation:
-    """Numbers and levels as training rows prepare them.
+    """The preparation of numbers and levels, fitted on training rows.
 
-    scaling, indicator, encoding: fitted; None where there is nothing to be scaled, filled or
-        encoded. indicated: the columns of numbers with an indicator of gaps.
-    names: of the columns of the matrix; sources: for each the position of its number or, behind
-        the numbers, of its category.
+    scaling, indicator, encoding: fitted; None if there is nothing to scale, fill or encode.
+    indicated: the numeric columns with an indicator of missing values.
+    names: of the columns of the matrix; sources: for each of them the position of its column, where
+        all numbers come before all categories.
     """
 
     scaling: Pipeline | None
@@ -159,7 +167,7 @@ class Preparation:
 
     @classmethod
     def fit(cls, table: TableColumns, rows: Indices) -> "Preparation":
-        """From training rows; a column without a number in them becomes 0."""
+        """From training rows; a column without any number in them becomes 0."""
         numbers, codes = table.numbers[rows], table.codes[rows]
         n_numbers = numbers.shape[1]
         gaps = np.isnan(numbers)
@@ -181,9 +189,9 @@ class Preparation:
             for category, (name, known) in enumerate(
                 zip(table.category_names, table.levels, strict=True)
             ):
-                own = _level_names(encoding, category, (*known, "(missing)"))
-                names += [f"{name} = {level}" for level in own]
-                sources += [n_numbers + category] * len(own)
+                level_names = _level_names(encoding, category, (*known, "(missing)"))
+                names += [f"{name} = {level}" for level in level_names]
+                sources += [n_numbers + category] * len(level_names)
         return cls(
             scaling,
             indicator,
@@ -212,14 +220,14 @@ class Preparation:
 
 @dataclass(frozen=True, eq=False)
 class TableView:
-    """A table as one training set prepares it: the numbers, the indicators, the levels."""
+    """A table prepared by one training set: the numbers, the indicators, the levels."""
 
     table: TableColumns
     preparation: Preparation
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the columns of the matrix are."""
+        """The names of the columns of the matrix."""
         return self.preparation.names
 
     def transform(self, rows: ArrayLike) -> Any:
@@ -234,9 +242,9 @@ class TableView:
 
 @dataclass(frozen=True, eq=False)
 class TablePreparation:
-    """The columns of frames as a matrix, as a training frame prepares them; texts come last.
+    """The columns of frames as a matrix, prepared by a training frame; texts come last.
 
-    preparation: of the numbers and levels, None if there are texts only.
+    preparation: of the numbers and levels; None if there are only texts.
     """
 
     columns: tuple[Column, ...]
@@ -255,18 +263,18 @@ class TablePreparation:
         cls, frame: pl.DataFrame, columns: Sequence[Column]
     ) -> tuple["TablePreparation", Any]:
         """The preparation and the matrix of the training rows, whose words are counted once."""
-        own = tuple(columns)
-        plain = prepared(frame, own)
-        texts = [column.name for column in own if column.kind == TEXT]
+        all_columns = tuple(columns)
+        plain = prepared(frame, all_columns)
+        texts = [column.name for column in all_columns if column.kind == TEXT]
         counted = [_vectorised(plain[name]) for name in texts]
         vectorisers, words = tuple(v for v, _ in counted), [matrix for _, matrix in counted]
-        if len(texts) == len(own):
-            made = cls(own, (), None, vectorisers, 1.0)
-            return made, made._matrix(None, words)
+        if len(texts) == len(all_columns):
+            preparation = cls(all_columns, (), None, vectorisers, 1.0)
+            return preparation, preparation._matrix(None, words)
         table = TableColumns.of(plain.drop(texts))
         fitted = Preparation.fit(table, np.arange(len(plain)))
-        made = cls(own, table.levels, fitted, vectorisers, TEXT_BESIDE)
-        return made, made._matrix(table, words)
+        preparation = cls(all_columns, table.levels, fitted, vectorisers, TEXT_BESIDE)
+        return preparation, preparation._matrix(table, words)
 
     def transform(self, frame: pl.DataFrame) -> Any:
         """The matrix of the rows, (n_rows, n_columns); CSR if there are texts or mostly zeros."""
@@ -293,12 +301,12 @@ class TablePreparation:
 
     @property
     def is_text(self) -> bool:
-        """Whether there is nothing but texts."""
+        """Whether there are only texts."""
         return self.preparation is None
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the columns of the matrix are; for a text its words."""
+        """The names of the columns of the matrix; for a text, its words."""
         plain = () if self.preparation is None else self.preparation.names
         texts = [column.name for column in self.columns if column.kind == TEXT]
         return plain + tuple(
@@ -309,7 +317,7 @@ class TablePreparation:
 
     @property
     def sources(self) -> Indices:
-        """For each column of the matrix the position of its column of the table."""
+        """For each column of the matrix, the position of its column in the table."""
         numbers, categories, texts = [], [], []
         for place, column in enumerate(self.columns):
             if column.kind == TEXT:
@@ -328,7 +336,7 @@ class TablePreparation:
 
     @property
     def gap_pairs(self) -> tuple[tuple[int, int], ...]:
-        """Pairs of columns of the matrix: a number with gaps, and the indicator of its gaps."""
+        """Pairs of columns of the matrix: a number, and the indicator of its missing values."""
         if self.preparation is None:
             return ()
         plain = [column for column in self.columns if column.kind not in (TEXT, CATEGORY)]
@@ -337,31 +345,33 @@ class TablePreparation:
         return tuple((number, first + place) for place, number in enumerate(indicated))
 
     def clipped(self, frame: pl.DataFrame) -> dict[str, int]:
-        """For each column of numbers how many cells are so far out that they are clipped."""
+        """The number of clipped cells in each numeric column."""
         if self.preparation is None or self.preparation.scaling is None:
             return {}
         kinds = {column.name: column.kind for column in self.columns}
         plain = prepared(frame, self.columns)
         numbers = [name for name in plain.columns if kinds.get(name) == NUMBER]
-        rest = [name for name in plain.columns if plain[name].dtype == pl.String]
-        table = TableColumns.of(plain.drop(rest))
+        string_columns = [name for name in plain.columns if plain[name].dtype == pl.String]
+        table = TableColumns.of(plain.drop(string_columns))
         scaled = self.preparation.scaling.named_steps["bounds"].transform(table.numbers)
         counts = (np.abs(scaled) >= WIDEST).sum(axis=0).tolist()
-        found = dict(zip(table.number_names, counts, strict=True))
-        return {name: found[name] for name in numbers}
+        n_clipped = dict(zip(table.number_names, counts, strict=True))
+        return {name: n_clipped[name] for name in numbers}
 
     @property
     def rare_levels(self) -> dict[str, int]:
-        """For each category how many of its levels share a column."""
+        """For each category, the number of levels that share a column."""
         if self.preparation is None or self.preparation.encoding is None:
             return {}
         names = [column.name for column in self.columns if column.kind == CATEGORY]
-        few = self.preparation.encoding.infrequent_categories_
-        return {n: 0 if rare is None else len(rare) for n, rare in zip(names, few, strict=True)}
+        rare_levels = self.preparation.encoding.infrequent_categories_
+        return {
+            n: 0 if rare is None else len(rare) for n, rare in zip(names, rare_levels, strict=True)
+        }
 
 
 class NoWordsError(DataError):
-    """Texts of a column have no words in common."""
+    """The texts of a column have no words in common."""
 
     def __init__(self, column: str) -> None:
         super().__init__(
@@ -382,9 +392,9 @@ def _vectorised(texts: pl.Series) -> tuple[TfidfVectorizer, Any]:
 
 
 def _level_names(encoding: OneHotEncoder, category: int, names: Sequence[str]) -> list[str]:
-    """The levels of the columns of a category: the frequent ones, then the rare ones as one."""
+    """The names of a category's columns: the frequent levels, then one for all rare levels."""
     known, rare = encoding.categories_[category], encoding.infrequent_categories_[category]
     if rare is None:
         return [names[code] for code in known]
-    few = set(rare.tolist())
-    return [*(names[code] for code in known.tolist() if code not in few), "(rare)"]
+    rare_levels = set(rare.tolist())
+    return [*(names[code] for code in known.tolist() if code not in rare_levels), "(rare)"]

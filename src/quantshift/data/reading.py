@@ -1,10 +1,10 @@
 """Tables of any common format: CSV, TSV, JSON lines, Parquet, Excel, data frames.
 
-`open_table` gives chunks of rows: only the columns asked for are read, a few thousand rows at a
+`open_table` gives chunks of rows: only the requested columns are read, a few thousand rows at a
 time, so that memory does not grow with the file (Excel workbooks, a million rows at most, are read
-whole). `read_frame` gives a file as one frame. A file that is not what its name says, or cannot be
-read, ends in a `DataError` of one line; so does a quote gone wrong in a CSV file (see
-`corpora.quoting`), unless the file is read line by line, which is called lenient.
+at once). `read_frame` gives a file as one frame. A file that cannot be read, or whose content does
+not match its name, raises a `DataError` of one line; so does a misplaced quote in a CSV file (see
+`corpora.quoting`), unless the file is read line by line (lenient).
 """
 
 from collections.abc import Generator, Sequence
@@ -48,40 +48,43 @@ __all__ = [
 Source: TypeAlias = str | Path | Any
 """A path, `-` for standard input, a pattern such as `part*.csv`, a folder of tables, the URL of a
 table in a database (`duckdb:///file.db?table=name`, `postgresql://...?table=name`), a data frame of
-any library that speaks Arrow (pandas, polars, pyarrow), or a list of these."""
+any library that supports Arrow (pandas, polars, pyarrow), or a list of these."""
 
 
 def open_table(source: Source, *, name: str = "the table", lenient: bool = False) -> OpenTable:
-    """The table of a source, which messages call `name` if it has none of its own.
+    """The table of a source; messages call it `name` if it has no name.
 
     Several files, whether listed, matched by a pattern or in a folder, are one table. With
-    `lenient` every line of a CSV file is a row, and a quote that does not fit is taken literally.
+    `lenient`, every line of a CSV file is a row, and misplaced quotes are literal.
     """
     listed = list(source) if isinstance(source, list | tuple) else None
-    files = [file for one in ([source] if listed is None else listed) for file in files_of(one)]
+    sources = [source] if listed is None else listed
+    files = [file for entry in sources for file in files_of(entry)]
     if not files:
-        raise UserError(f"{name}: no file is named")
+        raise UserError(f"{name}: give at least one file")
     tables = [_open(file, name, lenient=lenient) for file in files]
     if len(tables) == 1:
         return tables[0]
-    whole = f"{tables[0].name} and {len(files) - 1} more" if listed is not None else str(source)
-    return _joined(whole, tables)
+    joined_name = (
+        f"{tables[0].name} and {len(files) - 1} more" if listed is not None else str(source)
+    )
+    return _joined(joined_name, tables)
 
 
 def expanded(sources: Sequence[Source]) -> list[Source]:
-    """Each source that is to be a table of its own.
+    """Each source that is a separate table.
 
-    That is every file that a pattern matches, and every file of a folder; but the Parquet files of
+    That is every file that matches a pattern, and every file of a folder; but the Parquet files of
     a folder are one table.
     """
     found: list[Source] = []
     for source in sources:
         is_file = isinstance(source, str | Path) and not is_database(source)
         paths = matches(source) if is_file else None
-        for one in [source] if paths is None else paths:
-            files = files_of(one)
+        for place in [source] if paths is None else paths:
+            files = files_of(place)
             is_parts = any(isinstance(f, Path) and f.suffix.lower() == ".parquet" for f in files)
-            found += [one] if is_parts else files
+            found += [place] if is_parts else files
     return found
 
 
@@ -90,7 +93,7 @@ def read_frame(
 ) -> Frame:
     """A file as one frame, without some of its columns; .txt is read as CSV.
 
-    `progress` is called with the name of the file, the bytes read and the bytes in all.
+    `progress` is called with the name of the file, the bytes read and the total.
     """
     with explained(str(path)):
         file = table_file(path, FRAME_FORMATS)
@@ -120,7 +123,7 @@ def files_of(source: Source) -> list[Source]:
     inside = sorted(Path(source).iterdir())
     files = [p for p in inside if p.is_file() and p.name[0] not in "._" and kind_of(p, FORMATS)]
     if not files:
-        raise DataError(f"{source}: a folder without tables; name files")
+        raise DataError(f"{source}: a folder without tables; give files")
     return list(files)
 
 
@@ -139,15 +142,15 @@ def _open(source: Source, name: str, *, lenient: bool) -> OpenTable:
 
 
 def _joined(name: str, tables: Sequence[OpenTable]) -> OpenTable:
-    """The rows of all tables, one behind the other; columns are matched by their names."""
+    """The rows of all tables, one after the other; columns are matched by name."""
     first = tables[0]
     for table in tables[1:]:
-        for one, other in ((first, table), (table, first)):
-            only = [column for column in one.columns if column not in other.columns]
-            if only:
+        for one_table, other in ((first, table), (table, first)):
+            unmatched = [column for column in one_table.columns if column not in other.columns]
+            if unmatched:
                 raise DataError(
-                    f"{name}: only {one.name} has a column {only[0][:30]!r}, {other.name} has "
-                    "none; files that make one table need the same columns"
+                    f"{name}: {one_table.name} has a column {unmatched[0][:30]!r}, {other.name} "
+                    "has not; files that form one table need the same columns"
                 )
     types = {name: _common_type([t.types[name] for t in tables]) for name in first.columns}
 

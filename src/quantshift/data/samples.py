@@ -20,7 +20,7 @@ SAMPLE, ROW = "sample", "row"
 """The columns of a list of samples."""
 
 SUM_TOLERANCE = 1e-3
-"""True prevalences this near to summing to one are taken as rounded; others are refused."""
+"""True prevalences whose sum is this close to one count as rounded; others are refused."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class SampleLists:
 
 
 def read_lists(path: Path, n_rows: int) -> SampleLists:
-    """A table with a row for every item of every sample: its sample, its row in the main file."""
+    """Read a table with a row for every item of every sample: its sample, its row number."""
     table = read_frame(path).whole()
     names, rows = names_of(table.require(SAMPLE)), typed(table.require(ROW))
     if names.null_count() or rows.null_count() or not rows.dtype.is_integer():
@@ -47,7 +47,7 @@ def read_lists(path: Path, n_rows: int) -> SampleLists:
             "first below the header)"
         )
     if not len(rows):
-        raise DataError(f"{path}: no samples in it")
+        raise DataError(f"{path}: the table has no rows; list the items of the samples")
     parts = pl.DataFrame({SAMPLE: names, ROW: rows.cast(pl.Int64)}).partition_by(
         SAMPLE, as_dict=True, maintain_order=True
     )
@@ -57,14 +57,16 @@ def read_lists(path: Path, n_rows: int) -> SampleLists:
 
 
 def sample_files(folder: Path) -> dict[str, Path]:
-    """The files of a folder by the name of their sample, in the order of the numbers or names."""
+    """The files of a folder by the name of their sample, in numerical or alphabetical order."""
     files: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
         if path.name.startswith(".") or not (is_table(path) or path.suffix in MATRIX_ENDINGS):
             continue
         name = path.name.split(".")[0]
         if name in files:
-            raise DataError(f"{folder}: {files[name].name} and {path.name} are of one sample")
+            raise DataError(
+                f"{folder}: {files[name].name} and {path.name} are the same sample; remove one"
+            )
         files[name] = path
     if not files:
         raise DataError(f"{folder}: no tables or arrays in it; give one file per sample")
@@ -84,14 +86,19 @@ def read_prevalences(path: Path, names: Sequence[str], classes: Sequence[Any]) -
             f"{path}: the columns after the first are {', '.join(columns[:10])}, but the classes "
             f"are {', '.join(wanted[:10])}; name one column after each class"
         )
-    places = {str(name): row for row, name in enumerate(names_of(table[first]))}
-    if len(places) != len(table):
-        raise DataError(f"{path}: a sample is there twice; give one row per sample")
-    for there, known, where in ((names, places, "this file"), (places, set(names), "the samples")):
-        lost = next((name for name in there if name not in known), None)
-        if lost is not None:
-            raise DataError(f"{path}: sample {lost!r} is not in {where}; give one row per sample")
-    values = numbers(table.select(wanted), path)[[places[name] for name in names]]
+    row_of_sample = {str(name): row for row, name in enumerate(names_of(table[first]))}
+    if len(row_of_sample) != len(table):
+        raise DataError(f"{path}: a sample occurs twice; give one row per sample")
+    for required, known, where in (
+        (names, row_of_sample, "this file"),
+        (row_of_sample, set(names), "the samples"),
+    ):
+        missing = next((name for name in required if name not in known), None)
+        if missing is not None:
+            raise DataError(
+                f"{path}: sample {missing!r} is not in {where}; give one row per sample"
+            )
+    values = numbers(table.select(wanted), path)[[row_of_sample[name] for name in names]]
     sums = values.sum(axis=1)
     bad = np.flatnonzero((np.abs(sums - 1) > SUM_TOLERANCE) | (values < 0).any(axis=1))
     if len(bad):
@@ -101,10 +108,10 @@ def read_prevalences(path: Path, names: Sequence[str], classes: Sequence[Any]) -
 
 
 def counted(samples: Sequence[Indices], names: Sequence[str], codes: Codes, n: int) -> Prevalences:
-    """The shares of the classes among the items of each sample; a code of -1 is no label."""
+    """The shares of the classes among the items of each sample; a code of -1 means no label."""
     for name, rows in zip(names, samples, strict=True):
         if (codes[rows] < 0).any():
             raise DataError(
-                f"sample {name!r} has items without label: give the true prevalences in a file"
+                f"sample {name!r} has items without labels: give the true prevalences in a file"
             )
     return np.array([prevalence.from_codes(codes[rows], n) for rows in samples])

@@ -1,7 +1,8 @@
-"""Where items come from: small references that travel to the workers, while the data stay.
+"""Sources of data sets: small references that are sent to the workers instead of the data.
 
-A data set is opened once per process. Five kinds: a corpus on disk, the embedded synthetic corpus,
-an embedded data set, arrays in files, and a folder made by `quantshift data import`.
+A data set is opened once per process. There are five kinds of sources: a corpus on disk, the
+embedded synthetic corpus, an embedded data set, arrays in files, and a folder made by `quantshift
+data import`.
 """
 
 import hashlib
@@ -32,7 +33,7 @@ from quantshift.manifests import format_of
 from quantshift.types import Posteriors
 
 STARS_CUT = 3.0
-"""Reviews of more stars are positive, of fewer negative, as in the paper."""
+"""Reviews with more stars are positive, with fewer negative, as in the paper."""
 
 
 class AbstractSource(ABC):
@@ -40,21 +41,21 @@ class AbstractSource(ABC):
 
     @abstractmethod
     def open(self) -> Dataset:
-        """The data set itself; slow, so go through `open_source`."""
+        """The data set itself; slow, so use `open_source`."""
 
     @abstractmethod
     def verify(self) -> None:
-        """Refuse data that are not what was written, as far as a manifest vouches for them."""
+        """Refuse data that has changed since it was written, if a manifest has its hashes."""
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """The data set's name in results, fit for a folder."""
+        """The data set's name in results, valid as a folder name."""
 
     @property
     @abstractmethod
     def title(self) -> str:
-        """What people call it."""
+        """Its display name."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +66,12 @@ class CorpusSource(AbstractSource):
 
     @property
     def name(self) -> str:
-        """The folder's own name, made fit."""
+        """The folder's name, without invalid characters."""
         return folder_name(self.title)
 
     @property
     def title(self) -> str:
-        """The folder's own name: results tell what they are of, not where it lay."""
+        """The folder's name without its path: results should not depend on the place."""
         return self.path.name
 
     def open(self) -> Dataset:
@@ -95,14 +96,14 @@ class CorpusSource(AbstractSource):
 
 @dataclass(frozen=True)
 class SyntheticSource(AbstractSource):
-    """The embedded corpus, made anew in every process: always the same."""
+    """The embedded corpus, generated in every process and always the same."""
 
     n_documents: int = 20_000
     seed: int = 0
 
     @property
     def name(self) -> str:
-        """One name, whatever the size."""
+        """The same name for all sizes."""
         return "synthetic"
 
     @property
@@ -111,7 +112,7 @@ class SyntheticSource(AbstractSource):
         return f"synthetic reviews ({self.n_documents:,} documents)"
 
     def open(self) -> Dataset:
-        """Generate it."""
+        """Generate the corpus."""
         corpus = synthetic.generate(self.n_documents, seed=self.seed)
         counts = CountMatrix.from_csr(corpus.counts, corpus.vocabulary)
         return Dataset(
@@ -131,7 +132,7 @@ class SyntheticSource(AbstractSource):
 
 @dataclass(frozen=True)
 class EmbeddedSource(AbstractSource):
-    """An embedded data set by its name, made anew in every process: always the same."""
+    """An embedded data set by name, created in every process and always the same."""
 
     set_name: str
 
@@ -149,7 +150,7 @@ class EmbeddedSource(AbstractSource):
         return self.set_name
 
     def open(self) -> Dataset:
-        """Make it."""
+        """Create the data set."""
         content = embedded_set(self.set_name).make()
         assert content.columns is not None
         features = TableColumns.of(content.columns)
@@ -170,7 +171,7 @@ class FileSource(AbstractSource):
 
     @property
     def name(self) -> str:
-        """The stem of the main file, made fit."""
+        """The stem of the main file, without invalid characters."""
         return folder_name(self._main.path.name.split(".")[0])
 
     @property
@@ -179,19 +180,19 @@ class FileSource(AbstractSource):
         return self._main.path.name
 
     def open(self) -> Dataset:
-        """Read the files and check that they fit together."""
+        """Read the files and check that they match."""
         labels = _values(self.labels, "labels")
         categories = _values(self.categories, "categories") if self.categories else None
         matrix = self._read_matrix(self.features) if self.features else None
         posteriors = self._read_posteriors(self.posteriors, labels) if self.posteriors else None
-        for what, rows in (
+        for kind, rows in (
             ("features", matrix),
             ("posteriors", posteriors),
             ("categories", categories),
         ):
             if rows is not None and rows.shape[0] != len(labels):
                 raise DataError(
-                    f"{self.title}: {rows.shape[0]} rows of {what} but {len(labels)} labels; "
+                    f"{self.title}: {rows.shape[0]} rows of {kind} but {len(labels)} labels; "
                     "give one row per item in every file"
                 )
         return Dataset(
@@ -213,13 +214,14 @@ class FileSource(AbstractSource):
         return self.features or self.posteriors or self.labels
 
     def _read_matrix(self, file: DataFile) -> Any:
-        # One table may hold everything; its label must not become a feature.
+        # One table may hold everything; its labels must not become features.
         others = [other for other in (self.labels, self.categories) if other is not None]
-        return read_matrix(file.path, without=[o.column for o in others if o.path == file.path])
+        without = [other.column for other in others if other.path == file.path]
+        return read_matrix(file.path, name=file.column, without=without)
 
     def _read_posteriors(self, file: DataFile, labels: NDArray[Any]) -> Posteriors:
         posteriors = check_posteriors(self._read_matrix(file))
-        # Two columns may go with ordered labels that an experiment cuts into two classes.
+        # Two columns may belong to ordered labels that an experiment cuts into two classes.
         n_columns, n_classes = posteriors.shape[1], len(np.unique(labels))
         return posteriors if n_columns == 2 else check_posteriors(posteriors, n_classes)
 
@@ -241,7 +243,7 @@ class FolderSource(AbstractSource):
         return DataFolder.open(self.path).title
 
     def open(self) -> Dataset:
-        """The data, memory-mapped where they are arrays."""
+        """The data; arrays are memory-mapped."""
         return DataFolder.open(self.path).dataset()
 
     def verify(self) -> None:
@@ -258,14 +260,14 @@ def open_source(source: AbstractSource) -> Dataset:
 def source_at(path: str | Path, folder: Path = Path()) -> AbstractSource:
     """The source of this name: an embedded data set, or a corpus or imported data set in a folder.
 
-    A relative path begins at `folder`. A string that names an embedded data set means that one; for
-    a folder of the same name write "./" before it, or give a `Path`.
+    Paths are relative to `folder`. A string that names an embedded data set means that one; for a
+    folder of the same name write "./" before it, or give a `Path`.
     """
     if isinstance(path, str) and path in EMBEDDED:
         if (folder / path).exists():
             raise UserError(
-                f"{path!r} is an embedded data set, and there is a folder of this name; write "
-                f"'./{path}' for the folder, or rename it"
+                f"{path!r} is both an embedded data set and a folder; write './{path}' for the "
+                "folder, or rename it"
             )
         return EmbeddedSource(path)
     place = (folder / path).absolute()
@@ -276,20 +278,20 @@ def source_at(path: str | Path, folder: Path = Path()) -> AbstractSource:
         return FolderSource(place)
     if place.is_file():
         raise DataError(
-            f"{path} is a file; make a data set of it with `quantshift data import`, then name "
-            "its folder"
+            f"{path} is a file; import it with `quantshift data import`, then give the folder of "
+            "the data set"
         )
     state = "does not exist" if not place.exists() else "is neither a data set nor a corpus"
     raise DataError(
-        f"{place if folder != Path() else path} {state}; make a data set with `quantshift data "
+        f"{place if folder != Path() else path} {state}; create a data set with `quantshift data "
         "import`, or a corpus of reviews with `quantshift corpus import`; `quantshift data list` "
         "shows the embedded ones"
     )
 
 
-def _values(file: DataFile, what: str) -> NDArray[Any]:
+def _values(file: DataFile, kind: str) -> NDArray[Any]:
     values = read_vector(file.path) if file.column is None else read_column(file)
-    return column(values, name=f"{what} in {file.path.name}")
+    return column(values, name=f"{kind} in {file.path.name}")
 
 
 def _arrays(*parts: Any) -> list[NDArray[Any]]:

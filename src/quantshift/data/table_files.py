@@ -1,4 +1,4 @@
-"""Files of tables: their format by name and content, unpacked and spooled where needed."""
+"""Files of tables: their format, by name and content, and how to open them."""
 
 import gzip
 import zipfile
@@ -28,7 +28,7 @@ FORMATS = MappingProxyType(
         ".xls": "excel",
     }
 )
-"""Format by the ending of the name; CSV and JSON lines also with .gz behind."""
+"""Format by file extension; CSV and JSON lines may have .gz added."""
 
 FRAME_FORMATS = MappingProxyType({**FORMATS, ".txt": "csv"})
 """The same for whole frames: some data sets (LeQua's) call their CSV files .txt."""
@@ -44,17 +44,17 @@ _MAGIC = MappingProxyType(
         b"%PDF": "a PDF document",
     }
 )
-"""How files begin that must not be taken for lines of text."""
+"""The first bytes of files that must not be read as lines of text."""
 
 _EXPECTED = MappingProxyType({"parquet": "a Parquet file", "excel": "an Excel workbook"})
 
 
 @dataclass(frozen=True)
 class TableFile:
-    """A file to read: its name in messages, where it lies, and how it is written.
+    """A file to read: its name in messages, its path and its format.
 
-    held: what must not be let go of while the file is read. mended: what was not UTF-8 in it is
-    now U+FFFD. delimiter: "" if it is to be found out.
+    spool: the temporary file that must exist while the file is read. has_replacements: bytes that
+    were not UTF-8 have been replaced by U+FFFD. delimiter: "" if it is not known yet.
     """
 
     name: str
@@ -62,31 +62,30 @@ class TableFile:
     kind: str
     ending: str
     compressed: bool
-    held: Spool | None = None
-    mended: bool = False
+    spool: Spool | None = None
+    has_replacements: bool = False
     delimiter: str = ""
 
     def open(self) -> Any:
-        """The unpacked bytes."""
-        # A file of Arrow's own, not of Python's, which Arrow's threads could not read while it
-        # ends.
+        """The uncompressed bytes."""
+        # Arrow's file, because its threads could not read a Python file while Python exits.
         return pa.input_stream(str(self.path), compression="gzip" if self.compressed else None)
 
     def lines(self) -> Any:
-        """The file as one of Python's, whose lines one can go through."""
+        """A Python file, for iteration over its lines."""
         return gzip.open(self.path) if self.compressed else self.path.open("rb")
 
 
 def table_file(source: str | Path, formats: Mapping[str, str]) -> TableFile:
-    """The file of a source, refused if its content is not what its name says."""
+    """The file of a source, refused if its content does not match its name."""
     if is_piped(source):
         return _piped(source)
     path = Path(source)
     kind = kind_of(path, formats)
     if kind is None:
         raise UserError(
-            f"{path}: cannot tell the format from the ending {''.join(path.suffixes[-2:])!r}; "
-            f"known: {', '.join(formats)}, and .gz behind CSV, TSV and JSON lines"
+            f"{path}: unknown format {''.join(path.suffixes[-2:])!r}; known: "
+            f"{', '.join(formats)}, and .gz after CSV, TSV and JSON lines"
         )
     compressed, ending = _endings(path)
     file = TableFile(str(path), path, kind, ending, compressed)
@@ -95,37 +94,37 @@ def table_file(source: str | Path, formats: Mapping[str, str]) -> TableFile:
 
 
 def _endings(path: Path) -> tuple[bool, str]:
-    """Whether the name says that the file is compressed, and the ending that tells its format."""
+    """Whether the name ends in .gz, and the extension that gives the format."""
     compressed = path.suffix.lower() == ".gz"
     return compressed, (Path(path.stem) if compressed else path).suffix.lower()
 
 
 def kind_of(path: Path, formats: Mapping[str, str]) -> str | None:
-    """The format that the ending of the name tells."""
+    """The format by file extension; None if unknown."""
     compressed, ending = _endings(path)
     kind = formats.get(ending)
     return None if compressed and kind not in ("csv", "json") else kind
 
 
 def _piped(source: str | Path) -> TableFile:
-    """What comes in by a pipe, its format told by how it begins."""
+    """The content of a pipe; its first bytes give its format."""
     name = "standard input" if str(source) == STANDARD_INPUT else str(source)
-    held = spooled(source)
-    content = _content(held.path)
+    spool = spooled(source)
+    content = _content(spool.path)
     compressed = content == "a gzip file"
     if compressed:
-        with gzip.open(held.path) as unpacked:
+        with gzip.open(spool.path) as unpacked:
             start = unpacked.read(1024)
     else:
-        start = _start(held.path)
+        start = _start(spool.path)
     if not start.strip():
-        raise DataError(f"{name}: empty; it can be read once only")
-    kind = {what: kind for kind, what in _EXPECTED.items()}.get(content or "")
+        raise DataError(f"{name}: empty; it can be read only once")
+    kind = {description: kind for kind, description in _EXPECTED.items()}.get(content or "")
     if kind is None:
         is_json = start.removeprefix(BYTE_ORDER_MARK).lstrip()[:1] in (b"{", b"[")
         kind = "json" if is_json else "csv"
     file = TableFile(
-        name, held.path, kind, ".jsonl" if kind == "json" else ".csv", compressed, held
+        name, spool.path, kind, ".jsonl" if kind == "json" else ".csv", compressed, spool
     )
     _check_content(file)
     return file
@@ -137,9 +136,11 @@ def _start(path: Path) -> bytes:
 
 
 def _content(path: Path) -> str | None:
-    """What a file is if it is not lines of text, as far as its beginning tells."""
+    """The kind of a file that is not lines of text, recognised by its first bytes."""
     start = _start(path)
-    content = next((what for magic, what in _MAGIC.items() if start.startswith(magic)), None)
+    content = next(
+        (description for magic, description in _MAGIC.items() if start.startswith(magic)), None
+    )
     if content == "a zip archive" and zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             if any(name.startswith("xl/") for name in archive.namelist()):
@@ -153,7 +154,7 @@ def _check_content(file: TableFile) -> None:
         raise DataError(f"{file.name}: the file is empty")
     expected = _EXPECTED.get(file.kind, "a gzip file" if file.compressed else None)
     if content == "a zip archive" and file.kind == "excel":
-        # Perhaps a workbook that was cut off: its reader knows more.
+        # Perhaps a truncated workbook: its reader gives a better error.
         return
     if expected is not None and content != expected:
         raise DataError(f"{file.name}: not {expected}, though its name says so; rename it")

@@ -15,7 +15,7 @@ from quantshift.errors import DataError, UserError
 
 def parquet_table(file: TableFile) -> OpenTable:
     """The table of a Parquet file."""
-    # Imported here, as below: most tables are of other kinds.
+    # Imported inside functions, because most tables are not Parquet files.
     from pyarrow.parquet import ParquetFile
 
     with ParquetFile(file.path) as parquet:
@@ -54,14 +54,14 @@ def excel_frame(file: TableFile) -> pl.DataFrame:
         ) from error
     except pl.exceptions.NoDataError as error:
         raise DataError(f"{file.name}: the first sheet is empty") from error
-    except Exception as error:  # the reader raises errors of its own for a broken workbook
+    except Exception as error:  # the reader raises its own errors for a broken workbook
         raise DataError(
             f"{file.name}: not a readable workbook ({str(error).splitlines()[0]})"
         ) from error
 
 
 def given_frame(source: Any, name: str) -> pl.DataFrame:
-    """A data frame of any library as one of Polars."""
+    """A data frame of any library as a polars frame."""
     if isinstance(source, pl.DataFrame):
         return source
     if not hasattr(source, "__arrow_c_stream__"):
@@ -69,14 +69,14 @@ def given_frame(source: Any, name: str) -> pl.DataFrame:
     try:
         frame = polars_frame(pa.table(source))
     except (pa.ArrowInvalid, pa.ArrowTypeError):
-        # A column of pandas may hold values of several types.
+        # A pandas column may hold values of several types.
         frame = pl.DataFrame({str(c): _mixed(source[c].tolist()) for c in source.columns})
-    # The index of pandas is no column.
+    # The index of a pandas frame is not a column.
     return frame.select(cs.exclude(cs.matches(r"^__index_level_\d+__$")))
 
 
 def frame_table(name: str, frame: pl.DataFrame) -> OpenTable:
-    """The table of a frame that is in memory."""
+    """The table of a frame in memory."""
 
     def read(wanted: Sequence[str]) -> Generator[Chunk]:
         first = 1
@@ -95,7 +95,7 @@ def _mixed(values: Sequence[Any]) -> pl.Series:
 
 
 def plain(frame: pl.DataFrame) -> pl.DataFrame:
-    """Values that are numbers, truth values, dates or strings; gaps are null."""
+    """The frame with numbers, booleans, dates and strings only; missing values are null."""
     odd = frame.select(cs.nested() | cs.object() | cs.binary())
     return without_gaps(
         frame.with_columns(

@@ -1,4 +1,4 @@
-"""Columns of Python values: the type that all values share, strings where there is none."""
+"""Columns of Python values: the type that all values share, or strings if there is none."""
 
 import json
 from collections.abc import Sequence
@@ -8,13 +8,13 @@ import polars as pl
 
 
 def kind_of_value(value: Any) -> type:
-    """The kind of a value, as far as types of columns go."""
-    # Whole numbers that no column of 64 bits can hold are kept as strings.
+    """The type of a value, to infer the type of its column."""
+    # Integers that do not fit into 64 bits are kept as strings.
     return str if type(value) is int and not -(2**63) <= value < 2**63 else type(value)
 
 
 def column_type(kinds: set[type]) -> pl.DataType:
-    """The type of a column with values of these kinds; strings if they do not go together."""
+    """The type of a column with values of these types; strings if they have none in common."""
     kinds = kinds - {type(None)}
     if kinds == {bool}:
         return pl.Boolean()
@@ -32,7 +32,7 @@ def series_of(values: Sequence[Any], kind: pl.DataType) -> pl.Series:
 
 def _string(value: Any) -> str:
     if isinstance(value, str):
-        # Half of a pair of surrogates is allowed in JSON, and nowhere else.
+        # JSON allows lone surrogates, UTF-8 does not.
         return value.encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")

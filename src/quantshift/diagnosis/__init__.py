@@ -1,4 +1,4 @@
-"""Can this estimate be trusted? Tests of the sample, from its unlabelled items alone."""
+"""Tests of whether an estimate can be trusted, from the sample's unlabelled items only."""
 
 import lazy_loader
 

@@ -1,10 +1,10 @@
-"""What is kept of the columns of a training table, so that a sample can be compared with them.
+"""Summary counts of the columns of a training table, with which samples are compared.
 
-No row is kept. Per class and column there are counts: of the numbers (or dates) up to each of some
-hundred thresholds, of the levels of a category, of the texts that hold a word. A word that a single
-text holds is not kept, as it might be somebody's name.
+No row is stored. For each class and column there are counts: of the numbers (or dates) up to each
+of some hundred thresholds, of the levels of a category, of the texts that contain a word. A word
+that occurs in a single text is not stored, because it might be somebody's name.
 
-All of it is one plain table, written as Parquet:
+Everything is in one table, written as Parquet:
 
     column  kind    what     number  name    counts (of each class)
                     items                    [600, 400]
@@ -34,13 +34,13 @@ MOST_THRESHOLDS = 256
 MOST_LEVELS = 5_000
 MOST_WORDS = 20_000
 MOST_TEXTS = 20_000
-"""Of more training texts a random part is counted."""
+"""If there are more training texts, a random sample of this size is counted."""
 
 LONGEST_TEXT, LONGEST_WORD = 20_000, 40
-"""In characters: what is beyond is not looked at."""
+"""In characters: the rest of a text, and longer words, are ignored."""
 
 POSTERIOR = "posterior"
-"""A column of the user's own posteriors is one of numbers."""
+"""The kind of a column of the user's own posteriors, which is treated as numbers."""
 
 SCHEMA = pl.Schema(
     {
@@ -77,9 +77,9 @@ class ScaleProfile:
 class LevelsProfile:
     """Categories: how many items of each class have each level.
 
-    counts: (n_classes, n_levels); rest: items of levels that are not kept; once: items whose level
-    is that of no other item, an estimate of how often levels are to come that nobody has seen
-    (I. J. Good, "The population frequencies of species", Biometrika 40, 1953).
+    counts: (n_classes, n_levels); rest: items of levels that are not stored; once: items whose
+    level occurs in no other item, which estimates how often unseen levels will occur (I. J. Good,
+    "The population frequencies of species", Biometrika 40, 1953).
     """
 
     column: Column
@@ -92,11 +92,11 @@ class LevelsProfile:
 
 @dataclass(frozen=True, eq=False)
 class WordsProfile:
-    """Texts: how many of each class hold each word.
+    """Texts: how many of each class contain each word.
 
     items: texts counted; counts: (n_classes, n_words); pairs: of a text and one of its words;
-    once: pairs whose word is in no other text; most_left_out: texts that hold the most frequent of
-    the words that are not kept.
+    once: pairs whose word is in no other text; most_left_out: texts that contain the most frequent
+    of the words that are not stored.
     """
 
     column: Column
@@ -114,10 +114,10 @@ ColumnProfile: TypeAlias = ScaleProfile | LevelsProfile | WordsProfile
 
 @dataclass(frozen=True, eq=False)
 class TrainingProfile:
-    """The columns of a training table in counts, without any of its rows.
+    """Counts of the columns of a training table, without any of its rows.
 
-    items: of each class (sums of weights if items have weights); sizes: how many equally weighted
-    items they are worth (Kish).
+    items: of each class (sums of weights if items have weights); sizes: their effective sample
+    sizes (Kish).
     """
 
     items: Reals
@@ -143,7 +143,7 @@ class TrainingProfile:
 
     @classmethod
     def from_bytes(cls, data: bytes, n_classes: int) -> "TrainingProfile":
-        """The profile of such a file for that many classes; anything else is an error."""
+        """The profile in such a file, for that many classes; anything else is an error."""
         try:
             table = pl.read_parquet(BytesIO(data))
             return _read(table, n_classes)
@@ -164,22 +164,22 @@ def training_profile(
 ) -> TrainingProfile:
     """Count the cells of the training columns by class.
 
-    frame: the columns, typed or as strings; codes: the class of each row; columns: what those to
-    count hold.
+    frame: the columns, typed or as strings; codes: the class of each row; columns: those to count,
+    with their kinds.
     """
     n_classes = int(codes.max(initial=0)) + 1 if n_classes is None else n_classes
-    own = np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=np.float64)
-    tally = Tally(codes, own, n_classes)
+    item_weights = np.ones(len(codes)) if weights is None else np.asarray(weights, dtype=np.float64)
+    tally = Tally(codes, item_weights, n_classes)
     items = tally.total(np.ones(len(codes), dtype=np.bool_))
-    squares = Tally(codes, own**2, n_classes).total(np.ones(len(codes), dtype=np.bool_))
+    squares = Tally(codes, item_weights**2, n_classes).total(np.ones(len(codes), dtype=np.bool_))
     sizes = np.divide(items**2, squares, out=np.zeros(n_classes), where=squares > 0)
     profiles: list[ColumnProfile] = []
     for column in columns:
         cells = frame[column.name]
         if column.kind == TEXT:
             kept = _part(len(cells), seed)
-            few = Tally(codes[kept], own[kept], n_classes)
-            profiles.append(_words(column, cells.gather(kept), few))
+            sampled_tally = Tally(codes[kept], item_weights[kept], n_classes)
+            profiles.append(_words(column, cells.gather(kept), sampled_tally))
         elif column.kind in (CATEGORY, TRUTH):
             profiles.append(_levels(column, cells, tally))
         else:
@@ -202,24 +202,24 @@ class Tally:
 
     def at_most(self, values: Reals, thresholds: Reals) -> Reals:
         """How many values of each class are at most each threshold; NaN are not counted."""
-        there = ~np.isnan(values)
+        is_known = ~np.isnan(values)
         n = len(thresholds)
-        place = np.searchsorted(thresholds, values[there]) + self.codes[there] * (n + 1)
-        counts = np.bincount(place, self.weights[there], self.n_classes * (n + 1))
-        upto = counts.reshape(self.n_classes, n + 1)[:, :-1].cumsum(axis=1)
-        return np.asarray(upto, dtype=np.float64)
+        place = np.searchsorted(thresholds, values[is_known]) + self.codes[is_known] * (n + 1)
+        counts = np.bincount(place, self.weights[is_known], self.n_classes * (n + 1))
+        cumulative = counts.reshape(self.n_classes, n + 1)[:, :-1].cumsum(axis=1)
+        return np.asarray(cumulative, dtype=np.float64)
 
     def by_name(self, names: pl.Series) -> tuple[list[str], Reals, NDArray[np.int64]]:
-        """The distinct names, the most frequent first; their counts by class; in how many rows.
+        """The distinct names, most frequent first; their counts by class; their number of rows.
 
-        names: strings, or lists of strings; null is none.
+        names: strings, or lists of strings; null is ignored.
         """
         table = pl.DataFrame({"name": names, "class": self.codes, "weight": self.weights})
         if names.dtype == pl.List:
             table = table.explode("name")
         counted = (
             table.drop_nulls("name")
-            # In the order of the rows: sums of weights do not depend on threads.
+            # In row order, so that sums of weights do not depend on threads.
             .group_by("name", "class", maintain_order=True)
             .agg(pl.col("weight").sum(), pl.len().alias("rows"))
         )
@@ -236,7 +236,7 @@ class Tally:
 
 
 def numbers_in(cells: pl.Series, column: Column) -> Reals:
-    """Numbers, or dates as days since 1970; NaN for gaps and for what is not a number.
+    """Numbers, or dates as days since 1970; NaN for missing values and other cells.
 
     >>> numbers_in(pl.Series(["1.5", "n/a", None, "inf"]), Column("age", NUMBER, 0)).tolist()
     [1.5, nan, nan, nan]
@@ -248,12 +248,12 @@ def numbers_in(cells: pl.Series, column: Column) -> Reals:
 
 
 def levels_in(cells: pl.Series, column: Column) -> pl.Series:
-    """Levels as strings, null for gaps."""
+    """Levels as strings, null where missing."""
     return as_kind(cells, column).cast(pl.String)
 
 
 def words_in(cells: pl.Series, column: Column) -> pl.Series:
-    """The distinct words of each text, null where there is none; a word has two letters or more.
+    """The distinct words of each text, null for an empty text; words have at least two letters.
 
     >>> cells = pl.Series(["No refund, no!", " "])
     >>> words_in(cells, Column("review", TEXT, 0)).list.sort().to_list()
@@ -267,19 +267,19 @@ def words_in(cells: pl.Series, column: Column) -> pl.Series:
 
 def _scale(column: Column, cells: pl.Series, tally: Tally) -> ScaleProfile:
     values = numbers_in(cells, column)
-    there = ~np.isnan(values)
-    thresholds = _thresholds(values[there], tally.codes[there], tally.n_classes)
+    is_known = ~np.isnan(values)
+    thresholds = _thresholds(values[is_known], tally.codes[is_known], tally.n_classes)
     return ScaleProfile(
         column=column,
-        lowest=float(values[there].min(initial=np.inf)),
+        lowest=float(values[is_known].min(initial=np.inf)),
         thresholds=thresholds,
         at_most=tally.at_most(values, thresholds),
-        gaps=tally.total(~there),
+        gaps=tally.total(~is_known),
     )
 
 
 def _thresholds(values: Reals, codes: Codes, n_classes: int) -> Reals:
-    """All values if they are few, else quantiles of all and of each class, which may be rare."""
+    """All values if they are few, otherwise quantiles of all and of each class (some are rare)."""
     distinct = np.unique(values)
     if len(distinct) <= MOST_THRESHOLDS:
         return distinct
@@ -399,19 +399,19 @@ def _column(part: "_Part") -> ColumnProfile:
     rows = part.rows("at most")
     thresholds = rows["number"].to_numpy()
     if not np.isfinite(thresholds).all() or (np.diff(thresholds) <= 0).any():
-        raise ValueError("thresholds do not rise")
+        raise ValueError("thresholds are not ascending")
     return ScaleProfile(column, part.number("lowest"), thresholds, part.matrix(rows), gaps)
 
 
 class _Part:
-    """The rows of one column; every count must be one of each class."""
+    """The rows of one column; every row must have a count for each class."""
 
     def __init__(self, table: pl.DataFrame, n_classes: int) -> None:
         self.table, self.n_classes = table, n_classes
-        self._whats: Mapping[Any, pl.DataFrame] = table.partition_by("what", as_dict=True)
+        self._tables: Mapping[Any, pl.DataFrame] = table.partition_by("what", as_dict=True)
 
     def rows(self, what: str) -> pl.DataFrame:
-        return self._whats.get((what,), self.table.clear())
+        return self._tables.get((what,), self.table.clear())
 
     def number(self, what: str) -> float:
         return float(self.rows(what)["number"][0])
@@ -423,19 +423,19 @@ class _Part:
     def named(self, what: str) -> tuple[tuple[str, ...], Reals]:
         rows = self.rows(what)
         if rows["name"].null_count() or rows["name"].n_unique() < len(rows):
-            raise ValueError("names are missing or twice there")
+            raise ValueError("names are missing or duplicated")
         return tuple(rows["name"].to_list()), self.matrix(rows)
 
     def matrix(self, rows: pl.DataFrame) -> Reals:
         """The counts of the rows, (n_classes, n_rows)."""
         if not (rows["counts"].list.len() == self.n_classes).all() or rows["counts"].null_count():
-            raise ValueError("as many counts as classes")
+            raise ValueError("the number of counts is not the number of classes")
         flat = rows["counts"].explode().to_numpy() if len(rows) else np.empty(0)
         return np.asarray(self._checked(flat.reshape(len(rows), self.n_classes)).T)
 
     def _checked(self, counts: Reals) -> Reals:
         if counts.shape[1] != self.n_classes:
-            raise ValueError("as many counts as classes")
+            raise ValueError("the number of counts is not the number of classes")
         if not (np.isfinite(counts) & (counts >= 0)).all():
-            raise ValueError("counts are not negative")
+            raise ValueError("counts are negative or not finite")
         return counts

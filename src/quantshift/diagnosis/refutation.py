@@ -1,20 +1,21 @@
-"""Is label shift refuted? A goodness-of-fit test of SubclassSLD's model, from the features.
+"""A goodness-of-fit test of label shift: whether the features refute SubclassSLD's model.
 
-`shift_test` asks which of the shifts of the family (prior, mixed, local) it is; this test asks
-whether it is any of them. The training items, weighted by what SubclassSLD found (the share of the
+`shift_test` asks which of the shifts of the family (prior, mixed, local) occurred; this test asks
+whether any of them did. The training items, weighted as estimated by SubclassSLD (the share of the
 item's class and cluster in the sample, divided by its share in training), should look like the
-sample. A linear discriminant tries to tell the two apart, learnt on one half of each and tried on
-the other; the model is refuted if it succeeds: z > 3, and an area under the ROC curve of more than
-.52, below which a difference hardly moves an estimate. How much of the difference between the
-sample and the training items the model explains is one minus the ratio of what the two areas, with
-and without its weights, have above .5. Prior shift alone that explains half or more, and is refuted
-with z <= 5, is in doubt: no other assumption need be better.
+sample. A linear discriminant tries to distinguish the two, trained on one half of each and tested
+on the other. The model is refuted if it succeeds: z > 3, and an area under the ROC curve above
+0.52, below which a difference hardly affects an estimate. The share of the difference between
+sample and training items that the model explains is one minus the ratio of the two areas' excess
+over 0.5, with and without its weights. A model of prior shift that explains at least half, and is
+refuted with z <= 5, is in doubt: no other assumption need be better.
 
-Between regions, years or hospitals it nearly always succeeds, for everything moves a little. The
-estimate then rests on an assumption that the data contradict.
+Between regions, years or hospitals the model is nearly always refuted, because everything changes a
+little. The estimate then depends on an assumption that the data contradicts.
 
-What the test cannot see: a change of P(Y|X) that leaves P(X) as it is; a change of P(X) that the
-shares of clusters imitate. Accepted is no proof. With fewer than about 100 items it has no power.
+The test cannot see a change of P(Y|X) that leaves P(X) unchanged, nor a change of P(X) that the
+shares of clusters can imitate. A model that is not refuted is not proven. With fewer than about 100
+items the test has no power.
 """
 
 from collections.abc import Sequence
@@ -39,11 +40,11 @@ class Refutation:
     """The outcome of `refutation_test`.
 
     refuted: whether the sample refutes the model.
-    auc: how well it is told from the training items, weighted as the model says: from .5 (not at
-        all) to 1.
-    z: the same in standard errors above .5.
+    auc: how well it is distinguished from the training items with the model's weights: from 0.5
+        (not at all) to 1.
+    z: the same in standard errors above 0.5.
     explained: the share of the difference between the sample and the training items that the model
-        explains, from 0 to 1; chance where they hardly differ.
+        explains, from 0 to 1; mostly noise if they hardly differ.
     in_doubt: whether the model, though refuted, explains so much that no other may be better.
     """
 
@@ -54,20 +55,23 @@ class Refutation:
     in_doubt: bool = False
 
     def __str__(self) -> str:
-        how = (
+        figures = (
             f"(AUC {self.auc:.2f}, {self.z:.1f} standard errors above 0.5; {self.explained:.0%} of "
             "the difference explained)"
         )
         if self.in_doubt:
             return (
-                f"in doubt: a change in prevalence explains most of the difference, not all {how}"
+                "in doubt: a change in prevalence explains most of the difference, not all "
+                f"{figures}"
             )
         if self.refuted:
             return (
                 "refuted: neither a change in prevalence nor in subgroups explains the sample "
-                f"{how}"
+                f"{figures}"
             )
-        return f"not refuted: a change in the shares of classes and subgroups may explain it {how}"
+        return (
+            f"not refuted: a change in the shares of classes and subgroups may explain it {figures}"
+        )
 
 
 def refutation_test(
@@ -81,12 +85,12 @@ def refutation_test(
 ) -> Refutation:
     """Test the sample X (unlabelled items) with a SubclassSLD fitted on X_train.
 
-    X_train, X: features in numbers, dense or sparse. family: what is tested, any shift of
-    "subclasses" or "prior" shift alone. weights: of the items of X.
+    X_train, X: numeric features, dense or sparse. family: the model to test, any shift of
+    "subclasses" or only "prior" shift. weights: of the items of X.
     """
     items = quantifier.items(X, weights)
-    whole = [np.arange(len(items))]
-    return refutation_tests(quantifier, X_train, items, X, whole, family=family, seed=seed)[0]
+    all_items = [np.arange(len(items))]
+    return refutation_tests(quantifier, X_train, items, X, all_items, family=family, seed=seed)[0]
 
 
 def refutation_tests(
@@ -118,14 +122,20 @@ def refutation_tests(
     )
     position = reference.place(X)
     if len(position) != len(items):
-        raise DataError(f"X has {len(position)} items but {len(items)} are to be tested")
-    told = quantifier.estimate_items(items, list(samples)).diagnostics
-    shares = modelled_shares(told, family)
+        raise DataError(f"X has {len(position)} rows for {len(items)} items; give one per item")
+    diagnostics = quantifier.estimate_items(items, list(samples)).diagnostics
+    shares = modelled_shares(diagnostics, family)
     outcomes = []
     for f, rows in zip(shares, samples, strict=True):
-        own = None if items.weights is None else items.weights[rows]
-        found = training.compared(position[rows], f, family, own)
+        sample_weights = None if items.weights is None else items.weights[rows]
+        comparison = training.compared(position[rows], f, family, sample_weights)
         outcomes.append(
-            Refutation(found.refuted, found.auc, found.z, found.explained, found.in_doubt)
+            Refutation(
+                comparison.refuted,
+                comparison.auc,
+                comparison.z,
+                comparison.explained,
+                comparison.in_doubt,
+            )
         )
     return outcomes

@@ -1,6 +1,6 @@
-"""The cells of a sample's columns, once read, as positions in what the training profile knows.
+"""The cells of a sample's columns as positions in the training profile.
 
-Batches are then counted by indices alone, however many there are.
+The columns are read once; batches, however many, are then counted by their indices.
 """
 
 from collections.abc import Sequence
@@ -28,9 +28,9 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class ScaleCells:
-    """Numbers or days, NaN for gaps.
+    """Numbers or days, NaN where missing.
 
-    place: how many thresholds of training are smaller; that of a gap is one more than all.
+    place: the number of smaller thresholds of training; for a missing value, one more than all.
     """
 
     values: Reals
@@ -42,13 +42,13 @@ class ScaleCells:
 
     @property
     def gaps(self) -> Flags:
-        """Which cells are gaps."""
+        """Which cells are missing."""
         return np.isnan(self.values)
 
 
 @dataclass(frozen=True, eq=False)
 class LevelCells:
-    """Positions of the levels among those of training, then among the new ones; -1 for gaps."""
+    """Positions of the levels among those of training, then the new ones; -1 where missing."""
 
     place: Indices
     new: tuple[str, ...]
@@ -59,7 +59,7 @@ class LevelCells:
 
     @property
     def gaps(self) -> Flags:
-        """Which cells are gaps."""
+        """Which cells are missing."""
         return self.place < 0
 
 
@@ -67,7 +67,7 @@ class LevelCells:
 class WordCells:
     """The distinct words of the texts: positions among those of training, then the new ones.
 
-    place: of all words, text after text; text: of which text each word is.
+    place: of all words, text after text; text: the text that each word belongs to.
     """
 
     place: Indices
@@ -101,12 +101,14 @@ class SampleCells:
         cls, profile: TrainingProfile, sample: pl.DataFrame, *, weights: Reals | None = None
     ) -> "SampleCells":
         """Read the columns of a table, typed or as strings."""
-        own = np.ones(len(sample)) if weights is None else np.asarray(weights, dtype=np.float64)
+        item_weights = (
+            np.ones(len(sample)) if weights is None else np.asarray(weights, dtype=np.float64)
+        )
         names = {known.column.name: known for known in profile.columns}
         columns = {
             name: _cells(known, sample[name]) for name, known in names.items() if name in sample
         }
-        return cls(columns, len(sample), own)
+        return cls(columns, len(sample), item_weights)
 
     def take(self, rows: Indices) -> "SampleCells":
         """The cells of these rows."""
@@ -135,11 +137,11 @@ def _places(names: pl.Series, known: Sequence[str]) -> tuple[Indices, tuple[str,
     """Positions among the known names and then the new ones, sorted; -1 for null."""
     distinct = names.drop_nulls().unique()
     new = distinct.filter(~distinct.is_in(list(known))).sort().to_list()
-    everything = pl.DataFrame(
+    numbered = pl.DataFrame(
         {"name": [*known, *new], "place": np.arange(len(known) + len(new))},
         schema={"name": pl.String, "place": pl.Int64},
     )
     placed = pl.DataFrame({"name": names}).join(
-        everything, on="name", how="left", maintain_order="left"
+        numbered, on="name", how="left", maintain_order="left"
     )
     return placed["place"].fill_null(-1).to_numpy().copy(), tuple(new)

@@ -1,25 +1,25 @@
-"""What has changed: columns that differ from training by more than the change of prevalence.
+"""Columns that differ from training by more than a change of prevalence explains.
 
-If nothing but the prevalence has changed (prior shift), a column of the sample is distributed as
-the training items would be if each class k had the weight p_k of the sample: the share of its cells
-that are at most t is sum_k p_k F_k(t). Numbers and dates are held against that by the largest
-difference of shares (Kolmogorov and Smirnov; gaps stand behind all values), categories by the
-differences of their levels (Pearson), texts by the shares of texts that hold a word.
+If only the prevalence has changed (prior shift), a column of the sample is distributed as the
+training items would be if each class k had the weight p_k of the sample: the share of its cells
+that are at most t is sum_k p_k F_k(t). Numbers and dates are compared with that by the largest
+difference of shares (Kolmogorov and Smirnov; missing values come after all others), categories by
+the differences of their levels (Pearson), texts by the shares of texts that contain a word.
 
-The prevalence is known within an interval only. A difference counts as far as no prevalence of the
-interval explains it: an expected share has a lowest and a highest value over the interval, and what
-lies between is expected.
+The prevalence is only known within an interval. A difference counts only as far as no prevalence in
+the interval explains it: an expected share has a lowest and a highest value over the interval, and
+anything in between is expected.
 
-The prevalence is taken as estimated: where a change has led the estimate astray, columns that
-follow the class seem to have changed a little too. Hence the largest comes first.
+The prevalence is itself an estimate: if a change has biased it, columns that depend on the class
+seem to have changed a little too. Hence the largest change comes first.
 
 p-values need no replicates. The error of an expected share has the variance
 sum_k p_k^2 F_k (1 - F_k) / n_k, with n_k training items of class k. That is at most
 max_k(p_k / n_k) F (1 - F), since F (1 - F) is concave and F = sum_k p_k F_k; and the same holds for
 the covariances of several shares, and of increments. So the expected distribution is at least as
-sure as one counted on `n_expected` = 1 / max_k(p_k / n_k) items, the total weight of the training
-items over the largest weight of one, and tests for two samples of n and n_expected items have at
-most their level. Holm's correction holds it for all columns together.
+precise as one counted on `n_expected` = 1 / max_k(p_k / n_k) items, the total weight of the
+training items over the largest weight of one, and tests for two samples of n and n_expected items
+keep their level. Holm's correction keeps it for all columns together.
 """
 
 from collections.abc import Sequence
@@ -49,27 +49,27 @@ from quantshift.types import Prevalences
 Reals = NDArray[np.float64]
 
 LEVEL = 0.05
-"""Of the test that any column has changed."""
+"""The level of the test that any column has changed."""
 
 FEWEST_ROWS = 10
-"""A smaller sample tells nothing of its columns."""
+"""A smaller sample is too small to compare its columns."""
 
 FEWEST_EXPECTED = 5.0
-"""Levels that are expected less often are put together; words that occur less often are left."""
+"""Levels expected less often are pooled; words that occur less often are ignored."""
 
 MOSTLY = 0.8
-"""Gaps are what has changed if they alone account for this share of the difference."""
+"""The change is one of missing values if they account for this share of the difference."""
 
 MOST_NAMED = 5
-"""Words that a sentence names."""
+"""The most words that a sentence names."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """How far a column of the sample differs from what the change of prevalence explains.
+    """How much a column of the sample differs from what the change of prevalence explains.
 
-    size: 0 to 1, the share of the items that would have to be other ones (for texts: because of
-        a single word).
+    size: 0 to 1, the share of the items that would have to change (for texts: because of a single
+        word).
     p_value: of that size if only the prevalence has changed, corrected for the number of columns.
     said: what differs most, in words.
     """
@@ -83,7 +83,7 @@ class Change:
 
 @dataclass(frozen=True, eq=False)
 class Expectation:
-    """What is known of the sample's prevalence, and what follows for shares of items.
+    """The expected shares of items, given the sample's prevalence and its interval.
 
     n: items of the sample; n_expected: see above.
     """
@@ -104,7 +104,7 @@ class Expectation:
         low: ArrayLike | None,
         high: ArrayLike | None,
     ) -> "Expectation":
-        """The expectation for a sample, its prevalence between low and high."""
+        """The expectation for a sample whose prevalence is between low and high."""
         weights = sample.weights
         n = float(weights.sum() ** 2 / (weights**2).sum()) if weights.any() else 0.0
         p = np.asarray(prevalence, dtype=np.float64)
@@ -115,7 +115,7 @@ class Expectation:
 
     @property
     def n_both(self) -> float:
-        """The size of one sample as unsure as the difference of the two."""
+        """The size of one sample whose sampling error is that of the difference of the two."""
         return 1 / (1 / self.n + 1 / self.n_expected)
 
     def shares(self, counts: Reals, items: Reals | None = None) -> Reals:
@@ -128,14 +128,14 @@ class Expectation:
         return -self._highest(-within), self._highest(within)
 
     def unseen(self, once: Reals, items: Reals) -> float:
-        """How often something is to be expected that training has not seen.
+        """The expected share of values that training has not seen.
 
-        As often as something was seen once (Good and Turing), and once more.
+        It is the share of values seen exactly once (Good and Turing), plus one item.
         """
         return float(self.shares(once + np.minimum(1, items), items))
 
     def _highest(self, within: Reals) -> Reals:
-        # A linear programme with one constraint: classes are filled up, the best one first.
+        # A linear programme with one constraint: fill up the classes, the best one first.
         order = np.argsort(-within, axis=0, kind="stable")
         room = (self.high - self.low)[order]
         left = 1 - self.low.sum()
@@ -151,7 +151,7 @@ def what_changed(
     low: ArrayLike | None = None,
     high: ArrayLike | None = None,
 ) -> list[Change]:
-    """All columns that training and sample have, those that differ most first.
+    """All columns that training and sample have in common, those that differ most first.
 
     prevalence: of the classes in the sample, estimated, with the limits of its interval. A column
     has changed if its p-value is below `LEVEL`.
@@ -159,13 +159,13 @@ def what_changed(
     expected = Expectation.of(profile, sample, prevalence, low, high)
     if expected.n < FEWEST_ROWS:
         return []
-    found = [
+    changes_found = [
         _change(known, sample.columns[known.column.name], sample.weights, expected)
         for known in profile.columns
         if known.column.name in sample.columns
     ]
-    adjusted = holm([change.p_value for change in found])
-    changes = [replace(c, p_value=p) for c, p in zip(found, adjusted, strict=True)]
+    adjusted = holm([change.p_value for change in changes_found])
+    changes = [replace(c, p_value=p) for c, p in zip(changes_found, adjusted, strict=True)]
     return sorted(changes, key=lambda change: (change.p_value >= LEVEL, -change.size))
 
 
@@ -199,7 +199,7 @@ def _change(
 def _scale_change(
     profile: ScaleProfile, cells: ScaleCells, weights: Reals, expected: Expectation
 ) -> Change:
-    # Behind the thresholds come values above the range of training, then the gaps.
+    # After the thresholds come values above the range of training, then missing values.
     n_places = len(profile.thresholds) + 2
     counts = np.bincount(cells.place, weights, n_places)
     shares = np.append(counts[:-2].cumsum(), counts[:-1].sum()) / counts.sum()
@@ -210,55 +210,62 @@ def _scale_change(
     root = np.sqrt(expected.n_both)
     # M. A. Stephens, "EDF statistics for goodness of fit", JASA 69, 1974.
     p_value = float(special.kolmogorov((root + 0.12 + 0.11 / root) * size))
-    wanted = expected.shares(known)
+    expected_shares = expected.shares(known)
     if difference[-1] >= MOSTLY * size:
-        said = f"missing values in {against(1 - shares[-1], 1 - wanted[-1])}"
+        said = f"missing values in {against(1 - shares[-1], 1 - expected_shares[-1])}"
     else:
-        said = _scale_words(profile, cells.values, shares, wanted, at)
+        said = _scale_words(profile, cells.values, shares, expected_shares, at)
     return Change(profile.column.name, profile.column.kind, size, p_value, said)
 
 
 def _scale_words(
-    profile: ScaleProfile, values: Reals, shares: Reals, wanted: Reals, at: int
+    profile: ScaleProfile, values: Reals, shares: Reals, expected_shares: Reals, at: int
 ) -> str:
-    """The median if the change can be seen there, else where it is largest."""
-    middle = min(int(np.searchsorted(wanted, wanted[-1] / 2)), len(profile.thresholds) - 1)
-    there = values[~np.isnan(values)]
-    if len(there) and 2 * abs(shares[middle] - wanted[middle]) >= abs(shares[at] - wanted[at]):
-        now, before = (
+    """The median if the change is visible there, otherwise the value where it is largest."""
+    middle = min(
+        int(np.searchsorted(expected_shares, expected_shares[-1] / 2)), len(profile.thresholds) - 1
+    )
+    known_values = values[~np.isnan(values)]
+    if len(known_values) and 2 * abs(shares[middle] - expected_shares[middle]) >= abs(
+        shares[at] - expected_shares[at]
+    ):
+        observed, before = (
             on_scale(value, profile.column.kind)
-            for value in (np.median(there), profile.thresholds[middle])
+            for value in (np.median(known_values), profile.thresholds[middle])
         )
-        if now != before:
-            return f"median {now} where {before} was expected"
+        if observed != before:
+            return f"median {observed} where {before} was expected"
     limit = on_scale(profile.thresholds[at], profile.column.kind)
-    return f"{limit} or {_less(profile.column.kind)} in {against(shares[at], wanted[at])}"
+    return f"{limit} or {_less(profile.column.kind)} in {against(shares[at], expected_shares[at])}"
 
 
 def _levels_change(
     profile: LevelsProfile, cells: LevelCells, weights: Reals, expected: Expectation
 ) -> Change:
     n_levels = len(profile.levels)
-    # Gaps stand first, then the levels of training, then all new ones.
+    # Missing values come first, then the levels of training, then all new ones.
     counts = np.bincount(np.minimum(cells.place, n_levels) + 1, weights, n_levels + 2)
     shares = counts / counts.sum()
-    often = expected.shares(profile.counts) * expected.n_both >= FEWEST_EXPECTED
-    seldom = profile.counts[:, ~often].sum(axis=1) + profile.rest
-    known = np.column_stack([profile.counts[:, often], profile.gaps, seldom])
+    is_frequent = expected.shares(profile.counts) * expected.n_both >= FEWEST_EXPECTED
+    rare = profile.counts[:, ~is_frequent].sum(axis=1) + profile.rest
+    known = np.column_stack([profile.counts[:, is_frequent], profile.gaps, rare])
     of_levels = shares[1:-1]
-    now = np.array([*of_levels[often], shares[0], of_levels[~often].sum() + shares[-1]])
+    observed = np.array(
+        [*of_levels[is_frequent], shares[0], of_levels[~is_frequent].sum() + shares[-1]]
+    )
     low, high = expected.range(known)
     high[-1] += expected.unseen(profile.once, expected.items)
-    difference = beyond(now, low, high)
-    wanted = expected.shares(known)
-    variance = np.maximum(wanted, FEWEST_EXPECTED / expected.n_both)
+    difference = beyond(observed, low, high)
+    expected_shares = expected.shares(known)
+    variance = np.maximum(expected_shares, FEWEST_EXPECTED / expected.n_both)
     statistic = float((expected.n_both * difference**2 / variance).sum())
-    n_free = int(((wanted > 0) | (now > 0)).sum()) - 1
+    n_free = int(((expected_shares > 0) | (observed > 0)).sum()) - 1
     p_value = float(special.chdtrc(n_free, statistic)) if n_free > 0 else 1.0
     size = max(difference.clip(min=0).sum(), (-difference).clip(min=0).sum())
     at = int(np.abs(difference).argmax())
-    names = [shown(profile.levels[i]) for i in np.flatnonzero(often)]
-    said = f"{[*names, 'gaps', 'rare or new values'][at]} in {against(now[at], wanted[at])}"
+    names = [shown(profile.levels[i]) for i in np.flatnonzero(is_frequent)]
+    name = [*names, "missing values", "rare or new values"][at]
+    said = f"{name} in {against(observed[at], expected_shares[at])}"
     return Change(profile.column.name, profile.column.kind, float(size), p_value, said)
 
 
@@ -267,34 +274,34 @@ def _words_change(
 ) -> Change:
     names = [*profile.words, *cells.new]
     total = weights.sum()
-    now = np.bincount(cells.place, weights[cells.text], len(names)) / total
-    # Words that are not kept may have been there, as often as the most frequent of them.
+    observed = np.bincount(cells.place, weights[cells.text], len(names)) / total
+    # Words that are not stored may have occurred as often as the most frequent of them.
     n_texts = max(profile.items.sum(), 1.0)
     n_expected = expected.n_expected * n_texts / expected.items.sum()
-    wanted = np.full(len(names), profile.most_left_out / n_texts)
-    wanted[: len(profile.words)] = expected.shares(profile.counts, profile.items)
-    tested = np.flatnonzero(now * expected.n + wanted * n_expected >= FEWEST_EXPECTED)
+    expected_shares = np.full(len(names), profile.most_left_out / n_texts)
+    expected_shares[: len(profile.words)] = expected.shares(profile.counts, profile.items)
+    tested = np.flatnonzero(observed * expected.n + expected_shares * n_expected >= FEWEST_EXPECTED)
     known, new = tested[tested < len(profile.words)], tested[tested >= len(profile.words)]
     counts = np.column_stack(
         [
             profile.counts[:, known],
-            np.outer(profile.items, wanted[new]),
+            np.outer(profile.items, expected_shares[new]),
             profile.items - profile.gaps,
         ]
     )
-    # The last is no word but that there is a text at all.
-    now = np.append(now[tested], weights[~cells.gaps].sum() / total)
-    wanted = expected.shares(counts, profile.items)
-    difference = beyond(now, *expected.range(counts, profile.items))
-    p_values = p_of_shares(now, now - difference, expected.n, n_expected)
+    # The last one is not a word: it is the share of cells with a text.
+    observed = np.append(observed[tested], weights[~cells.gaps].sum() / total)
+    expected_shares = expected.shares(counts, profile.items)
+    difference = beyond(observed, *expected.range(counts, profile.items))
+    p_values = p_of_shares(observed, observed - difference, expected.n, n_expected)
     p_values = np.minimum(p_values * len(p_values), 1)
     size = np.abs(difference)
     order = np.lexsort((-size, p_values >= LEVEL))
     listed = [i for i in order[:MOST_NAMED] if p_values[i] < LEVEL] or order[:1]
     said = ", ".join(
-        f"{shown(names[tested[i]])} in {against(now[i], wanted[i], of='texts')}"
+        f"{shown(names[tested[i]])} in {against(observed[i], expected_shares[i], of='texts')}"
         if i < len(tested)
-        else f"no text in {against(1 - now[i], 1 - wanted[i])}"
+        else f"no text in {against(1 - observed[i], 1 - expected_shares[i])}"
         for i in listed
     )
     return Change(
@@ -309,7 +316,7 @@ def _within(counts: Reals, items: Reals) -> Reals:
 
 
 def beyond(shares: Reals, low: Reals, high: Reals) -> Reals:
-    """How far shares are above the highest expected one, or (negative) below the lowest."""
+    """The distance of shares above the highest expected one, or (negative) below the lowest."""
     return np.asarray(shares - np.clip(shares, low, high))
 
 
@@ -325,19 +332,19 @@ def p_of_shares(first: Reals, second: Reals, n_first: float, n_second: float) ->
     return np.asarray(special.erfc(np.sqrt(np.maximum(ratio, 0))))
 
 
-def against(now: float, wanted: float, of: str = "rows") -> str:
+def against(observed: float, expected: float, of: str = "rows") -> str:
     """Two shares in words.
 
     >>> against(0.12, 0.03)
     '12% of the rows where 3% was expected'
     """
-    digits = 0 if abs(now - wanted) >= 0.01 else 1
-    share, other = (percent(abs(value), digits) for value in (now, wanted))
+    digits = 0 if abs(observed - expected) >= 0.01 else 1
+    share, other = (percent(abs(value), digits) for value in (observed, expected))
     return f"{share} of the {of} where {other} was expected"
 
 
 def percent(share: float, digits: int | None = None) -> str:
-    """A share in whole percent; below one with a digit more.
+    """A share in whole percent; below 1% with one decimal.
 
     >>> percent(0.123), percent(0.004), percent(0.0)
     ('12%', '0.4%', '0%')

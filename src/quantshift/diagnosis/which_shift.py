@@ -1,33 +1,33 @@
-"""Which shift is it? A test of prior shift from the unlabelled sample, and what explains it better.
+"""A test of prior shift from the unlabelled sample, and which other shift explains it better.
 
 The subclass models of `quantshift.SubclassSLD` are nested: prior shift within global covariate
-shift (mixed) within local shift. Three statistics speak against prior shift: the likelihood ratio
-2 (l_local - l_prior) over all clusters; the same over their coarse division in two, which has fewer
-free shares and more power against a shift between two large groups; and how far the items are
+shift (mixed) within local shift. Three statistics are evidence against prior shift: the likelihood
+ratio 2 (l_local - l_prior) over all clusters; the same over their coarse division in two, which has
+fewer free shares and more power against a shift between two large groups; and how far the items are
 outside the training items, beyond what the subclasses explain (novelty). The smallest of the three
-p-values counts, and its own distribution is known from the same replicates (P. Westfall and
-S. Young, "Resampling-based multiple testing", 1993), so that any alarm at all has the test's level.
+p-values counts; its distribution is known from the same replicates (P. Westfall and S. Young,
+"Resampling-based multiple testing", 1993), so that the combined test has the given level.
 
-Its null distribution is not chi-squared: the training set is finite too. A replicate has
+The null distribution is not chi-squared, because the training set is finite too. A replicate has
 
-* a training side of its own: the training items are resampled, which moves the clusters' shares,
-  the class shares within them and the calibration (to first order: a Newton step from the fit with
-  the resampled weights, i.e. the influence function of the penalised likelihood);
-* a sample of its own: training items drawn with the class shares that the prior model found, with
+* its own training side: the training items are resampled, which changes the clusters' shares, the
+  class shares within them and the calibration (to first order: a Newton step from the fit with the
+  resampled weights, i.e. the influence function of the penalised likelihood);
+* its own sample: training items drawn with the class shares estimated by the prior model, with
   their held-out posteriors. The items of the sample are classified likewise: each by one of the
   models that made the held-out posteriors.
 
-Leaving the first out, as if the training frequencies were the truth, raises false alarms from 5%
-to about 8% for 5,000 training items and samples of 500. The clusters themselves need no replicate:
-they are a fixed function of the features, whatever training set has made it.
+Without the first, as if the training frequencies were exact, false alarms rise from 5% to about 8%
+for 5,000 training items and samples of 500. The clusters themselves need no replicates: they are a
+fixed function of the features, whatever training set they come from.
 
-If prior shift is rejected, 2 (l_local - l_mixed) is held against replicates of the mixed model:
-rejected, the shift is local; otherwise a global covariate shift explains the sample.
+If prior shift is rejected, 2 (l_local - l_mixed) is compared with replicates of the mixed model: if
+that is rejected too, the shift is local; otherwise a global covariate shift explains the sample.
 
 Weights of training items count in every replicate, and samples are drawn in proportion to them. A
-weighted sample is tested as one of Kish's effective size, its weights scaled to sum to that.
+weighted sample is tested as one of Kish's effective size, with its weights scaled to that sum.
 
-What no test can see: a change of P(Y|X) that leaves P(X) as it is. The result says so.
+No test can see a change of P(Y|X) that leaves P(X) unchanged. The result says so.
 """
 
 from collections.abc import Sequence
@@ -80,11 +80,11 @@ class ShiftTest:
     p_value: of the sample under prior shift (or none).
     p_global: of the sample under global covariate shift; None unless prior shift is rejected.
     kind: the simplest of "prior", "covariate" (global, pure or mixed) and "local" not rejected.
-    out_of_support: whether the items are unlike those of training; no model holds then. They are
-        if novelty is above 4, or if it is the reason why prior shift is rejected.
-    novelty: how unlike, in standard errors.
+    out_of_support: whether the items are unlike those of training, so that no model is valid: the
+        novelty is above 4, or it is the reason why prior shift is rejected.
+    novelty: how unlike the training items they are, in standard errors.
     prevalence: estimates under the models "prior", "covariate", "mixed" and "local", by name.
-    weight: of these in the estimate of SubclassSLD.
+    weight: of these estimates in that of SubclassSLD.
     statistic: likelihood ratios against prior shift, over all clusters and over their halves, and
         the novelty.
     level: of the tests.
@@ -107,7 +107,7 @@ class ShiftTest:
         if self.out_of_support:
             lines.append(
                 f"Out of support: the items are unlike the training items ({self.novelty:.1f} "
-                "standard errors); no estimate is to be trusted before some are labelled."
+                "standard errors); do not trust any estimate before some items are labelled."
             )
         return "\n".join([*lines, INVISIBLE])
 
@@ -121,7 +121,7 @@ def shift_test(
     seed: int = 0,
     weights: ArrayLike | None = None,
 ) -> ShiftTest:
-    """Test the sample X (unlabelled items) with a fitted SubclassSLD, or what offers the same."""
+    """Test the sample X (unlabelled items) with a fitted SubclassSLD or a compatible quantifier."""
     items = quantifier.items(X, weights)
     return _one_test(quantifier, items, level=level, n_bootstrap=n_bootstrap, seed=seed)
 
@@ -141,10 +141,10 @@ def shift_test_posteriors(
     committee: as for `SubclassSLD.estimate_posteriors`.
     """
     check_is_fitted(quantifier, "classes_")
-    pure = check_posteriors(posteriors, len(quantifier.classes_))
+    checked = check_posteriors(posteriors, len(quantifier.classes_))
     known = clusters if isinstance(clusters, Clusters) else Clusters.known(clusters)
     members = None if committee is None else check_posteriors(committee, len(quantifier.classes_))
-    items = Items(pure, members, known)
+    items = Items(checked, members, known)
     return _one_test(quantifier, items, level=level, n_bootstrap=n_bootstrap, seed=seed)
 
 
@@ -176,26 +176,26 @@ def shift_tests(
             "clusters of the training items"
         )
     null = NullModel.of(quantifier, n_bootstrap=n_bootstrap, seed=seed)
-    assert posteriors is not None  # or there are no clusters of them
+    assert posteriors is not None  # items with clusters have posteriors
     members = posteriors[np.newaxis] if items.committee is None else items.committee
     weights = uneven(items.weights)
     diagnostics = quantifier.estimate_items(items, list(samples)).diagnostics
     tests = []
     for i, rows in enumerate(samples):
-        # Each item by one member, drawn at random, as every held-out item has been classified.
+        # Each item is classified by one random member, as every held-out item was.
         rng = generator(seed, purpose="shift test: members", n_items=len(rows))
-        one_each = members[rng.permutation(len(rows)) % len(members), rows]
-        own, own_weights = clusters[rows], _scaled(weights, rows)
+        member_posteriors = members[rng.permutation(len(rows)) % len(members), rows]
+        sample_clusters, sample_weights = clusters[rows], _scaled(weights, rows)
         observed = statistics(
             null,
-            null.model.calibration(one_each, own.codes),
-            own.codes,
-            own.novelty,
+            null.model.calibration(member_posteriors, sample_clusters.codes),
+            sample_clusters.codes,
+            sample_clusters.novelty,
             np.arange(len(rows))[np.newaxis],
             (null.model.within[None], null.model.shares[None], null.model.novelty[None]),
-            own_weights,
+            sample_weights,
         )
-        size = len(rows) if own_weights is None else round(float(own_weights.sum()))
+        size = len(rows) if sample_weights is None else round(float(sample_weights.sum()))
         tests.append(
             _verdict(null, observed, {k: v[i] for k, v in diagnostics.items()}, size, level)
         )
@@ -206,8 +206,8 @@ def _scaled(weights: Weights | None, rows: Indices) -> Weights | None:
     """The weights of a sample, with its effective size as their sum."""
     if weights is None or uneven(weights[rows]) is None:
         return None
-    own = weights[rows]
-    return np.asarray(own * effective_size(own) / own.sum())
+    sample_weights = weights[rows]
+    return np.asarray(sample_weights * effective_size(sample_weights) / sample_weights.sum())
 
 
 def _verdict(
@@ -241,7 +241,7 @@ def _verdict(
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """What speaks against a model in each sample.
+    """The evidence against a model in each sample.
 
     against_prior: likelihood ratios over all clusters and over their halves, and the novelty,
         (n_samples, 3); against_mixed: the likelihood ratios, (n_samples, 2).
@@ -257,7 +257,7 @@ class NullModel:
 
     posteriors: calibrated by each replicate, (n_replicates, n_training, n_classes);
     within, shares: of its clusters; means: of novelty in its subclasses.
-    novelty: of the training items, and the error they have in common.
+    novelty, novelty_error: of the training items, and its common error.
     halves: the coarse division of the clusters.
     weights: of the training items, None if all count once.
     """
@@ -280,17 +280,22 @@ class NullModel:
     def of(cls, quantifier: OffersSubclasses, *, n_bootstrap: int, seed: int) -> "NullModel":
         """Resample the training items of a fitted quantifier."""
         model, codes = quantifier.model_, quantifier.held_out_codes_
-        pure, clusters = quantifier.held_out_.posteriors, quantifier.held_out_.features
-        assert pure is not None
+        posteriors_held_out, clusters = (
+            quantifier.held_out_.posteriors,
+            quantifier.held_out_.features,
+        )
+        assert posteriors_held_out is not None
         assert isinstance(clusters, Clusters)
         n, n_clusters = len(codes), len(model.shares)
         rng = generator(seed, purpose="shift test: training side")
-        own = quantifier.held_out_.weights
+        item_weights = quantifier.held_out_.weights
         drawn: NDArray[Any] = rng.multinomial(
             n, np.full(n, 1 / n), size=min(N_TRAINING, n_bootstrap)
         )
-        drawn = drawn if own is None else drawn * own
-        posteriors = model.calibration.one_step(pure, codes, clusters.codes, drawn, own)
+        drawn = drawn if item_weights is None else drawn * item_weights
+        posteriors = model.calibration.one_step(
+            posteriors_held_out, codes, clusters.codes, drawn, item_weights
+        )
         member = np.eye(n_clusters)[clusters.codes]
         mass = drawn @ member
         within = np.einsum("rn,nc,rnk->rck", drawn, member, posteriors, optimize=True)
@@ -303,7 +308,7 @@ class NullModel:
         means = np.where(in_cell > 0, means, model.novelty.ravel())
         partition = quantifier.partition_
         means = means + rng.normal(0.0, quantifier.novelty_error, (len(drawn), 1))
-        total = n if own is None else mass.sum(axis=1, keepdims=True)
+        total = n if item_weights is None else mass.sum(axis=1, keepdims=True)
         return cls(
             model=model,
             codes=codes,
@@ -317,7 +322,7 @@ class NullModel:
             novelty_error=quantifier.novelty_error,
             n_bootstrap=n_bootstrap,
             seed=seed,
-            weights=own,
+            weights=item_weights,
         )
 
     def draw(self, subclass_shares: Reals, size: int) -> Statistics:
@@ -398,13 +403,13 @@ def statistics(
 
 
 def min_p_values(observed: Reals, null: Reals) -> Reals:
-    """P-values of samples by the smallest p-value over several statistics, adjusted for the choice.
+    """P-values by the smallest p-value over several statistics, adjusted for taking the minimum.
 
     observed: (n_samples, n_statistics); null: (n_replicates, n_statistics).
     """
     ranked = np.sort(null, axis=0)
     smallest = [_exceedance(ranked, values).min(axis=1) for values in (observed, null)]
-    # A replicate is among those it is held against; the sample is counted with them.
+    # A replicate is one of those it is compared with; so the sample is counted among them too.
     as_small = (smallest[1] <= smallest[0][:, np.newaxis] + 1e-12).sum(axis=1)
     return np.asarray((1 + as_small) / (1 + len(null)))
 

@@ -1,4 +1,4 @@
-"""What to run: experiments as data, their cells, and what is left to do of them."""
+"""What to run: experiments as data, their cells, and which of them remain to be done."""
 
 from quantshift.experiments.document import parse_overrides
 from quantshift.experiments.executors import (

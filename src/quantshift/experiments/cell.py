@@ -1,10 +1,10 @@
 """A cell: one training draw with all its test samples, from items to a frame of outcomes.
 
-Pure: no printing, no paths, no state. All methods share the posteriors: the classifier is learnt
-once per setting on part of the training set, every method chooses its own setting by its error on
-samples of the rest, the distinct winners are learnt again on the whole training set, the test
-items are classified once, and all samples are aggregated in one call. Methods that see features
-and no posteriors choose among their own options in the same way.
+The functions are pure: no printing, no paths, no state. All methods share the posteriors. The
+classifier is fitted once per setting on part of the training set; every method chooses a setting by
+its error on samples of the rest; the chosen settings are fitted again on the whole training set;
+the test items are classified once; and all samples are aggregated in one call. Methods that see
+features but no posteriors choose among their own options in the same way.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,7 +40,7 @@ from quantshift.types import Indices, Posteriors, Prevalences
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A quantifier with one choice of its own options, and features reduced to what it wants."""
+    """A quantifier with one choice of its own options, and the features reduced for it."""
 
     choice: Setting
     quantifier: AbstractQuantifier
@@ -48,11 +48,11 @@ class Candidate:
 
     @property
     def known_features(self) -> Any:
-        """Those of the training items."""
+        """Reduced features of the training items."""
         return None if self.reduction is None else self.reduction.known
 
     def new_features(self, bench: Bench) -> Any:
-        """Those of the test items, which only the best candidate needs."""
+        """Reduced features of the test items, which only the best candidate needs."""
         return None if self.reduction is None else self.reduction(bench.new_features)
 
 
@@ -67,10 +67,10 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False)
 class CellOutcome:
-    """All that came of a cell.
+    """The result of a cell.
 
-    frame: a row per (method, sample) of the methods that went well; None if none did.
-    failures: the errors of the others.
+    frame: one row per (method, sample) of the methods that succeeded; None if none did.
+    failures: the errors of the other methods.
     watch: how long each method took.
     """
 
@@ -86,9 +86,9 @@ def run_cell(
     dataset: Dataset,
     population: Population,
 ) -> pl.DataFrame:
-    """Outcomes of the methods on the cell's test samples: a row per (method, sample).
+    """Outcomes of the methods on the cell's test samples: one row per (method, sample).
 
-    Raises what the first of them raises that fails; `compute_cell` lets the others go on.
+    Raises the error of the first method that fails; `compute_cell` continues with the others.
     """
     outcome = compute_cell(experiment, cell, methods, dataset, population)
     for error in outcome.failures.values():
@@ -104,7 +104,7 @@ def compute_cell(
     dataset: Dataset,
     population: Population,
 ) -> CellOutcome:
-    """Outcomes of the methods, errors of those that fail, and times."""
+    """Outcomes of the methods, errors of those that failed, and times."""
     protocol = population.protocol
     bench, draws = bench_of(experiment, cell, dataset, population)
     outcomes, failures = _outcomes(bench, methods)
@@ -124,7 +124,7 @@ def compute_cell(
 
 
 def _separations(bench: Bench) -> list[float]:
-    """How well a classifier tells each test sample from the training items (AUC)."""
+    """How well a classifier separates each test sample from the training items (AUC)."""
     reference = Reference.of(bench.known_features, seed=bench.training.seed)
     position = reference.place(bench.new_features)
     return [reference.separation(position[rows]).auc for rows in bench.samples]
@@ -133,7 +133,7 @@ def _separations(bench: Bench) -> list[float]:
 def _outcomes(
     bench: Bench, methods: Sequence[MethodSpec]
 ) -> tuple[dict[str, Outcome], dict[str, Exception]]:
-    """Outcomes and errors by the names of the methods: a user's method may raise anything."""
+    """Outcomes and errors by the name of the method; a user's method may raise anything."""
     outcomes: dict[str, Outcome] = {}
     failures: dict[str, Exception] = {}
     winners: dict[str, tuple[Candidate, int]] = {}
@@ -160,9 +160,9 @@ def _outcomes(
 
 
 class _SharedModels:
-    """Models of the settings that some method has chosen, learnt together when first asked for.
+    """Models of the settings that some method has chosen, fitted together on first use.
 
-    Where that fails, each is learnt alone: one bad setting is no other method's failure.
+    If that fails, each is fitted alone, so that one bad setting does not fail other methods.
     """
 
     def __init__(self, bench: Bench, places: Sequence[int]) -> None:
@@ -171,7 +171,7 @@ class _SharedModels:
         self._learnt: dict[int, tuple[AbstractModels, Posteriors, int]] = {}
 
     def of(self, place: int) -> tuple[AbstractModels, Posteriors, int]:
-        """Models, posteriors of the pool, and where in both the setting is."""
+        """Models, posteriors of the pool, and the position of the setting in both."""
         if place not in self._learnt and len(self._places) > 1:
             with suppress(Exception):
                 self._learn(self._places)
@@ -187,7 +187,7 @@ class _SharedModels:
 def _shared_outcome(
     bench: Bench, method: MethodSpec, models_of: _SharedModels, candidate: Candidate, place: int
 ) -> Outcome:
-    """The outcome of a method that sees posteriors, which are made once for all."""
+    """The outcome of a method that sees posteriors, which are computed once for all methods."""
     watch, quantifier, committee = bench.watch, candidate.quantifier, None
     models, pool, number = models_of.of(place)
     if "committee" in quantifier.sees and bench.has_features:
@@ -213,9 +213,9 @@ def _shared_outcome(
 
 
 def _best_candidate(bench: Bench, method: MethodSpec) -> tuple[Candidate, int]:
-    """The method with its best own options, and the place of its best setting of the classifier.
+    """The method with its best options, and the position of the best setting of the classifier.
 
-    The first of equals, settings of the classifier varying fastest.
+    Of equal errors the first wins; settings of the classifier vary fastest.
     """
     candidates = [_candidate(bench, method, choice) for choice in bench.experiment.choices(method)]
     if len(candidates) * len(bench.settings) == 1:
@@ -239,9 +239,9 @@ def _best_candidate(bench: Bench, method: MethodSpec) -> tuple[Candidate, int]:
 
 
 def _candidate(bench: Bench, method: MethodSpec, choice: Setting) -> Candidate:
-    """The method with one choice of its options, and the features reduced to what it wants.
+    """The method with one choice of its options, and the features reduced for it.
 
-    Features are reduced once, for they do not depend on the setting of the classifier.
+    Features are reduced once, because they do not depend on the setting of the classifier.
     """
     quantifier = method.quantifier_with(choice, seed=bench.training.seed)
     if "features" not in quantifier.sees or not bench.has_features:
@@ -251,13 +251,13 @@ def _candidate(bench: Bench, method: MethodSpec, choice: Setting) -> Candidate:
 
 
 def _shown(posteriors: Posteriors, features: Any, rows: Indices) -> list[Items]:
-    """Some items of the training set as each setting of the classifier shows them."""
+    """Some items of the training set, with the posteriors of each setting of the classifier."""
     chosen = None if features is None else take_rows(features, rows)
     return [Items(posteriors=of_setting, features=chosen) for of_setting in posteriors]
 
 
 def _own_outcome(bench: Bench, method: MethodSpec) -> Outcome:
-    """The outcome of a method that sees no posteriors: features, or nothing at all."""
+    """The outcome of a method that sees features or nothing, but no posteriors."""
     classes, codes = bench.training.classes, bench.training.codes
     candidates = [
         (setting, choice)
@@ -288,7 +288,7 @@ def _best_own(
     built: Callable[[Setting, Setting], AbstractQuantifier],
     known: Items,
 ) -> int:
-    """The place of the candidate that errs least on the validation samples."""
+    """The position of the candidate with the smallest error on the validation samples."""
     if len(candidates) == 1:
         return 0
     split = bench.validation
@@ -308,7 +308,7 @@ def _best_own(
 
 
 def suited(quantifier: AbstractQuantifier, view: View) -> AbstractQuantifier:
-    """The quantifier, told what the features are made from if it asks: a matrix does not say."""
+    """The quantifier, with `mode` set by the kind of features if it is "auto"."""
     if quantifier.get_params().get("mode") == "auto":
         view = view.view if isinstance(view, NoisyView) else view
         quantifier.set_params(mode="columns" if isinstance(view, TableView) else "signal")
@@ -319,7 +319,7 @@ def _own_items(bench: Bench, method: MethodSpec) -> tuple[Items, Items]:
     """Training and test items for a method that sees no posteriors."""
     if not method.is_foreign and not method.cls.sees:
         return Items(), Items()
-    # A data set of posteriors has no estimator and says so.
+    # Raises if the data are posteriors, which have no estimator.
     bench.learner.estimator(bench.settings[0])
     return Items(features=bench.known_features), Items(features=bench.new_features)
 
@@ -327,7 +327,7 @@ def _own_items(bench: Bench, method: MethodSpec) -> tuple[Items, Items]:
 def _sample_columns(
     experiment: Experiment, cell: Cell, population: Population, draws: Sequence[Draw]
 ) -> pl.DataFrame:
-    """What the rows of all methods have in common: the cell and its samples."""
+    """The columns that the rows of all methods have in common: the cell and its samples."""
     classes = range(len(population.classes))
     names = [coordinate.name for coordinate in population.protocol.coordinates()]
     coordinates = {name: [draw.coordinates.get(name) for draw in draws] for name in names}
@@ -352,13 +352,15 @@ def _sample_columns(
 
 
 def _method_frame(method: MethodSpec, shared: pl.DataFrame, outcome: Outcome) -> pl.DataFrame:
-    told = outcome.estimate.diagnostics
+    diagnostics = outcome.estimate.diagnostics
     return shared.with_columns(
         pl.lit(method.name).alias("method"),
         _vectors(outcome.estimate.prevalence).alias("p_hat"),
         pl.lit(_render(outcome.setting)).alias("setting"),
         pl.lit(outcome.converged).alias("classifier_converged"),
-        **{name: pl.Series(told[name]) for name in method.diagnostics if name in told},
+        **{
+            name: pl.Series(diagnostics[name]) for name in method.diagnostics if name in diagnostics
+        },
     )
 
 

@@ -1,4 +1,4 @@
-"""Quantifiers, protocols and classifiers by name: ours, or importable as "package.module:Class"."""
+"""Quantifiers, protocols and classifiers by name: built in, or given as "package.module:Class"."""
 
 import dataclasses
 import hashlib
@@ -29,10 +29,10 @@ LOGISTIC_OPTIONS: Mapping[str, str] = MappingProxyType(
         "tol": "a positive number",
     }
 )
-"""Its options, and what their values must be."""
+"""Its options, and which values they take."""
 
 _GIVEN = ("classifier", "cv", "seed")
-"""Options of a quantifier that the experiment itself provides, the same for all methods."""
+"""Options of a quantifier that the experiment sets, the same for all methods."""
 
 
 def is_import_path(name: str) -> bool:
@@ -57,11 +57,13 @@ def import_class(path: str) -> type[Any]:
 
 
 def file_class(file: Path, name: str) -> type[Any]:
-    """The class of that name in a Python file, which is run for it, once per process."""
+    """The class of that name in a Python file, which is executed once per process."""
     classes = {key: value for key, value in vars(_run(file)).items() if inspect.isclass(value)}
     if name not in classes:
-        own = [key for key, value in classes.items() if value.__module__ == _module_name(file)]
-        raise unknown_name(f"class in {str(file)!r}:", name, own or classes)
+        defined_there = [
+            key for key, value in classes.items() if value.__module__ == _module_name(file)
+        ]
+        raise unknown_name(f"class in {str(file)!r}:", name, defined_there or classes)
     return classes[name]
 
 
@@ -87,7 +89,7 @@ def _module_name(file: Path) -> str:
 
 
 def quantifier_class(name: str, folder: Path | None = None) -> type[Any]:
-    """The quantifier of the catalogue, or the one at the import path or, in `folder`, of a file."""
+    """A quantifier of the catalogue, from an import path or, with `folder`, from a file there."""
     known = catalogue.quantifiers()
     if folder is None and name in known:
         return known[name]
@@ -99,14 +101,13 @@ def quantifier_class(name: str, folder: Path | None = None) -> type[Any]:
     if inspect.isabstract(cls) or not is_quantifier(cls):
         raise UserError(
             f"{name!r} is not a quantifier; derive it from quantshift.AbstractQuantifier, or "
-            f"give it "
-            "fit(X, y) and predict(X)"
+            "give it fit(X, y) and predict(X)"
         )
     return cls
 
 
 def protocol_class(kind: str) -> type[AbstractProtocol]:
-    """The protocol called so in the catalogue, or the one at the import path."""
+    """The protocol of that name in the catalogue, or the one at the import path."""
     known = {cls.name: cls for cls in catalogue.shifts().values()}
     if kind in known:
         return known[kind]
@@ -118,15 +119,14 @@ def protocol_class(kind: str) -> type[AbstractProtocol]:
         raise UserError(f"{kind!r} is not a protocol; derive it from quantshift.AbstractShift")
     if not dataclasses.is_dataclass(imported):
         raise UserError(
-            f"{kind!r} is not a dataclass: its fields are the keys of the [shift] table; "
-            f"decorate it "
-            "with @dataclass(frozen=True, kw_only=True)"
+            f"{kind!r} is not a dataclass: its fields are the keys of the [shift] table; decorate "
+            "it with @dataclass(frozen=True, kw_only=True)"
         )
     return imported
 
 
 def check_options(quantifier: type[Any], options: Mapping[str, Any]) -> None:
-    """Refuse options that the quantifier does not have."""
+    """Raise if the quantifier does not have one of the options."""
     for name in options:
         if name in _GIVEN:
             raise UserError(f"the option {name!r} comes from the experiment; remove it")
@@ -137,7 +137,7 @@ def check_options(quantifier: type[Any], options: Mapping[str, Any]) -> None:
 
 
 def default_options(quantifier: type[Any]) -> dict[str, Any]:
-    """The options of a quantifier of ours where none are given; those of others are theirs."""
+    """Default options of a quantshift quantifier; empty for those of other libraries."""
     if not issubclass(quantifier, AbstractQuantifier):
         return {}
     return {
@@ -148,13 +148,13 @@ def default_options(quantifier: type[Any]) -> dict[str, Any]:
 
 
 def check_classifier(name: str, options: Collection[str]) -> None:
-    """Refuse a classifier that there is not, or that needs more than the options named."""
+    """Raise if the classifier does not exist, or needs options that are not given."""
     if name != LOGISTIC:
         _check_required(_classifier_class(name), options)
 
 
 def check_classifier_option(classifier: str, name: str, value: Any) -> None:
-    """Refuse an option that the classifier does not have, or a value that it does not take."""
+    """Raise if the classifier does not have the option, or does not accept the value."""
     if classifier != LOGISTIC:
         known = parameters(_classifier_class(classifier))
         takes_any = any(p.kind is p.VAR_KEYWORD for p in known.values())
@@ -164,11 +164,11 @@ def check_classifier_option(classifier: str, name: str, value: Any) -> None:
     if name not in LOGISTIC_OPTIONS:
         raise _unknown_option(classifier, name, list(LOGISTIC_OPTIONS))
     if name == "class_weight":
-        fits = value in ("balanced", None)
+        is_valid = value in ("balanced", None)
     else:
         number = isinstance(value, int if name == "max_iter" else int | float)
-        fits = number and not isinstance(value, bool) and value > 0
-    if not fits:
+        is_valid = number and not isinstance(value, bool) and value > 0
+    if not is_valid:
         raise UserError(f"must be {LOGISTIC_OPTIONS[name]}, got {value!r}")
 
 

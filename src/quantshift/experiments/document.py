@@ -1,7 +1,7 @@
-"""An experiment's TOML as plain values that know where they came from.
+"""An experiment's TOML as plain values that record where they came from.
 
-A value is said in the file's base, in the file, in a profile of either, or in an override; later
-ones win. Every complaint about a value names the place that said it: one line, file, dotted key,
+A value is set in the file's base, in the file, in a profile of either, or in an override; later
+ones win. Every error about a value names the place that set it, on one line: file, dotted key and
 what is wrong.
 """
 
@@ -16,10 +16,10 @@ from typing import Any
 from quantshift.errors import UserError, unknown_name
 
 PAPER = "paper"
-"""The profile that is the file as it stands."""
+"""The profile that uses the file unchanged."""
 
 OVERRIDE = "override"
-"""What error messages call the place of a value that was set from outside the file."""
+"""The name in error messages of a value that was set outside the file."""
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,10 @@ class Document:
     """The values of one experiment, a profile and overrides applied.
 
     values   nested mappings, lists as tuples
-    source   what error messages call the file
-    folder   where relative paths begin
-    origins  dotted key -> the place that said it last, where that is not the file proper
-    chosen   dotted keys said by a profile or an override
+    source   the name of the file in error messages
+    folder   the folder of relative paths
+    origins  dotted key -> the place that set it last, if not the file itself
+    chosen   dotted keys set by a profile or an override
     """
 
     values: Mapping[str, Any]
@@ -40,22 +40,22 @@ class Document:
     chosen: frozenset[str]
 
     def error(self, key: str, problem: str) -> UserError:
-        """The problem with the value at the dotted key, on one line."""
+        """An error about the value at the dotted key, on one line."""
         return _complaint(self._origin(key), key, problem)
 
     @contextmanager
     def at(self, key: str) -> Iterator[None]:
-        """Whatever is wrong inside is wrong with the value at the dotted key."""
+        """Errors raised inside become errors about the value at the dotted key."""
         try:
             yield
         except UserError as error:
             raise self.error(key, str(error)) from error.__cause__
 
     def _origin(self, key: str) -> str:
-        # A complaint about an item of a list belongs to the key of the list.
-        for said in reversed(list(self.origins)):
-            if key == said or key.startswith((f"{said}.", f"{said}[")):
-                return self.origins[said]
+        # An error about an item of a list belongs to the key of the list.
+        for known_key in reversed(list(self.origins)):
+            if key == known_key or key.startswith((f"{known_key}.", f"{known_key}[")):
+                return self.origins[known_key]
         return self.source
 
 
@@ -68,9 +68,9 @@ def read_document(
     overrides: Mapping[str, Any],
     read_base: Callable[[str], str],
 ) -> Document:
-    """The file's text as a document: its base below it, the profile and the overrides above.
+    """The file's text as a document, on top of its base, with the profile and overrides applied.
 
-    read_base: from the value of `base` to the text of that file.
+    read_base: returns the text of the file named by `base`.
     """
     values = _parsed(text, source)
     origins: dict[str, str] = {}
@@ -84,7 +84,7 @@ def read_document(
     for origin, layer in layers:
         for key, value in _flat(layer):
             _assign(values, key, value, origin)
-            origins.pop(key, None)  # the latest goes to the end
+            origins.pop(key, None)  # so that the latest is at the end
             origins[key] = origin
             chosen.add(key)
     return Document(_tuples(values), source, folder, origins, frozenset(chosen))
@@ -93,7 +93,7 @@ def read_document(
 def parse_overrides(assignments: Iterable[str]) -> dict[str, Any]:
     """Overrides from texts such as `shift.train_size=1000`; the values are TOML.
 
-    A bare word counts as a string, for a shell eats the quotes.
+    A bare word is read as a string, because a shell removes the quotes.
 
     >>> parse_overrides(["shift.train_size=1000", "selection.measure=rae"])
     {'shift.train_size': 1000, 'selection.measure': 'rae'}
@@ -109,7 +109,7 @@ def parse_overrides(assignments: Iterable[str]) -> dict[str, Any]:
 
 
 def _complaint(*parts: str) -> UserError:
-    # Keys and values may hold line breaks; the message is one line.
+    # Keys and values may contain line breaks; the message is one line.
     return UserError(": ".join(" ".join(part.split()) for part in parts))
 
 
@@ -135,7 +135,7 @@ def _parsed(text: str, source: str) -> dict[str, Any]:
 def _on_base(
     values: dict[str, Any], source: str, read_base: Callable[[str], str]
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """The values over those of the base, and which keys only the base says."""
+    """The values merged over those of the base, and the origins of keys set only in the base."""
     name = values.pop("base")
     if not isinstance(name, str):
         raise _complaint(source, "base", f"must be the name of a file in quotes, got {name!r}")
@@ -148,13 +148,13 @@ def _on_base(
         raise _complaint(source, "base", f"{name!r} is not UTF-8 text") from None
     if "base" in below:
         raise _complaint(origin, "base", "a base has no base of its own; remove the key")
-    own = {key for key, _ in _flat(values)}
-    origins = {key: origin for key, _ in _flat(below) if key not in own}
+    set_in_file = {key for key, _ in _flat(values)}
+    origins = {key: origin for key, _ in _flat(below) if key not in set_in_file}
     return _overlaid(below, values), origins
 
 
 def _overlaid(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Tables are joined; of any other value there is one, the upper."""
+    """Tables are merged; any other value in `above` replaces the one in `below`."""
     joined = {**below, **above}
     for key in below.keys() & above.keys():
         if isinstance(below[key], Mapping) and isinstance(above[key], Mapping):

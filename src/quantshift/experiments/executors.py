@@ -1,8 +1,7 @@
 """Where jobs are performed: in this process, in local worker processes, or on a Dask cluster.
 
-Every executor yields a report per job, in the order they end. A worker that dies takes no result
-with it: its job is given to another, and a job that has seen several workers die is reported as
-failed rather than tried for ever.
+Every executor yields one report per job, in the order in which jobs end. If a worker dies, its job
+is given to another; a job during which several workers have died is reported as failed.
 """
 
 import logging
@@ -23,13 +22,13 @@ from quantshift.processes import WorkerPool
 from quantshift.results.store import ResultStore
 
 MAX_DEATHS = 3
-"""Workers a job may see die before it is given up."""
+"""After this many dead workers a job is reported as failed."""
 
 DASK_LOGGERS = ("distributed", "distributed.client", "tornado.application")
-"""Those that Dask gives a level of their own."""
+"""Loggers whose level Dask sets itself."""
 
 CONNECT_SECONDS = 10
-"""How long a scheduler may take to answer."""
+"""Seconds to wait for a scheduler to answer."""
 
 
 class WorkerDiedError(RuntimeError):
@@ -80,33 +79,33 @@ class ProcessExecutor(AbstractExecutor):
         deaths = {job.name: 0 for job in jobs}
         while queue:
             pool = WorkerPool(self.workers)
-            flying: dict[Future[JobReport], Job] = {}
+            running: dict[Future[JobReport], Job] = {}
             try:
-                while queue or flying:
-                    while queue and self._has_room(queue[-1], flying.values(), deaths):
-                        # Off the queue only when it flies: to submit to a broken pool raises.
-                        flying[pool.submit(perform, queue[-1])] = queue[-1]
+                while queue or running:
+                    while queue and self._has_room(queue[-1], running.values(), deaths):
+                        # Removed from the queue after submission, because a broken pool raises.
+                        running[pool.submit(perform, queue[-1])] = queue[-1]
                         queue.pop()
-                    for future in wait(flying, return_when=FIRST_COMPLETED).done:
+                    for future in wait(running, return_when=FIRST_COMPLETED).done:
                         yield future.result()
-                        del flying[future]
+                        del running[future]
             except BrokenProcessPool:
-                for job in flying.values():
+                for job in running.values():
                     deaths[job.name] += 1
                     if deaths[job.name] < MAX_DEATHS:
                         queue.append(job)
                     else:
                         yield _give_up(job)
             finally:
-                # Results are written whole or not at all, so workers may be ended at any moment.
+                # Results are written completely or not at all, so workers may be stopped any time.
                 pool.stop()
 
-    def _has_room(self, job: Job, flying: Collection[Job], deaths: Mapping[str, int]) -> bool:
-        # Jobs that were under way when a worker died are tried one at a time, so that the one
-        # that kills its workers is told from those that happened to run beside it.
-        if any(deaths[suspect.name] for suspect in (job, *flying)):
-            return not flying
-        return len(flying) < self.workers + 1
+    def _has_room(self, job: Job, running: Collection[Job], deaths: Mapping[str, int]) -> bool:
+        # Jobs that were running when a worker died are retried one at a time, so that the job
+        # that kills its workers can be distinguished from those that ran at the same time.
+        if any(deaths[suspect.name] for suspect in (job, *running)):
+            return not running
+        return len(running) < self.workers + 1
 
 
 @dataclass(frozen=True)
@@ -142,8 +141,7 @@ class DaskExecutor(AbstractExecutor):
                 except (CommClosedError, CancelledError):
                     raise UserError(
                         f"the Dask scheduler at {self.address} stopped responding; nothing is "
-                        f"lost: start "
-                        "one and run the same command again"
+                        "lost: start one and run the same command again"
                     ) from None
                 future.release()
 
@@ -169,7 +167,7 @@ def _give_up(job: Job) -> JobReport:
 
 @contextmanager
 def unlogged() -> Iterator[None]:
-    """What goes wrong with a cluster is said in our words, not in tracebacks of Dask's log."""
+    """Errors of a cluster are reported by our messages, not by tracebacks in Dask's log."""
     loggers = [logging.getLogger(name) for name in DASK_LOGGERS]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
@@ -201,7 +199,7 @@ def dask_client(address: str) -> Any:
 def _check_workers(client: Any, address: str, jobs: Sequence[Job]) -> None:
     for worker, n_threads in client.nthreads().items():
         if n_threads > 1:
-            # Threads of one process would lift each other's limits on the threads of BLAS.
+            # Threads of one process would reset each other's limits on the threads of BLAS.
             raise UserError(
                 f"worker {worker} has {n_threads} threads: start it with "
                 f"`dask worker {address} --nthreads 1 --nworkers {n_threads}`"
@@ -223,9 +221,9 @@ def _check_workers(client: Any, address: str, jobs: Sequence[Job]) -> None:
 
 
 def problem_of_worker(store: Path, hashes: Mapping[AbstractSource, str], version: str) -> str:
-    """Runs on a worker of a cluster: why it cannot take part, or an empty string.
+    """Why a worker of a cluster cannot take part, or an empty string; runs on the worker.
 
-    hashes: the content of the data that the jobs need, as whoever submits them sees it.
+    hashes: content hashes of the data that the jobs need, as seen by the submitting process.
     """
     if version != __version__:
         return f"has quantshift {__version__}, this is {version}: install the same version"

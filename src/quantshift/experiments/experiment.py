@@ -1,7 +1,7 @@
-"""An experiment as data: what is drawn, which methods estimate it, how their settings are chosen.
+"""An experiment as data: what is drawn, which methods estimate it, how settings are chosen.
 
-A method's signature is a hash of everything that determines its results and of nothing else:
-results under the same signature need not be computed again.
+A method's signature is a hash of exactly what determines its results, so results with the same
+signature need not be computed again.
 """
 
 import hashlib
@@ -27,12 +27,12 @@ Setting: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class MethodSpec:
-    """A quantifier with options under the name that people see.
+    """A quantifier with options, and the name that users see.
 
     quantifier: a name of the catalogue, an import path "my_lab.methods:Mine" or, with `folder`, a
         class of a file there: "mine.py:Mine".
-    grid: options to be chosen, each with its values.
-    folder: where the file of the class is; it may be moved without its results being lost.
+    grid: options to choose from, each with its values.
+    folder: the folder of the file with the class; it may be moved without losing results.
     """
 
     name: str
@@ -43,12 +43,12 @@ class MethodSpec:
 
     @property
     def cls(self) -> type[Any]:
-        """Its class: derived from AbstractQuantifier, or anybody's with fit and predict."""
+        """Its class: derived from AbstractQuantifier, or any class with fit and predict."""
         return quantifier_class(self.quantifier, self.folder)
 
     @property
     def is_foreign(self) -> bool:
-        """Whether it is none of ours, but anybody's with fit and predict."""
+        """Whether it is a class of another library, with fit and predict."""
         return not issubclass(self.cls, AbstractQuantifier)
 
     @property
@@ -58,25 +58,25 @@ class MethodSpec:
 
     @property
     def takes_posteriors(self) -> bool:
-        """Whether it can estimate where posteriors are all that is known of the items."""
+        """Whether it can estimate when only the posteriors of the items are known."""
         return self.shares_posteriors or (not self.is_foreign and not self.cls.sees)
 
     @property
     def draws_from_features(self) -> bool:
-        """Whether what it learns from features is random (clusters), by a seed of the cell."""
+        """Whether what it learns from features is random (clusters) and uses the cell's seed."""
         return (
             not self.is_foreign and "features" in self.cls.sees and "seed" in parameters(self.cls)
         )
 
     @property
     def diagnostics(self) -> Mapping[str, str]:
-        """What it tells of every estimate: name -> type."""
+        """The diagnostics of every estimate: name -> type."""
         return {} if self.is_foreign else self.cls.diagnostics
 
     def quantifier_with(self, choice: Setting, *, seed: int) -> AbstractQuantifier:
         """The unfitted quantifier with one choice of its own options.
 
-        seed: for what is random in it; a method of another library keeps its own.
+        seed: for random parts of it; a method of another library keeps its own seed.
         """
         options = {**self.options, **choice}
         if self.is_foreign:
@@ -89,9 +89,9 @@ class MethodSpec:
 class Experiment:
     """A resolved experiment.
 
-    kind        of shift: its name in the catalogue, or an import path
+    kind        kind of shift: its name in the catalogue, or an import path
     classifier  None if the data are posteriors
-    folder      where the relative paths of `data` begin
+    folder      the folder that paths in `data` are relative to
     """
 
     name: str
@@ -110,12 +110,12 @@ class Experiment:
     def settings(self) -> tuple[Setting, ...]:
         """The candidates for the classifier's options, C ascending; always at least one.
 
-        Without selection it is the first value of every axis as written.
+        Without selection, only the first value of every option as written.
         """
         return self._candidates(self.classifier.grid if self.classifier else {})
 
     def choices(self, method: MethodSpec) -> tuple[Setting, ...]:
-        """The candidates for the method's own options, likewise."""
+        """The candidates for the method's own options, by the same rules."""
         return self._candidates(method.grid)
 
     @property
@@ -125,12 +125,12 @@ class Experiment:
 
     @property
     def n_test_samples(self) -> int | None:
-        """Number of test samples of each training set; None if only the data can tell."""
+        """Number of test samples of each training set; None if it depends on the data."""
         return self.shift.count_samples()
 
     @property
     def diagnostics(self) -> dict[str, str]:
-        """What its methods tell of their estimates: name -> type."""
+        """The diagnostics of all its methods: name -> type."""
         return {name: kind for m in self.methods for name, kind in m.diagnostics.items()}
 
     def method(self, name: str) -> MethodSpec:
@@ -169,39 +169,41 @@ class Experiment:
     def method_signature(self, method: MethodSpec) -> str:
         """Hex digest of what determines the method's results.
 
-        The experiment's name does (it is in the seeds); the method's name and titles do not.
+        The experiment's name counts (it is part of the seeds); the method's name and titles do not.
         """
         quantifier = method.cls
         defaults = default_options(quantifier)
         options = {**defaults, **method.options}
         for name in getattr(quantifier, "later_options", ()):
             if options[name] == defaults[name]:
-                # Results from before there was such an option stay valid.
+                # Results from before this option existed stay valid.
                 del options[name]
-        matters: dict[str, Any] = {
+        determining: dict[str, Any] = {
             "experiment": self.name,
             **self.draws(),
             "quantifier": method.quantifier,
             "options": options,
         }
         if method.grid:
-            matters["grid"] = self.choices(method)
+            determining["grid"] = self.choices(method)
         if method.draws_from_features:
-            matters["seeded"] = "cell"
+            determining["seeded"] = "cell"
         if self.classifier is not None and self.uses_classifier(method):
-            matters["classifier"] = {
+            determining["classifier"] = {
                 "name": self.classifier.name,
                 "options": self.classifier.options,
                 "settings": self.settings,
             }
-        # With one candidate there is nothing to choose.
+        # With a single candidate there is no choice.
         if self.chooses(method):
-            matters["selection"] = self.selection.matters()
-        text = json.dumps(_plain(matters), sort_keys=True, separators=(",", ":"), default=_name_of)
+            determining["selection"] = self.selection.matters()
+        text = json.dumps(
+            _plain(determining), sort_keys=True, separators=(",", ":"), default=_name_of
+        )
         return hashlib.sha256(text.encode()).hexdigest()
 
     def uses_classifier(self, method: MethodSpec) -> bool:
-        """Whether a classifier is learnt for the method: from posteriors or by itself."""
+        """Whether a classifier is fitted for the method, by the experiment or the method itself."""
         return self.classifier is not None and (method.is_foreign or method.shares_posteriors)
 
     def chooses(self, method: MethodSpec) -> bool:
@@ -221,10 +223,10 @@ class Experiment:
     def draws(self) -> dict[str, Any]:
         """What determines the training sets and the test samples, as plain JSON values."""
         shift = {"kind": self.kind, **self.shift.options()}
-        # Which data sets it runs on is no part of the experiment: their results lie apart.
+        # Data sets are not part of the experiment: their results are in separate folders.
         data = self.data.model_dump(exclude={"sets"})
         if self.data.cut_point is None and not self.data.labels and not self.shift.cuts_levels:
-            # Where a corpus is cut if nothing is said; the classes of other data are described.
+            # The default cut point of a corpus; the classes of other data are described elsewhere.
             data["cut_point"] = STARS_CUT
         return {
             "seed": self.seed,
@@ -256,5 +258,5 @@ def _plain(value: Any) -> Any:
 
 
 def _name_of(value: Any) -> str:
-    """What stands for a default that is no JSON value (a function, say) in a signature."""
+    """The text used in a signature for a default that is not a JSON value, such as a function."""
     return str(getattr(value, "__qualname__", type(value).__qualname__))

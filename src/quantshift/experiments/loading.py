@@ -1,7 +1,7 @@
 """Experiments from TOML: a file or a name of the library, resolved for a profile and overrides.
 
-Docs and the shipped library show how a file looks. Whatever would fail hours later is refused here,
-with the place of the fault.
+See the docs and the included library for the format. Whatever would fail hours later is rejected
+here, with the place of the error.
 """
 
 import dataclasses
@@ -39,19 +39,19 @@ from quantshift.shifts.protocol import AbstractProtocol
 from quantshift.shifts.shift import AbstractShift
 
 COMMON = "_"
-"""Begins the names of files in the library that are no experiment but the base of several."""
+"""Prefix of files in the library that are not experiments but the base of several."""
 
 MOST_CELLS = 1_000_000
-"""More training sets, or test samples of one, are taken for a slip of the keyboard."""
+"""More training sets, or test samples of one, are assumed to be a typing error."""
 
 MOST_ITEMS = 1_000_000_000
-"""So are more items in a training set, or in all the samples of one; they are all in memory."""
+"""Likewise for items in a training set, or in all its samples, which are all held in memory."""
 
 
 def load_experiment(
     name_or_path: str | Path, *, profile: str = PAPER, overrides: Mapping[str, Any] | None = None
 ) -> Experiment:
-    """The experiment of the library called so, or the one of a TOML file.
+    """The experiment of that name in the library, or the one in a TOML file.
 
     `overrides` are values by dotted key, e.g. {"shift.train_size": 1000}; they win over the
     profile, which wins over the file.
@@ -79,7 +79,7 @@ def library_names() -> list[str]:
 
 
 def suites() -> dict[str, tuple[str, ...]]:
-    """Experiments of the library by suite, which is the folder they are in; both sorted."""
+    """Experiments of the library by suite, which is the name of their folder; both sorted."""
     names: dict[str, list[str]] = {}
     for name, folder in _shelves().items():
         names.setdefault(folder.name, []).append(name)
@@ -87,13 +87,13 @@ def suites() -> dict[str, tuple[str, ...]]:
 
 
 def experiments_of(names: Iterable[str]) -> list[str]:
-    """The names with those of suites replaced by the suites' experiments, each once."""
+    """The names, with suites replaced by their experiments, without duplicates."""
     known = suites()
     return list(dict.fromkeys(one for name in names for one in known.get(name, (name,))))
 
 
 def _shelves() -> dict[str, Traversable]:
-    """The folder of every experiment of the library; one holds those of a paper."""
+    """The folder of every experiment of the library, by the name of the experiment."""
     folders = (resources.files("quantshift.experiments") / "library").iterdir()
     return {
         file.name.removesuffix(".toml"): folder
@@ -105,7 +105,7 @@ def _shelves() -> dict[str, Traversable]:
 
 
 def _read(name_or_path: str | Path) -> tuple[str, str, Path, Callable[[str], str]]:
-    """Text, what error messages call it, the folder of its relative paths, a reader of its base."""
+    """Text, its name in error messages, the folder of relative paths, and a reader of its base."""
     source = str(name_or_path)
     if shelf := _shelves().get(source):
         text = (shelf / f"{source}.toml").read_text(encoding="utf-8")
@@ -179,7 +179,7 @@ def _check_points(shift: AbstractProtocol, document: Document) -> None:
             _check_count(n_items, "items in the test samples of a training set", MOST_ITEMS)
         shift.training_points()
     except UserError as error:
-        # The protocol's messages begin with the field, as "test_size=0 must ...".
+        # The protocol's messages start with the field, as in "test_size=0 must ...".
         for item in shift.option_fields():
             if rest := re.fullmatch(rf"{item.name}(?:=|: | )(.*)", str(error)):
                 raise document.error(f"shift.{item.name}", rest[1]) from None
@@ -268,25 +268,25 @@ def _selection(
 
 
 def _methods(table: ExperimentTable, document: Document) -> tuple[MethodSpec, ...]:
-    """The methods listed, with the options of a [[quantifier]] of that name; then the others.
+    """The listed methods, with the options of a [[quantifier]] of that name; then the others.
 
-    A list from a profile or an override says which methods run: nothing is added to it.
+    A list from a profile or an override is complete: nothing is added to it.
     """
     entries = [
         (f"quantifier[{i}]", MethodSpec(entry.name, entry.method, entry.options, entry.grid))
         for i, entry in enumerate(table.quantifier)
     ]
-    own = {
+    with_options = {
         method.name: (key, method)
         for key, method in entries
         if method.name == method.quantifier and method.name in table.quantifiers
     }
     named = [
-        own.get(text, (f"quantifiers[{i}]", _bare_method(text)))
+        with_options.get(text, (f"quantifiers[{i}]", _bare_method(text)))
         for i, text in enumerate(table.quantifiers)
     ]
     if "quantifiers" not in document.chosen:
-        named += [entry for entry in entries if entry not in own.values()]
+        named += [entry for entry in entries if entry not in with_options.values()]
     if not named:
         raise document.error("quantifiers", 'is empty; name one, e.g. quantifiers = ["SLD"]')
     seen: set[str] = set()
@@ -306,17 +306,17 @@ def _methods(table: ExperimentTable, document: Document) -> tuple[MethodSpec, ..
 
 
 def _checked_method(method: MethodSpec, key: str, document: Document) -> MethodSpec:
-    """The method with "none" read as null; refused if it has no such options."""
+    """The method with "none" read as null; raises if it does not have the options."""
     with document.at(key):
         quantifier = quantifier_class(method.quantifier)
         check_options(quantifier, {**method.options, **method.grid})
     for name, values in method.grid.items():
         _check_grid(f"{key}.grid.{name}", values, name in method.options, document)
-    # Where the default is a word (calibration), "none" is a word too.
-    words = {name for name, d in default_options(quantifier).items() if isinstance(d, str)}
+    # Where the default is a string (calibration), "none" is a string too.
+    text_options = {name for name, d in default_options(quantifier).items() if isinstance(d, str)}
 
     def read(name: str, value: Any) -> Any:
-        return value if name in words else null_for_none(value)
+        return value if name in text_options else null_for_none(value)
 
     return dataclasses.replace(
         method,

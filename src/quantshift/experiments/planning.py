@@ -1,8 +1,8 @@
-"""The plan: an experiment's cells, and which methods are still to be computed in which of them.
+"""The plan: an experiment's cells, and which methods remain to be computed in each of them.
 
 A cell is one training set of a data set with all its test samples: the unit of work, failure and
-resumption. Its key names it by the coordinates of its training set, known from the grid alone: no
-data are read, unless training sets are groups of the data.
+resumption. Its key consists of the coordinates of its training set, which follow from the grid
+alone, so no data are read unless training sets are groups of the data.
 """
 
 import dataclasses
@@ -20,26 +20,26 @@ from quantshift.shifts.protocol import AbstractProtocol, Coordinates, Value
 from quantshift.tables import Table
 
 Finished: TypeAlias = Callable[["Cell"], Mapping[str, str]]
-"""From a cell to the signature, by name, of the methods whose results are there."""
+"""Returns the signatures, by name, of the methods that have results in a cell."""
 
 LONGEST_KEY = 200
-"""Bytes of a key."""
+"""Largest number of bytes of a key."""
 
 Protocols: TypeAlias = Callable[[Experiment, str], AbstractProtocol]
-"""From an experiment and the name of a data set to the protocol as it is there."""
+"""Returns the protocol of an experiment on the data set of that name."""
 
 LeftOut: TypeAlias = Mapping[str, Mapping[str, Mapping[str, str]]]
 """Experiment -> data set -> method that does not suit it -> why."""
 
 REPEAT = "train_repeat"
-"""The last coordinate of every key: the number of the draw at its point of the grid."""
+"""The last coordinate of every key: the number of the draw at this point of the grid."""
 
 
 @dataclass(frozen=True)
 class Cell:
     """One training set of an experiment on a data set, with all its test samples.
 
-    key: a stable name of the cell inside its experiment, fit for a folder.
+    key: a stable name of the cell inside its experiment, valid as the name of a folder.
     stratum: number of its point of the training grid, whatever the repeat.
     """
 
@@ -56,7 +56,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """The same, for people."""
+        """Experiment, data set and key, for messages."""
         return " ".join(self.place)
 
 
@@ -70,7 +70,7 @@ class Task:
 
 @dataclass(frozen=True)
 class ExperimentPlan:
-    """One experiment on one data set: all its cells, and the tasks that are left.
+    """One experiment on one data set: all its cells, and the remaining tasks.
 
     methods: those of the experiment that are not left out on this data set.
     """
@@ -94,7 +94,7 @@ class ExperimentPlan:
 
     @property
     def n_estimates_to_do(self) -> int:
-        """Estimates that the tasks will make."""
+        """Number of estimates in the remaining tasks."""
         return self.n_test_samples * sum(len(task.methods) for task in self.tasks)
 
 
@@ -106,13 +106,13 @@ class Plan:
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """What is left to do, experiment by experiment."""
+        """The remaining tasks, experiment by experiment."""
         return tuple(task for part in self.experiments for task in part.tasks)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanRow:
-    """Counts of one experiment on one data set of a plan, or of all together."""
+    """Counts of one experiment on one data set of a plan, or the total."""
 
     experiment: str
     dataset: str
@@ -155,11 +155,11 @@ def cell_key(point: Coordinates) -> str:
     >>> cell_key({"p_train": (0.2, 0.8), "year": "in 2020"})
     'p_train-0.2_0.8,year-in+20+2020'
     """
-    # No equals sign: tools would take the folders for Hive partitions.
+    # No equals sign: some tools would read the folders as Hive partitions.
     key = ",".join(f"{name}-{_text(value)}" for name, value in point.items())
     if len(key.encode()) <= LONGEST_KEY:
         return key
-    # No file system takes a name of any length: the rest goes by its hash.
+    # File systems limit the length of a name: the rest is replaced by a hash.
     digest = hashlib.sha256(key.encode()).hexdigest()[:16]
     return f"{key.encode()[: LONGEST_KEY - 20].decode(errors='ignore')}+{digest}"
 
@@ -170,12 +170,12 @@ def plan(
     protocols: Protocols | None = None,
     left_out: LeftOut | None = None,
 ) -> Plan:
-    """What is to be done, given what is finished (nothing, if left out).
+    """What remains to be done, given what is finished (default: nothing).
 
-    experiments: each with the names of its data sets and how many test samples a cell has there.
-    protocols: for those whose training sets only the data can tell; default: the experiment's own.
+    experiments: each with the names of its data sets and the number of test samples per cell.
+    protocols: for experiments whose training sets depend on the data; default: the experiment's.
     left_out: methods that are not run on some data set.
-    A method is finished in a cell if it is there under its name with its present signature.
+    A method is finished in a cell if there is a result with its name and current signature.
     """
     chosen = tuple(experiments)
     names = [experiment.name for experiment, _ in chosen]
@@ -189,7 +189,7 @@ def plan(
                 dataset,
                 n_samples,
                 finished or _nothing,
-                protocols or _own,
+                protocols or _protocol_of,
                 (left_out or {}).get(experiment.name, {}).get(dataset, {}),
             )
             for experiment, datasets in chosen
@@ -199,7 +199,7 @@ def plan(
 
 
 def describe_plan(plan: Plan) -> list[PlanRow]:
-    """One row for each experiment and data set and, where there are several, their total."""
+    """One row for each experiment and data set and, if there are several, the total."""
     rows = [
         PlanRow(
             experiment=part.experiment.name,
@@ -253,8 +253,8 @@ def planned(
         cells[name] = {}
         for dataset, record in experiment["datasets"].items():
             keys = record.get("cells") or [c.key for c in cells_of(name, dataset, protocol)]
-            there = {m: s for m, s in methods.items() if m not in record.get(LEFT_OUT, {})}
-            cells[name][dataset] = [(key, there) for key in keys]
+            signatures = {m: s for m, s in methods.items() if m not in record.get(LEFT_OUT, {})}
+            cells[name][dataset] = [(key, signatures) for key in keys]
     return cells
 
 
@@ -268,17 +268,17 @@ def _planned(
 ) -> ExperimentPlan:
     signatures = experiment.signatures()
     methods = tuple(m for m in experiment.methods if m.name not in left_out)
-    everything = cells_of(experiment.name, dataset, protocols(experiment, dataset))
+    all_cells = cells_of(experiment.name, dataset, protocols(experiment, dataset))
     tasks = []
-    for cell in everything:
-        there = finished(cell)
-        left = [m for m in methods if there.get(m.name) != signatures[m.name]]
-        if left:
-            tasks.append(Task(cell, tuple(left)))
-    return ExperimentPlan(experiment, dataset, everything, tuple(tasks), n_test_samples, methods)
+    for cell in all_cells:
+        finished_methods = finished(cell)
+        remaining = [m for m in methods if finished_methods.get(m.name) != signatures[m.name]]
+        if remaining:
+            tasks.append(Task(cell, tuple(remaining)))
+    return ExperimentPlan(experiment, dataset, all_cells, tuple(tasks), n_test_samples, methods)
 
 
-def _own(experiment: Experiment, dataset: str) -> AbstractProtocol:
+def _protocol_of(experiment: Experiment, dataset: str) -> AbstractProtocol:
     return experiment.shift
 
 
@@ -290,7 +290,7 @@ def _text(value: Value) -> str:
     if isinstance(value, tuple):
         return "_".join(map(_text, value))
     if isinstance(value, str):
-        # What a folder's name should not hold goes by its number.
+        # Characters that a folder's name should not contain are replaced by their code.
         return re.sub(r"[^\w.]", lambda match: f"+{ord(match[0]):x}+", value)
     if isinstance(value, bool):
         return str(value).lower()

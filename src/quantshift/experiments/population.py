@@ -1,4 +1,4 @@
-"""The items an experiment draws from: labels as its protocol wants them, and the two pools."""
+"""The items an experiment draws from: labels in the form its protocol needs, and the two pools."""
 
 import json
 from collections.abc import Sequence
@@ -24,10 +24,10 @@ from quantshift.shifts.protocol import AbstractProtocol
 from quantshift.types import Codes, Indices
 
 UNLABELLED = -1
-"""The code of an item whose class is not known; given samples may have such."""
+"""The code of an item whose class is not known; given samples may contain such items."""
 
 MOST_NAMES = 5
-"""Classes that an error names, at most."""
+"""Largest number of classes that an error names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,10 +35,10 @@ class Population:
     """Items of a data set that take part in an experiment.
 
     rows: their positions in the data set; everything else refers to positions in `rows`.
-    protocol: the experiment's, speaking of codes instead of the user's names.
+    protocol: the experiment's, in terms of codes instead of the user's names.
     classes: names of the classes; of two, the positive one is last.
     labels: codes of the classes, or ordered levels where the protocol cuts them itself.
-    categories: codes by rank, so that no cell sorts names again.
+    categories: codes in the order of the sorted names.
     """
 
     rows: Indices
@@ -50,14 +50,14 @@ class Population:
     test_pool: Indices
 
     def check_pools(self) -> None:
-        """Refuse before the first cell what would fail in every cell."""
+        """Raise before the first cell if every cell would fail."""
         self.protocol.check_pools(
             self.labels, self.categories, train_pool=self.train_pool, test_pool=self.test_pool
         )
 
 
 def open_population(experiment: Experiment, source: AbstractSource) -> Population:
-    """The items of a source that take part; made once per process, for all that draw alike."""
+    """The items of a source that take part; cached per process for equal draws."""
     draws = json.dumps(experiment.draws(), sort_keys=True)
     return _opened(_Drawing(draws, source, experiment.data.cut_point, experiment))
 
@@ -78,7 +78,7 @@ def _opened(drawing: _Drawing) -> Population:
 
 
 def population_of(experiment: Experiment, dataset: Dataset) -> Population:
-    """Binarise if asked for, split once into a training and a test pool, cut the test pool."""
+    """Binarise if requested, split into training and test pool, and limit the latter."""
     shift = experiment.shift
     if NOISE in shift.coordinates():
         check_noise_possible(dataset)
@@ -112,7 +112,7 @@ def population_of(experiment: Experiment, dataset: Dataset) -> Population:
 
 
 def _categories(experiment: Experiment, dataset: Dataset) -> NDArray[Any] | None:
-    """What the experiment draws by: the data's categories, or a column of groups."""
+    """The column that the experiment draws by: the data's categories, or a column of groups."""
     name = experiment.shift.group_column()
     if name:
         if name not in dataset.groups:
@@ -121,16 +121,28 @@ def _categories(experiment: Experiment, dataset: Dataset) -> NDArray[Any] | None
         return dataset.groups[name]
     if dataset.categories is None and experiment.shift.needs_categories:
         if experiment.shift.from_groups:
-            known = ", ".join(dataset.groups) or "none"
-            raise DataError(
-                f"experiment {experiment.name!r} needs groups: set shift.by to a group column of "
-                f"{dataset.title} (it has {known}); groups are named when you import the data set"
-            )
+            return _only_group_column(experiment, dataset)
         raise DataError(
             f"experiment {experiment.name!r} is a shift between two categories, and "
             f"{dataset.title} has none; name the column of categories when you import the data set"
         )
     return dataset.categories
+
+
+def _only_group_column(experiment: Experiment, dataset: Dataset) -> NDArray[Any]:
+    if len(dataset.groups) == 1:
+        return next(iter(dataset.groups.values()))
+    if dataset.groups:
+        names = list(dataset.groups)
+        raise UserError(
+            f"experiment {experiment.name!r} needs one of the group columns of {dataset.title} "
+            f"({', '.join(names)}): set shift.by={names[0]}",
+            arguments=["overrides"],
+        )
+    raise DataError(
+        f"experiment {experiment.name!r} needs groups, and {dataset.title} has none; name a column "
+        "of groups when you import the data set"
+    )
 
 
 def _bound(
@@ -142,17 +154,20 @@ def _bound(
     try:
         return experiment.shift.bind(classes, categories, given=dataset.given)
     except UserError as error:
-        cure = "; or set data.cut_point to binarise ordered labels" if len(classes) > 2 else ""
+        advice = "; or set data.cut_point to binarise ordered labels" if len(classes) > 2 else ""
         raise UserError(
-            f"experiment {experiment.name!r} on {dataset.title}: {error}{cure}"
+            f"experiment {experiment.name!r} on {dataset.title}: {error}{advice}"
         ) from None
 
 
 def _labels(
     experiment: Experiment, dataset: Dataset
 ) -> tuple[Indices, NDArray[Any], Sequence[Any], tuple[str, ...]]:
-    """Positions of the items that take part, their codes (or levels), what the protocol calls
-    the classes (or levels), and what people call the classes."""
+    """Items that take part and what their labels mean.
+
+    Positions of the items, their codes (or levels), the protocol's names of the classes (or
+    levels), and the names of the classes for readers.
+    """
     cut = dataset.cut_point if experiment.data.cut_point is None else experiment.data.cut_point
     everything = np.arange(len(dataset.labels))
     if experiment.shift.cuts_levels:

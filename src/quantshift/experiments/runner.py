@@ -1,7 +1,7 @@
-"""Running experiments: what is missing is computed, what is there is left alone.
+"""Running experiments: missing results are computed, existing ones are kept.
 
-The runner opens the store, plans, hands the jobs to an executor and counts. It computes nothing
-itself, prints nothing, and may be killed at any instant.
+The runner opens the store, plans, passes the jobs to an executor and counts. It computes and prints
+nothing itself, and may be killed at any time.
 """
 
 import time
@@ -28,10 +28,10 @@ REDO_FAILED = "failed"
 
 @dataclass(frozen=True)
 class RunProgress:
-    """How far a run is: cells done and in all, failures so far, seconds since its start.
+    """Progress of a run: cells done, total cells, failures so far, seconds since its start.
 
-    warm: cells that were done, and seconds since the start, when there was one cell of each worker.
-    Until then workers start and may compile, which says nothing of the cells to come.
+    warm: cells done, and seconds since the start, when there was one cell per worker. Until then
+    workers start and may compile, which says nothing about the time of later cells.
     """
 
     done: int
@@ -43,9 +43,9 @@ class RunProgress:
 
     @property
     def rate(self) -> float:
-        """Cells per second, of those after the first of each worker once there are as many."""
-        first, begun = self.warm if self.done >= 2 * self.n_workers else (0, 0.0)
-        return (self.done - first) / max(self.seconds - begun, 1e-9)
+        """Cells per second, without the first cell of each worker as soon as there are more."""
+        first, warm_seconds = self.warm if self.done >= 2 * self.n_workers else (0, 0.0)
+        return (self.done - first) / max(self.seconds - warm_seconds, 1e-9)
 
     @property
     def seconds_left(self) -> float | None:
@@ -68,9 +68,9 @@ class Run:
     left_out: LeftOut = field(default_factory=dict)
 
     def plan(self, store: ResultStore | None = None, *, retry_failed: bool = False) -> Plan:
-        """What is to be done, given what the store holds; failures count as done by default."""
+        """What remains to be done, given the store; failures count as done by default."""
 
-        def there(cell: Cell) -> Mapping[str, str]:
+        def existing(cell: Cell) -> Mapping[str, str]:
             if store is None or cell.experiment not in store.experiments:
                 return {}
             if cell.dataset not in store.datasets(cell.experiment):
@@ -83,19 +83,19 @@ class Run:
                 (e, [(s.name, _n_samples(e, s)) for s in self.sources[e.name]])
                 for e in self.experiments
             ],
-            there,
+            existing,
             self._protocol,
             self.left_out,
         )
 
     def _protocol(self, experiment: Experiment, dataset: str) -> AbstractProtocol:
-        """The protocol; where only the data tell its training sets, with these filled in."""
+        """The protocol, with its training sets filled in if they depend on the data."""
         if not experiment.shift.from_groups:
             return experiment.shift
         return open_population(experiment, self.source(experiment.name, dataset)).protocol
 
     def source(self, experiment: str, dataset: str) -> AbstractSource:
-        """Where the data set of that name comes from."""
+        """The source of the data set of that name."""
         return next(s for s in self.sources[experiment] if s.name == dataset)
 
 
@@ -103,7 +103,7 @@ class Run:
 class RunSummary:
     """What a run did: cells computed, failures, seconds, and damaged files it redid.
 
-    failed_before: results (a method on a cell) that failed in earlier runs and were left alone.
+    failed_before: results (a method on a cell) that failed in earlier runs and were not retried.
     """
 
     done: int
@@ -122,12 +122,12 @@ def run_experiments(
 ) -> RunSummary:
     """Compute what is missing in the store at `run.out`.
 
-    redo: "failed" retries what has failed, "all" begins the experiments afresh, the name of a
+    redo: "failed" retries what has failed, "all" starts the experiments again, the name of a
         method computes that method again.
     """
     for source in dict.fromkeys(s for sources in run.sources.values() for s in sources):
         source.verify()
-    run.plan()  # Refuses experiments that cannot be run together, before anything is written.
+    run.plan()  # Raises if experiments cannot be run together, before anything is written.
     if redo not in (None, REDO_ALL, REDO_FAILED):
         _check_method(run, redo)
     for experiment in run.experiments:
@@ -137,7 +137,7 @@ def run_experiments(
     repaired = tuple(str(problem) for problem in verify(store) if repair(store, problem))
     if redo not in (None, REDO_ALL, REDO_FAILED):
         _drop_method(run, store, redo)
-    todo = run.plan(store, retry_failed=redo == REDO_FAILED)
+    remaining = run.plan(store, retry_failed=redo == REDO_FAILED)
     jobs = [
         Job(
             part.experiment,
@@ -145,13 +145,13 @@ def run_experiments(
             run.source(part.experiment.name, part.dataset),
             run.out.absolute(),
         )
-        for part in todo.experiments
+        for part in remaining.experiments
         for task in part.tasks
     ]
-    failed_before = 0 if redo == REDO_FAILED else _count_failed(todo, store)
-    # Asked once: a cluster is called up for it.
+    failed_before = 0 if redo == REDO_FAILED else _count_failed(remaining, store)
+    # Asked once, because it may contact a cluster.
     n_workers = executor.n_workers if jobs else 0
-    begun = time.perf_counter()
+    started = time.perf_counter()
     failures: tuple[str, ...] = ()
     done, warm = 0, (0, 0.0)
     try:
@@ -160,11 +160,11 @@ def run_experiments(
             if report.times:
                 store.times.append(report.times)
             if progress is not None:
-                seconds = time.perf_counter() - begun
+                seconds = time.perf_counter() - started
                 warm = (done, seconds) if done <= n_workers else warm
                 progress(RunProgress(done, len(jobs), failures, seconds, n_workers, warm))
     finally:
-        seconds = time.perf_counter() - begun
+        seconds = time.perf_counter() - started
         if jobs:
             record = {
                 "experiments": [experiment.name for experiment in run.experiments],
@@ -177,12 +177,12 @@ def run_experiments(
                 "quantshift": __version__,
             }
             store.log.append(record)
-        store.clean()  # What workers that died, or were stopped, left behind.
+        store.clean()  # Removes temporary files of workers that died or were stopped.
     return RunSummary(done, failures, seconds, repaired, failed_before)
 
 
 def describe(run: Run) -> dict[str, object]:
-    """What the store is of: the resolved experiments and the content of their data."""
+    """The description of the store: the resolved experiments and the content of their data."""
     return {
         "experiments": {
             experiment.name: _described(
@@ -199,7 +199,7 @@ def _described(
     left_out: Mapping[str, Mapping[str, str]],
 ) -> dict[str, object]:
     populations = [open_population(experiment, source) for source in sources]
-    # With more than two classes a prevalence is a vector; one data set is enough to make it one.
+    # With more than two classes in any data set, prevalences are vectors.
     widest = max(populations, key=lambda population: len(population.classes)).protocol
     return {
         **experiment.resolved(),
@@ -221,12 +221,12 @@ def _described(
 
 
 def _is_ordered(source: AbstractSource, population: Population) -> bool:
-    """Whether there are three or more classes in an order that means something."""
+    """Whether there are three or more classes, and they are ordered."""
     return open_source(source).ordinal and len(population.classes) > 2
 
 
 def _words(widest: AbstractProtocol, protocols: Sequence[AbstractProtocol]) -> Words:
-    """The words, with what each data set adds to the note."""
+    """The words of the widest protocol, with the notes of all data sets."""
     notes = dict.fromkeys(protocol.words().note for protocol in protocols)
     return replace(widest.words(), note=" ".join(filter(None, notes)))
 
@@ -234,14 +234,14 @@ def _words(widest: AbstractProtocol, protocols: Sequence[AbstractProtocol]) -> W
 def _described_cells(
     experiment: Experiment, dataset: str, protocol: AbstractProtocol
 ) -> dict[str, list[str]]:
-    """The keys of the cells, where a description without the data could not tell them."""
+    """The keys of the cells, if they depend on the data."""
     if not protocol.from_groups:
         return {}
     return {"cells": [cell.key for cell in cells_of(experiment.name, dataset, protocol)]}
 
 
 def _n_samples(experiment: Experiment, source: AbstractSource) -> int:
-    """Test samples of a training set; those that come with the data are counted there."""
+    """Number of test samples of a training set; given samples are counted in the data."""
     if experiment.n_test_samples is not None:
         return experiment.n_test_samples
     if experiment.shift.from_groups:
@@ -259,7 +259,7 @@ def _reports(executor: AbstractExecutor, jobs: Sequence[Job]) -> Iterator[JobRep
 
 
 def _check_pools(experiment: Experiment, source: AbstractSource) -> None:
-    """Refuse before the first cell what would fail in every cell."""
+    """Raise before the first cell if every cell would fail."""
     population = open_population(experiment, source)
     try:
         population.check_pools()
@@ -285,9 +285,9 @@ def _drop_method(run: Run, store: ResultStore, method: str) -> None:
                 store.drop(experiment.name, source.name, cell, method)
 
 
-def _count_failed(todo: Plan, store: ResultStore) -> int:
+def _count_failed(remaining: Plan, store: ResultStore) -> int:
     count = 0
-    for part in todo.experiments:
+    for part in remaining.experiments:
         wanted = part.experiment.signatures().items()
         for cell in part.cells:
             count += len(store.failed(*cell.place).items() & wanted)

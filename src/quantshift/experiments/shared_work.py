@@ -61,7 +61,7 @@ class Validation:
 
 @dataclass(frozen=True, eq=False)
 class Bench:
-    """All that the methods of a cell share; what several of them need is made once."""
+    """Everything that the methods of a cell share, computed once."""
 
     experiment: Experiment
     learner: AbstractLearner
@@ -72,12 +72,12 @@ class Bench:
 
     @property
     def settings(self) -> tuple[Setting, ...]:
-        """The candidates for the classifier's options; given posteriors leave nothing to choose."""
+        """The candidates for the classifier's options; with given posteriors there is no choice."""
         return self.experiment.settings if self.has_features else ({},)
 
     @property
     def has_features(self) -> bool:
-        """Whether more is known of the items than their posteriors."""
+        """Whether features of the items are known, and not only their posteriors."""
         return not isinstance(self.learner, GivenPosteriors)
 
     @cached_property
@@ -110,7 +110,7 @@ class Bench:
         return Validation(part, rest, samples)
 
     def _validation_points(self) -> Prevalences | None:
-        """Prevalences by the protocol's own rule, where the experiment asks for them."""
+        """Prevalences drawn by the protocol's rule, if the experiment asks for them."""
         options = self.experiment.selection
         if options.rule != "protocol":
             return None
@@ -122,7 +122,7 @@ class Bench:
 
     @cached_property
     def validation_models(self) -> tuple[AbstractModels, Posteriors]:
-        """Models of all settings on the training part, and their posteriors of the rest."""
+        """Models of all settings on the training part, and their posteriors on the rest."""
         part, rest = self.validation.part, self.validation.rest
         with self.watch.sharing():
             models = self._learn(part, self.settings)
@@ -130,7 +130,7 @@ class Bench:
             return models, check_posteriors(held_out, self.training.n_classes)
 
     def models_of(self, settings: Sequence[Setting]) -> tuple[AbstractModels, Posteriors]:
-        """Models of the settings on the whole training set, and their posteriors of the pool."""
+        """Models of the settings on the whole training set, and their posteriors on the pool."""
         with self.watch.sharing():
             models = self._learn(np.arange(len(self.training.rows)), settings)
             pool = models.posteriors(self.training.view, self.test_rows)
@@ -152,7 +152,7 @@ class Bench:
 def bench_of(
     experiment: Experiment, cell: Cell, dataset: Dataset, population: Population
 ) -> tuple[Bench, list[Draw]]:
-    """What the methods of the cell share, and its test samples as they were drawn."""
+    """The shared work of the cell, and its test samples as they were drawn."""
     protocol, items = population.protocol, (population.labels, population.categories)
     train = protocol.training_set(cell.coordinates, *items, pool=population.train_pool)
     draws = list(protocol.samples(*items, pool=population.test_pool, train=train.coordinates))
@@ -171,7 +171,7 @@ def bench_of(
             codes=np.asarray(train.labels).astype(np.int64),
             n_classes=len(population.classes),
             view=view,
-            # Test samples have seeds of their own; folds and validation samples are the cell's.
+            # For folds and validation samples; test samples have their own seeds.
             seed=seed_of(experiment.seed, experiment=experiment.name, cell=cell.key),
         ),
         test_rows=test_rows,
@@ -182,9 +182,11 @@ def bench_of(
 
 def _learner(experiment: Experiment, dataset: Dataset, classes: tuple[str, ...]) -> AbstractLearner:
     if dataset.posteriors is not None:
-        # Their columns are those of the sorted classes, codes are in the protocol's order.
+        # Columns are in the order of the sorted classes, codes in the protocol's order.
         columns = [str(label) for label in sorted(dataset.classes.tolist())]
-        if set(columns) != set(classes):  # ordered labels were cut, and posteriors are of that
+        if set(columns) != set(
+            classes
+        ):  # ordered labels were cut; posteriors are for the two sides
             return GivenPosteriors(dataset.posteriors)
         return GivenPosteriors(dataset.posteriors[:, [columns.index(name) for name in classes]])
     table = experiment.classifier
@@ -197,7 +199,7 @@ def _learner(experiment: Experiment, dataset: Dataset, classes: tuple[str, ...])
 
 
 def _used_items(draws: Sequence[Draw], n_items: int) -> tuple[Indices, list[Indices]]:
-    """Positions that any draw uses, ascending, and the draws as positions among them."""
+    """Positions used by any draw, ascending, and the draws as positions among them."""
     used = np.zeros(n_items, dtype=bool)
     for draw in draws:
         used[draw.indices] = True
@@ -208,7 +210,7 @@ def _used_items(draws: Sequence[Draw], n_items: int) -> tuple[Indices, list[Indi
 def _noisy_items(
     view: NoisyView, draws: Sequence[Draw], rows: Indices
 ) -> tuple[Indices, list[Indices]]:
-    """The same of noisy copies of the items: rows of the view, and the draws among them."""
+    """The same for noisy copies of the items: rows of the view, and the draws among them."""
     copies = [view.copies(rows[d.indices], number(d.coordinates[NOISE.name])) for d in draws]
     used = np.unique(np.concatenate(copies))
-    return used, [np.searchsorted(used, own) for own in copies]
+    return used, [np.searchsorted(used, rows_of_draw) for rows_of_draw in copies]

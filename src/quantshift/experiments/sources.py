@@ -1,4 +1,4 @@
-"""Which data sets an experiment runs on: its own files, those it is given, or the synthetic one."""
+"""Which data sets an experiment runs on: its own files, given ones, or synthetic reviews."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,8 +15,8 @@ def sources_of(
 ) -> tuple[AbstractSource, ...]:
     """The experiment's own files; else `data`; else the data sets it names; else synthetic reviews.
 
-    data: folders of data sets or corpora, or names of embedded data sets. n_documents, seed: of the
-    synthetic reviews.
+    data: folders of data sets or corpora, or names of embedded data sets. n_documents, seed: number
+    and seed of the synthetic reviews.
     """
     labels = experiment.data_file("labels")
     if labels is not None and data:

@@ -1,7 +1,7 @@
-"""How long the methods of a cell take, each by itself: what they share is nobody's time.
+"""How long each method of a cell takes, without the work that they share.
 
-Times are those of the processor, so that other programs on the machine do not add to them. They
-are no part of the results: they go into the log of the store.
+Times are processor times, so that other programs on the machine do not add to them. They are not
+part of the results: they go into the log of the store.
 """
 
 from collections.abc import Iterator
@@ -11,15 +11,15 @@ from time import process_time
 from typing import TypeAlias
 
 Seconds: TypeAlias = dict[str, float]
-"""By the name of a method."""
+"""Seconds by the name of the method."""
 
 
 @dataclass(eq=False)
 class Stopwatch:
     """Seconds of one cell.
 
-    shared: learning the classifier, its posteriors, features: made once for all methods.
-    fit: of each method, choosing its options and fitting it. estimate: of all test samples.
+    shared: fitting the classifier, its posteriors, features: done once for all methods.
+    fit: choosing the options of each method and fitting it. estimate: all test samples.
     """
 
     shared: float = 0.0
@@ -29,20 +29,20 @@ class Stopwatch:
 
     @contextmanager
     def sharing(self) -> Iterator[None]:
-        """What is done inside serves all methods."""
-        begun = process_time()
+        """Time spent inside is shared by all methods."""
+        started = process_time()
         self._depth += 1
         try:
             yield
         finally:
             self._depth -= 1
-            if not self._depth:  # the outermost counts what is inside it
-                self.shared += process_time() - begun
+            if not self._depth:  # the outermost includes the nested ones
+                self.shared += process_time() - started
 
     @contextmanager
     def timing(self, seconds: Seconds, method: str) -> Iterator[None]:
-        """What is done inside, and is not shared, adds to the seconds of the method."""
-        begun, shared = process_time(), self.shared
+        """Time spent inside that is not shared is added to the seconds of the method."""
+        started, shared_before = process_time(), self.shared
         yield
-        own = process_time() - begun - (self.shared - shared)
-        seconds[method] = seconds.get(method, 0.0) + own
+        unshared = process_time() - started - (self.shared - shared_before)
+        seconds[method] = seconds.get(method, 0.0) + unshared

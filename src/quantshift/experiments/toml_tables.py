@@ -1,7 +1,7 @@
-"""The tables of an experiment's TOML: which keys there are, of which type, in which range.
+"""The tables of an experiment's TOML: their keys, with types and ranges.
 
-Strict: a number in quotes is not a number and an unknown key is an error. The [shift] table has
-the fields of the protocol's own dataclass, so a protocol is described in one place.
+Strict: a number in quotes is not a number, and an unknown key is an error. The [shift] table has
+the fields of the protocol's dataclass, so a protocol is described in one place.
 """
 
 import math
@@ -28,7 +28,7 @@ from quantshift.results.description import check_new_name
 from quantshift.shifts.protocol import AbstractProtocol
 
 LONGEST_NAME = 100
-"""Letters of an experiment's name; it names a folder and begins the names of many files."""
+"""Most characters of an experiment's name, which is the name of a folder and prefix of files."""
 
 
 def _verbatim(value: Any) -> Any:
@@ -66,8 +66,7 @@ def _file_name(value: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", value) or len(value) > LONGEST_NAME:
         raise ValueError(
             f"must be letters, digits, '-', '_' and '.', at most {LONGEST_NAME}, because it "
-            f"names a "
-            "folder of the results"
+            "names a folder of the results"
         )
     check_new_name("experiment", value)
     return value
@@ -116,7 +115,7 @@ _Grid = Annotated[
 
 
 class TomlTable(BaseModel):
-    """What all tables share: strict types, no unknown keys, no change after the reading."""
+    """What all tables share: strict types, no unknown keys, frozen."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -126,11 +125,11 @@ class DataTable(TomlTable):
 
     sets                folders of data sets or corpora, or names of embedded data sets
     cut_point           ordered labels (stars) above are positive, below negative, equal ones
-                        dropped; "none": every level is a class. If nothing is said, stars of a
-                        corpus are cut at 3, and other ordered labels are not. Labels without an
-                        order are used as they are
+                        dropped; "none": every level is a class. By default, stars of a corpus are
+                        cut at 3, and other ordered labels are not cut. Labels without an order
+                        are used as they are
     train_share         share of the training pool, unless the data set was split when it was made
-    max_test_documents  size of the test pool at most, spread evenly over categories; 0: no limit
+    max_test_documents  largest size of the test pool, spread evenly over categories; 0: no limit
     """
 
     sets: Annotated[tuple[Text, ...], Field(min_length=1)] | None = None
@@ -170,15 +169,17 @@ class SelectionTable(TomlTable):
     rule: Literal["uniform", "protocol"] = "uniform"
 
     def matters(self) -> dict[str, Any]:
-        """What determines a choice. The rule was added later: the old one is not mentioned, so
-        that results from before there was another stay valid."""
+        """What determines a choice.
+
+        The rule was added later; the original one is left out, so that older results stay valid.
+        """
         return self.model_dump(exclude={"rule"} if self.rule == "uniform" else None)
 
 
 class QuantifierTable(TomlTable):
     """[[quantifier]]: a method with options under a name of its own.
 
-    grid  values of options to choose from, together with the classifier's setting
+    grid  values of options to choose from, jointly with the classifier's setting
     """
 
     name: Annotated[str, AfterValidator(_name)]
@@ -190,7 +191,7 @@ class QuantifierTable(TomlTable):
 
 
 class ExperimentTable(TomlTable):
-    """The whole file, its profiles apart; `shift` is told by its kind."""
+    """The whole file without its profiles; the fields of `shift` depend on its kind."""
 
     name: Annotated[str, AfterValidator(_file_name)]
     title: Annotated[str, AfterValidator(_one_line)] = ""
@@ -212,13 +213,13 @@ def validate(document: Document, protocol: type[AbstractProtocol]) -> Experiment
         return model.model_validate(document.values)
     except ValidationError as problem:
         errors = problem.errors(include_url=False)
-        # A mistyped key is often missing under its right name, too: the first says more.
+        # A mistyped key is often also missing under its right name: the former error says more.
         worst = min(errors, key=lambda error: error["type"] != "extra_forbidden")
         raise document.error(_dotted(worst["loc"]), _wording(worst, model)) from None
 
 
 def _shift_table(protocol: type[AbstractProtocol]) -> type[TomlTable]:
-    # The seed stands at the top of the file.
+    # The seed is at the top of the file, not in this table.
     fields: dict[str, Any] = {
         field.name: (_toml_type(field.type), field.default) for field in protocol.option_fields()
     }
@@ -230,7 +231,7 @@ def _toml_type(annotation: Any) -> Any:
         return _Grid
     if annotation is Any:
         return Annotated[Any, PlainValidator(_label)]
-    # The whole numbers of a protocol are sizes and repeats.
+    # Integers in a protocol are sizes and repeats.
     return Count if annotation is int else annotation
 
 
@@ -238,7 +239,7 @@ def _dotted(location: tuple[int | str, ...]) -> str:
     dotted = ""
     for part in location:
         if part in (_NUMBERS, _VECTORS):
-            continue  # the form that a grid was read in
+            continue  # a tag of the grid, not a key
         dotted += f"[{part}]" if isinstance(part, int) else f".{part}"
     return dotted.removeprefix(".")
 

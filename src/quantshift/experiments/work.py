@@ -1,8 +1,8 @@
 """What a worker does: one cell, from its description to rows in the store.
 
-Jobs are small and picklable. Whoever performs one (this process, a local worker, a machine of a
-cluster) opens the data itself, once, and writes the outcome itself, so that finished work never
-travels and is never lost.
+Jobs are small and picklable. The process that performs one (this process, a local worker, a machine
+of a cluster) opens the data once and writes the outcome itself, so that results are neither sent
+nor lost.
 """
 
 import time
@@ -33,13 +33,13 @@ class Job:
 
     @property
     def name(self) -> str:
-        """Experiment, data set and cell, for people."""
+        """Experiment, data set and cell, for messages."""
         return self.task.cell.name
 
 
 @dataclass(frozen=True)
 class JobReport:
-    """What came of a job: seconds of work, and one line per error, with the methods it hit.
+    """The result of a job: seconds of work, and one line per error, with the methods concerned.
 
     times: for the log, how long each method took; empty if nothing was computed.
     """
@@ -51,19 +51,19 @@ class JobReport:
 
 
 def perform(job: Job) -> JobReport:
-    """Compute the cell and store it; failures of methods are stored too, and do not raise.
+    """Compute the cell and store it; failures of methods are stored too, and are not raised.
 
-    What raises is what stops a run: a store that cannot be written to, data that cannot be read.
+    Only errors that stop a run are raised: a store that cannot be written, or unreadable data.
     """
-    begun = time.perf_counter()
+    started = time.perf_counter()
     store = ResultStore.open(job.store)
     experiment, cell = job.experiment, job.task.cell
-    # Another run on the same store may have been quicker.
-    there = store.finished(*cell.place)
+    # Another run on the same store may have finished some methods already.
+    finished = store.finished(*cell.place)
     signatures = experiment.signatures()
-    methods = [m for m in job.task.methods if there.get(m.name) != signatures[m.name]]
+    methods = [m for m in job.task.methods if finished.get(m.name) != signatures[m.name]]
     if not methods:
-        return JobReport(job.name, time.perf_counter() - begun)
+        return JobReport(job.name, time.perf_counter() - started)
     # One thread per worker: sums of several threads would depend on their number.
     with threadpool_limits(limits=1):
         outcome = _compute(job, methods)
@@ -76,7 +76,7 @@ def perform(job: Job) -> JobReport:
         store.write_failure(*cell.place, {name: signatures[name]}, error)
     return JobReport(
         name=job.name,
-        seconds=time.perf_counter() - begun,
+        seconds=time.perf_counter() - started,
         failures=_error_lines(outcome.failures),
         times=_times(job, outcome),
     )
@@ -97,7 +97,7 @@ def _compute(job: Job, methods: list[MethodSpec]) -> CellOutcome:
 
 
 def _times(job: Job, outcome: CellOutcome) -> dict[str, Any]:
-    """A record of the log: seconds of the cell's shared work and, by method, of its own."""
+    """A record of the log: seconds of the cell's shared work, and of each method."""
     if outcome.frame is None:
         return {}
     experiment, dataset, cell = job.task.cell.place

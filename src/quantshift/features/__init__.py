@@ -1,4 +1,4 @@
-"""A corpus -> term counts, made once -> a tf-idf view for each training set."""
+"""Features of texts: term counts, computed once, and a tf-idf view for each training set."""
 
 import lazy_loader
 

@@ -1,18 +1,19 @@
-"""Term counts of a corpus, made once: a CSR matrix over one sorted vocabulary, mapped from disk.
+"""Term counts of a corpus, computed once: a CSR matrix over one sorted vocabulary, memory-mapped.
 
     DIR/counts/manifest.json        format and version, shape, hash of the corpus, hashes of files
     DIR/counts/indptr.npy           int64, where each document's entries begin
     DIR/counts/indices.npy          int32, columns, ascending within a document
-    DIR/counts/data.npy             how often; uint16, or int32 if a word occurs 65,536 times
+    DIR/counts/data.npy             counts; uint16, or int32 if a word occurs 65,536 times
     DIR/counts/vocabulary.parquet   zstd; columns word (sorted as Python sorts str), documents
 
 Every training set's tf-idf is a view of these counts (see `quantshift.features.tfidf`). The words
-are those of scikit-learn's CountVectorizer at its defaults, column by column. The counts exist when
-their folder has its final name: all is written into another folder beside it, flushed to disk and
-renamed. Processes that open the same counts share one copy in memory.
+are those of scikit-learn's CountVectorizer with its defaults, column by column. The counts exist
+when their folder has its final name: everything is written into a sibling folder, flushed to disk
+and renamed. Processes that open the same counts share one copy in memory.
 
-Two passes: the first writes blocks of documents with words numbered as they come, the second gives
-the words their final columns. Memory is bounded by the blocks and the vocabulary.
+There are two passes: the first writes blocks of documents with words numbered in order of
+appearance, the second assigns the words their final columns. Memory is bounded by the blocks and
+the vocabulary.
 """
 
 import unicodedata
@@ -51,7 +52,7 @@ COUNTS = FolderKind(
 
 
 class TextCorpus(Protocol):
-    """What tokenising asks of a corpus."""
+    """The interface of a corpus that can be tokenised."""
 
     @property
     def path(self) -> Path:
@@ -71,7 +72,7 @@ class TextCorpus(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class CountMatrix:
-    """How often each word of one vocabulary occurs in each document."""
+    """The count of each word of one vocabulary in each document."""
 
     indptr: Longs
     indices: Ints
@@ -82,14 +83,14 @@ class CountMatrix:
 
     @classmethod
     def open(cls, path: str | Path, *, corpus_hash: str | None = None) -> "CountMatrix":
-        """The counts in the folder `path`, mapped into memory; refused if they are not whole.
+        """The counts in the folder `path`, memory-mapped; refused if they are not complete.
 
-        With `corpus_hash`, also refused if they were made from other texts.
+        With `corpus_hash`, they are also refused if they were made from other texts.
         """
         folder = Path(path)
         manifest = COUNTS.read(folder)
         if corpus_hash is not None and manifest["corpus"] != corpus_hash:
-            raise DataError(f"the counts in {folder} were made from another corpus; {COUNTS.cure}")
+            raise DataError(f"the counts in {folder} are those of another corpus; {COUNTS.cure}")
         COUNTS.check_sizes(folder, manifest)
         n_documents, n_words = manifest["shape"]
         types = ("int64", "int32", manifest["count_type"])
@@ -194,7 +195,7 @@ def tokenise_corpus(
     """Count the words of a corpus into its folder `counts`, replacing older counts.
 
     The result does not depend on `workers`, the number of threads. `progress` is called with the
-    number of documents done and of all documents.
+    number of documents done and the total.
     """
     final = corpus.path / FOLDER
     with folder_aside(final) as aside:
@@ -241,8 +242,8 @@ def _write_counts(
                 progress(n_rows, corpus.n_documents)
     if n_rows != corpus.n_documents:
         raise DataError(
-            f"{corpus.path} gave {n_rows} texts for {corpus.n_documents} documents; "
-            "make the corpus again"
+            f"{corpus.path} has {n_rows} texts for {corpus.n_documents} documents; import the "
+            "corpus again"
         )
 
     columns, words, frequency = dictionary.sort()
@@ -292,7 +293,7 @@ def _text_blocks(texts: Sequence[str]) -> Iterator[tuple[int, Texts]]:
             raise DataError(f"document {row} is {type(text).__name__}, not str")
         size += len(text)
         if size >= BLOCK_BYTES or row == len(texts) - 1:
-            # Lone surrogates have no UTF-8; like the mark put in their place they part words.
+            # Lone surrogates cannot be encoded; like their replacement, they separate words.
             block = [part.encode("utf-8", "replace") for part in texts[start : row + 1]]
             yield start, pa.array(block, pa.large_binary())
             start, size = row + 1, 0
@@ -315,8 +316,8 @@ def _narrowed(counts: Ints) -> Counts:
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    # As arrays mapped from disk are: nothing can change under a view, and the compiled loops are
-    # made for one kind of array.
+    # Read-only, like memory-mapped arrays: views cannot change, and the compiled loops need only
+    # one kind of array.
     array.flags.writeable = False
     return array
 
@@ -338,5 +339,5 @@ def _write_header(file: BinaryIO, dtype: DTypeLike, size: int) -> None:
     descr = np.lib.format.dtype_to_descr(np.dtype(dtype))
     header = {"descr": descr, "fortran_order": False, "shape": (size,)}
     np.lib.format.write_array_header_1_0(file, header)
-    # The arrays go to the same file below Python's buffer.
+    # The arrays are then written to the same file, bypassing Python's buffer.
     file.flush()

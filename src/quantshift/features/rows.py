@@ -1,7 +1,7 @@
-"""Compiled loops over the rows of a matrix of counts: gathered, weighted, scored.
+"""Compiled loops over the rows of a matrix of counts: they gather, weight and score rows.
 
-The loops hold no lock while they run, so that threads can share the work, and use no threads
-themselves: each row's sums are made in one fixed order, whatever else runs beside them.
+The loops release the GIL, so that threads can share the work, and use no threads themselves: each
+row's sums are computed in a fixed order, whatever runs at the same time.
 """
 
 from math import log, sqrt
@@ -24,7 +24,7 @@ DAMAGED = "damaged counts: a word number is outside the vocabulary; tokenise the
 def gather_rows(
     indptr: Longs, indices: Ints, data: Counts, rows: Longs
 ) -> tuple[Longs, Ints, Ints]:
-    """The rows of a CSR matrix, in the order given, as indptr, indices and data of another."""
+    """The given rows of a CSR matrix, in this order, as indptr, indices and data."""
     bounds = np.zeros(len(rows) + 1, np.int64)
     for i in range(len(rows)):
         bounds[i + 1] = bounds[i] + indptr[rows[i] + 1] - indptr[rows[i]]
@@ -40,7 +40,7 @@ def gather_rows(
 
 @compiled
 def document_frequency(indptr: Longs, indices: Ints, rows: Longs, n_words: int) -> Ints:
-    """In how many of the rows each word occurs, shape (n_words,)."""
+    """The number of rows in which each word occurs, shape (n_words,)."""
     frequency = np.zeros(n_words, np.int32)
     for row in rows:
         for entry in range(indptr[row], indptr[row + 1]):
@@ -111,7 +111,7 @@ def linear_scores(
     weights: Floats,
     intercept: Floats,
 ) -> Floats:
-    """Scores (n_rows, k) of tf-idf rows never made: weights are idf * coef, shape (n_features, k).
+    """Scores (n_rows, k) of tf-idf rows, without the rows; weights: idf * coef, (n_features, k).
 
     The norm of a row divides its score instead of its entries.
     """

@@ -1,4 +1,4 @@
-"""A training set's tf-idf as a view of term counts, made without touching a text again.
+"""A training set's tf-idf as a view of term counts, without reading a text again.
 
 Words in at least `min_df` of the training documents are the features; idf is smoothed,
 ln((1 + n) / (1 + df)) + 1; term frequency is sublinear, 1 + ln(tf); rows have unit L2 norm. This is
@@ -29,12 +29,12 @@ from quantshift.features.rows import (
 )
 
 TABLE_SIZE = 1024
-"""Term frequencies below it have their sublinear value looked up."""
+"""The sublinear values of smaller term frequencies come from a table."""
 
 
 @dataclass(frozen=True, eq=False)
 class TfidfView:
-    """Tf-idf features of any documents of `counts`, as one training set defines them."""
+    """Tf-idf features of any documents of `counts`, fitted on one training set."""
 
     counts: CountMatrix
     columns: Longs
@@ -66,7 +66,7 @@ class TfidfView:
         return np.array(self.counts.vocabulary.take(self.columns).to_pylist(), dtype=object)
 
     def transform(self, rows: ArrayLike) -> csr_array:
-        """Tf-idf of the documents at `rows`, (n_rows, n_features); no known word: a zero row."""
+        """Tf-idf of the documents at `rows`, (n_rows, n_features); zeros without known words."""
         chosen = self.counts.check_rows(rows)
         indptr, indices, data = tfidf_rows(
             self.counts.indptr,
@@ -83,8 +83,8 @@ class TfidfView:
         """Scores of the documents at `rows` under k linear models, (n_rows, k).
 
         `coef` has shape (n_features, k), `intercept` (k,). Equal to
-        `transform(rows) @ coef + intercept` but for rounding; the score of a document under a
-        model does not depend on the other documents and models of the call.
+        `transform(rows) @ coef + intercept` up to rounding; the score of a document under a model
+        does not depend on the other documents and models of the call.
         """
         weights = np.asarray(coef, np.float64)
         offsets = np.asarray(intercept, np.float64)
@@ -113,5 +113,5 @@ class TfidfView:
 
 
 def _sublinear_table() -> Floats:
-    # Entry 0 is never looked up: counts hold no zeros.
+    # Entry 0 is never used, because counts are not zero.
     return 1.0 + np.log(np.maximum(np.arange(TABLE_SIZE), 1))

@@ -1,11 +1,11 @@
-r"""Words of texts, as scikit-learn's text vectorisers find them by default, but compiled.
+r"""Words of texts, as found by default by scikit-learn's text vectorisers, but compiled.
 
-A text is lower-cased by Python's own `str.lower`; its words are the matches of (?u)\b\w\w+\b: the
-maximal runs of at least two word characters. Which code points are word characters is asked of
-Python's `re` once, so that the answer is exact for the Unicode version at hand.
+A text is lower-cased by Python's `str.lower`; its words are the matches of (?u)\b\w\w+\b: the
+maximal runs of at least two word characters. Python's `re` decides once which code points are word
+characters, so that the table is exact for the current Unicode version.
 
-Texts come in blocks. Threads count the words of blocks independently, each block with a dictionary
-of its own; the blocks' dictionaries are then merged into one, in the order of the blocks.
+Texts come in blocks. Threads count the words of blocks independently, each block with its own
+dictionary; the blocks' dictionaries are then merged into one, in the order of the blocks.
 """
 
 import re
@@ -45,7 +45,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, eq=False)
 class BlockCounts:
-    """Term counts of consecutive documents, CSR: row lengths, words, how often.
+    """Term counts of consecutive documents, CSR: row lengths, words, counts.
 
     Words are numbered within the block; `numbers` are their numbers in the common dictionary.
     """
@@ -64,7 +64,7 @@ class BlockCounts:
 
 
 class Dictionary:
-    """Distinct words, numbered from 0 in the order in which they come; grows as needed."""
+    """Distinct words, numbered from 0 in order of appearance; grows as needed."""
 
     def __init__(self, capacity: int = 1 << 14) -> None:
         self.n_words = 0
@@ -96,7 +96,7 @@ class Dictionary:
         return numbers
 
     def merge(self, other: "Dictionary") -> Ints:
-        """Take in the words of another dictionary and their frequency; returns their numbers."""
+        """Add the words of another dictionary and their frequencies; returns their numbers."""
         bounds = other._bounds[: other.n_words + 1]
         spans = np.stack([bounds[:-1], np.diff(bounds)], axis=1)
         numbers = self.number(other._bytes, other._codes[: other.n_words], spans)
@@ -110,7 +110,7 @@ class Dictionary:
     def sort(self) -> tuple[Ints, Any, Longs]:
         """The column of every word when words are sorted as Python sorts str.
 
-        Beside it the sorted words, a pyarrow array, and their document frequency.
+        Also returns the sorted words, a pyarrow array, and their document frequencies.
         """
         bounds = self._bounds[: self.n_words + 1]
         words = pa.LargeStringArray.from_buffers(
@@ -137,7 +137,7 @@ class Dictionary:
 def count_blocks(
     blocks: Iterable[tuple[int, Texts]], dictionary: Dictionary, *, workers: int
 ) -> Iterator[BlockCounts]:
-    """Term counts of blocks (first row, texts), in order; `dictionary` learns their words.
+    """Term counts of blocks (first row, texts), in order; their words are added to `dictionary`.
 
     At most `workers` + 1 blocks are in memory at a time.
     """
@@ -148,7 +148,7 @@ def count_blocks(
 def ordered_map(
     function: Callable[[Item], Result], items: Iterable[Item], *, workers: int
 ) -> Iterator[Result]:
-    """`map` on threads: results in the order of the items, few of which are taken ahead."""
+    """`map` on threads: results in the order of the items, of which only a few are read ahead."""
     if workers < 1:
         raise UserError(f"workers must be at least 1, got {workers}")
     with ThreadPoolExecutor(workers) as pool:
@@ -177,8 +177,8 @@ def _count_block(block: tuple[int, Texts]) -> tuple[Dictionary, Longs, Ints, Int
 
 
 def _lowered(first_row: int, texts: Texts) -> tuple[Bytes, Longs, Longs]:
-    # The block is lowered as ASCII, right for the documents that are; each of the others is
-    # lowered as str and appended.
+    # The block is lower-cased as ASCII, which is right for ASCII documents; each of the others is
+    # lower-cased as str and appended.
     if texts.null_count:
         row = first_row + pc.index(pc.is_null(texts), True).as_py()
         raise DataError(f"document {row} has no text; every row needs one")
@@ -195,7 +195,7 @@ def _lowered(first_row: int, texts: Texts) -> tuple[Bytes, Longs, Longs]:
             part = raw[starts[i] : stops[i]].tobytes().decode().lower().encode()
         except UnicodeDecodeError as error:
             raise DataError(
-                f"document {first_row + i} is not valid UTF-8; make the corpus again"
+                f"document {first_row + i} is not valid UTF-8; import the corpus again"
             ) from error
         parts.append(np.frombuffer(part, np.uint8))
         starts[i], stops[i] = size, size + len(part)

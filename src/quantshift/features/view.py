@@ -1,4 +1,4 @@
-"""Features of documents as one training set defines them: what classifiers are fitted on."""
+"""Views: the features of items, fitted on one training set, on which classifiers are trained."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 BLOCK_ROWS = 1 << 16
-"""So many rows are prepared at a time to score them."""
+"""The number of rows that are prepared at a time for scoring."""
 
 
 class View(Protocol):
@@ -38,7 +38,7 @@ class MatrixView:
 def scores_in_blocks(
     view: View, rows: ArrayLike, coef: ArrayLike, intercept: ArrayLike
 ) -> NDArray[np.float64]:
-    """Scores of the rows of a view under k linear models, some rows of the matrix at a time."""
+    """Scores of the rows of a view under k linear models, computed in blocks of rows."""
     chosen, weights = np.asarray(rows), np.asarray(coef)
     scores = np.empty((len(chosen), weights.shape[1]))
     for start in range(0, len(chosen), BLOCK_ROWS):

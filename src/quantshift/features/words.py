@@ -1,7 +1,6 @@
-"""Compiled loops from UTF-8 bytes to counted words; what a word is, is decided elsewhere.
+"""Compiled loops from UTF-8 bytes to counted words; the caller defines the word characters.
 
-The loops hold no lock while they run, so that threads can share the work, and use no threads
-themselves.
+The loops release the GIL, so that threads can share the work, and use no threads themselves.
 """
 
 import numpy as np
@@ -14,8 +13,8 @@ Codes = NDArray[np.uint64]
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
 
-# The code of a word of at most eight bytes is these bytes, so equal codes are equal words. Longer
-# words have a hash for a code; its first byte is 0xFF, which occurs nowhere in UTF-8.
+# The code of a word of at most eight bytes consists of these bytes, so equal codes are equal words.
+# The code of a longer word is a hash; its first byte is 0xFF, which never occurs in UTF-8.
 
 HASHED = np.uint64(0xFF << 56)
 
@@ -31,8 +30,8 @@ def _hash(text: Bytes, start: int, stop: int) -> np.uint64:
 
 @compiled
 def _first_slot(code: np.uint64, n_slots: int) -> np.int64:
-    # Multiplied by 2**64 over the golden ratio: every bit of the code reaches the uppermost bits,
-    # and these, as a fraction of 2**32, choose the slot.
+    # Multiplied by 2**64 divided by the golden ratio, every bit of the code affects the upper bits.
+    # These, as a fraction of 2**32, select the slot.
     upper = (code * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)
     return np.int64(upper * np.uint64(n_slots) >> np.uint64(32))
 
@@ -58,11 +57,11 @@ def find_words(
 ) -> tuple[Longs, Codes, Longs]:
     """Words of the documents text[starts[i]:stops[i]], which are valid UTF-8.
 
-    `is_word` says for every code point whether it belongs to words; a word is a maximal run of at
-    least two of them. Returns the number of words of each document, and of all words in turn a
-    code and the span (start, length) in `text`.
+    `is_word` says for every code point whether it is a word character; a word is a maximal run of
+    at least two of them. Returns the number of words of each document, and for each word a code and
+    the span (start, length) in `text`.
     """
-    # Two bytes and a gap are the least a word can take.
+    # A word takes at least two bytes and a separator.
     most = 0
     for i in range(len(starts)):
         most += (stops[i] - starts[i] + 1) // 3
@@ -131,9 +130,9 @@ def number_words(
 ) -> tuple[int, int]:
     """Write the dictionary's numbers of the words text[spans[first:]] into `numbers`.
 
-    Word w of the dictionary is known[known_bounds[w]:known_bounds[w + 1]]. New words are added
-    after the last; the first of them for which there is no room stops the work. Returns the next
-    word to number, and how many words the dictionary then has.
+    Word w of the dictionary is known[known_bounds[w]:known_bounds[w + 1]]. New words are added at
+    the end; the loop stops at the first one for which there is no room. Returns the next word to
+    number, and the size of the dictionary.
     """
     mask = len(slots) - 1
     for i in range(first, len(codes)):
@@ -144,7 +143,7 @@ def number_words(
             if known_codes[word] == code:
                 if code < HASHED:
                     break
-                # Equal hashes are not yet equal words: the bytes decide.
+                # Equal hashes may be different words: the bytes decide.
                 other = known_bounds[word]
                 if known_bounds[word + 1] - other == length:
                     j = 0
@@ -173,7 +172,7 @@ def number_words(
 def count_rows(lengths: Longs, words: Ints, n_words: int) -> tuple[Longs, Ints, Ints, Longs]:
     """Rows of `lengths` words each -> CSR: row lengths, distinct words, their counts.
 
-    The fourth array is the number of rows that hold each word.
+    The fourth array is the number of rows that contain each word.
     """
     entry = np.full(n_words, -1, np.int64)
     frequency = np.zeros(n_words, np.int64)
@@ -203,7 +202,7 @@ def count_rows(lengths: Longs, words: Ints, n_words: int) -> tuple[Longs, Ints, 
 def sort_rows(lengths: Longs, words: Ints, counts: Ints, order: Longs) -> tuple[Ints, Ints]:
     """The entries of each row in the order of their words, as (positions in `order`, counts).
 
-    `order` lists the words. Entries are dealt to their words and from there, word after word, to
+    `order` lists the words. Entries are distributed to their words and from there, word by word, to
     their rows: a counting sort, linear in the number of entries.
     """
     ends = np.zeros(len(order) + 1, np.int64)
@@ -227,7 +226,7 @@ def sort_rows(lengths: Longs, words: Ints, counts: Ints, order: Longs) -> tuple[
     sorted_counts = np.empty(len(words), np.int32)
     for position in range(len(order)):
         word = order[position]
-        # Every cursor of a word now stands where the next word began.
+        # Each word's end is now the start of the next word's entries.
         for place in range(ends[word - 1] if word else 0, ends[word]):
             entry = cursors[rows[place]]
             cursors[rows[place]] += 1

@@ -112,8 +112,8 @@ class History:
     def limits(self, **changed: Any) -> Limits:
         """How alarms are raised: as in the last call, but for what is changed (and not None)."""
         calls = self.calls()
-        own = calls[-1].limits if calls else Limits()
-        limits = replace(own, **{name: v for name, v in changed.items() if v is not None})
+        last = calls[-1].limits if calls else Limits()
+        limits = replace(last, **{name: v for name, v in changed.items() if v is not None})
         _check(limits)
         return limits
 

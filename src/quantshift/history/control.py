@@ -15,7 +15,9 @@ baseline has the additional variance added.
 Looks are seldom normal and independent, and the limits allow for it in three ways.
 
 * *Heavy tails.* Beyond CLIP robust standard deviations a deviation counts by its logarithm only, so
-  that one odd look alone hardly alarms, unless it is very odd.
+  that one odd look alone hardly alarms, unless it is very odd. The kurtosis that is left is
+  estimated from the looks. An average has part of it, sum w_i^4 / (sum w_i^2)^2, and the quantile
+  of Student's t is moved outwards for it by the expansion of Cornish and Fisher (1937).
 * *Looks that resemble the one before.* With the autocorrelation r of an autoregression of order one
   the variance of the average is larger, about by (1 + r (1 - WEIGHT)) / (1 - r (1 - WEIGHT)), and
   that of the baseline's mean by (1 + r) / (1 - r). The estimate of r, corrected for its bias, has
@@ -129,11 +131,13 @@ def charts(
     clip: float = CLIP,
     caution: float | None = CAUTION,
     hold: int | None = HOLD,
+    tails: bool = True,
 ) -> tuple[Reals, Reals, Reals]:
     """Centres, deviations of the moving averages from them, and how far these may be.
 
     values, standard_errors, n_items: (n_series, n_looks). caution: None takes looks for
-    independent; hold: None learns from the baseline alone. Each look is judged by those before it.
+    independent; hold: None learns from the baseline alone; tails: False takes them for normal.
+    Each look is judged by those before it.
     """
     from scipy.stats import t as student
 
@@ -145,8 +149,8 @@ def charts(
     # What intervals share does not matter: only how much wider one is than those of the baseline.
     variances = standard_errors**2
     added = np.maximum(0.0, variances - variances[:, :n_baseline].mean(axis=1, keepdims=True))
-    own = np.sqrt(scale**2 + added)
-    z = own * _clipped((values - centre) / own, clip)
+    look_scale = np.sqrt(scale**2 + added)
+    z = look_scale * _clipped((values - centre) / look_scale, clip)
     learnt = _Learnt(z[:, :n_baseline])
     n_series, n_looks = z.shape[0], z.shape[1] - n_baseline
     smoothed, reach = np.zeros((2, n_series, n_looks))
@@ -169,7 +173,11 @@ def charts(
         spread = np.sqrt(of_a_look * (variance + total**2 * long_run / n_baseline) + extra)
         degrees = (learnt.n - 1) * (1 - r**2) / (1 + r**2)
         smoothed[:, i] = average
-        reach[:, i] = student.ppf(1 - level / 2, degrees) * spread
+        quantile = student.ppf(1 - level / 2, degrees)
+        if tails:
+            kurtosis = learnt.excess_kurtosis(least) * _kept_kurtosis(weight, i + 1)
+            quantile = _heavier(quantile, kurtosis)
+        reach[:, i] = quantile * spread
         alarms[:, i] = np.abs(average) > reach[:, i]
     return centre[:, 0], smoothed, reach
 
@@ -181,6 +189,7 @@ class _Learnt:
         n_series, n = baseline.shape
         self.n, self.pairs = np.full(n_series, float(n)), np.full(n_series, n - 1.0)
         self.total, self.squares = baseline.sum(axis=1), (baseline**2).sum(axis=1)
+        self.fourth_powers = (baseline**4).sum(axis=1)
         self.products = (baseline[:, 1:] * baseline[:, :-1]).sum(axis=1)
 
     def add(self, look: Reals, before: Reals, used: NDArray[np.bool_]) -> None:
@@ -189,6 +198,7 @@ class _Learnt:
         self.pairs += used
         self.total += used * look
         self.squares += used * look**2
+        self.fourth_powers += used * look**4
         self.products += used * look * before
 
     def variance(self, long_run: Reals) -> Reals:
@@ -205,6 +215,26 @@ class _Learnt:
         unbiased = (self.n * r + 1) / np.maximum(self.n - 3, 1.0)
         cautious = unbiased + caution / np.sqrt(self.n)
         return np.asarray(np.clip(cautious, 0.0, LARGEST_CORRELATION))
+
+    def excess_kurtosis(self, least: Reals) -> Reals:
+        """Of looks around the centre, not below 0; of normal looks it is 0 on average.
+
+        least: the variance below which a look's is not taken to be.
+        """
+        variance = np.maximum(self.squares / self.n, least)
+        ratio = self.fourth_powers / self.n / variance**2
+        return np.asarray(np.maximum(ratio * (self.n + 2) / self.n - 3, 0.0))
+
+
+def _kept_kurtosis(weight: float, n_looks: int) -> float:
+    """The part of the looks' excess kurtosis that their moving average has."""
+    weights = weight * (1 - weight) ** np.arange(n_looks)
+    return float((weights**4).sum() / (weights**2).sum() ** 2)
+
+
+def _heavier(quantile: Reals, kurtosis: Reals) -> Reals:
+    """A quantile allowing for excess kurtosis, by the expansion of Cornish and Fisher."""
+    return np.asarray(quantile + kurtosis * (quantile**3 - 3 * quantile) / 24)
 
 
 def _robust(first: Reals, least: Reals) -> tuple[Reals, Reals]:

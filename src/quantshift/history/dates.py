@@ -27,8 +27,8 @@ def dated(name: str) -> tuple[str, datetime | None]:
     >>> dated("2026-W10")[0], dated("north")
     ('*', ('north', None))
     """
-    for found, moment in _candidates(name):
-        return f"{name[: found.start()]}{ANY}{name[found.end() :]}", moment
+    for match, moment in _candidates(name):
+        return f"{name[: match.start()]}{ANY}{name[match.end() :]}", moment
     return name, None
 
 
@@ -47,16 +47,16 @@ def moment_of(time: str | datetime) -> datetime:
 
 def _candidates(name: str) -> Iterator[tuple[re.Match[str], datetime]]:
     for pattern in (_DAY, _WEEK, _DIGITS, _MONTH):
-        for found in pattern.finditer(name):
-            moment = _moment(found)
+        for match in pattern.finditer(name):
+            moment = _moment(match)
             if moment is not None:
-                yield found, moment
+                yield match, moment
     if whole := _YEAR.fullmatch(name):
         yield whole, datetime(int(whole["year"]), 1, 1, tzinfo=UTC)
 
 
-def _moment(found: re.Match[str]) -> datetime | None:
-    parts = {name: int(value) for name, value in found.groupdict().items() if value is not None}
+def _moment(match: re.Match[str]) -> datetime | None:
+    parts = {name: int(value) for name, value in match.groupdict().items() if value is not None}
     try:
         if "week" in parts:
             moment = datetime.fromisocalendar(parts["year"], parts["week"], 1)

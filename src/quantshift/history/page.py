@@ -6,7 +6,7 @@ from quantshift.errors import UserError
 from quantshift.history.rendering import (
     MARKS,
     alarm_said,
-    average_said,
+    average_and_limits,
     batch_said,
     control_said,
     look_marks,
@@ -51,7 +51,7 @@ def render_page(history: "History", limits: "Limits | None" = None) -> str:
         series=[_series(one, controls, last) for one, controls in zip(series, charts, strict=True)],
         alarms=[f"{alarm_said(alarm)}." for alarm in history.alarms(limits=chosen)],
         warnings=[str(problem) for problem in history.problems()],
-        legend=[(mark, said) for mark, said in MARKS.items() if mark in _all_marks(series, charts)],
+        legend=[(mark, MARKS[mark]) for mark in MARKS if mark in _all_marks(series, charts)],
         models=_models(calls),
         facts=_facts(calls, charts, chosen),
         level=f"{100 * last.level:g}%",
@@ -64,20 +64,20 @@ def _lead(series: list[Series], charts: list[list[Control]], last: "Call") -> st
     one, controls = series[newest], charts[newest]
     point = one.points[-1]
     share = point.share(last.headline)
-    said = (
+    newest_share = (
         f"{estimate_said(share)} of the {counted(point.look.n_items, 'item')} in "
         f"{batch_said(point)} are “{_shown(last, last.headline)}” "
         f"({limits_said(share.low, share.high)})."
     )
     control = next((c for c in controls if c.label == last.headline), None)
     if control is None or control.centre is None:
-        return f"{said} {_sentence(control_said(controls[0]))}"
+        return f"{newest_share} {_sentence(control_said(controls[0]))}"
     state = (
         "The moving average is beyond its limits: this is more than chance and usual variation."
         if control.alarms[-1]
         else "The moving average is within its limits."
     )
-    return f"{said} {state}"
+    return f"{newest_share} {state}"
 
 
 def _numbers(
@@ -113,19 +113,19 @@ def _series(one: Series, controls: list[Control], last: "Call") -> dict[str, Any
                 "name": batch_said(point),
                 "n_items": f"{point.look.n_items:,}",
                 "shares": [(estimate_said(s), limits_said(s.low, s.high)) for s in shares],
-                "average": average_said(by_label.get(last.headline), i),
+                "average": average_and_limits(by_label.get(last.headline), i),
                 "marks": marks,
                 "model": point.call.model.digest[:8],
                 "measured": point.call.time[:16].replace("T", " "),
             }
         )
-    said = [
-        control_said(own)
+    notes = [
+        control_said(control)
         if len(controls) == 1
-        else f"{_shown(last, own.label)}: {control_said(own)}"
-        for own in controls
+        else f"{_shown(last, control.label)}: {control_said(control)}"
+        for control in controls
     ]
-    return {"name": shortened(one.name), "rows": rows, "control": [_sentence(s) for s in said]}
+    return {"name": shortened(one.name), "rows": rows, "control": [_sentence(n) for n in notes]}
 
 
 def _all_marks(series: list[Series], charts: list[list[Control]]) -> set[str]:
@@ -162,8 +162,8 @@ def _facts(
     calls: list["Call"], charts: list[list[Control]], limits: "Limits"
 ) -> list[tuple[str, str]]:
     start = "" if limits.baseline_from is None else f" from {limits.baseline_from}"
-    said = [control.false_alarms_per_year for own in charts for control in own]
-    known = [number for number in said if number is not None]
+    rates = [control.false_alarms_per_year for controls in charts for control in controls]
+    known = [rate for rate in rates if rate is not None]
     facts = [
         ("calls", f"{len(calls):,}, the last at {calls[-1].time[:16].replace('T', ' ')} UTC"),
         ("baseline", f"{limits.baseline} looks{start}"),
@@ -245,5 +245,5 @@ def _shown(call: "Call", label: str) -> str:
     return shortened(call.names.get(label, label), LONGEST_LABEL)
 
 
-def _sentence(said: str) -> str:
-    return f"{said[:1].upper()}{said[1:]}."
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."

@@ -142,19 +142,19 @@ class Call:
     def from_bytes(cls, content: bytes) -> "Call":
         """The call that was written so; a DataError says what is wrong with it."""
         try:
-            told = parse_json(content)
+            record = parse_json(content)
         except ValueError as error:
             raise DataError("is not JSON") from error
-        if not isinstance(told, dict):
+        if not isinstance(record, dict):
             raise DataError("is no record of a call")
-        version = told.pop("format", None)
+        version = record.pop("format", None)
         if version != FORMAT:
             raise DataError(f"has format {version}, this is {FORMAT}; upgrade quantshift")
         # Imported here: it takes long, and a first call has nothing to read.
         from pydantic import ValidationError
 
         try:
-            return _calls().validate_json(json.dumps(told))
+            return _calls().validate_json(json.dumps(record))
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
@@ -169,27 +169,27 @@ def _calls() -> "TypeAdapter[Call]":
 
 
 def _model(result: Quantification) -> ModelSummary:
-    told = result.training
+    training = result.training
     identity: dict[str, Any] = {
         "classes": result.classes,
         "label": result.label,
         "method": result.method,
         "columns": [asdict(column) for column in result.used],
-        "classifier": told.classifier,
-        "n_items": told.n_items,
-        "prevalence": dict(told.prevalence),
-        "accuracy": told.accuracy,
-        "scores": {label: dict(shares) for label, shares in told.scores.items()},
+        "classifier": training.classifier,
+        "n_items": training.n_items,
+        "prevalence": dict(training.prevalence),
+        "accuracy": training.accuracy,
+        "scores": {label: dict(shares) for label, shares in training.scores.items()},
     }
     text = json.dumps(identity, sort_keys=True)
     return ModelSummary(
         digest=hashlib.sha256(text.encode()).hexdigest()[:_MODEL_DIGITS],
         method=result.method,
-        classifier=told.classifier,
-        trained_on=told.source,
-        n_items=told.n_items,
-        prevalence=dict(told.prevalence),
-        accuracy=told.accuracy,
+        classifier=training.classifier,
+        trained_on=training.source,
+        n_items=training.n_items,
+        prevalence=dict(training.prevalence),
+        accuracy=training.accuracy,
     )
 
 
@@ -203,7 +203,7 @@ def _look(batch: Batch) -> Look:
         unaudited=batch.unaudited,
         limits_are=batch.limits_are,
         can_be_estimated=batch.can_be_estimated,
-        shift=None if shift is None else shift.rejected,
+        shift=None if shift is None else shift.stands_out,
         shift_kind=None if shift is None else shift.kind,
         p_value=None if shift is None else shift.p_value,
         changed=batch.change,

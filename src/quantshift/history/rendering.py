@@ -10,7 +10,14 @@ from quantshift.errors import unknown_name
 from quantshift.history.series import Control, Point, Series, controls_of
 from quantshift.nouns import counted
 from quantshift.own_data.notebook import few_lines, small_table
-from quantshift.own_data.rendering import aligned, estimate_said, headline_share, marks, shown
+from quantshift.own_data.rendering import (
+    aligned,
+    estimate_said,
+    extremes,
+    headline_share,
+    marks,
+    shown,
+)
 from quantshift.own_data.result import RANGE, Quantification
 from quantshift.own_data.spreadsheet import escaped
 from quantshift.own_data.words import limits as limits_said
@@ -28,7 +35,7 @@ CSV_HEADER = "series,date,batch,items,left_out,class,estimate,low,high,"
 
 MARKS = {
     "changed": "the share differs from the batch before it in the same call by more than chance",
-    "shift": "more than the prevalence has changed",
+    "shift": "more has changed than the shares of the classes",
     "range": "the limits are a range of what the assumptions allow, no confidence interval",
     "unknown": "cannot be estimated",
     "audited": "estimated with the help of labels, and they agree with the method",
@@ -47,23 +54,31 @@ def summary_line(
 ) -> str:
     """What a call found, in one line: the newest batch, what stands out, alarms and failures.
 
+    Of batches that do not follow one another, the smallest and the largest share.
+
     failed: the conditions that hold, in words.
     """
     batch = result.batches[-1]
-    share = headline_share(result, batch)
-    others = f" (last of {len(result.batches):,} batches)" if len(result.batches) > 1 else ""
-    found = (
-        f"{shortened(batch.name)}{others}: {shown(result, share.label)} {estimate_said(share)} "
-        f"({limits_said(share.low, share.high)}) of {counted(batch.n_items, 'item')}"
-    )
-    told = [found, *([", ".join(marks(batch))] if marks(batch) else [])]
-    told += [
+    if result.in_sequence:
+        share = headline_share(result, batch)
+        others = f" (last of {len(result.batches):,} batches)" if len(result.batches) > 1 else ""
+        found = (
+            f"{shortened(batch.name)}{others}: {shown(result, share.label)} {estimate_said(share)} "
+            f"({limits_said(share.low, share.high)}) of {counted(batch.n_items, 'item')}"
+        )
+        findings = [found, *([", ".join(marks(batch))] if marks(batch) else [])]
+    else:
+        findings = list(extremes(result))
+        findings += [
+            f"{shortened(b.name)}: {', '.join(marks(b))}" for b in result.batches if marks(b)
+        ]
+    findings += [
         _average_in_words(alarm) if alarm.batch == batch.name else alarm_said(alarm)
         for alarm in alarms
     ]
     unknown = not all(one.can_be_estimated for one in result.batches)
     state = ALARMED if alarms else FAILED if failed or unknown else OK
-    return one_line(f"{state} {'; '.join([*told, *failed])}")
+    return one_line(f"{state} {'; '.join([*findings, *failed])}")
 
 
 def alarm_said(alarm: "Alarm") -> str:
@@ -81,15 +96,15 @@ def _average_in_words(alarm: "Alarm") -> str:
 
 def appended_said(history: "History", alarms: Sequence["Alarm"]) -> str:
     """What is told after a call was appended."""
-    told = [f"appended to {history.path} ({counted(len(history.calls()), 'call')})"]
+    lines = [f"appended to {history.path} ({counted(len(history.calls()), 'call')})"]
     charts = [control for controls in history.controls() for control in controls]
     if alarms:
-        told += map(alarm_said, alarms)
+        lines += map(alarm_said, alarms)
     elif charts and all(control.why_not for control in charts):
-        told.append(control_said(charts[0]))
+        lines.append(control_said(charts[0]))
     else:
-        told.append("no alarm")
-    return "\n".join(f"{'History' if not i else '':9}{line}" for i, line in enumerate(told))
+        lines.append("no alarm")
+    return "\n".join(f"{'History' if not i else '':9}{line}" for i, line in enumerate(lines))
 
 
 def control_said(control: Control) -> str:
@@ -111,11 +126,11 @@ def render_calls(calls: Sequence["Call"]) -> str:
     for call in calls:
         first, last = call.looks[0].name, call.looks[-1].name
         which = shortened(first, 24) if len(call.looks) == 1 else f"{len(call.looks):,} batches"
-        told = "" if len(call.looks) == 1 else f"{shortened(first, 24)} to {shortened(last, 24)}"
+        span = "" if len(call.looks) == 1 else f"{shortened(first, 24)} to {shortened(last, 24)}"
         source = f"{call.model.n_items:,} rows of {shortened(call.model.trained_on, 24)}"
         trained = source if call.model.n_items else "nothing"
         made = _minute(datetime.fromisoformat(call.time))
-        rows.append([made, which, call.model.method, call.model.digest[:8], trained, told])
+        rows.append([made, which, call.model.method, call.model.digest[:8], trained, span])
     return "\n".join(map(one_line, aligned(rows)))
 
 
@@ -132,10 +147,11 @@ def render_series(history: "History", limits: "Limits", label: str | None = None
         control = next((c for c in controls if c.label == lead), None)
         last = one.points[-1].call
         lines += [f"{last.names.get(lead, lead)} in {one.name}"]
-        rows = [["batch", "items", "share", f"{100 * last.level:g}% interval", "average", ""]]
+        interval = f"{100 * last.level:g}% interval"
+        rows = [["batch", "items", "share", interval, "moving average", "alarm outside", ""]]
         for i, point in enumerate(one.points):
-            told = look_marks(one, control, i)
-            used |= set(told)
+            marks_of_look = look_marks(one, control, i)
+            used |= set(marks_of_look)
             share = point.share(lead)
             rows.append(
                 [
@@ -143,15 +159,15 @@ def render_series(history: "History", limits: "Limits", label: str | None = None
                     f"{point.look.n_items:,}",
                     estimate_said(share),
                     limits_said(share.low, share.high),
-                    average_said(control, i),
-                    ", ".join(told),
+                    *average_and_limits(control, i),
+                    ", ".join(marks_of_look),
                 ]
             )
         lines += aligned(rows)
-        lines += [control_said(own) if len(controls) == 1 else _of_class(own) for own in controls]
+        lines += [control_said(c) if len(controls) == 1 else _of_class(c) for c in controls]
         lines.append("")
     if used:
-        lines += aligned([[mark, said] for mark, said in MARKS.items() if mark in used])
+        lines += aligned([[mark, meaning] for mark, meaning in MARKS.items() if mark in used])
     return "\n".join(map(one_line, lines)).rstrip()
 
 
@@ -159,24 +175,24 @@ def look_marks(series: Series, control: Control | None, i: int) -> list[str]:
     """What stands out about a look, in a word each."""
     point = series.points[i]
     look = point.look
-    told = []
+    found = []
     if not look.can_be_estimated:
-        told.append("unknown")
+        found.append("unknown")
     if look.changed:
-        told.append("changed")
+        found.append("changed")
     if look.shift:
-        told.append("shift")
+        found.append("shift")
     if look.limits_are == RANGE:
-        told.append("range")
+        found.append("range")
     if look.audit is not None:
-        told.append("audit contradicts" if look.audit.contradicts else "audited")
+        found.append("audit contradicts" if look.audit.contradicts else "audited")
     if series.is_model_change(i):
-        told.append("new model")
+        found.append("new model")
     if control is not None and control.alarms[i]:
-        told.append("alarm")
+        found.append("alarm")
     if point.before:
-        told.append("again")
-    return told
+        found.append("again")
+    return found
 
 
 def batch_said(point: Point) -> str:
@@ -186,14 +202,17 @@ def batch_said(point: Point) -> str:
     return name if point.has_date else f"{name} {day}"
 
 
-def average_said(control: Control | None, i: int) -> str:
-    """The moving average at a look with its limits; nothing in the baseline."""
+def average_and_limits(control: Control | None, i: int) -> tuple[str, str]:
+    """The moving average at a look, and the limits outside of which it alarms.
+
+    Both are empty in the baseline.
+    """
     if control is None:
-        return ""
+        return "", ""
     smoothed, low, high = control.smoothed[i], control.low[i], control.high[i]
     if smoothed is None or low is None or high is None:
-        return ""
-    return f"{percent(smoothed)} ({limits_said(low, high)})"
+        return "", ""
+    return percent(smoothed), limits_said(low, high)
 
 
 def render_csv(history: "History") -> str:

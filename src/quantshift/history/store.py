@@ -104,7 +104,7 @@ def append(folder: Path, call: Call) -> Path:
 def read(folder: Path) -> tuple[list[StoredCall], list[Problem]]:
     """The sound calls in the order of their times, and what is wrong with the others."""
     check_kind(folder)
-    found, problems = [], []
+    calls, problems = [], []
     for path in _call_files(folder):
         try:
             content = path.read_bytes()
@@ -114,14 +114,14 @@ def read(folder: Path) -> tuple[list[StoredCall], list[Problem]]:
             problems.append(Problem(path, f"cannot be read ({error.strerror})"))
             continue
         try:
-            found.append(StoredCall(path, _checked(path, content)))
+            calls.append(StoredCall(path, _checked(path, content)))
         except DataError as error:
             problems.append(Problem(path, str(error)))
     # Asked after the calls: of a new history it is written after them.
-    if found and (state := _state(folder)) != SOUND:
+    if calls and (state := _state(folder)) != SOUND:
         problems.append(Problem(folder / DESCRIPTION, f"is {state}; the next call writes it again"))
     # Times are in the names, and equal ones are told apart by their hashes.
-    return sorted(found, key=lambda stored: stored.path.name), problems
+    return sorted(calls, key=lambda stored: stored.path.name), problems
 
 
 def remove(stored: StoredCall) -> None:
@@ -165,14 +165,14 @@ def _may_be_ours(path: Path) -> bool:
 def _state(folder: Path) -> str:
     """Whether the description is there as it was written; one of a later version is an error."""
     try:
-        told = parse_json((folder / DESCRIPTION).read_bytes())
+        description = parse_json((folder / DESCRIPTION).read_bytes())
     except FileNotFoundError:
         return MISSING
     except (OSError, ValueError):
         return DAMAGED
-    if not isinstance(told, dict) or told.get("format") != FORMAT:
+    if not isinstance(description, dict) or description.get("format") != FORMAT:
         return DAMAGED
-    version = told.get("version")
+    version = description.get("version")
     if version != VERSION:
         raise DataError(
             f"{folder} has history format {version}, this is {VERSION}; upgrade quantshift"

@@ -78,28 +78,28 @@ def at_random(data: JudgedItems, level: float) -> Answer:
 
 def _posteriors(data: JudgedItems) -> Reals:
     """What the judges say of each item as a distribution over the classes."""
-    own, y = data.cells(), data.labels[data.known]
+    cells, y = data.cells(), data.labels[data.known]
     if data.score is not None and data.n_classes == 2:
         f = data.score
         # A score that falls with the class helps as much as one that rises.
         if y.any() and not y.all() and f[data.known][y == 1].mean() < f[data.known][y == 0].mean():
             f = 1 - f
         return np.column_stack([1 - f, f])
-    if own.directions is not None:
-        return own.directions[own.codes]
-    F = table(own.codes[data.known], y, own.n, data.n_classes)
+    if cells.directions is not None:
+        return cells.directions[cells.codes]
+    F = table(cells.codes[data.known], y, cells.n, data.n_classes)
     smoothed = F + F.sum(axis=1, keepdims=True) / max(F.sum(), 1) * 2
-    return np.asarray((smoothed / smoothed.sum(axis=0)).T[own.codes])
+    return np.asarray((smoothed / smoothed.sum(axis=0)).T[cells.codes])
 
 
 def by_stratum(
-    data: JudgedItems, told: ArrayLike | None, inclusion: ArrayLike | None, level: float
+    data: JudgedItems, given: ArrayLike | None, inclusion: ArrayLike | None, level: float
 ) -> Answer:
     """Strata that were given, those of equal probabilities of being chosen, or the verdicts."""
     known, K = data.known, data.n_classes
     weights = None
-    if told is not None:
-        codes = np.unique(np.asarray(told), return_inverse=True)[1].ravel()
+    if given is not None:
+        codes = np.unique(np.asarray(given), return_inverse=True)[1].ravel()
     elif inclusion is not None:
         pi = np.asarray(inclusion, dtype=np.float64)
         if pi.shape != data.labels.shape or not ((pi[known] > 0) & (pi[known] <= 1)).all():
@@ -108,10 +108,10 @@ def by_stratum(
     else:
         if data.verdicts is None:
             raise UserError("labels by verdict need verdicts; by score, the plan's strata")
-        own = of_judges(data.verdicts, None, data.classes, K)
-        codes = own.codes
+        cells = of_judges(data.verdicts, None, data.classes, K)
+        codes = cells.codes
         if data.verdicts.shape[1] > 1:
-            codes, weights = _pooled_cells(own, known)
+            codes, weights = _pooled_cells(cells, known)
     return _in_strata(data, codes, weights, level)
 
 
@@ -148,18 +148,18 @@ def _in_strata(
     )
 
 
-def _pooled_cells(own: Cells, known: NDArray[np.bool_]) -> tuple[Codes, Reals]:
+def _pooled_cells(cells: Cells, known: NDArray[np.bool_]) -> tuple[Codes, Reals]:
     """Cells joined until each has labels enough, and the weights that items then have."""
     direction = (
-        np.arange(own.n)
-        if own.directions is None
-        else (own.directions @ np.arange(own.directions.shape[1]))
+        np.arange(cells.n)
+        if cells.directions is None
+        else (cells.directions @ np.arange(cells.directions.shape[1]))
     )
     rank = np.argsort(np.argsort(direction, kind="stable"), kind="stable")
-    ordered = rank[own.codes]
-    group = pooled(ordered[known], own.n, POOLED_BELOW)
-    n = np.bincount(ordered[known], minlength=own.n)
-    weight = np.bincount(ordered, minlength=own.n) / np.maximum(n, 1)
+    ordered = rank[cells.codes]
+    group = pooled(ordered[known], cells.n, POOLED_BELOW)
+    n = np.bincount(ordered[known], minlength=cells.n)
+    weight = np.bincount(ordered, minlength=cells.n) / np.maximum(n, 1)
     return group[ordered], weight[ordered[known]]
 
 
@@ -183,16 +183,16 @@ def _by_inclusion(data: JudgedItems, pi: Reals, level: float) -> Answer:
 
 def transferred(data: JudgedItems, design: str, *, level: float, seed: int) -> Answer:
     """The joint posterior, for the items that are not labelled and then for all."""
-    own, K = data.cells(), data.n_classes
+    cells, K = data.cells(), data.n_classes
     known = data.known
-    told, y = data.labelled_cells(own)
-    rest = ~known if data.other is None else np.ones_like(known)
-    F = table(told, y, own.n, K)
-    N = np.bincount(own.codes[rest], minlength=own.n).astype(np.float64)
+    cell_of_label, y = data.labelled_cells(cells)
+    rest = ~known if data.elsewhere is None else np.ones_like(known)
+    F = table(cell_of_label, y, cells.n, K)
+    N = np.bincount(cells.codes[rest], minlength=cells.n).astype(np.float64)
     if N.sum() == 0:
         raise DataError("all items are labelled: there is nothing to estimate; count the labels")
     found = transfer.prevalences(
-        F, N[np.newaxis], directions=own.directions, level=level, seed=seed
+        F, N[np.newaxis], directions=cells.directions, level=level, seed=seed
     )
     p, low, high = found.prevalence[0], found.low[0], found.high[0]
     notes: tuple[str, ...] = ()
@@ -211,11 +211,11 @@ def transferred(data: JudgedItems, design: str, *, level: float, seed: int) -> A
         p, low, high = (part * x + (1 - part) * n_y / n_y.sum() for x in (p, low, high))
         low, high = as_if_counted(p[None], low[None], high[None], [len(known)], level)
         low, high = low[0], high[0]
-    items, labelled, variances = _influences(own, F, N, p, told, y)
+    items, labelled, variances = _influences(cells, F, N, p, cell_of_label, y)
     influence = np.zeros((len(known), K))
-    influence[rest] = part * items[own.codes[rest]] * len(known) / rest.sum()
+    influence[rest] = part * items[cells.codes[rest]] * len(known) / rest.sum()
     labelled = part * labelled * len(known)
-    if data.other is None:
+    if data.elsewhere is None:
         influence[known] = labelled
     return Answer(
         p,
@@ -223,17 +223,17 @@ def transferred(data: JudgedItems, design: str, *, level: float, seed: int) -> A
         high,
         part**2 * variances[0],
         part**2 * variances[1],
-        influence if design != "elsewhere" or data.other is not None else influence[rest],
-        None if data.other is None else labelled,
+        influence if design != "elsewhere" or data.elsewhere is not None else influence[rest],
+        None if data.elsewhere is None else labelled,
         notes,
     )
 
 
 def _influences(
-    own: Cells, F: Reals, N: Reals, p: Prevalences, told: Codes, y: Codes
+    cells: Cells, F: Reals, N: Reals, p: Prevalences, cell_of_label: Codes, y: Codes
 ) -> tuple[Reals, Reals, tuple[Reals, Reals]]:
     """To first order, p = q R^-1 moves by (dq - p dR) R^-1: by cells of items and of labels."""
-    alpha, counts, G = transfer.square(F, N[np.newaxis], own.directions)
+    alpha, counts, G = transfer.square(F, N[np.newaxis], cells.directions)
     if G is None:
         G = np.eye(alpha.shape[1])
     R = alpha / alpha.sum(axis=1, keepdims=True)
@@ -244,20 +244,20 @@ def _influences(
     by_label = -(p / n_y)[:, None, None] * ((G[None] - (R @ G)[:, None]) @ inverse)
     by_items = q @ by_item**2 / counts[0].sum()
     by_labels = (n_y[:, None, None] * R[:, :, None] * by_label**2).sum(axis=(0, 1))
-    return by_item, by_label[y, told], (by_labels, by_items)
+    return by_item, by_label[y, cell_of_label], (by_labels, by_items)
 
 
 def calibrated_elsewhere(data: JudgedItems, level: float) -> strata.Stratified:
     """If what a verdict means is the same elsewhere and here."""
-    own = data.cells()
+    cells = data.cells()
     rest = data.in_sample("elsewhere")
-    told, y = data.labelled_cells(own)
-    counts = table(told, y, own.n, data.n_classes).T
-    N = np.bincount(own.codes[rest], minlength=own.n)
+    cell_of_label, y = data.labelled_cells(cells)
+    counts = table(cell_of_label, y, cells.n, data.n_classes).T
+    N = np.bincount(cells.codes[rest], minlength=cells.n)
     return strata.stratified(N / N.sum(), counts, float(N.sum()), level=level)
 
 
-def table(told: Codes, y: Codes, n_cells: int, n_classes: int) -> Reals:
+def table(cell_of_label: Codes, y: Codes, n_cells: int, n_classes: int) -> Reals:
     """Labelled items by class and cell."""
-    flat = np.bincount(y * n_cells + told, minlength=n_classes * n_cells)
+    flat = np.bincount(y * n_cells + cell_of_label, minlength=n_classes * n_cells)
     return flat.reshape(n_classes, n_cells).astype(np.float64)

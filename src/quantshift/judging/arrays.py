@@ -38,8 +38,10 @@ def asked_for(
         raise UserError("give a table, or verdicts and labels as arrays")
     sizes = {name: len(column) for name, column in columns.items()}
     if len(set(sizes.values())) > 1:
-        told = ", ".join(f"{name} {n:,}" for name, n in sizes.items())
-        raise DataError(f"verdicts and labels need the same length (None without a label): {told}")
+        lengths = ", ".join(f"{name} {n:,}" for name, n in sizes.items())
+        raise DataError(
+            f"verdicts and labels need the same length (None without a label): {lengths}"
+        )
     label, score, id_, by = (n if n in columns else None for n in ("label", "score", "id", "by"))
     return pl.DataFrame(list(columns.values())), Asked(tuple(judges), label, score, id_, by)
 

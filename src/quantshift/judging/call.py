@@ -19,13 +19,14 @@ TRANSFERRING = ("by-label", "elsewhere")
 class Call:
     """What was read, and what the user says of it.
 
-    known: sensitivity and specificity, if the user knows them; told: how labels were chosen.
+    known: sensitivity and specificity, if the user knows them; design: how labels were chosen,
+    if the user says so.
     """
 
     read: JudgedTable
     judges: tuple[str, ...]
     known: tuple[GivenRate, GivenRate] | None
-    told: str | None
+    design: str | None
     insist: bool
     level: float
     seed: int
@@ -36,7 +37,7 @@ class Call:
         return int((self.read.items.labels >= 0).sum())
 
     def check(self) -> None:
-        """Refuse labels that are not there, or not where they were said to be."""
+        """Refuse labels that are not there, or not where they are stated to be."""
         read = self.read
         if self.known is not None:
             return
@@ -46,9 +47,9 @@ class Call:
                 "or give the sensitivity and specificity of the judge",
                 arguments=["labelled", "sensitivity", "specificity"],
             )
-        if self.told not in (None, "elsewhere") and not self.n_labels:
+        if self.design not in (None, "elsewhere") and not self.n_labels:
             raise UserError(
-                f"no item of {read.name} has a label, so none was chosen {self.told}: these were "
+                f"no item of {read.name} has a label, so none was chosen {self.design}: these were "
                 "labelled elsewhere",
                 arguments=["labels"],
             )
@@ -60,14 +61,16 @@ class Call:
         return len(classes) > 2 and all(name.isdecimal() for name in classes)
 
     @property
-    def told_of_items(self) -> str | None:
+    def design_of_items(self) -> str | None:
         """How the labelled ones of the items were chosen; "elsewhere" may speak of the others."""
-        return None if self.told == "elsewhere" and self.read.elsewhere is not None else self.told
+        return (
+            None if self.design == "elsewhere" and self.read.elsewhere is not None else self.design
+        )
 
     def guess(self) -> Guess | None:
         """How the labels were chosen, if the user does not say and nothing else shows it."""
         items = self.read.items
-        if self.known or self.told_of_items or self.read.planned or not self.n_labels:
+        if self.known or self.design_of_items or self.read.planned or not self.n_labels:
             return None
         return guessed(
             None if items.verdicts is None else items.verdicts[:, 0],

@@ -37,9 +37,9 @@ class Cells:
 
 def votes(verdicts: NDArray[np.int64], classes: Codes, n_classes: int) -> Reals:
     """The class of each verdict as a point; a verdict that is not a class is between all."""
-    said = classes[verdicts]
-    points = np.eye(n_classes)[np.maximum(said, 0)]
-    return np.where((said >= 0)[:, np.newaxis], points, 1 / n_classes)
+    class_codes = classes[verdicts]
+    points = np.eye(n_classes)[np.maximum(class_codes, 0)]
+    return np.where((class_codes >= 0)[:, np.newaxis], points, 1 / n_classes)
 
 
 def of_judges(
@@ -55,7 +55,11 @@ def of_judges(
     else:
         combinations, codes = np.unique(both, axis=0, return_inverse=True)
     directions = np.mean(
-        [votes(combinations[:, j], own, n_classes) for j, own in enumerate(classes)], axis=0
+        [
+            votes(combinations[:, j], judge_classes, n_classes)
+            for j, judge_classes in enumerate(classes)
+        ],
+        axis=0,
     )
     n = len(verdicts)
     apart = np.linalg.matrix_rank(directions) == n_classes
@@ -107,6 +111,6 @@ def pooled(labelled: Codes, n: int, at_least: int) -> NDArray[np.int64]:
         names = np.unique(group)
         least = int(np.argmin(held))
         near = [i for i in (least - 1, least + 1) if 0 <= i < len(names)]
-        other = min(near, key=lambda i: held[i])
-        group[group == names[least]] = names[other]
+        neighbour = min(near, key=lambda i: held[i])
+        group[group == names[least]] = names[neighbour]
     return np.unique(group, return_inverse=True)[1]

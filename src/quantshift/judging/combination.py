@@ -16,10 +16,10 @@ EQUAL = 0.05
 """The p-value from which on rates are taken to be equal."""
 
 
-def equal_rates(here: Reals, elsewhere: Reals) -> float:
+def equal_rates(among_items: Reals, elsewhere: Reals) -> float:
     """p-value of classes having the same rates in two tables, (n_classes, n_verdicts) each."""
     statistic, freedom = 0.0, 0
-    for pair in np.stack([here, elsewhere], axis=1):
+    for pair in np.stack([among_items, elsewhere], axis=1):
         table = pair[:, pair.sum(axis=0) > 0]
         if table.shape[1] < 2 or (table.sum(axis=1) == 0).any():
             continue

@@ -33,8 +33,8 @@ def differences_of(
         for name, part in zip(compare, parts, strict=True):
             if not call.tells(part):
                 raise DataError(f"no item of {name!r} has a label; label some of both systems")
-    own = call.design_of_groups(design)
-    first, second = (call.estimate(part, own, part=True, pooled=pooled) for part in parts)
+    group_design = call.design_of_groups(design)
+    first, second = (call.estimate(part, group_design, part=True, pooled=pooled) for part in parts)
     shared = pooled or call.known is not None or call.read.elsewhere is not None
     found = difference(first, second, paired=paired, shared=shared)
     mean = None

@@ -9,8 +9,8 @@ Two things are looked at. Random items have the verdicts (chi-square) and the sc
 (Kolmogorov-Smirnov) of all items. And people who choose items by verdict or by label choose as many
 of each: even numbers of each verdict or of each label are recognised. They come about by chance
 too, for random items at most once in eight times with 40 labels, hence they contradict what was
-told only together with other evidence: for random items verdicts that differ a little, for chosen
-ones numbers of what they are said to be chosen by that are not round.
+stated only together with other evidence: for random items verdicts that differ a little, for chosen
+ones numbers of what they are stated to be chosen by that are not round.
 """
 
 from collections.abc import Sequence
@@ -44,14 +44,14 @@ class Check:
     scores) of all items; None if the design does not claim it.
     looks_like: the design that the numbers look like, also where they do not contradict `design`,
         or two ("by-verdict or by-label"); None if nothing speaks for another.
-    said: one sentence for the user.
+    sentence: one sentence for the user.
     """
 
     design: str
     ok: bool
     p_value: float | None
     looks_like: str | None
-    said: str
+    sentence: str
 
 
 @dataclass(frozen=True)
@@ -102,25 +102,29 @@ def check(
     score: ArrayLike | None = None,
     verdict_names: Sequence[str] | None = None,
 ) -> Check:
-    """Whether the data contradict the design that was told. Arguments are those of `guessed`."""
+    """Whether the data contradict the design that was stated. Arguments are those of `guessed`."""
     if design not in DESIGNS:
         raise unknown_name("design of the labels", design, DESIGNS)
     seen = _Seen.of(verdicts, labels, n_classes, score, verdict_names)
     if design == "random":
         return _check_random(seen)
     like: str | None = None
-    ok, said = True, "Nothing in the data contradicts it."
+    ok, sentence = True, "Nothing in the data contradicts it."
     if design == "by-verdict" and seen.even_labels and not seen.even_verdicts:
         like, ok = "by-label", _round(seen.verdicts)
-        said = f"there are {seen.label_counts} labels of each class, as if chosen by their label"
+        sentence = (
+            f"there are {seen.label_counts} labels of each class, as if chosen by their label"
+        )
     elif design in ("by-label", "elsewhere") and seen.even_verdicts and not seen.even_labels:
         like, ok = "by-verdict", design == "elsewhere" or _round(seen.labels)
-        said = f"the labelled items have {seen.verdict_counts} of each verdict, as if chosen by it"
+        sentence = (
+            f"the labelled items have {seen.verdict_counts} of each verdict, as if chosen by it"
+        )
     elif design == "by-verdict" and seen.even_verdicts:
-        said = f"The labelled items have {seen.verdict_counts} of each verdict, as stated."
+        sentence = f"The labelled items have {seen.verdict_counts} of each verdict, as stated."
     elif design == "by-label" and seen.even_labels:
-        said = f"There are {seen.label_counts} labels of each class, as stated."
-    return Check(design, ok, None, like, said)
+        sentence = f"There are {seen.label_counts} labels of each class, as stated."
+    return Check(design, ok, None, like, sentence)
 
 
 def _check_random(seen: "_Seen") -> Check:
@@ -128,17 +132,20 @@ def _check_random(seen: "_Seen") -> Check:
     like = " or ".join(name for name in likes if name) or None
     contradicted = seen.p_value < (SURELY if like is None else PERHAPS)
     if seen.even_verdicts:
-        said = f"the labelled items have {seen.verdict_counts} of each verdict"
+        sentence = f"the labelled items have {seen.verdict_counts} of each verdict"
     elif seen.even_labels:
-        said = f"there are {seen.label_counts} labels of each class"
+        sentence = f"there are {seen.label_counts} labels of each class"
     else:
-        said = "Labelled items have the verdicts of all items, as random ones would."
+        sentence = "Labelled items have the verdicts of all items, as random ones would."
     if contradicted:
-        said = f"{seen.difference}, as random items would not" + (f"; {said}" if like else "")
+        sentence = f"{seen.difference}, as random items would not" + (
+            f"; {sentence}" if like else ""
+        )
         like = like or "elsewhere"
     elif like is not None:
-        said = f"{said[0].upper()}{said[1:]}, which may be chance: the verdicts are those of all."
-    return Check("random", not contradicted, seen.p_value, like, said)
+        sentence = f"{sentence[0].upper()}{sentence[1:]}, which may be chance: the verdicts are "
+        sentence += "those of all."
+    return Check("random", not contradicted, seen.p_value, like, sentence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,16 +171,23 @@ class _Seen:
         p_value, difference, counts = 1.0, "", np.zeros(0, dtype=np.int64)
         if verdicts is not None:
             v = np.asarray(verdicts, dtype=np.int64)
-            here = np.bincount(v[known], minlength=int(v.max(initial=0)) + 1)
-            rest = np.bincount(v[~known], minlength=len(here))
-            given = here + rest > 0
-            counts = here[given]
-            p_value = _chi_square(counts, rest[given])
-            most = int(np.argmax(np.abs(here / max(here.sum(), 1) - rest / max(rest.sum(), 1))))
+            of_labelled = np.bincount(v[known], minlength=int(v.max(initial=0)) + 1)
+            of_others = np.bincount(v[~known], minlength=len(of_labelled))
+            given = of_labelled + of_others > 0
+            counts = of_labelled[given]
+            p_value = _chi_square(counts, of_others[given])
+            most = int(
+                np.argmax(
+                    np.abs(
+                        of_labelled / max(of_labelled.sum(), 1)
+                        - of_others / max(of_others.sum(), 1)
+                    )
+                )
+            )
             name = most if names is None else names[most]
             difference = (
-                f"{_percent(here, most)} of the labelled items have the verdict {name} "
-                f"and {_percent(rest, most)} of the others"
+                f"{_percent(of_labelled, most)} of the labelled items have the verdict {name} "
+                f"and {_percent(of_others, most)} of the others"
             )
         if score is not None and known.any() and not known.all():
             s = np.asarray(score, dtype=np.float64)
@@ -210,14 +224,14 @@ def _round(counts: NDArray[np.int64]) -> bool:
     return even(counts) or bool((counts % 5 == 0).all())
 
 
-def _chi_square(here: NDArray[np.int64], rest: NDArray[np.int64]) -> float:
+def _chi_square(of_labelled: NDArray[np.int64], of_others: NDArray[np.int64]) -> float:
     """Of labelled and other items having the same verdicts; rare verdicts are taken together."""
-    total = here + rest
-    if len(total) < 2 or here.sum() == 0 or rest.sum() == 0:
+    total = of_labelled + of_others
+    if len(total) < 2 or of_labelled.sum() == 0 or of_others.sum() == 0:
         return 1.0
-    expected = total * min(here.sum(), rest.sum()) / total.sum()
+    expected = total * min(of_labelled.sum(), of_others.sum()) / total.sum()
     rare = expected < FEWEST_EXPECTED
-    table = np.stack([here, rest])
+    table = np.stack([of_labelled, of_others])
     if rare.any():
         table = np.column_stack([table[:, ~rare], table[:, rare].sum(axis=1)])
     if table.shape[1] < 2:

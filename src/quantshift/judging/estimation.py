@@ -80,7 +80,7 @@ class Judged:
     check: what the data say of the design; assumed: one sentence on what the answer rests on.
     notes: further sentences the user should read.
     range_low, range_high: for labels from elsewhere, the limits if what a verdict means is the
-        same there and here, instead of how often a class gets it; None otherwise.
+        same among these items and those, instead of how often a class gets it; None otherwise.
     labels_for_half_width: labels in all for an interval of half the width; None if more labels of
         these items cannot do it.
     influence: what each item adds to the estimate, to first order, (n_items, n_classes), and
@@ -189,26 +189,26 @@ def estimate(
             arguments=["sensitivity", "specificity"],
         )
     if elsewhere is not None and data.known.any():
-        own, other = (
+        by_items, by_elsewhere = (
             estimate(
                 verdicts,
-                labels if here else np.full(len(data.labels), -1),
+                labels if of_these else np.full(len(data.labels), -1),
                 n_classes,
-                design=design if here else None,
+                design=design if of_these else None,
                 score=score,
                 level=level,
-                inclusion=inclusion if here else None,
-                strata=strata if here else None,
-                elsewhere=None if here else elsewhere,
+                inclusion=inclusion if of_these else None,
+                strata=strata if of_these else None,
+                elsewhere=None if of_these else elsewhere,
                 verdict_classes=verdict_classes,
                 verdict_names=verdict_names,
                 ordered=ordered,
                 insist=insist,
                 seed=seed,
             )
-            for here in (True, False)
+            for of_these in (True, False)
         )
-        return _combined(own, other, data)
+        return _combined(by_items, by_elsewhere, data)
     first = None if data.verdicts is None else data.verdicts[:, 0]
     about: tuple[str, ...] = ()
     planned = strata is not None or inclusion is not None
@@ -218,8 +218,8 @@ def estimate(
     elif elsewhere is not None:
         if design not in (None, "elsewhere"):
             raise UserError(f"labels from elsewhere are not {design}: leave the design out")
-        design, (own_v, own_y) = "elsewhere", data.labelled()
-        checked = check(design, own_v, own_y, n_classes)
+        design, (labelled_v, labelled_y) = "elsewhere", data.labelled()
+        checked = check(design, labelled_v, labelled_y, n_classes)
     else:
         if design is None:
             guess = guessed(first, data.labels, n_classes, score=score, verdict_names=verdict_names)
@@ -229,7 +229,7 @@ def estimate(
         )
         if not checked.ok and not insist:
             raise UserError(
-                f"labels that are {design} are contradicted: {checked.said}; it looks like "
+                f"labels that are {design} are contradicted: {checked.sentence}; it looks like "
                 f"{checked.looks_like}",
                 arguments=["labels"],
             )
@@ -260,39 +260,40 @@ def estimate(
     )
 
 
-def _combined(own: Judged, other: Judged, data: JudgedItems) -> Judged:
-    """One estimate of two, if rates are the same; `own` is that by labels of these items."""
-    if own.design == "elsewhere":
+def _combined(by_items: Judged, by_elsewhere: Judged, data: JudgedItems) -> Judged:
+    """One estimate of two, if rates are the same; `by_items` uses labels of these items."""
+    if by_items.design == "elsewhere":
         raise UserError(
             "some items of the sample and others are both labelled elsewhere: give them as one",
             arguments=["labelled"],
         )
     p_value = data.equal_rates()
     if p_value < EQUAL:
-        said = "The judge treats items labelled elsewhere differently"
+        different = "The judge treats items labelled elsewhere differently"
         return replace(
-            own, notes=(*own.notes, f"{said} (p = {p_value:.2g}): their labels are not used.")
+            by_items,
+            notes=(*by_items.notes, f"{different} (p = {p_value:.2g}): their labels are not used."),
         )
-    r = correlation(own, other, paired=True, shared=False)
-    w = weight_of_first(own.high - own.low, other.high - other.low, r)
-    p = w * own.prevalence + (1 - w) * other.prevalence
-    (down, up), (other_down, other_up) = _beside(own), _beside(other)
-    assert other.influence_elsewhere is not None
+    r = correlation(by_items, by_elsewhere, paired=True, shared=False)
+    w = weight_of_first(by_items.high - by_items.low, by_elsewhere.high - by_elsewhere.low, r)
+    p = w * by_items.prevalence + (1 - w) * by_elsewhere.prevalence
+    (down, up), (elsewhere_down, elsewhere_up) = _beside(by_items), _beside(by_elsewhere)
+    assert by_elsewhere.influence_elsewhere is not None
     return replace(
-        own,
+        by_items,
         prevalence=p,
-        low=np.clip(p - averaged(down, other_down, r, w), 0, 1),
-        high=np.clip(p + averaged(up, other_up, r, w), 0, 1),
-        n_labelled=own.n_labelled + other.n_labelled,
-        assumed=f"{own.assumed} {other.assumed}",
+        low=np.clip(p - averaged(down, elsewhere_down, r, w), 0, 1),
+        high=np.clip(p + averaged(up, elsewhere_up, r, w), 0, 1),
+        n_labelled=by_items.n_labelled + by_elsewhere.n_labelled,
+        assumed=f"{by_items.assumed} {by_elsewhere.assumed}",
         notes=(
-            *own.notes,
+            *by_items.notes,
             f"Labels from elsewhere have a weight of {1 - w:.0%}; the judge treats both kinds of "
             f"items alike as far as can be seen (p = {p_value:.2g}).",
         ),
         labels_for_half_width=None,
-        influence=w * own.influence + (1 - w) * other.influence,
-        influence_elsewhere=(1 - w) * other.influence_elsewhere,
+        influence=w * by_items.influence + (1 - w) * by_elsewhere.influence,
+        influence_elsewhere=(1 - w) * by_elsewhere.influence_elsewhere,
     )
 
 
@@ -321,17 +322,17 @@ def _qualities(
         return ()
     sample, found = data.in_sample(design), []
     for j, classes in enumerate(data.classes):
-        own = data.verdicts[:, j]
-        told, y = own[data.known], data.labels[data.known]
-        if data.other is not None:
-            if data.other[0].ndim == 1:
+        verdicts = data.verdicts[:, j]
+        labelled_verdicts, y = verdicts[data.known], data.labels[data.known]
+        if data.elsewhere is not None:
+            if data.elsewhere[0].ndim == 1:
                 return ()
-            told, y = data.other[0][:, j].astype(np.int64), data.other[1]
+            labelled_verdicts, y = data.elsewhere[0][:, j].astype(np.int64), data.elsewhere[1]
         V = len(classes)
         found.append(
             quality(
-                table(told, y, V, data.n_classes),
-                np.bincount(own[sample], minlength=V).astype(np.float64),
+                table(labelled_verdicts, y, V, data.n_classes),
+                np.bincount(verdicts[sample], minlength=V).astype(np.float64),
                 prevalence,
                 classes,
                 design=design,
@@ -365,10 +366,10 @@ def _with_given_rates(
         )
     right, left = sensitivity.beta(), specificity.beta()
     alpha = np.array([left, right[::-1]])
-    said = data.classes[0][data.verdicts[:, 0]]
-    if (said < 0).any():
+    class_codes = data.classes[0][data.verdicts[:, 0]]
+    if (class_codes < 0).any():
         raise DataError("with a known sensitivity every verdict is one of the two classes")
-    N = np.bincount(said, minlength=2).astype(np.float64)
+    N = np.bincount(class_codes, minlength=2).astype(np.float64)
     found = transfer.posterior(
         alpha, N[np.newaxis], None, level=level, seed=seed, power=transfer.LEAST_POWER
     )
@@ -377,7 +378,7 @@ def _with_given_rates(
         np.zeros((2, 2)), N, p, np.arange(2), design="given", alpha=alpha, level=level, seed=seed
     )
     slope = max(sensitivity.estimate + specificity.estimate - 1, 1e-9)
-    moved = (said - said.mean()) / slope
+    moved = (class_codes - class_codes.mean()) / slope
     notes = (
         ()
         if found.fits[0]
@@ -392,7 +393,7 @@ def _with_given_rates(
         found.high[0],
         level,
         "given",
-        len(said),
+        len(class_codes),
         0,
         (judge,),
         Check("given", bool(found.fits[0]), None, None, "There are no labels to check."),

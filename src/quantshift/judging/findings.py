@@ -50,9 +50,9 @@ def batch_of(
             classes, judged.prevalence, judged.low, judged.high, strict=True
         )
     )
-    other: tuple[Share, ...] = ()
+    if_calibrated: tuple[Share, ...] = ()
     if judged.range_low is not None and judged.range_high is not None:
-        other = tuple(
+        if_calibrated = tuple(
             Share(label, None, float(low), float(high))
             for label, low, high in zip(classes, judged.range_low, judged.range_high, strict=True)
         )
@@ -70,7 +70,7 @@ def batch_of(
         judges=judges,
         labels=_label_design(call, judged, guess),
         assumed=assumed,
-        if_verdicts_mean_the_same=other,
+        if_verdicts_mean_the_same=if_calibrated,
         labels_for_half_width=judged.labels_for_half_width,
         warnings=tuple(judged.notes),
         advice=(*_asking(guess), *_advice(judged, own_share, judges, lead)),
@@ -89,27 +89,29 @@ def _mean(call: Call, judged: Judged, judges: Sequence[JudgeQuality]) -> MeanLev
     worth = {name: float(name) for name in call.read.meaning.classes}
     found = mean(judged, list(worth.values()))
     naive = judges[0].naive if judges else None
-    told = None if naive is None else sum(share * worth[name] for name, share in naive.items())
-    return MeanLevel(found.mean, found.low, found.high, told)
+    naive_mean = (
+        None if naive is None else sum(share * worth[name] for name, share in naive.items())
+    )
+    return MeanLevel(found.mean, found.low, found.high, naive_mean)
 
 
 def _label_design(call: Call, judged: Judged, guess: Guess | None) -> LabelDesign:
     check = judged.check
-    design, told = judged.design, call.told is not None
+    design, stated = judged.design, call.design is not None
     if call.known is not None:
-        design, told = GIVEN, True
+        design, stated = GIVEN, True
     elif call.read.planned:
-        design, told = PLANNED, True
+        design, stated = PLANNED, True
     elif design == "elsewhere" and call.read.elsewhere is not None:
-        told = True
+        stated = True
     elif guess is not None:
-        told = False
-    said = check.said if guess is None else f"Guessed: {guess.why}. {check.said}"
-    return LabelDesign(design, told, check.ok, check.p_value, check.looks_like, said)
+        stated = False
+    sentence = check.sentence if guess is None else f"Guessed: {guess.why}. {check.sentence}"
+    return LabelDesign(design, stated, check.ok, check.p_value, check.looks_like, sentence)
 
 
 def unknown_batch(call: Call, name: str, items: Items, design: str) -> JudgedBatch:
-    """A group of which nothing can be said."""
+    """A group without an estimate."""
     return JudgedBatch(
         name=name,
         n_items=len(items),
@@ -117,7 +119,7 @@ def unknown_batch(call: Call, name: str, items: Items, design: str) -> JudgedBat
         shares=tuple(Share(label, None, 0.0, 1.0) for label in call.read.meaning.classes),
         mean=None,
         judges=(),
-        labels=LabelDesign(design, call.told is not None, True, None, None, ""),
+        labels=LabelDesign(design, call.design is not None, True, None, None, ""),
         assumed="",
         if_verdicts_mean_the_same=(),
         labels_for_half_width=None,
@@ -200,11 +202,11 @@ def doubts(call: Call) -> Iterator[str]:
         pairs = zip(read.meaning.verdicts[j], read.meaning.says[j], strict=True)
         fit_none = [verdict for verdict, code in pairs if code < 0]
         if fit_none:
-            told = ", ".join(map(repr, fit_none[:MOST_NAMED])) + ", ..." * (
+            names = ", ".join(map(repr, fit_none[:MOST_NAMED])) + ", ..." * (
                 len(fit_none) > MOST_NAMED
             )
             yield (
-                f"verdicts of {name!r} that fit no label: {told}; they are used as verdicts of "
+                f"verdicts of {name!r} that fit no label: {names}; they are used as verdicts of "
                 "their own, but there is no naive rate and no kappa, unless you map them to labels"
             )
     counts = np.bincount(items.labels[labelled], minlength=len(read.meaning.classes))
@@ -212,5 +214,5 @@ def doubts(call: Call) -> Iterator[str]:
         counts = counts + np.bincount(read.elsewhere.labels, minlength=len(counts))
     never = [c for c, n in zip(read.meaning.classes, counts, strict=True) if not n]
     if never and np.count_nonzero(counts) > 1:
-        told = ", ".join(map(repr, never))
-        yield f"no item is labelled {told}: the interval allows for that, and cannot say more"
+        names = ", ".join(map(repr, never))
+        yield f"no item is labelled {names}: the interval allows for that, and cannot say more"

@@ -23,7 +23,7 @@ class JudgedItems:
     labels: Codes
     n_classes: int
     score: Reals | None
-    other: tuple[NDArray[np.int64] | Reals, Codes] | None
+    elsewhere: tuple[NDArray[np.int64] | Reals, Codes] | None
     classes: tuple[Codes, ...]
 
     @classmethod
@@ -53,25 +53,32 @@ class JudgedItems:
                 raise DataError(f"there are {len(values)} verdicts or scores and {len(y)} labels")
         if len(y) == 0:
             raise DataError("there are no items")
-        other = None
+        labelled_elsewhere = None
         if elsewhere is not None:
-            told = (
+            judged = (
                 np.asarray(elsewhere[0], dtype=np.float64)
                 if s is not None
                 else _columns(elsewhere[0])
             )
-            other_y = np.asarray(elsewhere[1], dtype=np.int64)
-            if len(told) != len(other_y) or (
-                v is not None and told.ndim == 2 and told.shape[1] != v.shape[1]
+            y_elsewhere = np.asarray(elsewhere[1], dtype=np.int64)
+            if len(judged) != len(y_elsewhere) or (
+                v is not None and judged.ndim == 2 and judged.shape[1] != v.shape[1]
             ):
                 raise DataError("items labelled elsewhere need verdicts of the same judges each")
-            other = (told[other_y >= 0], other_y[other_y >= 0])
-        for own in (y, *(() if other is None else (other[1],))):
-            if len(own) and (own.min() < -1 or own.max() >= n_classes):
+            labelled_elsewhere = (judged[y_elsewhere >= 0], y_elsewhere[y_elsewhere >= 0])
+        for codes in (y, *(() if labelled_elsewhere is None else (labelled_elsewhere[1],))):
+            if len(codes) and (codes.min() < -1 or codes.max() >= n_classes):
                 raise DataError(
                     f"codes of labels must be from 0 to {n_classes - 1}, or -1 for none"
                 )
-        return cls(v, y, n_classes, s, other, _classes(v, other, n_classes, verdict_classes))
+        return cls(
+            v,
+            y,
+            n_classes,
+            s,
+            labelled_elsewhere,
+            _classes(v, labelled_elsewhere, n_classes, verdict_classes),
+        )
 
     @property
     def known(self) -> NDArray[np.bool_]:
@@ -81,7 +88,7 @@ class JudgedItems:
     @property
     def n_labelled(self) -> int:
         """Labels, here or elsewhere."""
-        return int(self.known.sum()) if self.other is None else len(self.other[1])
+        return int(self.known.sum()) if self.elsewhere is None else len(self.elsewhere[1])
 
     def n_items(self, design: str) -> int:
         """Items whose classes are in question."""
@@ -89,51 +96,56 @@ class JudgedItems:
 
     def in_sample(self, design: str) -> NDArray[np.bool_]:
         """Which items these are: not those that are from elsewhere."""
-        if design == "elsewhere" and self.other is None:
+        if design == "elsewhere" and self.elsewhere is None:
             return ~self.known
         return np.ones(len(self.labels), dtype=bool)
 
     def labelled(self) -> tuple[Codes | None, Codes]:
         """First judge's verdicts and labels of the labelled items."""
-        if self.other is not None:
-            told, y = self.other
-            return (None if self.score is not None else told[:, 0].astype(np.int64)), y
+        if self.elsewhere is not None:
+            judged, y = self.elsewhere
+            return (None if self.score is not None else judged[:, 0].astype(np.int64)), y
         return None if self.verdicts is None else self.verdicts[self.known, 0], self.labels[
             self.known
         ]
 
     def cells(self) -> Cells:
-        """What is said of each item, as one verdict."""
-        told = None if self.other is None else self.other[0]
-        y = self.labels[self.known] if self.other is None else self.other[1]
+        """What the judges say of each item, as one verdict."""
+        judged = None if self.elsewhere is None else self.elsewhere[0]
+        y = self.labels[self.known] if self.elsewhere is None else self.elsewhere[1]
         if self.score is not None:
-            floats = None if told is None else told.astype(np.float64)
+            floats = None if judged is None else judged.astype(np.float64)
             return cells.of_score(self.score, floats, y, self.n_classes)
         assert self.verdicts is not None
         return cells.of_judges(
             self.verdicts,
-            None if told is None else told.astype(np.int64),
+            None if judged is None else judged.astype(np.int64),
             self.classes,
             self.n_classes,
         )
 
-    def labelled_cells(self, own: Cells) -> tuple[Codes, Codes]:
-        """Cells and labels of the labelled items. own: what `cells` gives."""
-        if self.other is None or own.elsewhere is None:
-            return own.codes[self.known], self.labels[self.known]
-        return own.elsewhere, self.other[1]
+    def labelled_cells(self, item_cells: Cells) -> tuple[Codes, Codes]:
+        """Cells and labels of the labelled items. item_cells: what `cells` gives."""
+        if self.elsewhere is None or item_cells.elsewhere is None:
+            return item_cells.codes[self.known], self.labels[self.known]
+        return item_cells.elsewhere, self.elsewhere[1]
 
     def equal_rates(self) -> float:
         """p-value of the labels here and elsewhere having the same rates."""
-        own, y = self.cells(), self.labels[self.known]
-        assert own.elsewhere is not None
-        assert self.other is not None
+        item_cells, y = self.cells(), self.labels[self.known]
+        assert item_cells.elsewhere is not None
+        assert self.elsewhere is not None
         tables = [
-            np.bincount(labels * own.n + codes, minlength=self.n_classes * own.n)
-            for codes, labels in ((own.codes[self.known], y), (own.elsewhere, self.other[1]))
+            np.bincount(labels * item_cells.n + codes, minlength=self.n_classes * item_cells.n)
+            for codes, labels in (
+                (item_cells.codes[self.known], y),
+                (item_cells.elsewhere, self.elsewhere[1]),
+            )
         ]
-        here, there = (table.reshape(self.n_classes, own.n).astype(np.float64) for table in tables)
-        return equal_rates(here, there)
+        counts = (
+            table.reshape(self.n_classes, item_cells.n).astype(np.float64) for table in tables
+        )
+        return equal_rates(*counts)
 
     def notes(self) -> tuple[str, ...]:
         """What is strange about verdicts and labels."""
@@ -162,7 +174,7 @@ def _columns(verdicts: ArrayLike) -> NDArray[np.int64]:
 
 def _classes(
     v: NDArray[np.int64] | None,
-    other: tuple[NDArray[np.int64] | Reals, Codes] | None,
+    elsewhere: tuple[NDArray[np.int64] | Reals, Codes] | None,
     n_classes: int,
     given: Sequence[ArrayLike] | None,
 ) -> tuple[Codes, ...]:
@@ -172,14 +184,14 @@ def _classes(
     found = []
     for j in range(v.shape[1]):
         most = int(v[:, j].max())
-        if other is not None and other[0].ndim == 2:
-            most = max(most, int(other[0][:, j].max(initial=0)))
-        own = np.asarray(given[j], dtype=np.int64) if given is not None else np.arange(n_classes)
-        if most >= len(own) or own.max(initial=-1) >= n_classes:
+        if elsewhere is not None and elsewhere[0].ndim == 2:
+            most = max(most, int(elsewhere[0][:, j].max(initial=0)))
+        says = np.asarray(given[j], dtype=np.int64) if given is not None else np.arange(n_classes)
+        if most >= len(says) or says.max(initial=-1) >= n_classes:
             raise DataError(
                 f"verdicts have codes up to {most} where {n_classes} classes are known: say what "
                 "class each verdict stands for",
                 arguments=["map"],
             )
-        found.append(own)
+        found.append(says)
     return tuple(found)

@@ -144,8 +144,8 @@ def _judgement(call: Call, asked: Asked, compare: tuple[str, str] | None) -> Jud
 
 
 def _design(call: Call) -> str | None:
-    """What the estimator is told: the labels of a sheet and known rates speak for themselves."""
-    return None if call.known is not None or call.read.planned else call.told_of_items
+    """The design to estimate with; labels of a sheet and known rates need none."""
+    return None if call.known is not None or call.read.planned else call.design_of_items
 
 
 def _groups(call: Call, design: str, lead: str) -> Iterator[JudgedBatch]:

@@ -7,9 +7,9 @@ of its own, which estimates use and the naive rate cannot.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from quantshift.data.names import in_order
+from quantshift.data.spelling import is_number
 from quantshift.errors import DataError, UserError, unknown_name
 
 YES = frozenset(
@@ -25,9 +25,6 @@ NEGATIONS = ("not ", "non-", "non ", "non", "no ", "un", "in", "ir", "im", "dis"
 
 MOST_VALUES = 50
 """A column with more different values is not a column of verdicts or labels."""
-
-RARELY = 0.02
-"""Share of the labels up to which one may be a slip of the pen."""
 
 
 @dataclass(frozen=True)
@@ -61,18 +58,24 @@ def meaning(
     every = [name for values in verdicts.values() for name in values]
     known = _classes(every, labels, given, classes)
     order = _ordered(known, positive)
-    told = _checked(given, every, order)
+    mapped_by_user = _checked(given, every, order)
     if positive is None and len(order) == 2 and not contraries(order):
         # The words of a judge may show which class is positive where those of people do not.
-        spoken = [told.get(v) for values in verdicts.values() for v in contraries(values)][:2]
+        spoken = [
+            mapped_by_user.get(v) for values in verdicts.values() for v in contraries(values)
+        ][:2]
         if spoken == [order[1], order[0]]:
             order = order[::-1]
     names, says = [], []
     for values in verdicts.values():
-        mapped = guessed_map(values, order) | {v: c for v, c in told.items() if v in values}
-        own = sorted(in_order(values), key=lambda v: order.index(mapped[v]) if v in mapped else 99)
-        names.append(tuple(own))
-        says.append(tuple(order.index(mapped[v]) if v in mapped else -1 for v in own))
+        mapped = guessed_map(values, order) | {
+            v: c for v, c in mapped_by_user.items() if v in values
+        }
+        in_class_order = sorted(
+            in_order(values), key=lambda v: order.index(mapped[v]) if v in mapped else 99
+        )
+        names.append(tuple(in_class_order))
+        says.append(tuple(order.index(mapped[v]) if v in mapped else -1 for v in in_class_order))
     return Meaning(order, tuple(names), tuple(says))
 
 
@@ -86,7 +89,7 @@ def guessed_map(verdicts: Sequence[str], labels: Sequence[str]) -> dict[str, str
     >>> guessed_map([str(i) for i in range(1, 11)], ["0", "1"])  # another scale
     {}
     """
-    if all(map(_is_number, [*verdicts, *labels])):
+    if all(map(is_number, [*verdicts, *labels])):
         shared = [v for v in verdicts if v in labels]
         same_scale = len(shared) == len(verdicts) or (len(labels) > 2 and len(shared) > 1)
         if same_scale:
@@ -116,41 +119,6 @@ def contraries(names: Sequence[str]) -> tuple[str, ...]:
     return ()
 
 
-def spellings(counts: Mapping[str, int], classes: Sequence[str]) -> dict[str, str]:
-    """Labels that differ from another in case alone, and the usual spelling of each.
-
-    counts: of each label; classes: those that the user names, which are spelt right.
-
-    >>> spellings({"pass": 80, "Pass": 1, "fail": 20}, [])
-    {'Pass': 'pass'}
-    """
-    usual: dict[str, str] = {}
-    for name in [*classes, *sorted(counts, key=lambda name: (-counts[name], name))]:
-        usual.setdefault(name.casefold(), name)
-    return {
-        name: usual[name.casefold()]
-        for name in counts
-        if name not in classes and usual[name.casefold()] != name
-    }
-
-
-def misspelt(counts: Mapping[str, int]) -> dict[str, str]:
-    """Labels that are rare and look like a common one; numbers are never taken for each other.
-
-    >>> misspelt({"pass": 80, "pss": 1, "fail": 20})
-    {'pss': 'pass'}
-    """
-    total = sum(counts.values())
-    found = {}
-    for name, n in counts.items():
-        if n > RARELY * total or _is_number(name):
-            continue
-        common = [other for other, m in counts.items() if m >= 10 * n and other != name]
-        if near := get_close_matches(name, common, n=1, cutoff=0.7):
-            found[name] = near[0]
-    return found
-
-
 def _classes(
     verdicts: Sequence[str], labels: Sequence[str], given: Mapping[str, str], named: Sequence[str]
 ) -> tuple[str, ...]:
@@ -159,13 +127,15 @@ def _classes(
             if label not in named:
                 raise DataError(f"the labels have {label!r}, which is none of the classes named")
         return tuple(named)
-    told = [right for left, right in given.items() if left in verdicts or left not in labels]
-    known = dict.fromkeys([*labels, *told])
+    named_by_user = [
+        right for left, right in given.items() if left in verdicts or left not in labels
+    ]
+    known = dict.fromkeys([*labels, *named_by_user])
     if not known:
         # Scores and no label: there are two classes, whatever they will be called.
         known = dict.fromkeys(verdicts or ["0", "1"])
     every = {*known, *verdicts}
-    if len(known) > 2 and all(map(_is_number, every)) and len({*known} & {*verdicts}) > 1:
+    if len(known) > 2 and all(map(is_number, every)) and len({*known} & {*verdicts}) > 1:
         # Levels of one scale, some of which no person has given.
         known = dict.fromkeys([*known, *verdicts])
     if len(known) == 1:
@@ -207,7 +177,7 @@ def _checked(
     given: Mapping[str, str], verdicts: Sequence[str], classes: Sequence[str]
 ) -> dict[str, str]:
     """The user's map, verdict -> class, whichever way round it was written."""
-    told = {}
+    checked = {}
     for left, right in given.items():
         verdict, label = (left, right)
         if left not in verdicts and right in verdicts and left in classes:
@@ -216,8 +186,8 @@ def _checked(
             raise _arguing(unknown_name("verdict", verdict, verdicts))
         if label not in classes:
             raise _arguing(unknown_name("label", label, classes))
-        told[verdict] = label
-    return told
+        checked[verdict] = label
+    return checked
 
 
 def _arguing(error: UserError) -> UserError:
@@ -231,11 +201,3 @@ def _check_few(what: str, values: Sequence[str], cure: str, arguments: Sequence[
             f"classes; {cure}",
             arguments=arguments,
         )
-
-
-def _is_number(name: str) -> bool:
-    try:
-        float(name)
-    except ValueError:
-        return False
-    return True

@@ -27,10 +27,16 @@ from quantshift.own_data.words import limits, one_line, percent, shortened
 from quantshift.report.page.shell import render_shell
 
 
-def render_page(result: Judgement, *, conditions: Sequence[Condition] = ()) -> str:
+def render_page(
+    result: Judgement,
+    *,
+    conditions: Sequence[Condition] = (),
+    provenance: Sequence[tuple[str, str]] = (),
+) -> str:
     """The page as one string of HTML.
 
-    conditions: thresholds to draw.
+    conditions: thresholds to draw. provenance: how the result was made, such as the command and the
+    seed, each with its name.
     """
     overall = result.overall
     several = len(result.batches) > 1
@@ -66,7 +72,7 @@ def render_page(result: Judgement, *, conditions: Sequence[Condition] = ()) -> s
         crossed=[line for condition in conditions for line in condition.failures(result)],
         warnings=_warnings(result),
         rows=[rows_said(rows) for rows in result.rows],
-        facts=_facts(result),
+        facts=[*_facts(result), *provenance],
         level=f"{100 * result.level:g}%",
         data=_chart_data(result, conditions, several=several),
     )
@@ -104,16 +110,16 @@ def _against_verdicts(overall: JudgedBatch, share: Share) -> str:
 
 def _numbers(result: Judgement, share: Share) -> tuple[tuple[str, str], ...]:
     naive = result.overall.naive(share.label)
-    told = [
+    figures = [
         (f"true share of {shown(result, share.label)}", estimate_said(share)),
         (f"{100 * result.level:g}% interval", limits(share.low, share.high)),
     ]
     if naive is not None:
-        told.append(("by the verdicts alone", percent(naive)))
+        figures.append(("by the verdicts alone", percent(naive)))
     mean = result.overall.mean
     if mean is not None:
-        told.append((f"mean ({mean.low:.2f} to {mean.high:.2f})", f"{mean.estimate:.2f}"))
-    return (*told, ("labels by people", f"{result.overall.n_labelled:,}"))
+        figures.append((f"mean ({mean.low:.2f} to {mean.high:.2f})", f"{mean.estimate:.2f}"))
+    return (*figures, ("labels by people", f"{result.overall.n_labelled:,}"))
 
 
 def _tables(result: Judgement, *, several: bool) -> list[dict[str, Any]]:
@@ -137,15 +143,15 @@ def _unknown(result: Judgement) -> list[str]:
 
 
 def _warnings(result: Judgement) -> list[str]:
-    told = {warning for rows in result.rows for warning in row_warnings(lost_rows(rows))}
-    own = [
+    about_rows = {warning for rows in result.rows for warning in row_warnings(lost_rows(rows))}
+    of_batches = [
         f"{shortened(b.name)}: {w}"
         for b in result.batches
         if b is not result.overall
         for w in b.warnings
     ]
     general = (*result.warnings, *result.overall.warnings)
-    return [w for w in dict.fromkeys([*general, *own]) if w not in told]
+    return [w for w in dict.fromkeys([*general, *of_batches]) if w not in about_rows]
 
 
 def _judge(result: Judgement, judge: JudgeQuality) -> dict[str, Any]:

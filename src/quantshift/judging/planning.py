@@ -13,6 +13,11 @@ taken at their word, else from a guess that falls from stratum to stratum as the
 
 The list is in an order in which labelling may stop at any time: strata take turns.
 
+A second plan keeps the strata of the first, because labels are random draws only within the strata
+they were drawn in. Strata by score depend on the scores, and on labels only as far as these are
+random ones. If it is known with what probability each label was drawn, strata are used in which
+all labels have the same.
+
 Reference: J. Neyman, "On the two different aspects of the representative method", 1934.
 """
 
@@ -24,6 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
 
 from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.judging.designs import check
 from quantshift.judging.items import JudgedItems
 from quantshift.judging.strata import stratified
 from quantshift.seeding import generator
@@ -45,10 +51,17 @@ GUESSED_ERROR = 0.1
 """Share of wrong verdicts to plan with while nothing is known."""
 PRIOR_LABELS = 2.0
 """How many labels the guess counts for, in addition to the labels so far."""
+SHARED_LABELS = 20.0
+"""How many labels the error rate of all verdicts counts for in the rates of each.
+
+If each verdict had the rate of its own labels, one with no error by chance would get hardly any
+more labels and one with some errors many more: errors would be underestimated."""
 FEWEST = 10
 """Labels of a plan."""
 LEAST = 3.0
 """Labels of a stratum."""
+SAME = 1e-6
+"""Relative difference of probabilities that are the same but for rounding on a sheet."""
 FLOORS = np.concatenate([[0.0], np.geomspace(0.003, 0.5, 16)])
 """Standard deviations that strata are taken to have at least; the best of them is used."""
 
@@ -60,11 +73,11 @@ class JudgePlan:
     items: positions in the order of labelling; labelling may stop at any point of the list.
     strata: of every item, (n_items,); names: of the strata, in words, as "verdict 1" with codes
         of verdicts, or "score 0.2 to 0.4"; all items are of one stratum in a random plan.
-    inclusion: with what probability an item is chosen, (n_items,), labels there are included. To be
-        kept with the labels, with `strata`, and given to `estimate`.
+    inclusion: with what probability an item is labelled, (n_items,), now or earlier. To be kept
+        with the labels, with `strata`, and given to `estimate`.
     per_stratum: new labels in each stratum.
     half_width: to expect of the interval, of the class with the widest.
-    n_random: labels of random items for the same; as many as there are items if they do not do.
+    n_random: labels of random items for the same; as many as there are items if they are too few.
     """
 
     how: str
@@ -84,6 +97,7 @@ def plan(
     *,
     score: ArrayLike | None = None,
     labels: ArrayLike | None = None,
+    inclusion: ArrayLike | None = None,
     precision: float | None = None,
     n_labels: int | None = None,
     how: str | None = None,
@@ -94,8 +108,11 @@ def plan(
 
     verdicts: codes, (n_items,); score: (n_items,), of two classes.
     labels: so far, (n_items,), -1 where not labelled; they show how good the verdicts are. They
-        have to be random within the strata of the plan, as those of any earlier plan by verdict
-        are for one by verdict.
+        have to be random within the strata of the plan: random items, or those of an earlier plan
+        by verdict for one by verdict, and by score for one by score.
+    inclusion: with what probability each label so far was drawn, (n_items,), NaN where there is
+        none; `JudgePlan.inclusion` of the earlier plan. Probabilities that differ within the strata
+        of the plan are an error.
     precision: half the width of the interval; n_labels: new labels. One of them.
     how: one of `PLANS`; None: by score if there is one, else by verdict.
     """
@@ -103,14 +120,14 @@ def plan(
         raise UserError("give the verdicts of a judge or a score", arguments=["verdict", "score"])
     n_items = len(np.asarray(score if verdicts is None else verdicts))
     y = np.full(n_items, -1) if labels is None else np.asarray(labels, dtype=np.int64)
-    told = None if verdicts is None else [np.arange(int(np.max(verdicts, initial=0)) + 1)]
+    classes = None if verdicts is None else [np.arange(int(np.max(verdicts, initial=0)) + 1)]
     data = JudgedItems.of(
         verdicts,
         np.full(n_items, -1),
-        max(n_classes, len(told[0]) if told else 2),
+        max(n_classes, len(classes[0]) if classes else 2),
         score,
         None,
-        told,
+        classes,
     )
     if how is None:
         how = "by-verdict" if score is None else "by-score"
@@ -130,13 +147,27 @@ def plan(
         raise UserError(f"a plan {how} needs the {how[3:]} of every item", arguments=[how[3:]])
     if y.shape != (n_items,) or (n_items and y.max() >= n_classes):
         raise DataError(f"labels are codes from 0 to {n_classes - 1}, or -1, one for each item")
+    drawn = None if inclusion is None else np.asarray(inclusion, dtype=np.float64)[y >= 0]
+    if drawn is not None and not ((drawn > 0) & (drawn <= 1)).all():
+        raise DataError(
+            "every label so far needs the probability, above 0, with which it was drawn"
+        )
     known = _strata(
         data,
         np.asarray(score, dtype=np.float64) if score is not None else None,
         y,
+        drawn,
         n_classes,
         by_score=how == "by-score" or verdicts is None,
     )
+    if drawn is not None and not _constant(
+        drawn, known.codes[y >= 0] if how != "random" else np.zeros(len(drawn), dtype=np.int64)
+    ):
+        raise UserError(
+            f"labels so far have different probabilities within the strata of a plan {how}: they "
+            "were drawn by another plan; plan in the way of the first one",
+            arguments=["how"],
+        )
     had = np.bincount(known.codes[y >= 0], minlength=len(known.sizes))
 
     def of(n: int) -> Reals:
@@ -190,16 +221,20 @@ def plan(
 
 @dataclass(frozen=True, eq=False)
 class _Strata:
-    """codes: of all items; rates: of the classes to plan with, (n_strata, n_classes)."""
+    """codes: of all items; rates: of the classes to expect, (n_strata, n_classes).
+
+    cautious: the rates by which labels are divided among the strata, nearer to each other.
+    """
 
     codes: Codes
     sizes: NDArray[np.int64]
     names: tuple[str, ...]
     rates: Reals
+    cautious: Reals
 
     def allocated(self, total: float, had: NDArray[np.int64], level: float) -> Reals:
-        """Labels of the strata, `had` of which are there."""
-        spread = np.sqrt((self.rates * (1 - self.rates)).max(axis=1))
+        """Labels of the strata, `had` of which exist already."""
+        spread = np.sqrt((self.cautious * (1 - self.cautious)).max(axis=1))
         most = np.asarray(self.sizes, dtype=np.float64)
         least = np.asarray(np.minimum(np.maximum(had, LEAST), most), dtype=np.float64)
         found = [
@@ -216,27 +251,39 @@ class _Strata:
     def together(self) -> "_Strata":
         """All in one stratum: plain counting."""
         rates = self.sizes @ self.rates / self.sizes.sum()
-        return _Strata(
-            np.zeros_like(self.codes), self.sizes.sum(keepdims=True), ("all items",), rates[None]
-        )
+        one = np.zeros_like(self.codes), self.sizes.sum(keepdims=True), ("all items",)
+        return _Strata(*one, rates[np.newaxis], rates[np.newaxis])
 
 
 def _strata(
-    data: JudgedItems, score: Reals | None, y: Codes, n_classes: int, *, by_score: bool
+    data: JudgedItems,
+    score: Reals | None,
+    y: Codes,
+    drawn: Reals | None,
+    n_classes: int,
+    *,
+    by_score: bool,
 ) -> _Strata:
+    """drawn: with what probability each label so far was, if that is known."""
     known = y >= 0
     if not by_score:
         assert data.verdicts is not None
         values, codes = np.unique(data.verdicts[:, 0], return_inverse=True)
         names = tuple(f"verdict {v}" for v in values)
         right = np.eye(n_classes)[np.minimum(values, n_classes - 1)]
-        guess = (1 - GUESSED_ERROR) * right + GUESSED_ERROR / n_classes
+        wrong = 1 - right[codes[known], y[known]].sum() / max(known.sum(), 1)
+        part = known.sum() / (known.sum() + PRIOR_LABELS)
+        error = part * wrong + (1 - part) * GUESSED_ERROR
+        guess = (1 - error) * right + error / n_classes
     else:
         assert score is not None
         if n_classes != 2:
             raise UserError("a plan by score is for two classes: plan by verdict")
-        edges, rare_high, geometric = _edges(data, score, y)
-        codes = np.searchsorted(edges, score, side="right")
+        for share in _expected_shares(data, score, y, drawn):
+            edges, rare_high, geometric = _edges(score, share)
+            codes = np.searchsorted(edges, score, side="right")
+            if drawn is None or _constant(drawn, codes[known]):
+                break
         used, codes = np.unique(codes, return_inverse=True)
         ends = np.concatenate([[score.min()], edges, [score.max()]])
         names = tuple(f"score {ends[u]:.4g} to {ends[u + 1]:.4g}" for u in used)
@@ -251,11 +298,20 @@ def _strata(
         guess = np.column_stack([1 - rate, rate])
     codes = codes.ravel()
     flat = np.bincount(codes[known] * n_classes + y[known], minlength=len(names) * n_classes)
-    counts = flat.reshape(-1, n_classes) + PRIOR_LABELS * guess
-    rates = counts / counts.sum(axis=1, keepdims=True)
-    if by_score and known.any():
-        rates = _smooth(counts, np.bincount(codes))
-    return _Strata(codes, np.bincount(codes), names, rates)
+    rates, cautious = (
+        _mixed(flat.reshape(-1, n_classes), guess, n) for n in (PRIOR_LABELS, SHARED_LABELS)
+    )
+    if by_score:
+        if known.any():
+            rates = _smooth(flat.reshape(-1, n_classes) + PRIOR_LABELS * guess, np.bincount(codes))
+        cautious = rates
+    return _Strata(codes, np.bincount(codes), names, rates, cautious)
+
+
+def _mixed(counts: NDArray[np.int64], guess: Reals, n_guessed: float) -> Reals:
+    """Rates of strata from labels and a guess that counts as much as some labels."""
+    mixed = counts + n_guessed * guess
+    return np.asarray(mixed / mixed.sum(axis=1, keepdims=True))
 
 
 def _smooth(counts: Reals, sizes: NDArray[np.int64]) -> Reals:
@@ -283,16 +339,36 @@ def _smooth(counts: Reals, sizes: NDArray[np.int64]) -> Reals:
     return np.column_stack([1 - rate, rate])
 
 
-def _edges(data: JudgedItems, score: Reals, y: Codes) -> tuple[Reals, bool, bool]:
-    """Between the strata; whether the rare class has the high scores; whether there is one."""
+def _expected_shares(data: JudgedItems, score: Reals, y: Codes, drawn: Reals | None) -> list[float]:
+    """Shares of class 1 that strata may be made for, the most likely first.
+
+    Labels tell the share if they are random ones, or if it is known how they were drawn. Otherwise
+    strata are those that a plan without labels has.
+    """
     known = y >= 0
     share = 0.01
     if score.min() >= 0 and score.max() <= 1:
         share = float(score.mean())
     elif data.verdicts is not None:
         share = float((data.verdicts[:, 0] == 1).mean())
-    if known.sum() >= FEWEST:
-        share = float((y[known].sum() + share) / (known.sum() + 1))
+    if known.sum() < FEWEST:
+        return [share]
+    if drawn is not None:
+        seen = float((y[known] / drawn).sum() / (1 / drawn).sum())
+        return [share, seen, 0.01, 0.99, 0.5]
+    if not check("random", None, y, 2, score=score).ok:
+        return [share]
+    return [float((y[known].sum() + share) / (known.sum() + 1))]
+
+
+def _constant(probabilities: Reals, codes: Codes) -> bool:
+    """Whether the probabilities in each stratum are the same."""
+    groups = [probabilities[codes == code] for code in np.unique(codes)]
+    return all(group.max() <= group.min() * (1 + SAME) for group in groups)
+
+
+def _edges(score: Reals, share: float) -> tuple[Reals, bool, bool]:
+    """Between the strata; whether the rare class has the high scores; whether there is one."""
     high = share < 0.5
     if min(share, 1 - share) > RARE:
         return np.unique(np.quantile(score, np.arange(1, N_QUANTILES) / N_QUANTILES)), high, False
@@ -336,7 +412,7 @@ def _in_turns(
     """Random items of each stratum, in an order in which strata take turns."""
     rows, turns = [], []
     for h, n in enumerate(new):
-        own = np.flatnonzero((codes == h) & free)
-        rows.append(rng.permutation(own)[:n])
+        unlabelled = np.flatnonzero((codes == h) & free)
+        rows.append(rng.permutation(unlabelled)[:n])
         turns.append((np.arange(n) + rng.random()) / max(int(n), 1))
     return np.concatenate(rows)[np.argsort(np.concatenate(turns), kind="stable")]

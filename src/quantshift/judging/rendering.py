@@ -13,6 +13,8 @@ from quantshift.judging.result import (
     MeanDifference,
     Rate,
 )
+from quantshift.nouns import counted
+from quantshift.own_data.conditions import TOO_WIDE
 from quantshift.own_data.notebook import few_lines, small_table
 from quantshift.own_data.pool import is_much, row_warnings
 from quantshift.own_data.rendering import (
@@ -46,6 +48,9 @@ MOST_CLASSES_OF_RATES = 8
 """With more the table of rates would be too wide; the JSON has all."""
 
 LONGEST_VERDICT = 24
+FEWEST = 20
+"""With fewer labels it cannot be said how many more are needed."""
+RECOMMENDED = 50
 CSV_HEADER = "batch,items,labels,class,estimate,low,high,naive,"
 """How a table that `render_csv` made begins."""
 
@@ -58,16 +63,18 @@ def render_text(result: Judgement) -> str:
     lines += _judges(result)
     lines += _labels(result.overall)
     lines += rows_of_tables(result.rows)
-    told = {warning for rows in result.rows for warning in row_warnings(lost_rows(rows))}
-    own = [f"{shortened(b.name)}: {w}" for b in result.batches if not single for w in b.warnings]
-    general = [w for w in (*result.warnings, *result.overall.warnings) if w not in told]
-    lines += some(f"Warning  {w}" for w in (*general, *own))
+    about_rows = {warning for rows in result.rows for warning in row_warnings(lost_rows(rows))}
+    of_batches = [
+        f"{shortened(b.name)}: {w}" for b in result.batches if not single for w in b.warnings
+    ]
+    general = [w for w in (*result.warnings, *result.overall.warnings) if w not in about_rows]
+    lines += some(f"Warning  {w}" for w in (*general, *of_batches))
     lines += [f"Next     {advice}" for advice in result.overall.advice]
     return "\n".join(map(one_line, lines))
 
 
 def alarms(result: Judgement) -> Iterator[str]:
-    """What has to be said before anything else: tables of which many rows were left out."""
+    """What comes before anything else: tables of which many rows were left out."""
     for rows in map(lost_rows, result.rows):
         if is_much(rows):
             yield from row_warnings(rows)
@@ -79,6 +86,12 @@ def answer(result: Judgement, batch: JudgedBatch) -> str:
     lead = shown(result, share.label)
     if share.estimate is None:
         return f"{lead}: cannot be estimated in {shortened(batch.name)}: {batch.why_not}"
+    if share.high - share.low > TOO_WIDE:
+        return (
+            f"{lead}: anywhere from {limits(share.low, share.high)} of the "
+            f"{counted(batch.n_items, 'item')} in {shortened(batch.name)}; the labels do not say "
+            f"more (best guess {estimate_said(share)})"
+        )
     return estimate_in_a_line(result, batch)
 
 
@@ -106,14 +119,14 @@ def mean_said(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
 
 def short_text(result: Judgement) -> str:
     """The shares of one batch, or the headline's share in each of several."""
-    said = [answer(result, result.overall), *naive_said(result, result.overall)]
-    return few_lines([*said, *alarms(result)], summary_rows(result))
+    headline = [answer(result, result.overall), *naive_said(result, result.overall)]
+    return few_lines([*headline, *alarms(result)], summary_rows(result))
 
 
 def short_table(result: Judgement) -> str:
     """The same as HTML, without scripts or styles that reach beyond the table."""
-    said = [answer(result, result.overall), *naive_said(result, result.overall)]
-    return small_table([*said, *alarms(result)], summary_rows(result))
+    headline = [answer(result, result.overall), *naive_said(result, result.overall)]
+    return small_table([*headline, *alarms(result)], summary_rows(result))
 
 
 def is_judgement_csv(path: Path) -> bool:
@@ -136,9 +149,9 @@ def summary_rows(result: Judgement) -> list[list[str]]:
     for batch in result.batches:
         share = headline_share(result, batch)
         counts = [f"{batch.n_items:,}", f"{batch.n_labelled:,}"]
-        told = [estimate_said(share), limits(share.low, share.high), _naive(batch, share)]
+        share_cells = [estimate_said(share), limits(share.low, share.high), _naive(batch, share)]
         mark = "" if batch.can_be_estimated else batch.why_not
-        rows.append([shortened(batch.name), *counts, *told, mark])
+        rows.append([shortened(batch.name), *counts, *share_cells, mark])
     return _without_empty(["batch", "items", "labels", lead, interval, "verdicts alone", ""], rows)
 
 
@@ -152,8 +165,7 @@ def rates_said(result: Judgement, judge: JudgeQuality) -> list[list[str]]:
             [
                 f"says {shortened(verdict, LONGEST_VERDICT)!r} where people say "
                 f"{shortened(label, LONGEST_VERDICT)!r} ({_rate_name(result, label)})",
-                percent(rate.estimate),
-                f"({limits(rate.low, rate.high)})",
+                *_rate_and_limits(rate),
             ]
             for label in reversed(result.classes)
             for verdict, rate in by_class[label].items()
@@ -165,6 +177,12 @@ def rates_said(result: Judgement, judge: JudgeQuality) -> list[list[str]]:
         rates = [by_class[label].get(verdict) for verdict in judge.verdicts]
         rows.append([shown(result, label), *(_cell(rate) for rate in rates), ""])
     return rows
+
+
+def _rate_and_limits(rate: Rate) -> tuple[str, str]:
+    if rate.high - rate.low >= 1:
+        return "?", "(no labels show it)"
+    return percent(rate.estimate), f"({limits(rate.low, rate.high)})"
 
 
 def design_said(batch: JudgedBatch) -> str:
@@ -183,6 +201,8 @@ def needed_said(batch: JudgedBatch) -> str:
     """How many labels half the width takes."""
     if batch.labels_for_half_width is None:
         return "more labels of these items cannot halve the interval"
+    if batch.n_labelled < FEWEST:
+        return f"at least {RECOMMENDED} labels: `quantshift judge plan` says how many and which"
     return f"about {batch.labels_for_half_width:,} labels in all for an interval of half the width"
 
 
@@ -295,4 +315,6 @@ def _rate_name(result: Judgement, label: str) -> str:
 def _cell(rate: Rate | None) -> str:
     if rate is None:
         return ""
+    if rate.high - rate.low >= 1:
+        return "?"
     return f"{100 * rate.estimate:.0f}% ({100 * rate.low:.0f} to {100 * rate.high:.0f})"

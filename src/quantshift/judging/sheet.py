@@ -68,7 +68,7 @@ def plan_labels(
 
     precision: half the width that the interval may have; n_labels: new labels, instead.
     how: "random", "by-verdict" or "by-score"; by default by score if there is one, else by verdict.
-    The other arguments are those of `judge`. Labels there are show how good the judge is.
+    The other arguments are those of `judge`. Existing labels show how good the judge is.
     """
     if (precision is None) == (n_labels is None):
         raise UserError(
@@ -98,6 +98,7 @@ def plan_labels(
         len(read.meaning.classes),
         score=read.items.score,
         labels=read.items.labels,
+        inclusion=read.items.inclusion,
         precision=precision,
         n_labels=n_labels,
         how=how,
@@ -161,10 +162,10 @@ def _combined(read: JudgedTable) -> tuple[Codes | None, dict[str, str]]:
     verdicts = read.items.verdicts
     if verdicts is None:
         return None, {}
-    said, codes = np.unique(verdicts, axis=0, return_inverse=True)
+    combinations, codes = np.unique(verdicts, axis=0, return_inverse=True)
     names = {
         f"verdict {i}": "verdict "
         + " and ".join(repr(read.meaning.verdicts[j][code]) for j, code in enumerate(row))
-        for i, row in enumerate(said)
+        for i, row in enumerate(combinations)
     }
     return np.asarray(codes).ravel(), names

@@ -5,16 +5,22 @@ Within a stratum the labelled items are random ones, so that the shares of all i
     p = sum_h share_h * mean(Y | h),
 
 need no assumption about the judge. What may still be unseen decides the limits of a rare class. For
-the upper limit of a class half an item of it is added to the stratum whose labels stand for the
-most items, the worst place for one to be missed, and for the lower limit half an item of another
+the upper limit of a class part of an item of it is added to the stratum whose labels stand for the
+most items, the worst place for one to be missed, and for the lower limit part of an item of another
 class; less of it the more such items were seen. Rates then have beta distributions, whose sum is
 taken to be of Pearson's type III: three moments and no draws. The variance of the shares in samples
 of this size is added. It is the interval of directly standardised rates (Fay and Feuer), brought
-from counts of events to shares, with half an event for a whole one.
+from counts of events to shares, with part of an event for a whole one.
+
+A class of which many items were seen has Jeffreys's prior, half an item of the class and half of
+the others in every stratum: limits are then narrower by some percent and hold as often. For a rare
+class the priors of many strata would add up, so that its lower limit is too high. Hence as much of
+the prior is added as the class is familiar (`FAMILIAR`, `SCARCE`), and more than three strata share
+the prior of three.
 
 Two obvious alternatives hold less often when a rare class is looked for in many strata: adding the
 squares of the distances to each stratum's limits, and draws from beta distributions with
-Jeffreys's prior in each, because their priors add up.
+Jeffreys's prior in each.
 
 Labels of random items are random in each stratum too, given how many of them fell there
 (post-stratification), so that the same estimate and limits hold for them. By chance a stratum may
@@ -40,12 +46,17 @@ from quantshift.types import Codes, Prevalences
 
 Reals = NDArray[np.float64]
 
-UNSEEN = Unseen(weight=0.5, halved_at=5.0)
+UNSEEN = Unseen(weight=0.45, halved_at=5.0)
 """Of an item that is added to find a limit. Items seen are counted by their weight beside its."""
-
-
-UNSEEN_AT_RANDOM = Unseen(weight=0.6, halved_at=3.0)
+UNSEEN_AT_RANDOM = Unseen(weight=0.5, halved_at=5.0)
 """The same for labels of random items."""
+JEFFREYS = 0.5
+MOST_PRIORS = 3
+"""Strata from which on they share the prior."""
+FAMILIAR = 3.0
+"""Items seen, counted as above, with which strata have half of Jeffreys's prior for the class."""
+SCARCE = 2.0
+"""Labels of the other classes in a stratum with which it has half of Jeffreys's prior for them."""
 FEWEST_AT_RANDOM = 2
 """Labels of a stratum that stays by itself, of random items."""
 
@@ -124,20 +135,22 @@ def _reach(
     heaviest = heavy.max(axis=0, initial=0.0)
     alike = (W / n) ** 2 * seen * others / n
     like = alike.sum(axis=0) / np.where(heaviest > 0, heaviest, 1.0) ** 2
-    added = np.zeros_like(seen)
+    prior = JEFFREYS * min(1.0, MOST_PRIORS / max(len(seen), 1))
+    added = np.broadcast_to(prior * like / (like + FAMILIAR), seen.shape).copy()
     if len(seen):
-        added[heavy.argmax(axis=0), np.arange(seen.shape[1])] = unseen.weight / (
-            1 + like / unseen.halved_at
-        )
-    a, total = seen + added, n + added
+        worst = heavy.argmax(axis=0), np.arange(seen.shape[1])
+        added[worst] = np.maximum(added[worst], unseen.weight / (1 + like / unseen.halved_at))
+    a = seen + added
+    b = others + prior * np.maximum(others / (others + SCARCE), others / n)
+    total = a + b
     mean = a / total
-    # Of few labels the variance is too small: by (n - 1) / (n + 1). Of many the added item makes up
+    # Of few labels the variance is too small: by (n - 1) / (n + 1). Of many the added items make up
     # for it.
     wider = 1 + 8 / np.maximum(n, 1) ** 2
-    spread = W**2 * mean * (others / total) / (total + 1) * wider
-    third = 2 * W**3 * a * others * (others - a) / (total**3 * (total + 1) * (total + 2))
+    spread = W**2 * mean * (b / total) / (total + 1) * wider
+    third = 2 * W**3 * a * b * (b - a) / (total**3 * (total + 1) * (total + 2))
     error = np.sqrt(spread.sum(axis=0) + by_shares)
     skewness = (third * wider**1.5).sum(axis=0) / np.where(error > 0, error, 1.0) ** 3
     quantile = stats.pearson3.ppf((1 + level) / 2, np.where(error > 0, skewness, 0.0))
     moved = (W * (mean - seen / n)).sum(axis=0)
-    return np.asarray(np.where(heaviest > 0, moved + error * quantile, 0.0))
+    return np.asarray(np.where(heaviest > 0, np.maximum(moved + error * quantile, 0.0), 0.0))

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from quantshift.data.columns import names_of
 from quantshift.data.reading import OpenTable, Source, open_table
+from quantshift.data.spelling import merged_said, mistyped_said, usual_spellings
 from quantshift.errors import DataError, UserError
-from quantshift.judging.meaning import Meaning, meaning, misspelt, spellings
+from quantshift.judging.meaning import Meaning, meaning
 from quantshift.own_data.auditing import (
     CHECK,
     ITEM,
@@ -284,8 +285,8 @@ def _with_sheet(cells: _Cells, beside: OpenTable, asked: Asked) -> tuple[_Cells,
             )
         labels = cells.labels.set(pl.Series(unplanned), None)
         cells = replace(cells, labels=labels, inclusion=inclusion)
-    told = (*cells.warnings, *left_open(sheet), *warnings, *extra)
-    return replace(cells, warnings=told), planned, _rows_of(beside, sheet)
+    warned = (*cells.warnings, *left_open(sheet), *warnings, *extra)
+    return replace(cells, warnings=warned), planned, _rows_of(beside, sheet)
 
 
 def _place(place: int | None, what: str) -> int:
@@ -314,7 +315,7 @@ def _with_labels_by_id(cells: _Cells, beside: OpenTable, asked: Asked) -> tuple[
     beside.require([label, *keys])
     sheet = read_sheet(beside, label=label, beside=keys, missing=asked.missing)
     grouped = len(keys) > 1
-    own = list(
+    keys_of_items = list(
         zip(
             cells.ids if cells.ids is not None else [],
             cells.groups if grouped and cells.groups is not None else [""] * len(cells.numbers),
@@ -325,7 +326,7 @@ def _with_labels_by_id(cells: _Cells, beside: OpenTable, asked: Asked) -> tuple[
     groups = names_of(sheet.cells[keys[1]]).fill_null(NO_GROUP) if grouped else [""] * len(names)
     places: dict[tuple[str, str], int] = {}
     twice: set[tuple[str, str]] = set()
-    for i, key in enumerate(own):
+    for i, key in enumerate(keys_of_items):
         if key in places:
             twice.add(key)
         places[key] = i
@@ -405,21 +406,15 @@ def _coded(
         name: _distinct([part.verdicts[j] for part in both]) for j, name in enumerate(asked.verdict)
     }
     counts = Counter(name for part in both for name in part.labels.drop_nulls())
-    usual = spellings(counts, asked.classes)
+    usual = usual_spellings(counts, asked.classes)
     both = [replace(part, labels=part.labels.replace(usual)) for part in both]
     labels = _distinct([part.labels for part in both])
     meant = meaning(
         verdicts, labels, given=asked.map, classes=asked.classes, positive=asked.positive
     )
     warnings = [w for part in both for w in part.warnings]
-    if usual:
-        told = ", ".join(f"{odd!r} as {name!r}" for odd, name in sorted(usual.items()))
-        warnings.append(f"labels that differ in case only are treated as one: {told}")
-    for odd, name in misspelt(Counter({c: counts[c] for c in labels})).items():
-        warnings.append(
-            f"the label {odd!r} ({counts[odd]} of {counts.total()}) looks like {name!r} and counts "
-            "as a class of its own: correct it, or leave it out as missing"
-        )
+    warnings += merged_said(counts, usual)
+    warnings += mistyped_said(Counter({name: counts[name] for name in labels}))
     return JudgedTable(
         name=title_of(cells.table),
         items=_items(both[0], meant),

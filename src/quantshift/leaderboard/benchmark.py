@@ -1,4 +1,4 @@
-"""What a benchmark runs: the experiments of some suites, on data, with every method that suits."""
+"""What a benchmark runs: the experiments of suites, on data sets, with every suitable method."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,16 +15,16 @@ from quantshift.experiments.sources import sources_of
 from quantshift.leaderboard.entrants import check_methods, entrants, unsuited
 
 ALL = "all"
-"""In place of the name of a suite: every suite."""
+"""Given instead of the name of a suite: every suite."""
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """An experiment that cannot be run on a data set (an empty name: on none), and why."""
+    """An experiment that cannot be run on a data set (empty name: on any data set), and why."""
 
     experiment: str
     dataset: str
-    reason: str
+    reason: UserError
 
     def __str__(self) -> str:
         where = f" on {self.dataset}" if self.dataset else ""
@@ -33,20 +33,25 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A run that is ready, and what it leaves out: methods on data sets, and experiments."""
+    """A run that is ready to start, and what cannot be run.
+
+    skipped: experiments that cannot be run, or not on a data set, and why.
+    missing_suites: suites that the user named, of which no experiment can be run.
+    """
 
     run: Run
     skipped: tuple[Skipped, ...]
+    missing_suites: tuple[str, ...] = ()
 
     def left_out(self) -> list[str]:
-        """Data sets, methods and reason in a line, for all methods that are left out."""
+        """One line per group of methods that are left out: data sets, methods and reason."""
         places: dict[tuple[str, str], list[str]] = {}
         for datasets in self.run.left_out.values():
             for dataset, reasons in datasets.items():
                 for method, reason in reasons.items():
-                    known = places.setdefault((method, reason), [])
-                    if dataset not in known:
-                        known.append(dataset)
+                    datasets_of_method = places.setdefault((method, reason), [])
+                    if dataset not in datasets_of_method:
+                        datasets_of_method.append(dataset)
         methods: dict[tuple[str, str], list[str]] = {}
         for (method, reason), where in places.items():
             methods.setdefault((", ".join(where), reason), []).append(method)
@@ -66,11 +71,11 @@ def plan_benchmark(
 ) -> Benchmark:
     """The run of the suites with these names, or of "all".
 
-    out: the folder of the results; what is there is not computed again.
-    data: data sets in place of those that the experiments name.
-    methods: only these, and the added ones; default: all that suit the data.
-    added: methods of one's own, see `added_method`.
-    profile, overrides: as of `load_experiment`. n_documents: of the synthetic reviews.
+    out: the folder of the results; existing results are not computed again.
+    data: data sets to use instead of those that the experiments name.
+    methods: only these and the added ones; default: all that suit the data.
+    added: the user's own methods, see `added_method`.
+    profile, overrides: as in `load_experiment`. n_documents: number of synthetic reviews.
     """
     experiments = tuple(
         load_experiment(name, profile=profile, overrides=overrides)
@@ -82,34 +87,44 @@ def plan_benchmark(
         if sum(method.name == other.name for other in added) > 1:
             raise UserError(f"two classes called {method.name!r} are added; rename one")
     for place in data:
-        source_at(place)  # Refuses what is no data set, whatever the experiments.
+        source_at(place)  # Raises if it is not a data set, before any experiment is considered.
     sources: dict[str, tuple[AbstractSource, ...]] = {}
     left_out: dict[str, Mapping[str, Mapping[str, str]]] = {}
     taking_part, skipped = [], []
     for experiment in experiments:
-        full = replace(experiment, methods=entrants(experiment, methods=methods, added=added))
+        with_entrants = replace(
+            experiment, methods=entrants(experiment, methods=methods, added=added)
+        )
         reasons: dict[str, dict[str, str]] = {}
-        own: list[AbstractSource] = []
+        usable_sources: list[AbstractSource] = []
         try:
-            found = sources_of(experiment, data, n_documents=n_documents)
+            candidate_sources = sources_of(experiment, data, n_documents=n_documents)
         except UserError as error:
-            skipped.append(Skipped(experiment.name, "", str(error)))
+            skipped.append(Skipped(experiment.name, "", error))
             continue
-        for source in found:
+        for source in candidate_sources:
             try:
-                reasons[source.name] = _unsuited_methods(full, source)
-                own.append(source)
+                reasons[source.name] = _unsuited_methods(with_entrants, source)
+                usable_sources.append(source)
             except UserError as error:
-                skipped.append(Skipped(experiment.name, source.name, str(error)))
-        suiting = [m for m in full.methods if any(m.name not in why for why in reasons.values())]
-        if own and suiting:
-            taking_part.append(replace(full, methods=tuple(suiting)))
-            sources[experiment.name] = tuple(own)
+                skipped.append(Skipped(experiment.name, source.name, error))
+        suitable = [
+            m for m in with_entrants.methods if any(m.name not in why for why in reasons.values())
+        ]
+        if usable_sources and suitable:
+            taking_part.append(replace(with_entrants, methods=tuple(suitable)))
+            sources[experiment.name] = tuple(usable_sources)
             left_out[experiment.name] = reasons
     if not taking_part:
         why = f": {skipped[0].reason}" if skipped else "; no method suits the data"
-        raise UserError(f"none of the experiments in {', '.join(names)} can be run{why}")
-    return Benchmark(Run(tuple(taking_part), sources, Path(out), left_out), tuple(skipped))
+        raise UserError(
+            f"none of the experiments in {', '.join(names)} can be run{why}",
+            arguments=skipped[0].reason.arguments if skipped else (),
+        )
+    run = Run(tuple(taking_part), sources, Path(out), left_out)
+    suites_run = {suite_of(experiment.name) for experiment in taking_part}
+    missing = dict.fromkeys(name for name in names if name != ALL and name not in suites_run)
+    return Benchmark(run, tuple(skipped), tuple(missing))
 
 
 def suite_of(experiment: str) -> str:
@@ -127,7 +142,7 @@ def _experiment_names(names: Sequence[str]) -> list[str]:
 
 
 def _unsuited_methods(experiment: Experiment, source: AbstractSource) -> dict[str, str]:
-    """Why methods are left out on the data; refused if the experiment cannot be run on them."""
+    """Why methods are left out on the data; raises if the experiment cannot be run on them."""
     population = open_population(experiment, source)
     population.check_pools()
     dataset = open_source(source)

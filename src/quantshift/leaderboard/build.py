@@ -1,4 +1,4 @@
-"""Writing the leaderboard of a store: a page, and all its numbers as a CSV file."""
+"""Write the leaderboard of a store: a page, and all its numbers as a CSV file."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,8 +30,8 @@ def build_leaderboard(
 ) -> Leaderboard:
     """Write leaderboard.html and leaderboard.csv of all results in a store, or in its folder.
 
-    out: a folder that is there; default: the store's. overwrite: replace files of these names that
-    are no leaderboard.
+    out: an existing folder; default: the store's. overwrite: replace files with these names that
+    are not a leaderboard.
     """
     store = results if isinstance(results, ResultStore) else ResultStore.open(results)
     folder = store.path if out is None else Path(out)
@@ -44,7 +44,7 @@ def build_leaderboard(
 
 
 def numbers_of(contents: Contents) -> pl.DataFrame:
-    """The scores with times, a row for each; published ones have `source` and `differs`."""
+    """One row per score, with times; published ones have `source` and `differs`."""
     on = ["experiment", "dataset", "method"]
     times = contents.times.select(*on, "fit_ms", "sample_ms")
     ours = contents.scores.join(times, on=on, how="left", maintain_order="left")

@@ -1,4 +1,4 @@
-"""All that a leaderboard shows, as plain frames and mappings."""
+"""Everything a leaderboard shows, as plain frames and mappings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,11 +21,11 @@ Place: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, eq=False)
 class Contents:
-    """What the page is made of.
+    """The contents of the page.
 
-    scores      as `score_table` makes them
-    times       as `method_times` makes them
-    published   as `published_numbers` makes them
+    scores      from `score_table`
+    times       from `method_times`
+    published   from `published_numbers`
     points      samples of each place
     absences    experiment, data set and method -> why there is no number
     classes     names of the classes of each place, in the order of the estimates
@@ -61,14 +61,14 @@ def contents_of(store: ResultStore) -> Contents:
 def _points(
     store: ResultStore, scores: pl.DataFrame
 ) -> tuple[dict[Place, SamplePoints], dict[Place, tuple[str, ...]]]:
-    numbers = scores.select("part", "dataset", "method").n_unique()
-    most = points_per_number(numbers)
+    n_numbers = scores.select("part", "dataset", "method").n_unique()
+    most = points_per_number(n_numbers)
     methods = scores["method"].unique().to_list()
     points, classes = {}, {}
     for rows, subject in experiment_rows(store):
-        for (part, dataset), own in rows.group_by("part", "dataset"):
+        for (part, dataset), rows_of_place in rows.group_by("part", "dataset"):
             place = (str(part), str(dataset))
-            points[place] = points_of(own, methods, most)
+            points[place] = points_of(rows_of_place, methods, most)
             classes[place] = subject.classes(place[1])
     return points, classes
 

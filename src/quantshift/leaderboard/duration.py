@@ -1,9 +1,9 @@
-"""How long a benchmark will take, before it is begun.
+"""How long a benchmark will take, estimated before it starts.
 
-What is known comes first: the times that the log of the results has of a method under the same
-experiment on the same data, then under the same experiment on other data. A method that has never
-run here is taken to cost what it costs in `costs.csv`, measured once on one core with the quick
-profile: a guess, and called so. It is scaled to the sizes of other profiles.
+Measured times come first: those in the log of the results for a method under the same experiment on
+the same data, then under the same experiment on other data. A method that has never run here is
+assumed to cost what `costs.csv` says, which was measured once on one core with the quick profile;
+this is a guess, and is reported as one. It is scaled to the sizes of other profiles.
 """
 
 from collections.abc import Mapping
@@ -20,42 +20,42 @@ from quantshift.leaderboard.method_times import method_times
 from quantshift.results.store import ResultStore
 
 ANY = "any"
-"""In place of an experiment in `costs.csv`: all together; in place of a method: one it lacks."""
+"""In `costs.csv`: as an experiment, all of them together; as a method, one that is not listed."""
 
 SHARED = "shared"
-"""The row of the work that all methods of a cell share."""
+"""The row for the work that all methods of a cell share."""
 
 QUICK = "quick"
 """The profile that `costs.csv` was measured with."""
 
 Cost = tuple[float, float]
-"""Milliseconds of a cell, and of each of its test samples."""
+"""Milliseconds per cell, and per test sample."""
 
 Costs = Mapping[str, Cost]
-"""By the name of a method."""
+"""Cost by the name of the method."""
 
 
 @dataclass(frozen=True)
 class Duration:
-    """Seconds of work on one core, and the share of them that is known from the log."""
+    """Seconds of work on one core, and the share of them that comes from the log."""
 
     seconds: float
     known: float
 
     def wall(self, n_workers: int) -> float:
-        """Seconds with that many workers, each on a core that nobody else uses."""
+        """Seconds with that many workers, each on a core that nothing else uses."""
         return self.seconds / max(n_workers, 1)
 
 
 def expected_duration(plan: Plan, store: ResultStore | None = None) -> Duration:
-    """What is left of the plan, by the times of the store and by shipped ones."""
+    """The time that the rest of the plan will take, by the times of the store and shipped ones."""
     times = None if store is None else method_times(store)
     shipped = _shipped()
     total = known = 0.0
     for part in plan.experiments:
         here, elsewhere, anywhere = ({}, {}, {}) if times is None else _measured(times, part)
         guessed = _scaled(shipped.get(part.experiment.name, {}), part.experiment)
-        last = shipped[ANY]
+        fallback = shipped[ANY]
         for task in part.tasks:
             for name in (SHARED, *(method.name for method in task.methods)):
                 cell, sample = (
@@ -63,8 +63,8 @@ def expected_duration(plan: Plan, store: ResultStore | None = None) -> Duration:
                     or elsewhere.get(name)
                     or guessed.get(name)
                     or anywhere.get(name)
-                    or last.get(name)
-                    or last[ANY]
+                    or fallback.get(name)
+                    or fallback[ANY]
                 )
                 seconds = (cell + sample * part.n_test_samples) / 1e3
                 total += seconds
@@ -86,7 +86,7 @@ def _measured(times: pl.DataFrame, part: ExperimentPlan) -> tuple[Costs, Costs, 
 def measured_costs(times: pl.DataFrame) -> dict[str, Cost]:
     """Costs by method, and of the shared work, from the frame of `method_times`.
 
-    They are means over experiments and data sets, so that their sum is what all takes.
+    They are means over experiments and data sets, so that they add up to the total time.
     """
     means = times.group_by("method").agg(pl.col("fit_ms", "sample_ms").mean())
     costs = {name: (fit, sample) for name, fit, sample in means.iter_rows()}
@@ -107,7 +107,7 @@ def _scaled(costs: Costs, experiment: Experiment) -> Costs:
     """Costs of an experiment of the library with sizes other than those of its quick profile."""
     try:
         quick = load_experiment(experiment.name, profile=QUICK)
-    except UserError:  # an experiment of one's own under a name of the library
+    except UserError:  # not an experiment of the library
         return costs
     cell = _ratio(experiment, quick, "train_size") * len(experiment.settings) / len(quick.settings)
     sample = _ratio(experiment, quick, "test_size")
@@ -115,7 +115,7 @@ def _scaled(costs: Costs, experiment: Experiment) -> Costs:
 
 
 def _ratio(experiment: Experiment, quick: Experiment, option: str) -> float:
-    """How many times as large an option of the shift is; 1 where it has no such size."""
+    """Ratio of a size of the shift to that of the quick profile; 1 if there is no such size."""
     size, of_quick = (e.shift.options().get(option) for e in (experiment, quick))
     if not isinstance(size, int) or not isinstance(of_quick, int) or not of_quick:
         return 1.0

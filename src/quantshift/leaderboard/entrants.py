@@ -1,7 +1,7 @@
-"""Who takes part in a benchmark: every method of the catalogue that suits the data, and added ones.
+"""Which methods take part in a benchmark: all of the catalogue that suit the data, and added ones.
 
-What suits is decided by what a method declares (what it sees, whether its classes are ordered), not
-by its name.
+Whether a method is suitable depends on what it declares (what it sees, whether it needs ordered
+classes), not on its name.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ from quantshift.features.view import MatrixView
 from quantshift.quantifiers.items import MOST_FEATURES
 
 ADDED = "added"
-"""The family of methods that are none of the catalogue's."""
+"""The family of methods that are not in the catalogue."""
 
 FAMILIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -43,7 +43,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 
 def family_of(quantifier: str) -> str:
-    """The family of a quantifier of the catalogue; of any other, `ADDED`."""
+    """The family of a quantifier in the catalogue; `ADDED` for any other."""
     cls = catalogue.quantifiers().get(quantifier)
     if cls is None:
         return ADDED
@@ -54,7 +54,7 @@ def family_of(quantifier: str) -> str:
 def added_method(text: str) -> MethodSpec:
     """The method of "my.py:Mine", a class in a file, or of "package.module:Mine".
 
-    The file or module is run. Refused if there is no such class, or if it is no quantifier.
+    The file or module is executed. Raises if there is no such class, or if it is not a quantifier.
     """
     place, colon, name = text.rpartition(":")
     file = Path(place)
@@ -78,18 +78,22 @@ def entrants(
     methods: Sequence[str] | None = None,
     added: Iterable[MethodSpec] = (),
 ) -> tuple[MethodSpec, ...]:
-    """All methods of the catalogue, with the experiment's options, its own, and the added ones.
+    """All methods of the catalogue, those of the experiment with its options, and added ones.
 
-    methods: only those of these names, and the added ones.
+    methods: only methods with these names, and the added ones.
     """
-    own = {method.name: method for method in experiment.methods}
-    known = {name: MethodSpec(name, name) for name in catalogue.quantifiers()}
-    chosen = {n: m for n, m in {**known, **own}.items() if methods is None or n in methods}
+    of_experiment = {method.name: method for method in experiment.methods}
+    of_catalogue = {name: MethodSpec(name, name) for name in catalogue.quantifiers()}
+    chosen = {
+        n: m
+        for n, m in {**of_catalogue, **of_experiment}.items()
+        if methods is None or n in methods
+    }
     return tuple({**chosen, **{method.name: method for method in added}}.values())
 
 
 def check_methods(methods: Sequence[str], experiments: Iterable[Experiment]) -> None:
-    """Refuse a name that no method has, neither in the catalogue nor in an experiment."""
+    """Raise if a name is neither in the catalogue nor in an experiment."""
     known = {*catalogue.quantifiers(), *(m.name for e in experiments for m in e.methods)}
     for name in methods:
         if name not in known:
@@ -97,7 +101,7 @@ def check_methods(methods: Sequence[str], experiments: Iterable[Experiment]) -> 
 
 
 def unsuited(method: MethodSpec, dataset: Dataset, population: Population) -> str:
-    """Why the method is left out on the data; an empty string if it suits them."""
+    """Why the method is left out on the data; an empty string if it is suitable."""
     n_classes = len(population.classes)
     if dataset.posteriors is not None and not method.takes_posteriors:
         return "sees features, and the data are posteriors"
@@ -113,7 +117,7 @@ def unsuited(method: MethodSpec, dataset: Dataset, population: Population) -> st
 
 
 def _compares_features(method: MethodSpec) -> bool:
-    """Whether the method looks at features themselves: nothing in it classifies."""
+    """Whether the method uses features directly, without a classifier."""
     sees, options = method.cls.sees, parameters(method.cls)
     classifies = "posteriors" in sees or {"classifier", "classifiers"} & options.keys()
     return "features" in sees and not classifies

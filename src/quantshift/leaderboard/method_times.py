@@ -1,5 +1,7 @@
-"""How long each method took, from the log of a store: medians over cells, which one slow start
-(compilation, another program) does not move."""
+"""How long each method took, from the log of a store.
+
+Times are medians over cells, so that one slow start (compilation, another program) has no effect.
+"""
 
 import math
 from collections.abc import Mapping
@@ -23,10 +25,10 @@ SCHEMA = pl.Schema(
 
 
 def method_times(store: ResultStore) -> pl.DataFrame:
-    """A row for every experiment, data set and method with times in the log.
+    """One row for every experiment, data set and method with times in the log.
 
     fit_ms: milliseconds to choose the options of the method and to fit it in a cell, without the
-    classifier that all share. sample_ms: to estimate one sample. shared_ms: of the cell, for all.
+    shared classifier. sample_ms: to estimate one sample. shared_ms: for the shared work of a cell.
     """
     rows = [row for record in store.times.records() for row in _rows(record)]
     frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
@@ -39,7 +41,7 @@ def method_times(store: ResultStore) -> pl.DataFrame:
 
 
 def _rows(record: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    """The times of one cell; none, if the record is not what a run has written."""
+    """The times of one cell; an empty list if the record was not written by a run."""
     try:
         place = (str(record["experiment"]), str(record["dataset"]))
         samples, shared = float(record["samples"]), float(record["shared"])

@@ -51,25 +51,26 @@ def _lead(contents: Contents) -> str:
 
 def _numbers(contents: Contents) -> list[tuple[str, str]]:
     scores = contents.scores
-    one = scores.filter(scores["measure"] == scores["measure"][0])
-    told = [
+    one_measure = scores.filter(scores["measure"] == scores["measure"][0])
+    n_datasets, n_parts = scores["dataset"].n_unique(), scores["part"].n_unique()
+    numbers = [
         ("methods", f"{scores['method'].n_unique():,}"),
-        ("data sets", f"{scores['dataset'].n_unique():,}"),
-        ("kinds of shift", f"{scores['part'].n_unique():,}"),
-        ("estimates", f"{one['samples'].sum():,}"),
+        ("data set" if n_datasets == 1 else "data sets", f"{n_datasets:,}"),
+        ("kind of shift" if n_parts == 1 else "kinds of shift", f"{n_parts:,}"),
+        ("estimates", f"{one_measure['samples'].sum():,}"),
     ]
     if contents.provenance.seconds is not None:
-        told.append(("time to compute", duration(contents.provenance.seconds)))
-    return told
+        numbers.append(("time to compute", duration(contents.provenance.seconds)))
+    return numbers
 
 
 def _class_choices(columns: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     kinds = {"two": "two", "more": "three or more", "ordered": "ordered"}
-    there = {
+    present = {
         *("two" if column["classes"] == 2 else "more" for column in columns),
         *("ordered" for column in columns if column["ordered"]),
     }
-    return [(kind, text) for kind, text in kinds.items() if kind in there]
+    return [(kind, text) for kind, text in kinds.items() if kind in present]
 
 
 def _distinct(names: Iterable[str]) -> list[tuple[str, str]]:

@@ -16,14 +16,14 @@ from quantshift.report.page.payload import method_entries
 from quantshift.report.style import method_styles
 
 UNIT = 1e-6
-"""Errors are whole multiples of this: so fine that rounding hardly makes a tie."""
+"""Errors are rounded to multiples of this, which is small enough to make ties rare."""
 
 ALPHA = 0.05
-"""Level of the critical differences."""
+"""Significance level of the critical differences."""
 
 
 def payload_of(contents: Contents) -> dict[str, Any]:
-    """What the script of the page works with."""
+    """The data that the script of the page uses."""
     scores = contents.scores
     methods = order_methods(scores["method"].unique())
     columns = scores.select(
@@ -64,10 +64,10 @@ def _measure(name: str) -> dict[str, Any]:
 
 
 def _expected(scores: pl.DataFrame, column: Mapping[str, Any]) -> int:
-    own = scores.filter(
+    rows_of_column = scores.filter(
         (pl.col("part") == column["part"]) & (pl.col("dataset") == column["dataset"])
     )
-    return int(own["expected"][0])
+    return int(rows_of_column["expected"][0])
 
 
 def _by_measure(
@@ -75,15 +75,17 @@ def _by_measure(
 ) -> dict[str, list[list[int | None]]]:
     """Measure -> a row per method with a whole number per column, null where there is none.
 
-    Measures of ordered classes say nothing of others.
+    Measures for ordered classes are left out where classes are not ordered.
     """
     at_method = {method: i for i, method in enumerate(methods)}
     at_place = {place: i for i, place in enumerate(places)}
     packed: dict[str, list[list[int | None]]] = {}
-    for (measure,), own in scores.group_by("measure", maintain_order=True):
-        only = own.filter("ordered") if MEASURES[str(measure)].ordinal else own
+    for (measure,), rows_of_measure in scores.group_by("measure", maintain_order=True):
+        shown = (
+            rows_of_measure.filter("ordered") if MEASURES[str(measure)].ordinal else rows_of_measure
+        )
         table: list[list[int | None]] = [[None] * len(places) for _ in methods]
-        for part, dataset, method, value in only.select(
+        for part, dataset, method, value in shown.select(
             "part", "dataset", "method", name
         ).iter_rows():
             if value is not None:
@@ -95,7 +97,7 @@ def _by_measure(
 def _absences(
     absences: Mapping[tuple[str, str, str], str], methods: Sequence[str], columns: pl.DataFrame
 ) -> dict[str, Any]:
-    """The distinct reasons, and which of them (from 1) hold for each method and column."""
+    """The distinct reasons, and for each method and column the number of its reason (from 1)."""
     reasons = list(dict.fromkeys(absences.values()))
     number = {reason: i + 1 for i, reason in enumerate(reasons)}
     keys = list(columns.select("experiment", "dataset").iter_rows())
@@ -134,9 +136,9 @@ def _significant(value: float) -> float:
 
 def _quantiles(n_methods: int) -> list[float]:
     """For Nemenyi's critical difference of 0, 1, 2, ... methods; see `analysis/ranks.py`."""
-    some = range(2, n_methods + 1)
+    counts = range(2, n_methods + 1)
     return [0.0, 0.0] + [
-        float(stats.studentized_range.ppf(1 - ALPHA, k, np.inf) / np.sqrt(2)) for k in some
+        float(stats.studentized_range.ppf(1 - ALPHA, k, np.inf) / np.sqrt(2)) for k in counts
     ]
 
 

@@ -1,6 +1,6 @@
-"""Published numbers beside ours: those of the suites' `published.csv`, and of the paper's tables.
+"""Published numbers next to ours: from the suites' `published.csv` and from the paper's tables.
 
-They were made with other splits, classifiers or data; what differs is told with each of them.
+They were obtained with other splits, classifiers or data; each says what differs.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ SCHEMA = pl.Schema(
         "differs": pl.String(),
     }
 )
-"""A row per published number; `same_as`: our name of the method, `ours`: our error, if there is."""
+"""One row per published number; `same_as`: our name of the method, `ours`: our error, if any."""
 
 OUR_NAMES: Mapping[str, str] = MappingProxyType(
     {
@@ -40,21 +40,21 @@ OUR_NAMES: Mapping[str, str] = MappingProxyType(
         "X": "MethodX",
     }
 )
-"""Methods that are called otherwise elsewhere."""
+"""Our names of methods that have other names elsewhere."""
 
 PAPER = "Binary Quantification and Dataset Shift (2024), tables of mean absolute errors"
 
 STARS = tuple(f"{side} {STARS_CUT:g}" for side in ("below", "above"))
-"""The classes of a corpus of reviews, as the paper has them."""
+"""The classes of a corpus of reviews, as in the paper."""
 
 _CSV = ("suite", "experiment", "dataset", "method", "measure", "value", "source", "differs")
 
 
 def published_numbers(store: ResultStore, scores: pl.DataFrame) -> pl.DataFrame:
     """The published numbers of the experiments and data sets that have results in the store."""
-    there = scores.select("experiment", "part", "dataset").unique()
+    places = scores.select("experiment", "part", "dataset").unique()
     listed = _of_suites().join(
-        there.filter(pl.col("part") == pl.col("experiment")), on=["experiment", "dataset"]
+        places.filter(pl.col("part") == pl.col("experiment")), on=["experiment", "dataset"]
     )
     same_as = pl.col("method").replace(dict(OUR_NAMES))
     ours = scores.select("experiment", "part", "dataset", "measure", "method", "error").rename(
@@ -92,7 +92,9 @@ def _of_the_paper(store: ResultStore, scores: pl.DataFrame) -> list[pl.DataFrame
     """
     kinds = scores.filter(pl.col("shift").is_in(["prior", "covariate"]) & (pl.col("classes") == 2))
     frames = []
-    for (experiment, dataset), own in kinds.group_by("experiment", "dataset", maintain_order=True):
+    for (experiment, dataset), scores_of_place in kinds.group_by(
+        "experiment", "dataset", maintain_order=True
+    ):
         if store.about(str(experiment)).datasets[str(dataset)] != STARS:
             continue
         names = [n for n in (*READ, "degree", "p_train", "p_test") if n != "train_repeat"]
@@ -101,7 +103,7 @@ def _of_the_paper(store: ResultStore, scores: pl.DataFrame) -> list[pl.DataFrame
         both = against_published(rows.select(n for n in names if n in known).collect()).filter(
             pl.col("ours").is_not_null()
         )
-        parts = own.select("part").unique()["part"].to_list()
+        parts = scores_of_place.select("part").unique()["part"].to_list()
         means = both.group_by("setup", "method", maintain_order=True).agg(
             value=pl.col("theirs").mean(), ours=pl.col("ours").mean(), n=pl.len()
         )

@@ -1,8 +1,8 @@
-"""The samples behind each number, as few as a page can carry: true and estimated prevalences.
+"""The samples behind each number: true and estimated prevalences, limited to what a page can hold.
 
-Of every kind of shift on a data set the same samples are kept for all methods, evenly spaced over
-training sets and samples. Of two classes the positive one is kept, of more one class of each
-sample, taken in turn.
+For every kind of shift on a data set, the same samples are kept for all methods, evenly spaced over
+training sets and samples. With two classes the positive one is kept; with more, one class of each
+sample, in rotation.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,23 +13,23 @@ import polars as pl
 from numpy.typing import NDArray
 
 MOST_POINTS = 200
-"""Samples behind one number."""
+"""Largest number of samples behind one number."""
 
 MOST_VALUES = 1_500_000
-"""Values on the whole page, two characters each: with many methods a number gets fewer samples."""
+"""Values on the whole page, two characters each; with many methods a number has fewer samples."""
 
 STEPS = 4094
-"""Prevalences are whole multiples of 1 / STEPS: finer than a chart shows."""
+"""Prevalences are rounded to multiples of 1 / STEPS, which is finer than a chart can show."""
 
 LACKING = 4095
-"""In place of an estimate that the method does not have."""
+"""Code for a missing estimate."""
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 
 @dataclass(frozen=True)
 class SamplePoints:
-    """Samples of one kind of shift on one data set; `estimated` by method. Packed two by two."""
+    """Samples of one kind of shift on one data set, packed by `pack`; `estimated` is by method."""
 
     true: str
     classes: tuple[int, ...]
@@ -37,7 +37,7 @@ class SamplePoints:
 
 
 def points_of(rows: pl.DataFrame, methods: Sequence[str], most: int) -> SamplePoints:
-    """The points of rows that are all of one part and one data set."""
+    """The points of rows from one part of an experiment and one data set."""
     samples = (
         rows.select("cell", "sample", "p_true").unique(["cell", "sample"]).sort("cell", "sample")
     )
@@ -51,9 +51,9 @@ def points_of(rows: pl.DataFrame, methods: Sequence[str], most: int) -> SamplePo
     )
     estimates = estimates.with_columns(value=pl.col("p_hat").list.get(pl.col("at")))
     packed = {}
-    for (method,), own in estimates.group_by("method"):
+    for (method,), rows_of_method in estimates.group_by("method"):
         codes = np.full(len(kept), LACKING)
-        codes[own["place"].to_numpy()] = _codes(own["value"].to_numpy())
+        codes[rows_of_method["place"].to_numpy()] = _codes(rows_of_method["value"].to_numpy())
         packed[str(method)] = pack(codes)
     true = kept.select(pl.col("p_true").list.get(pl.col("at")))["p_true"].to_numpy()
     return SamplePoints(
@@ -64,7 +64,7 @@ def points_of(rows: pl.DataFrame, methods: Sequence[str], most: int) -> SamplePo
 
 
 def points_per_number(n_numbers: int) -> int:
-    """How many samples each number gets, so that the page stays small.
+    """How many samples to keep for each number, so that the page stays small.
 
     >>> points_per_number(100), points_per_number(30_000)
     (200, 50)

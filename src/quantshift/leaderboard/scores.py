@@ -1,7 +1,7 @@
 """From raw outcomes to the numbers of a leaderboard: one per method, kind of shift and data set.
 
-A method that lacks estimates which others have gets no number there: a mean over other samples
-would not be comparable.
+A method without some of the estimates that others have gets no number there, because a mean over
+different samples would not be comparable.
 """
 
 from collections.abc import Iterator, Mapping
@@ -39,11 +39,11 @@ SCHEMA = pl.Schema(
 )
 """The columns of a table of scores.
 
-part            the experiment and, if it has several, the facet; `title` is what people call it
-error           mean of the measure over the samples; null where the method lacks some of them
+part            the experiment and, if it has several, the facet; `title` is its name for readers
+error           mean of the measure over the samples; null if the method lacks some of them
 standard_error  of that mean, from the means of the training sets; null if there is only one
 high            the 95th percentile of the errors of single samples
-samples         estimates of the method; `expected`: of the method that has most
+samples         number of estimates of the method; `expected`: of the method with the most
 """
 
 READ = (
@@ -66,19 +66,19 @@ def score_table(store: ResultStore) -> pl.DataFrame:
 
 
 def experiment_rows(store: ResultStore) -> Iterator[tuple[pl.DataFrame, Subject]]:
-    """The rows of each experiment that has any, with `part`, and what is told of it."""
+    """The rows of each experiment that has any, with `part`, and its description."""
     for experiment in store.experiments:
         rows = store.read([experiment]).select(READ).collect()
         if not rows.is_empty():
-            told = {experiment: store.about(experiment)}
+            descriptions = {experiment: store.about(experiment)}
             rows = part_of(rows)
-            yield rows, subjects_of(rows, told)[0]
+            yield rows, subjects_of(rows, descriptions)[0]
 
 
 def _of(
     rows: pl.DataFrame, subject: Subject, quantifiers: Mapping[str, str]
 ) -> Iterator[pl.DataFrame]:
-    """The scores of an experiment by each measure."""
+    """The scores of an experiment, one frame per measure."""
     by = ["part", "dataset", "method"]
     titles = {facet.part: subject.title(facet) for facet in subject.facets}
     families = {name: family_of(quantifier) for name, quantifier in quantifiers.items()}
@@ -87,7 +87,7 @@ def _of(
         cells = errors.group_by([*by, "cell"]).agg(mean=pl.col("error").mean(), n=pl.len())
         spread = cells.group_by(by).agg(
             training_sets=pl.len(),
-            # Training sets have the same number of samples, or nearly so (groups of the data).
+            # Training sets have (nearly) the same number of samples; groups of the data may differ.
             standard_error=pl.col("mean").std() / pl.len().sqrt(),
         )
         means = errors.group_by(by).agg(

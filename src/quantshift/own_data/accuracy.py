@@ -1,7 +1,8 @@
-"""How often the classifier is right on a batch, and the sentence that says so.
+"""The accuracy of the classifier on a batch, estimated without labels, and a sentence about it.
 
-Where label shift is refuted, or covariate shift assumed, it follows from how sure the classifier is
-(ATC), else from its errors on each class in training and the shares that were found (LEAP).
+Where label shift is refuted, or covariate shift is assumed, it is estimated from the classifier's
+confidence (ATC); otherwise from its error rates on each class in training and the estimated shares
+(LEAP).
 """
 
 from functools import cached_property
@@ -18,7 +19,7 @@ MOST_REPLICATES = 200
 
 
 class AccuracyOfBatches:
-    """The accuracy on batch after batch; the replicates of the training side are shared."""
+    """The accuracy on one batch after another; all share the replicates of the training side."""
 
     def __init__(self, model: Model, *, level: float, n_bootstrap: int, seed: int) -> None:
         self.model, self.level, self.seed = model, level, seed
@@ -33,7 +34,7 @@ class AccuracyOfBatches:
 
     @cached_property
     def replicates(self) -> list[HeldOutErrors]:
-        """The same on drawn ones."""
+        """The same on bootstrap replicates of these items."""
         return [
             self.errors.drawn(training_replicate(self.model.base, number, seed=self.seed))
             for number in range(self.n_replicates)
@@ -42,13 +43,13 @@ class AccuracyOfBatches:
     def of(
         self, items: Items, evidence: Evidence, audit: Audited | None
     ) -> ClassifierAccuracy | None:
-        """Of one batch; None where nothing can be said of it.
+        """The accuracy on one batch; None where it cannot be estimated.
 
-        audit: labels that contradict the shares contradict what follows from them.
+        audit: if its labels contradict the shares, they contradict an accuracy based on them too.
         """
-        # Counting answers does not find the shares that LEAP needs.
-        counts = not self.model.quantifier.adjusts
-        unknown = evidence.why_not or counts or not self.model.is_trained
+        # LEAP needs adjusted shares: those of a method that only counts predictions are biased.
+        only_counts = not self.model.quantifier.adjusts
+        unknown = evidence.why_not or only_counts or not self.model.is_trained
         if unknown or not len(self.model.held_out[0]) or (audit is not None and audit.contradicts):
             return None
         kind = None if evidence.shift is None else evidence.shift.kind
@@ -74,23 +75,22 @@ class AccuracyOfBatches:
             high=high,
             training=training,
             method=method.upper(),
-            said=said(estimate, low, high, training, self.level, kind),
+            said=accuracy_sentence(estimate, low, high, training, self.level, kind),
         )
 
 
-def said(
+def accuracy_sentence(
     estimate: float, low: float, high: float, training: float, level: float, kind: str | None
 ) -> str:
-    """The sentence, and under which assumption it holds."""
+    """The accuracy in a sentence, with the assumption under which it holds."""
     text = (
         f"The accuracy of the classifier on this sample is about {estimate:.0%} ({100 * level:g}% "
         f"interval {100 * low:.0f} to {high:.0%}; {training:.0%} in training)"
     )
     if kind == UNEXPLAINED:
         return (
-            f"{text}, judging by its own confidence: label shift is refuted, and this holds "
-            f"only if that "
-            "confidence is well calibrated."
+            f"{text}, judging by its own confidence: label shift is ruled out, and this holds only "
+            "if that confidence is well calibrated."
         )
     if kind == ASSUMED:
         return f"{text}, judging by its own confidence."

@@ -1,4 +1,4 @@
-"""The items that people are asked to label: how many for a precision, which, and on what sheet."""
+"""The items that people are asked to label: how many, which ones, and the sheet to fill in."""
 
 import csv
 import io
@@ -31,24 +31,24 @@ PRECISION = 0.05
 """Default target half-width of the interval."""
 
 MORE_LABELS = 2.3
-"""Labels that an audit with many looks takes for a precision, as a factor: its limits are about 1.5
-times as wide at the same number of labels (`benchmarks/audit_sequential.py`)."""
+"""How many times as many labels an audit with many looks needs for the same precision: its limits
+are about 1.5 times as wide at the same number of labels (`benchmarks/audit_sequential.py`)."""
 
 MORE_ROWS, FEWEST_ROWS = 3, 200
-"""Rows on a sheet for many looks, as a factor of the labels that one look takes by counting, and at
-least: enough if the scores turn out to be of no use."""
+"""Rows on a sheet for many looks: a multiple of the labels that a single look needs by counting,
+but no fewer than FEWEST_ROWS. This is enough even if the scores turn out to be useless."""
 
 FORMATS = (".csv", ".tsv", ".parquet")
-"""Endings that a sheet can have."""
+"""File extensions that a sheet can have."""
 
 
 @dataclass(frozen=True, eq=False)
 class AuditSheet:
     """A plan and the row numbers of its items in the sample, from 1, in random order.
 
-    inputs: what it was drawn from, the sample among it.
-    sequential: whether it is to be labelled step by step, with a look after each; it then has more
-        rows than the plan asks for.
+    inputs: the sample, the training table and the model that it was drawn with.
+    sequential: whether it is to be labelled step by step, with a look after each step; it then has
+        more rows than the plan asks for.
     recipe: how the model was made.
     """
 
@@ -61,7 +61,7 @@ class AuditSheet:
     recipe: Recipe | None = None
 
     def next_command(self, out: str | Path) -> str:
-        """The command that estimates with the labels on the sheet; empty if there is no file."""
+        """The command that estimates with the labels on the sheet; empty without input files."""
         sample, train_on, model = self.inputs
         return quantify_command(
             sample,
@@ -94,10 +94,11 @@ def draw_audit_sheet(
     seed: int = 0,
     progress: OnProgress | None = None,
 ) -> AuditSheet:
-    """How many items of the sample to label for a precision, and which.
+    """How many items of the sample to label for a given precision, and which ones.
 
-    n_labels: how many, instead of a precision (default: 0.05). sequential: more rows, of which
-    people label as many as it takes, from the top. The other arguments are those of `train`.
+    n_labels: how many, instead of a precision (default: 0.05). sequential: draw more rows, which
+    people label from the top until the interval is narrow enough. The other arguments are those of
+    `train`.
     """
     if precision is None and n_labels is None:
         precision = PRECISION
@@ -123,18 +124,18 @@ def draw_audit_sheet(
     p_hat = fitted.quantifier.estimate_items(pool.items).prevalence
     held_out, codes = fitted.held_out
     scores = adapted(fitted, fitted.posteriors(pool.items), p_hat)
-    how: dict[str, Any] = {
+    plan_options: dict[str, Any] = {
         "held_out": (adapted(fitted, held_out, p_hat), codes) if fitted.is_trained else None,
         "prevalence": p_hat if fitted.is_trained else None,
         "level": level,
         "seed": seed,
     }
-    plan = plan_audit(scores, precision, n_labels=n_labels, **how)
+    plan = plan_audit(scores, precision, n_labels=n_labels, **plan_options)
     positions = plan.items
     if sequential:
         n_rows = max(MORE_ROWS * plan.n_counting, FEWEST_ROWS)
-        # With the same seed it begins with the same items.
-        positions = plan_audit(scores, n_labels=n_rows, **how).items
+        # With the same seed the longer sheet begins with the same items.
+        positions = plan_audit(scores, n_labels=n_rows, **plan_options).items
     return AuditSheet(
         plan,
         tables[0],
@@ -149,9 +150,9 @@ def draw_audit_sheet(
 def check_sheet(
     path: str | Path, *, inputs: Iterable[object] = (), overwrite: bool = False
 ) -> None:
-    """Refuse a place for a sheet, before it is drawn: a sheet with labels is never replaced.
+    """Check the path of a sheet before it is drawn: a sheet with labels is never replaced.
 
-    inputs: what it is drawn from; overwrite: replace anything else, labels too.
+    inputs: what it is drawn from; overwrite: replace any other file, even one with labels.
     """
     if Path(path).suffix.lower() not in FORMATS:
         raise UserError(f"{path}: a sheet is written as one of {', '.join(FORMATS)}; rename it")
@@ -159,10 +160,11 @@ def check_sheet(
 
 
 def write_audit_sheet(sheet: AuditSheet, path: str | Path, *, overwrite: bool = False) -> None:
-    """The items to label, as CSV, TSV or Parquet.
+    """Write the items to label as CSV, TSV or Parquet.
 
-    Their number, an empty label, all columns of the sample and a check of their content. Cells that
-    a spreadsheet would take for formulas are escaped; `quantify` reads them right.
+    The columns are the item number, an empty label, all columns of the sample and a check of the
+    item's content. Cells that a spreadsheet would take for formulas are escaped; `quantify` undoes
+    this when it reads the sheet.
     """
     write_sheet(
         path,
@@ -187,33 +189,33 @@ def write_sheet(
     inputs: Iterable[object] = (),
     overwrite: bool = False,
 ) -> None:
-    """A sheet of the rows of a table, from 1, in the order given.
+    """Write a sheet of the given rows of a table, numbered from 1, in the given order.
 
-    content: the columns that the check of an item is made of. labels: of rows that have one.
-    more: further columns, behind those of the table.
+    content: the columns that an item's check is computed from. labels: those of rows that have one.
+    more: further columns, after those of the table.
     """
     check_sheet(path, inputs=inputs, overwrite=overwrite)
     shown = [name for name in table.columns if name not in (ITEM, label, CHECK, *more)]
-    wanted = {row: i for i, row in enumerate(rows)}
-    parts: dict[int, list[str | None]] = {}
+    position_of = {row: i for i, row in enumerate(rows)}
+    cells_of: dict[int, list[str | None]] = {}
     with closing(table.chunks(table.columns)) as chunks:
         for chunk in chunks:
             numbers = np.arange(chunk.first, chunk.first + len(chunk))
-            here = [i for i, row in enumerate(numbers.tolist()) if row in wanted]
-            checks = content_check(chunk.columns[here].select(content))
-            cells = as_text(chunk.columns[here].select(shown)).rows()
-            for i, row, check in zip(here, cells, checks, strict=True):
+            kept_positions = [i for i, row in enumerate(numbers.tolist()) if row in position_of]
+            checks = content_check(chunk.columns[kept_positions].select(content))
+            cells = as_text(chunk.columns[kept_positions].select(shown)).rows()
+            for i, row, check in zip(kept_positions, cells, checks, strict=True):
                 number = int(numbers[i])
-                added = [cells[wanted[number]] for cells in more.values()]
-                parts[number] = [str(number), labels.get(number), *row, *added, check]
+                added = [column[position_of[number]] for column in more.values()]
+                cells_of[number] = [str(number), labels.get(number), *row, *added, check]
     header = [escaped(name) for name in (ITEM, label, *shown, *more, CHECK)]
-    lines = [[None if c is None else escaped(c) for c in parts[row]] for row in rows]
+    lines = [[None if c is None else escaped(c) for c in cells_of[row]] for row in rows]
     encoded = _encoded(Path(path).suffix.lower(), header, lines)
     write_output(path, encoded, inputs=inputs, overwrite=overwrite, ours=is_blank_sheet)
 
 
 def is_blank_sheet(path: Path) -> bool:
-    """Whether this is a sheet that quantshift has drawn; an error if there are labels on it."""
+    """Whether this is a sheet that quantshift has drawn; raises an error if it holds labels."""
     try:
         table = open_table(path)
         if len(table.columns) < 3 or (table.columns[0], table.columns[-1]) != (ITEM, CHECK):

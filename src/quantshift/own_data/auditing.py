@@ -1,8 +1,8 @@
 """Labels that people gave to randomly chosen items of the sample.
 
-An audited table identifies its items by an id, if the sample has one; otherwise by their number in
-the sample, as `audit-plan` writes it, and then their content must be that of the sample's; else by
-their content alone.
+An audited table identifies its items by an id, if the sample has one; otherwise by their row number
+in the sample, as `audit-plan` writes it, in which case their content must match the sample's;
+otherwise by their content alone.
 """
 
 import hashlib
@@ -17,6 +17,7 @@ import polars as pl
 
 from quantshift.data.columns import names_of
 from quantshift.data.reading import OpenTable, Source, open_table
+from quantshift.data.spelling import known_spellings
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.nouns import counted
 from quantshift.own_data.columns import Asked, label_names
@@ -36,9 +37,9 @@ CURE = f"audit items of the sample itself ({DRAWN_BY} draws them)"
 
 @dataclass(frozen=True, eq=False)
 class AuditTable:
-    """The labelled rows of an audited table, found in the samples, and what to warn of.
+    """The labelled rows of an audited table, located in the samples, and warnings.
 
-    rows: number and code of each; wanted: where it is, in the same order.
+    rows: row number and class code of each; wanted: where each is, in the same order.
     """
 
     name: str
@@ -72,7 +73,7 @@ def read_audit(
 ) -> AuditTable:
     """The labels of an audited table, and the items of the samples they are for.
 
-    sequential: rows without a label at the end are still to come.
+    sequential: rows without a label at the end have not been labelled yet.
     """
     if model.columns.label is None:
         raise UserError("an audit needs the column of the labels; name it", arguments=["label"])
@@ -117,7 +118,7 @@ def audited_codes(audit: AuditTable, pool: Pool) -> dict[int, int]:
 
 
 def content_check(content: pl.DataFrame) -> list[str]:
-    """A short digest of each row's content, which no program takes for a number."""
+    """A short digest of each row's content; the leading x keeps programs from reading a number."""
     return [
         f"x{hashlib.blake2b(key.encode(), digest_size=5).hexdigest()}"
         for key in _keys(comparable(content.select(sorted(content.columns))))
@@ -127,9 +128,9 @@ def content_check(content: pl.DataFrame) -> list[str]:
 def read_sheet(
     table: OpenTable, *, label: str, beside: Sequence[str], missing: Sequence[str] | None
 ) -> Sheet:
-    """The labelled rows of a sheet, with the columns `beside` the label, those that are there."""
-    # A sheet of ours is escaped, headers too; of a table of the user nothing is taken off.
-    ours = CHECK in table.columns
+    """The labelled rows of a sheet, with those of the columns in `beside` that it has."""
+    # A sheet that quantshift wrote is escaped, headers too; a user's own table is not.
+    is_escaped = CHECK in table.columns
     names = names_on_sheet(table)
     shown = [label, *(name for name in beside if name in names)]
     raw = [names.get(name, name) for name in dict.fromkeys(shown)]
@@ -140,27 +141,27 @@ def read_sheet(
     with closing(table.chunks(raw)) as chunks:
         for chunk in chunks:
             given = chunk.columns[names.get(label, label)]
-            if ours and given.dtype == pl.String:
+            if is_escaped and given.dtype == pl.String:
                 given = given.map_elements(unescaped, pl.String)
             labels = label_names(given, missing)
             labelled = labels.is_not_null()
             unlabelled += int((~labelled).sum())
-            here = (np.flatnonzero(labelled.to_numpy()) + chunk.first).tolist()
+            labelled_rows = (np.flatnonzero(labelled.to_numpy()) + chunk.first).tolist()
             names_given += labels.drop_nulls().to_list()
-            numbers += here
+            numbers += labelled_rows
             part = chunk.columns.filter(labelled).select(pl.all().cast(pl.String, strict=False))
             parts.append(part)
     cells = pl.concat(parts) if parts else pl.DataFrame(schema=dict.fromkeys(raw, pl.String))
-    if ours:
+    if is_escaped:
         cells = cells.select(pl.all().map_elements(unescaped, pl.String))
         cells = cells.rename({name: unescaped(name) for name in cells.columns})
     return Sheet(table.name, numbers, names_given, cells.drop(label), unlabelled)
 
 
 def names_on_sheet(table: OpenTable) -> dict[str, str]:
-    """The columns by their names, which are escaped on a sheet that quantshift has drawn."""
-    ours = CHECK in table.columns
-    return {(unescaped(name) if ours else name): name for name in table.columns}
+    """Column names as the sample has them, and as the sheet has them, perhaps escaped."""
+    is_escaped = CHECK in table.columns
+    return {(unescaped(name) if is_escaped else name): name for name in table.columns}
 
 
 def left_open(sheet: Sheet) -> list[str]:
@@ -192,9 +193,9 @@ def rows_by_number(
     label: str,
     drawn_by: str = DRAWN_BY,
 ) -> tuple[list[int], list[str]]:
-    """The rows of the sample that the items of a sheet are, and warnings.
+    """The rows of the sample that correspond to the items of a sheet, and warnings.
 
-    columns: those that tell whether the content is the same. drawn_by: the command that draws.
+    columns: those by which content is compared. drawn_by: the command that draws such a sheet.
     """
     cure = f"audit items of the sample itself ({drawn_by} draws them)"
     rows = [
@@ -210,19 +211,19 @@ def rows_by_number(
             raise DataError(
                 f"{sheet.name}: row {number}: item {row} of a sample of {n_rows} rows; {cure}"
             )
-    theirs = pl.concat([content[row] for row in rows]) if rows else pl.DataFrame()
+    sample_content = pl.concat([content[row] for row in rows]) if rows else pl.DataFrame()
     if CHECK not in sheet.cells.columns and not shared:
         note = (
-            f"{sheet.name}: its items are known by their numbers alone; was it made for this very "
-            "sample?"
+            f"{sheet.name}: its items are identified by their row numbers alone; check that it was "
+            "drawn from this sample"
         )
         return rows, [note]
-    return rows, _compared(sheet, rows, theirs, shared, drawn_by)
+    return rows, _compared(sheet, rows, sample_content, shared, drawn_by)
 
 
 def _by_id(sheet: Sheet, column: str, samples: Sequence[OpenTable]) -> list[Place]:
-    given = names_of(sheet.cells[column]).fill_null("").to_list()
-    wanted = _distinct(sheet, given, lambda id_: f"id {id_!r}")
+    ids = names_of(sheet.cells[column]).fill_null("").to_list()
+    wanted = _distinct(sheet, ids, lambda id_: f"id {id_!r}")
     found: dict[str, Place] = {}
     for position, table in enumerate(samples):
         with closing(table.chunks([column])) as chunks:
@@ -233,45 +234,48 @@ def _by_id(sheet: Sheet, column: str, samples: Sequence[OpenTable]) -> list[Plac
                         continue
                     if name in found:
                         raise DataError(
-                            f"{table.name}: row {row}: id {name!r} for a second time; ids of "
-                            "audited items must be distinct"
+                            f"{table.name}: row {row}: duplicate id {name!r}; ids of audited items "
+                            "must be unique"
                         )
                     found[name] = (position, row)
-    for number, name in zip(sheet.numbers, given, strict=True):
+    for number, name in zip(sheet.numbers, ids, strict=True):
         if name not in found:
             raise DataError(
                 f"{sheet.name}: row {number}: there is no id {name!r} in the sample; {CURE}"
             )
-    return [found[name] for name in given]
+    return [found[name] for name in ids]
 
 
 def _compared(
     sheet: Sheet,
     rows: Sequence[int],
-    theirs: pl.DataFrame,
+    sample_content: pl.DataFrame,
     shared: Sequence[str],
     drawn_by: str,
 ) -> list[str]:
-    """Refuse a sheet whose items are not those of the sample; warn of cells that differ."""
+    """Reject a sheet whose items are not those of the sample; warn of cells that differ."""
     if not rows:
         return []
-    ours, sample = comparable(sheet.cells.select(shared)), comparable(theirs.select(shared))
+    on_sheet, in_sample = (
+        comparable(sheet.cells.select(shared)),
+        comparable(sample_content.select(shared)),
+    )
     agree = np.zeros((len(rows), len(shared)), dtype=bool)
     for j, name in enumerate(shared):
-        agree[:, j] = (ours[name] == sample[name]).to_numpy()
+        agree[:, j] = (on_sheet[name] == in_sample[name]).to_numpy()
     exact = agree.all(axis=1) if shared else np.zeros(len(rows), dtype=bool)
     if CHECK in sheet.cells.columns:
-        checks = zip(content_check(theirs), sheet.cells[CHECK], strict=True)
+        checks = zip(content_check(sample_content), sheet.cells[CHECK], strict=True)
         exact |= np.array([check == given for check, given in checks])
-    # A few cells may have been edited, or changed by a spreadsheet; most rows are as they were.
+    # A few cells may have been edited, or changed by a spreadsheet; most rows must be unchanged.
     close = agree.mean(axis=1) >= 0.5 if shared else exact
     acceptable = exact | (close & (exact.mean() >= 0.5))
     if not acceptable.all():
         first = int(np.flatnonzero(~exact)[0])
         raise DataError(
-            f"{sheet.name}: row {sheet.numbers[first]}: item {rows[first]} of the sample has other "
-            "content; the sheet is of another table, or of rows in another order: draw a new one "
-            f"({drawn_by})"
+            f"{sheet.name}: row {sheet.numbers[first]}: item {rows[first]} of the sample has "
+            "different content; the sheet belongs to another table, or the rows were reordered: "
+            f"draw a new one ({drawn_by})"
         )
     n_edited = int((~exact).sum())
     if n_edited:
@@ -284,7 +288,7 @@ def _by_content(sheet: Sheet, model: Model, samples: Sequence[OpenTable]) -> lis
     for name in content:
         if name not in sheet.cells.columns:
             raise DataError(
-                f"{sheet.name}: neither a column {ITEM!r} nor the column {name!r} to know the "
+                f"{sheet.name}: has neither a column {ITEM!r} nor the column {name!r} to identify "
                 f"items by; {CURE}"
             )
     keys = _keys(comparable(sheet.cells.select(content)))
@@ -292,13 +296,13 @@ def _by_content(sheet: Sheet, model: Model, samples: Sequence[OpenTable]) -> lis
     for position, table in enumerate(samples):
         with closing(table.chunks(content)) as chunks:
             for chunk in chunks:
-                own = _keys(comparable(chunk.columns.select(content)))
-                for row, key in enumerate(own, start=chunk.first):
+                row_keys = _keys(comparable(chunk.columns.select(content)))
+                for row, key in enumerate(row_keys, start=chunk.first):
                     if key in wanted:
                         places[key].append((position, row))
     found = []
     for number, key in zip(sheet.numbers, keys, strict=True):
-        # Items of equal content are labelled one after the other.
+        # Items with equal content get their labels in the order of the sheet.
         if not places[key]:
             raise DataError(f"{sheet.name}: row {number} is not an item of the sample; {CURE}")
         found.append(places[key].pop(0))
@@ -308,7 +312,7 @@ def _by_content(sheet: Sheet, model: Model, samples: Sequence[OpenTable]) -> lis
 def _rows_of(
     table: OpenTable, columns: Sequence[str], wanted: Mapping[Any, int]
 ) -> tuple[dict[int, pl.DataFrame], int]:
-    """The wanted rows of a table, each a frame of one row, and how many rows it has."""
+    """The wanted rows of a table, each as a frame of one row, and how many rows the table has."""
     rows: dict[int, pl.DataFrame] = {}
     last = 0
     with closing(table.chunks(columns)) as chunks:
@@ -320,7 +324,7 @@ def _rows_of(
 
 
 def _distinct(sheet: Sheet, keys: Sequence[Any], shown: Any) -> dict[Any, int]:
-    """The keys and the rows of the sheet that have them; none may come twice."""
+    """The keys and the rows of the sheet that have them; no key may occur twice."""
     rows: dict[Any, int] = {}
     for number, key in zip(sheet.numbers, keys, strict=True):
         if key in rows:
@@ -347,6 +351,7 @@ def _item_number(cell: str | None, where: str, cure: str) -> int:
 
 
 def _code(name: str, model: Model, where: str) -> int:
+    name = known_spellings([name], model.classes).get(name, name)
     if name not in model.classes:
         raise DataError(f"{where}: {unknown_name('label', name, model.classes)}")
     return model.classes.index(name)

@@ -1,4 +1,4 @@
-"""From the evidence on a batch to what is said of it: shares, audit, change, verdict, advice."""
+"""From the evidence on a batch to its report: shares, audit, change, verdict, advice."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,7 +15,7 @@ from quantshift.audit import (
 )
 from quantshift.audit_sequence import ConfidenceSequence, confidence_sequence
 from quantshift.intervals import PrevalenceInterval
-from quantshift.own_data import words
+from quantshift.own_data import verdicts, words
 from quantshift.own_data.classifiers import AUTO
 from quantshift.own_data.evidence import Evidence
 from quantshift.own_data.model import Model
@@ -23,7 +23,10 @@ from quantshift.own_data.result import RANGE, Audited, Batch, Looked, Share
 from quantshift.types import Posteriors, Prevalences
 
 CHANGE_LEVEL = 0.99
-"""How sure we want to be before we say that a share has changed from one batch to the next."""
+"""Confidence required before a share is reported as changed from one batch to the next."""
+
+SMALLEST_CHANGE = 0.01
+"""Smaller changes are not reported, however significant; see `changed_classes`."""
 
 SCORE_BINS = 20
 
@@ -47,28 +50,30 @@ def batch_of(
     """A batch in plain numbers and words.
 
     audited: codes of the labelled items by their position; asked: whether an audit was given.
-    counts: of a sketch, how many items each row of posteriors stands for; none for a labelled item
-    that another row counts already.
+    counts: for a sketch, how many items each row of posteriors stands for; 0 for a labelled item
+    that another row already counts.
     n_items: how many are used; n_left_out: rows that are not, which the limits allow for.
-    assume: as of `evidence.examine`. precision: of an audit with many looks, half the width that is
-    wanted; the labels are then in the order in which they were given. command: see `Batch`.
+    assume: see `evidence.examine`. precision: for an audit with many looks, the target half-width;
+    the labels are then in the order in which they were given. command: see `Batch`.
     """
     untrained = not model.is_trained
     shift, assumptions = evidence.shift, evidence.assumptions
     unaudited = unknown_shares(model.classes)
     if not evidence.why_not:
-        unaudited = allowing(shares_of(model.classes, evidence.interval), n_items, n_left_out)
+        known = _without_guesses(shares_of(model.classes, evidence.interval), evidence.interval)
+        unaudited = allowing(known, n_items, n_left_out)
     audit = _audit(model, posteriors, evidence, audited, n_items, n_left_out, precision, counts)
     shares = unaudited if audit is None else audit.shares
     why_not = evidence.why_not if audit is None else ""
     limits_are = words.limits_are(shift, audit)
-    verdict = words.verdict(
+    verdict = verdicts.verdict(
         shift,
         assumptions,
         model.headline,
         name=model.names[model.headline],
         untrained=untrained,
         topics=bool(model.columns.text),
+        used=next(share.estimate for share in unaudited if share.label == model.headline),
     )
     if evidence.why_not:
         seen = "columns" if counts is None else "scores"
@@ -81,6 +86,7 @@ def batch_of(
             audit,
             untrained=untrained,
             can_be_estimated=not why_not,
+            cure=evidence.cure,
             n_items=n_items,
             level=evidence.interval.level,
         )
@@ -125,11 +131,12 @@ def _carried(
     assume: str,
     counts: NDArray[np.float64] | None,
 ) -> str:
-    """The assumption that carries the number."""
+    """The assumption that the estimate rests on, in a sentence."""
     shift = evidence.shift
     if counts is not None and audit is None and shift is not None and not shift.rejected:
-        return f"assumes: {model.quantifier.assumption}; the scores do not contradict it"
-    return words.carried(
+        assumption = verdicts.plain_assumption(model.quantifier.assumption)
+        return f"assumes: {assumption}; the scores do not contradict it"
+    return verdicts.carried(
         shift,
         audit,
         assumption=model.quantifier.assumption,
@@ -169,24 +176,34 @@ def allowing(shares: Sequence[Share], n_used: int, n_left_out: int) -> tuple[Sha
 
 
 def unknown_shares(classes: Sequence[str]) -> tuple[Share, ...]:
-    """Shares of which nothing is known."""
+    """Shares about which nothing is known."""
     return tuple(Share(label, None, 0.0, 1.0) for label in classes)
 
 
+def _without_guesses(shares: Sequence[Share], interval: PrevalenceInterval) -> tuple[Share, ...]:
+    """The shares without the estimates of classes that may have any share at all."""
+    return tuple(
+        share
+        if is_informative or share.low > 0 or share.high < 1
+        else Share(share.label, None, 0.0, 1.0)
+        for share, is_informative in zip(shares, interval.informative, strict=True)
+    )
+
+
 def _confused(model: Model, interval: PrevalenceInterval) -> list[str]:
-    """Classes that the classifier does not separate from another."""
-    told = zip(model.classes, interval.informative, strict=True)
-    return [label for label, apart in told if not apart]
+    """Classes that the classifier does not separate from another class."""
+    pairs = zip(model.classes, interval.informative, strict=True)
+    return [label for label, is_informative in pairs if not is_informative]
 
 
 def empty_batch(name: str, classes: Sequence[str], *, left_out: int = 0) -> Batch:
-    """A batch without items. left_out: rows of it that are none."""
-    nothing = unknown_shares(classes)
+    """A batch without items. left_out: its rows that could not be used."""
+    unknown = unknown_shares(classes)
     return Batch(
         name=name,
         n_items=0,
-        shares=nothing,
-        unaudited=nothing,
+        shares=unknown,
+        unaudited=unknown,
         assumptions=(),
         shift=None,
         audit=None,
@@ -227,19 +244,21 @@ def _audit(
         return None
     items, codes = np.array(list(audited)), np.array(list(audited.values()))
     interval = evidence.interval
-    # An estimate that says nothing is no reason to change the posteriors, nor to be contradicted.
-    told = posteriors if evidence.why_not else adapted(model, posteriors, interval.prevalence)
+    # Without a usable estimate the posteriors stay as they are, and nothing can be contradicted.
+    scores = posteriors if evidence.why_not else adapted(model, posteriors, interval.prevalence)
     n_classes, level, looked = len(model.classes), interval.level, None
     if precision is None:
-        powered = audit_interval(told, items, codes, level=level, weights=counts)
+        powered = audit_interval(scores, items, codes, level=level, weights=counts)
         counted = count_interval(codes, n_classes, level=level)
     else:
-        helped = confidence_sequence(codes, n_classes, posteriors=told, items=items, level=level)
-        alone = confidence_sequence(codes, n_classes, n_items=len(told), level=level)
-        powered, counted = (_last_look(found) for found in (helped, alone))
-        reached = helped.reached(precision) is not None
-        n_needed = len(items) if reached else helped.labels_needed(precision)
-        looked = Looked(precision, helped.half_width, reached, n_needed)
+        with_scores = confidence_sequence(
+            codes, n_classes, posteriors=scores, items=items, level=level
+        )
+        labels_only = confidence_sequence(codes, n_classes, n_items=len(scores), level=level)
+        powered, counted = (_last_look(found) for found in (with_scores, labels_only))
+        reached = with_scores.reached(precision) is not None
+        n_needed = len(items) if reached else with_scores.labels_needed(precision)
+        looked = Looked(precision, with_scores.half_width, reached, n_needed)
     outside = (interval.prevalence < powered.low) | (interval.prevalence > powered.high)
     return Audited(
         n_labelled=len(items),
@@ -251,21 +270,21 @@ def _audit(
     )
 
 
-def _last_look(found: ConfidenceSequence) -> AuditInterval:
-    """A confidence sequence as it is now."""
+def _last_look(sequence: ConfidenceSequence) -> AuditInterval:
+    """The latest interval of a confidence sequence."""
     return AuditInterval(
-        prevalence=found.prevalence[-1],
-        low=found.low[-1],
-        high=found.high[-1],
-        level=found.level,
-        weight=found.weight,
-        n_labelled=found.n_labels,
-        n_items=found.n_labels if found.n_items is None else found.n_items,
+        prevalence=sequence.prevalence[-1],
+        low=sequence.low[-1],
+        high=sequence.high[-1],
+        level=sequence.level,
+        weight=sequence.weight,
+        n_labelled=sequence.n_labels,
+        n_items=sequence.n_labels if sequence.n_items is None else sequence.n_items,
     )
 
 
 def adapted(model: Model, posteriors: Posteriors, p_hat: Prevalences) -> Posteriors:
-    """Posteriors as they would be at the estimated prevalence; the user's own as they are."""
+    """Posteriors adapted to the estimated prevalence; those of an untrained model unchanged."""
     return reweigh(posteriors, model.base.prior_, p_hat) if model.is_trained else posteriors
 
 
@@ -274,15 +293,18 @@ def changed_classes(
 ) -> tuple[str, ...]:
     """Classes whose share differs between two batches by more than chance.
 
-    Replicate by replicate both batches have the same training side, so that its error, which they
-    have in common, is not counted. Classes that a batch says nothing of have not changed.
+    In each replicate both batches have the same training side, so the error they share cancels out.
+    Classes about which a batch says nothing are not reported as changed, nor are changes of less
+    than one point or, for shares below 4% or above 96%, than a quarter of the smaller part.
     """
     if before is None or now is None:
         return ()
     error = (now.replicates - before.replicates).std(axis=0)
     # Bonferroni over the free shares.
     bound = float(ndtri(1 - (1 - CHANGE_LEVEL) / 2 / (len(classes) - 1)))
-    moved = np.abs(now.prevalence - before.prevalence) > bound * error
+    smaller_part = np.minimum(before.prevalence, 1 - before.prevalence)
+    size = np.abs(now.prevalence - before.prevalence)
+    moved = size > np.maximum(bound * error, np.minimum(SMALLEST_CHANGE, smaller_part / 4))
     moved &= before.informative & now.informative
     return tuple(label for label, has_moved in zip(classes, moved, strict=True) if has_moved)
 
@@ -290,7 +312,7 @@ def changed_classes(
 def histograms(
     posteriors: Posteriors, counts: NDArray[np.float64] | None = None
 ) -> list[tuple[float, ...]]:
-    """For each class the shares of items in bins of its posterior.
+    """For each class, the share of items in each bin of its posterior.
 
     counts: how many items each row stands for.
     """

@@ -1,8 +1,8 @@
-"""How the columns of a sample differ from those of training: what changed, and what to warn of.
+"""How the columns of a sample differ from those of training: changes and warnings.
 
 A model holds counts of its training columns and none of their rows (`training_profile`). A sample
-is compared with them batch by batch; what differs by no more than chance and the change of
-prevalence is not mentioned.
+is compared with them batch by batch; differences that chance or the change of prevalence explains
+are not mentioned.
 """
 
 from collections.abc import Callable, Iterator
@@ -41,21 +41,21 @@ from quantshift.own_data.result import Batch, ColumnChange
 
 MOST_CHANGES = 10
 MOST_WARNINGS = 3
-"""Columns that are named for one kind of warning; of the others the names are listed."""
+"""Columns that get their own sentence for one kind of warning; the others are only listed."""
 
 WORTH_SAYING = 0.01
-"""Of fewer rows nothing is said."""
+"""Differences that affect a smaller share of the rows are not mentioned."""
 
 MANY_GAPS = 0.1
-"""A share of gaps that has grown by more is worth a warning."""
+"""If the share of missing values grows by more than this, there is a warning."""
 
 MANY_NEW_WORDS = 0.05
-"""The like for words."""
+"""The same for the share of words that training does not have."""
 
 
 @dataclass(frozen=True)
 class Oddity:
-    """Something about a column, the share of the rows it concerns, and the sentence."""
+    """Something unusual about a column: the share of rows it affects, and a sentence."""
 
     name: str
     share: float
@@ -63,16 +63,16 @@ class Oddity:
 
 
 def with_changes(batch: Batch, profile: TrainingProfile | None, compared: Compared | None) -> Batch:
-    """The batch with its changes and warnings; as it is if there is nothing to compare."""
+    """The batch with its changes and warnings; unchanged if there is nothing to compare."""
     if profile is None or compared is None or len(compared.rows) < FEWEST_ROWS:
         return batch
     low, high = ([getattr(share, end) for share in batch.shares] for end in ("low", "high"))
     known = [share.estimate for share in batch.shares if share.estimate is not None]
-    # Without an estimate anything is possible, and the prevalence of training as good as another.
+    # Without an estimate any prevalence is possible; that of training is as good as any other.
     prevalence = np.array(known) if len(known) == len(low) else profile.items
     prevalence = prevalence / prevalence.sum()
-    changes, said = compare(profile, compared.cells(), prevalence, low, high)
-    return replace(batch, changes=changes, warnings=(*batch.warnings, *said))
+    changes, warnings = compare(profile, compared.cells(), prevalence, low, high)
+    return replace(batch, changes=changes, warnings=(*batch.warnings, *warnings))
 
 
 def compare(
@@ -84,7 +84,7 @@ def compare(
 ) -> tuple[tuple[ColumnChange, ...], tuple[str, ...]]:
     """The columns of a batch that have changed, the largest change first, and warnings.
 
-    prevalence: estimated, of all classes, with the limits of the interval.
+    prevalence: the estimated shares of all classes; low, high: the limits of their interval.
     """
     if sample.n_rows < FEWEST_ROWS:
         return (), ()
@@ -100,12 +100,12 @@ def compare(
 def _warnings(
     profile: TrainingProfile, sample: SampleCells, expected: Expectation
 ) -> Iterator[str]:
-    there = [
+    shared_columns = [
         (known, sample.columns[known.column.name])
         for known in profile.columns
         if known.column.name in sample.columns
     ]
-    level = LEVEL / max(len(there), 1)
+    level = LEVEL / max(len(shared_columns), 1)
     kinds: tuple[Callable[[ColumnProfile, ColumnCells, _Batch], Oddity | None], ...] = (
         no_content,
         more_gaps,
@@ -115,7 +115,7 @@ def _warnings(
     )
     batch = _Batch(sample, expected, level)
     for kind in kinds:
-        found = [oddity for pair in there if (oddity := kind(*pair, batch)) is not None]
+        found = [oddity for pair in shared_columns if (oddity := kind(*pair, batch)) is not None]
         found.sort(key=lambda oddity: -oddity.share)
         for oddity in found[:MOST_WARNINGS]:
             yield f"column {oddity.name!r}: {oddity.said}"
@@ -139,19 +139,19 @@ class _Batch:
 
 
 def no_content(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
-    """A column that is all gaps."""
+    """A column in which all values are missing."""
     if not cells.gaps.all():
         return None
     items = known.items if isinstance(known, WordsProfile) else batch.expected.items
     before = known.gaps.sum() / max(items.sum(), 1e-300)
     if before == 1:
         return None
-    said = f"only missing values, where training has {percent(before)}"
-    return Oddity(known.column.name, 1.0, said)
+    sentence = f"only missing values, where training has {percent(before)}"
+    return Oddity(known.column.name, 1.0, sentence)
 
 
 def more_gaps(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
-    """A share of gaps that has grown by more than chance and prevalence explain."""
+    """A share of missing values that has grown by more than chance and prevalence explain."""
     share = batch.share(cells.gaps)
     items = known.items if isinstance(known, WordsProfile) else batch.expected.items
     gaps = known.gaps[:, np.newaxis]
@@ -162,13 +162,15 @@ def more_gaps(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity
     n, n_expected = batch.expected.n, batch.expected.n_expected
     if p_of_shares(np.array([share]), share - more, n, n_expected)[0] >= batch.level:
         return None
-    wanted = float(batch.expected.shares(gaps, items)[0])
-    said = f"{percent(share)} of the rows are missing where {percent(wanted)} was expected"
-    return Oddity(known.column.name, share, said)
+    expected_share = float(batch.expected.shares(gaps, items)[0])
+    sentence = (
+        f"{percent(share)} of the rows are missing where {percent(expected_share)} was expected"
+    )
+    return Oddity(known.column.name, share, sentence)
 
 
 def outside_the_range(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
-    """Numbers below the lowest or above the highest of training; later dates are expected."""
+    """Numbers outside the range of training. Dates are exempt, because later ones are expected."""
     if not isinstance(known, ScaleProfile) or not isinstance(cells, ScaleCells):
         return None
     if known.column.kind == DATE or not len(known.thresholds):
@@ -178,21 +180,22 @@ def outside_the_range(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -
     n_before = min(batch.expected.n_expected, batch.expected.items.sum() - known.gaps.sum())
     if share < WORTH_SAYING:
         return None
-    # Imported here, as below: few samples come so far, and it takes half a second.
+    # Imported here and in `new_levels` because it takes half a second and few samples need it.
     from scipy import stats
 
-    # The next items of a continuous distribution: how many lie outside the range of those before.
+    # How many of n new items of a continuous distribution lie outside the range of the earlier
+    # ones has a beta-binomial distribution.
     n = round(batch.expected.n)
     by_chance = stats.betabinom.sf(round(share * n) - 1, n, 2, max(n_before - 1, 1))
     if by_chance >= batch.level:
         return None
     low, high = (on_scale(value, known.column.kind) for value in (known.lowest, known.highest))
-    said = f"{percent(share)} of the rows lie outside {low} to {high}, the range of training"
-    return Oddity(known.column.name, share, said)
+    sentence = f"{percent(share)} of the rows lie outside {low} to {high}, the range of training"
+    return Oddity(known.column.name, share, sentence)
 
 
 def new_levels(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
-    """Levels that training does not have, if there are more of them than are to be expected."""
+    """Levels that training does not have, if there are more of them than expected."""
     if not isinstance(known, LevelsProfile) or not isinstance(cells, LevelCells):
         return None
     new = cells.place >= len(known.levels)
@@ -202,32 +205,35 @@ def new_levels(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddit
     from scipy import stats
 
     expected = batch.expected
-    left_out = float(expected.shares(known.rest[:, np.newaxis])[0])
-    chance = min(expected.unseen(known.once, expected.items) + left_out, 1.0)
+    beyond_profile = float(expected.shares(known.rest[:, np.newaxis])[0])
+    chance = min(expected.unseen(known.once, expected.items) + beyond_profile, 1.0)
     n = round(expected.n)
     by_chance = stats.binom.sf(round(share * n) - 1, n, chance)
     if by_chance >= batch.level:
         return None
     places, counts = np.unique(cells.place[new] - len(known.levels), return_counts=True)
-    most = shown(cells.new[int(places[counts.argmax()])])
-    said = f"{percent(share)} of the rows have values that training has not seen, such as {most}"
-    return Oddity(known.column.name, share, said)
+    most_frequent = shown(cells.new[int(places[counts.argmax()])])
+    sentence = (
+        f"{percent(share)} of the rows have values that training has not seen, such as "
+        f"{most_frequent}"
+    )
+    return Oddity(known.column.name, share, sentence)
 
 
 def new_words(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
-    """Texts whose words training does not know, far more than its own texts would lead to."""
+    """Texts with far more unknown words than the training texts lead one to expect."""
     if not isinstance(known, WordsProfile) or not isinstance(cells, WordCells):
         return None
     if not len(cells.place):
         return None
     weights = batch.sample.weights[cells.text]
     share = float(weights[cells.place >= len(known.words)].sum() / max(weights.sum(), 1e-300))
-    # Words are counted once per text; a word of training that no other text has is as good as new.
-    wanted = float(known.once.sum() / max(known.pairs.sum(), 1.0))
-    if share < 2 * wanted + MANY_NEW_WORDS:
+    # Words are counted once per text. A training word that occurs in a single text counts as new.
+    expected_share = float(known.once.sum() / max(known.pairs.sum(), 1.0))
+    if share < 2 * expected_share + MANY_NEW_WORDS:
         return None
-    said = (
-        f"{percent(share)} of the words are ones that training does not have, or in a single text, "
-        f"where {percent(wanted)} was expected"
+    sentence = (
+        f"{percent(share)} of the words occur in no training text or in only one, where "
+        f"{percent(expected_share)} was expected"
     )
-    return Oddity(known.column.name, share, said)
+    return Oddity(known.column.name, share, sentence)

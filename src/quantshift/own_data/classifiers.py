@@ -1,4 +1,4 @@
-"""Classifiers by name, or any of scikit-learn's that the user names as `package.module:name`."""
+"""Classifiers by name, or any scikit-learn classifier given as `package.module:name`."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -18,20 +18,20 @@ from quantshift.weights import Weights
 AUTO, LOGISTIC, BOOSTING = "auto", "logistic", "boosting"
 
 MOST_BOOSTED = 3
-"""Classes for which boosting is tried without being asked for."""
+"""The most classes for which `auto` tries boosting."""
 
 Gaps: TypeAlias = tuple[tuple[int, int], ...]
-"""Pairs of columns of a matrix: a number, and the indicator of its gaps."""
+"""Pairs of matrix columns: a number, and the indicator of its missing values."""
 
 MOST_CELLS = 100_000_000
 """Larger matrices are not made dense."""
 
 
 class OnDense(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier that takes dense matrices only, and perhaps gaps as they are.
+    """Wraps a classifier that takes dense matrices only, and perhaps missing values as NaN.
 
-    gaps: pairs of columns, a number and the indicator of its gaps; where this is 1 the classifier
-        sees NaN instead of the value that the gap was filled with.
+    gaps: pairs of columns, a number and the indicator of its missing values. Where the indicator is
+        1, the classifier sees NaN instead of the imputed value.
     """
 
     def __init__(self, classifier: Any, gaps: Gaps = ()) -> None:
@@ -49,15 +49,14 @@ class OnDense(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.classifier_.predict_proba(self._dense(X))
 
     def predict(self, X: Any) -> Any:
-        """The likeliest classes."""
+        """The most probable classes."""
         return self.classifier_.predict(self._dense(X))
 
     def _dense(self, X: Any) -> Any:
         if X.shape[0] * X.shape[1] > MOST_CELLS:
             raise DataError(
-                f"{type(self.classifier).__name__} takes no sparse matrix, and this one of "
-                f"{X.shape[0]:,} rows and {X.shape[1]:,} columns is too large otherwise; use "
-                "logistic or forest"
+                f"{type(self.classifier).__name__} needs a dense matrix, and {X.shape[0]:,} rows "
+                f"with {X.shape[1]:,} columns are too large for one; use logistic or forest"
             )
         dense = X.toarray() if issparse(X) else np.array(X, dtype=np.float64)
         for number, indicator in self.gaps:
@@ -68,7 +67,7 @@ class OnDense(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 class Maker(Protocol):
     """Makes a classifier that has not been fitted.
 
-    is_text: whether all it will see is words; gaps: as `OnDense` has them.
+    is_text: whether all features are words; gaps: see `OnDense`.
     """
 
     def __call__(self, seed: int, *, is_text: bool = False, gaps: Gaps = ()) -> BaseEstimator:
@@ -76,7 +75,7 @@ class Maker(Protocol):
 
 
 def _logistic(seed: int, *, is_text: bool = False, gaps: Gaps = ()) -> BaseEstimator:
-    # Words are many and rare: a weaker penalty than for a few standardised numbers.
+    # Words are many and rare, and need a weaker penalty than a few standardised numbers.
     return BatchedLogistic(C=10.0 if is_text else 1.0)
 
 
@@ -97,7 +96,7 @@ def _boosting(seed: int, *, is_text: bool = False, gaps: Gaps = ()) -> BaseEstim
         raise UserError("boosting takes numbers, not words; for texts use logistic or naive-bayes")
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    # Small steps and small trees: posteriors, not decisions, are what counts.
+    # Small steps and small trees give better posteriors, which matter more here than decisions.
     boosting = HistGradientBoostingClassifier(
         learning_rate=0.06, max_leaf_nodes=12, early_stopping=False, random_state=seed
     )
@@ -116,7 +115,7 @@ CLASSIFIERS: Mapping[str, Maker] = MappingProxyType(
 
 
 def check_classifier(name: str) -> None:
-    """Refuse a name that stands for no classifier."""
+    """Raise an error if the name is not that of a classifier."""
     if ":" in name:
         named_object(name)
     elif name not in (AUTO, *CLASSIFIERS):
@@ -126,15 +125,16 @@ def check_classifier(name: str) -> None:
 def make_rivals(
     name: str, preparation: TablePreparation, n_classes: int, seed: int
 ) -> dict[str, BaseEstimator]:
-    """The classifiers of which the best is taken: that of the name or, for `auto`, several.
+    """The classifiers from which the best is chosen: the one named or, for `auto`, several.
 
-    Boosting is tried for columns without texts and for few classes, since it makes trees for each.
+    Boosting is tried for columns without texts and for few classes, because it grows trees for each
+    class.
     """
     names = [name]
     if name == AUTO:
         has_text = any(column.kind == TEXT for column in preparation.columns)
-        plain = not has_text and n_classes <= MOST_BOOSTED
-        names = [LOGISTIC, BOOSTING] if plain else [LOGISTIC]
+        suits_boosting = not has_text and n_classes <= MOST_BOOSTED
+        names = [LOGISTIC, BOOSTING] if suits_boosting else [LOGISTIC]
     return {name: make_classifier(name, preparation, seed) for name in names}
 
 
@@ -148,7 +148,7 @@ def make_classifier(name: str, preparation: TablePreparation, seed: int) -> Base
 
 
 def named_object(place: str) -> BaseEstimator:
-    """The classifier or pipeline at `package.module:name`, or what a class or function makes."""
+    """The classifier or pipeline at `package.module:name`; a class or function there is called."""
     module, _, name = place.partition(":")
     try:
         found: Any = import_module(module)
@@ -156,23 +156,26 @@ def named_object(place: str) -> BaseEstimator:
             found = getattr(found, part)
     except (ImportError, AttributeError, ValueError) as error:
         raise UserError(
-            f"classifier {place!r} cannot be imported ({_line(error)}); write package.module:name"
+            f"classifier {place!r} cannot be imported ({_first_line(error)}); write "
+            "package.module:name"
         ) from error
     if isinstance(found, type) or (callable(found) and not hasattr(found, "fit")):
         try:
             found = found()
         except Exception as error:  # whatever the user's code raises
             raise UserError(
-                f"classifier {place!r} cannot be made without arguments ({_line(error)})"
+                f"classifier {place!r} cannot be made without arguments ({_first_line(error)})"
             ) from error
     if not hasattr(found, "fit") or not hasattr(found, "get_params"):
         raise UserError(
             f"classifier {place!r} is not a scikit-learn classifier: it has no fit and get_params"
         )
     if not hasattr(found, "predict_proba") and not hasattr(found, "predict"):
-        raise UserError(f"classifier {place!r} predicts nothing; name a classifier")
+        raise UserError(
+            f"classifier {place!r} has neither predict_proba nor predict; name a classifier"
+        )
     return clone(found)
 
 
-def _line(error: Exception) -> str:
+def _first_line(error: Exception) -> str:
     return (str(error) or type(error).__name__).splitlines()[0]

@@ -1,9 +1,9 @@
 """What the user's columns mean, and the items they make.
 
 An item is a row of a table: columns of numbers, categories, truth values, dates and texts, or
-posteriors of the user's own model. A row is used if there is anything in it to work on; gaps are
-filled by the preparation. Rows that are left out are counted by reason; a posterior, weight or
-date of a batch that makes no sense is an error that names its row.
+posteriors of the user's own model. A row is used unless all its columns are empty; the preparation
+fills in missing values. Rows that are left out are counted by reason; an invalid posterior, weight
+or date is an error that names its row.
 """
 
 import datetime
@@ -26,10 +26,10 @@ from quantshift.types import Indices
 from quantshift.weights import Weights
 
 EVERY = ("day", "week", "month")
-"""Into what stretches of time dates can be put together."""
+"""Periods by which dates can be grouped."""
 
 MISSING_LABELS = ("NA", "N/A", "NaN", "NULL", "null", "None", "nan")
-"""What stands for no label, beside nothing at all."""
+"""Cells that mean no label, in addition to empty ones."""
 
 NO_GROUP = "(missing)"
 """The batch of the rows whose cell in the column of batches is empty."""
@@ -40,12 +40,12 @@ NO_LABEL, NO_CONTENT, RAGGED = "no label", "no content", "too many or too few ce
 
 @dataclass(frozen=True)
 class Asked:
-    """What the user says of the columns.
+    """What the user specifies about the columns.
 
     text, features: the columns of items; with neither, all that can be used. posteriors: those of
-    the user's own model, instead. drop: columns that are not used; nor are those of the ids and of
-    the weights of rows, and of groups that are left out in turn. missing: what stands for no
-    label, beside nothing at all. positive: the class whose share is shown first.
+    the user's own model, instead. drop: columns that are not used; columns of row ids, of weights
+    and of the groups that are left out in turn are not used either. missing: cells that mean no
+    label, in addition to empty ones. positive: the class whose share is shown first.
     """
 
     label: str | None = None
@@ -71,7 +71,7 @@ class Asked:
         missing: str | Sequence[str] | None = None,
         **others: Any,
     ) -> "Asked":
-        """From arguments of `train`: where several names may stand, one will do."""
+        """From arguments of `train`: a single name is accepted in place of a list of names."""
         return cls(
             text=as_names(text),
             features=as_names(features),
@@ -86,8 +86,8 @@ class Asked:
 class Columns:
     """What the columns of a training table turned out to be.
 
-    features: those that items are made of, texts among them; or posteriors instead.
-    used, left_out: the same in words, and why the others are not used.
+    features: those that items are made of, including texts; or posteriors instead.
+    used, left_out: how each is used, in words, and why the others are not.
     """
 
     label: str | None = None
@@ -118,7 +118,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class Grouping:
-    """Into which batches rows are put: by a column's values, or by day, week or month of a date."""
+    """How rows are divided into batches: by a column's values, or by day, week or month."""
 
     column: str
     every: str | None = None
@@ -130,7 +130,7 @@ class TableItems:
 
     rows: their numbers in the table, from 1.
     values: the cells of the columns they are made of; labels, groups and weights: if asked for.
-    label_forms: labels as they stand in the table.
+    label_forms: how often each label is written in each way.
     left_out: rows that are not among them, by reason; left_out_groups: their batches.
     """
 
@@ -139,13 +139,13 @@ class TableItems:
     labels: pl.Series
     groups: pl.Series
     weights: Weights | None = None
-    label_forms: frozenset[str] = frozenset()
+    label_forms: Mapping[str, int] = field(default_factory=dict)
     left_out: Mapping[str, int] = field(default_factory=dict)
     left_out_groups: Mapping[str, int] = field(default_factory=dict)
     undecodable: int = 0
 
     def take(self, rows: Indices) -> "TableItems":
-        """The items at these positions; what was left out of the table stays counted."""
+        """The items at these positions; the counts of left-out rows stay the same."""
         return replace(
             self,
             rows=self.rows[rows],
@@ -157,7 +157,7 @@ class TableItems:
 
     @classmethod
     def joined(cls, parts: Sequence["TableItems"]) -> "TableItems":
-        """The items of all parts, one behind the other."""
+        """The items of all parts, concatenated."""
         weights = [part.weights for part in parts if part.weights is not None]
         return cls(
             rows=np.concatenate([part.rows for part in parts]),
@@ -165,7 +165,7 @@ class TableItems:
             labels=pl.concat([part.labels for part in parts]),
             groups=pl.concat([part.groups for part in parts]),
             weights=np.concatenate(weights) if weights else None,
-            label_forms=frozenset().union(*(part.label_forms for part in parts)),
+            label_forms=total(part.label_forms for part in parts),
             left_out=total(part.left_out for part in parts),
             left_out_groups=total(part.left_out_groups for part in parts),
             undecodable=sum(part.undecodable for part in parts),
@@ -183,8 +183,8 @@ def total(counts: Any) -> dict[str, int]:
     {'a': 3, 'b': 1}
     """
     added: Counter[str] = Counter()
-    for each in counts:
-        added.update(each)
+    for part in counts:
+        added.update(part)
     return dict(added)
 
 
@@ -200,30 +200,32 @@ def as_names(names: str | Sequence[str] | None) -> tuple[str, ...]:
 def candidates(
     asked: Asked, table: OpenTable, *, by: str | None = None, offered: set[str] | None = None
 ) -> tuple[tuple[str, ...], tuple[LeftOutColumn, ...]]:
-    """The columns that may be part of items, and those that may not, with the reason.
+    """The columns that items can be made of, and the others with the reason.
 
     by: the column that divides samples into batches. offered: the columns that all samples have,
-    if they are known.
+    if known.
     """
     named = (*asked.text, *asked.features)
     if named and asked.posteriors:
         raise UserError("name posteriors or columns of items (text, features), not both")
     _check_roles(asked, table, named or asked.posteriors)
-    own = [
+    special = [
         (asked.id, "the ids of the rows"),
         (asked.weights, "the weights of the rows"),
         (asked.groups, "the groups that are left out in turn"),
     ]
-    own += [(name, "dropped") for name in asked.drop]
+    special += [(name, "dropped") for name in asked.drop]
     if by in table.columns:
-        own.append((by, "divides the sample into batches"))
-    roles = {name: reason for name, reason in own if name is not None}
+        special.append((by, "divides the sample into batches"))
+    roles = {name: reason for name, reason in special if name is not None}
     left_out = [LeftOutColumn(name, reason) for name, reason in roles.items()]
     if named or asked.posteriors:
         chosen = tuple(dict.fromkeys(named or asked.posteriors))
         clash = next((name for name in chosen if name in roles), None)
         if clash is not None:
-            raise UserError(f"column {clash!r} is to be used, but it is also: {roles[clash]}")
+            raise UserError(
+                f"column {clash!r} cannot be used for items and also be: {roles[clash]}"
+            )
         unnamed = dict.fromkeys(n for n in table.columns if n not in {*chosen, *roles, asked.label})
         left_out += [LeftOutColumn(name, "not named") for name in unnamed]
         return chosen, tuple(left_out)
@@ -253,10 +255,10 @@ def read_items(
     weights: str | None = None,
     grouping: Grouping | None = None,
 ) -> Generator[TableItems]:
-    """The items of a table, chunk by chunk; to be closed if not read out.
+    """The items of a table, chunk by chunk; close the generator if it is not exhausted.
 
-    features: with them, rows in which all of these are empty are left out. posteriors: the content
-    is made of these, and rows that lack one are left out.
+    features: if given, rows in which all of them are empty are left out. posteriors: whether the
+    content consists of posteriors; rows that lack one are left out.
     """
     if grouping is not None and grouping.every is not None and grouping.every not in EVERY:
         raise unknown_name("stretch of time", grouping.every, EVERY)
@@ -271,10 +273,10 @@ def read_items(
             elif features is not None:
                 empty = empty_rows(values, features)
             labels = groups = NO_NAMES
-            unlabelled, forms = np.zeros(len(chunk), dtype=bool), []
+            unlabelled, forms = np.zeros(len(chunk), dtype=bool), Counter[str]()
             if label is not None:
                 labels = label_names(frame[label], missing)
-                forms = frame[label].filter(labels.is_not_null()).cast(pl.String).unique().to_list()
+                forms.update(frame[label].filter(labels.is_not_null()).cast(pl.String))
                 unlabelled = labels.is_null().to_numpy()
             if grouping is not None:
                 groups = _groups(frame[grouping.column], grouping, table.name, chunk.first)
@@ -284,16 +286,18 @@ def read_items(
                 NO_CONTENT: int((empty & ~unlabelled).sum()),
                 RAGGED: chunk.ragged,
             }
-            gone = groups.filter(pl.Series(empty | unlabelled)) if len(groups) else groups
+            left_out_groups = (
+                groups.filter(pl.Series(empty | unlabelled)) if len(groups) else groups
+            )
             yield TableItems(
                 rows=chunk.first + np.arange(len(chunk)),
                 values=values,
                 labels=labels,
                 groups=groups,
                 weights=None if weights is None else _weights(table, chunk, weights),
-                label_forms=frozenset(forms),
+                label_forms=forms,
                 left_out={reason: n for reason, n in reasons.items() if n},
-                left_out_groups=Counter(gone.to_list()),
+                left_out_groups=Counter(left_out_groups.to_list()),
                 undecodable=chunk.undecodable,
             ).take(kept)
 
@@ -314,7 +318,7 @@ def empty_rows(frame: pl.DataFrame, features: Sequence[Column]) -> NDArray[np.bo
 
 
 def label_names(column: pl.Series, missing: Sequence[str] | None = None) -> pl.Series:
-    """Labels as strings, cell by cell, the same whatever file they come from; null if missing.
+    """Labels as strings, independent of the file format; null if missing.
 
     >>> label_names(pl.Series(["1.0", "1", " yes", "NA", ""])).to_list()
     ['1', '1', 'yes', None, None]
@@ -323,12 +327,12 @@ def label_names(column: pl.Series, missing: Sequence[str] | None = None) -> pl.S
         names = column.replace_strict({True: "True", False: "False"}, return_dtype=pl.String)
     else:
         names = names_of(column)
-    gone = list(MISSING_LABELS if missing is None else (m.strip() for m in missing))
-    return names.set(names.is_in(gone).fill_null(False), None)
+    missing_names = list(MISSING_LABELS if missing is None else (m.strip() for m in missing))
+    return names.set(names.is_in(missing_names).fill_null(False), None)
 
 
 def label_name(value: Any) -> str | None:
-    """One label as `label_names` has it.
+    """One label as `label_names` writes it.
 
     >>> label_name(1.0), label_name("N/A")
     ('1', None)
@@ -338,7 +342,7 @@ def label_name(value: Any) -> str | None:
 
 
 def _check_roles(asked: Asked, table: OpenTable, named: Sequence[str]) -> None:
-    """Refuse columns that are not there, or that cannot be two things at once."""
+    """Raise an error for columns that do not exist or have conflicting roles."""
     if asked.label is not None:
         table.require([asked.label])
     table.require(named)
@@ -371,15 +375,15 @@ def _weights(table: OpenTable, chunk: Chunk, name: str) -> Weights:
     column = chunk.columns[name]
     numbers = column.cast(pl.Float64, strict=False)
     fit = (numbers.is_finite() & (numbers >= 0)).fill_null(False)
-    cure = "is not a valid weight; weights are numbers of at least 0, one in every row"
-    _refuse(table, chunk, column, fit, cure, gaps=True)
+    why = "is not a valid weight; weights are numbers of at least 0, one in every row"
+    _refuse(table, chunk, column, fit, why, gaps=True)
     return numbers.to_numpy().astype(np.float64)
 
 
 def _refuse(
     table: OpenTable, chunk: Chunk, column: pl.Series, fit: pl.Series, why: str, gaps: bool = False
 ) -> None:
-    """Refuse the first cell that does not fit; gaps are let through unless they are to be told."""
+    """Raise an error for the first invalid cell. gaps: whether missing values are invalid too."""
     wrong = ~fit.fill_null(False)
     if not gaps:
         wrong = wrong & column.is_not_null()
@@ -401,15 +405,14 @@ def _groups(column: pl.Series, grouping: Grouping, name: str, first: int) -> pl.
         if value is not None and date is None:
             row = first + column.to_list().index(value)
             raise DataError(
-                f"{name}: row {row}, column {grouping.column!r}: {shown(value)} is not a "
-                f"date; write "
-                "YYYY-MM-DD, or group by the values as they are, without `every`"
+                f"{name}: row {row}, column {grouping.column!r}: {shown(value)} is not a date; "
+                "write YYYY-MM-DD, or group by the values as they are, without `every`"
             )
-        names[value] = NO_GROUP if date is None else _stretch(date, grouping.every)
+        names[value] = NO_GROUP if date is None else _period(date, grouping.every)
     return pl.Series([names[value] for value in column.to_list()], dtype=pl.String)
 
 
-def _stretch(date: datetime.date, every: str) -> str:
+def _period(date: datetime.date, every: str) -> str:
     if every == "week":
         year, week, _ = date.isocalendar()
         return f"{year:04d}-W{week:02d}"

@@ -1,4 +1,4 @@
-"""Commands to run next, as they would be typed: with the files and columns of the current call."""
+"""Commands to run next, ready to paste, with the files and columns of the current call."""
 
 import csv
 import io
@@ -18,12 +18,12 @@ STANDARD_INPUT = "-"
 def audit_plan_command(
     sample: Any, train_on: Any, model: Any, recipe: Recipe, *, n_labels: int, out: str = SHEET
 ) -> str:
-    """The command that draws random items of a sample to label; empty if it is no file."""
+    """The command that draws random items of a sample to label; empty if it is not a file."""
     options = _options(sample, train_on, model, recipe)
     if options is None:
         return ""
-    told = ["--labels", str(n_labels), "--out", out]
-    return shlex.join(["quantshift", "audit-plan", *options, *told])
+    output = ["--labels", str(n_labels), "--out", out]
+    return shlex.join(["quantshift", "audit-plan", *options, *output])
 
 
 def quantify_command(
@@ -35,15 +35,15 @@ def quantify_command(
     audit: str,
     precision: float | None = None,
 ) -> str:
-    """The command that estimates a sample with the help of labels; empty if it is no file.
+    """The command that estimates a sample with the help of labels; empty if it is not a file.
 
-    precision: the one that is wanted of an audit with many looks.
+    precision: the target half-width of an audit with many looks.
     """
     options = _options(sample, train_on, model, recipe)
     if options is None:
         return ""
-    looks = [] if precision is None else ["--sequential", "--precision", f"{precision:g}"]
-    return shlex.join(["quantshift", "quantify", *options, "--audit", audit, *looks])
+    sequential = [] if precision is None else ["--sequential", "--precision", f"{precision:g}"]
+    return shlex.join(["quantshift", "quantify", *options, "--audit", audit, *sequential])
 
 
 def _options(sample: Any, train_on: Any, model: Any, recipe: Recipe) -> list[str] | None:
@@ -51,21 +51,21 @@ def _options(sample: Any, train_on: Any, model: Any, recipe: Recipe) -> list[str
     sources = [sample, *(trained if model is None else [model])]
     if not all(isinstance(s, str | Path) and str(s) != STANDARD_INPUT for s in sources):
         return None
-    found = ["--model", str(model)] if model is not None else []
+    options = ["--model", str(model)] if model is not None else []
     if model is None:
-        found += [part for source in trained for part in ("--train", str(source))]
-    found += ["--sample", str(sample)]
+        options += [part for source in trained for part in ("--train", str(source))]
+    options += ["--sample", str(sample)]
     for name, value in _given(recipe.asked, by=recipe.by, trained=model is None):
-        found += [f"--{name}", value]
+        options += [f"--{name}", value]
     if recipe.asked.lenient:
-        found.append("--lenient")
+        options.append("--lenient")
     if recipe.classifier != AUTO:
-        found += ["--classifier", recipe.classifier]
-    return found
+        options += ["--classifier", recipe.classifier]
+    return options
 
 
 def _given(asked: Asked, *, by: str | None, trained: bool) -> Iterator[tuple[str, str]]:
-    """The options that say what columns mean; a model knows which columns are none of its own."""
+    """The options that say what columns mean. Unlike training, a model ignores other columns."""
     others = (asked.weights, asked.groups, by) if trained else ()
     drop = dict.fromkeys((*asked.drop, *(name for name in others if name is not None)))
     for name, value in (
@@ -82,7 +82,7 @@ def _given(asked: Asked, *, by: str | None, trained: bool) -> Iterator[tuple[str
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Names as an option takes them.
+    """Names as a command-line option takes them.
 
     >>> _listed(["a", "b,c"])
     'a,"b,c"'

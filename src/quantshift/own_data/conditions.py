@@ -1,4 +1,4 @@
-"""Conditions on a quantification, for scripts that must not go on when they hold."""
+"""Conditions on a quantification, for scripts that must stop if one of them holds."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,20 +7,22 @@ from types import MappingProxyType
 
 from quantshift.errors import UserError, unknown_name
 from quantshift.own_data.result import RANGE, Answer, Batch, Quantification, Share
-from quantshift.own_data.words import limits, p_said, percent, shortened
+from quantshift.own_data.verdicts import p_said
+from quantshift.own_data.words import limits, percent, shortened
 
 TOO_WIDE = 0.4
 """An interval or range wider than this makes an estimate unreliable."""
 
 EVENTS: Mapping[str, str] = MappingProxyType(
     {
-        "shift": "more than the prevalence has changed, according to the test",
-        "changed": "a share differs from that of the previous batch by more than chance",
+        "shift": "more has changed than the shares of the classes, according to the test",
+        "changed": "a share differs from that of the previous batch by more than chance (only if "
+        "batches are dates or numbered)",
         "unreliable": "it cannot be estimated, or its limits are more than 40 points apart, or the "
         "shift test rejects and no audit overrides it",
     }
 )
-"""What may be asked of every batch by name, and what it means."""
+"""Named conditions that can be checked for every batch, and what they mean."""
 
 _CONDITION = re.compile(
     r"(?P<label>.+)(?P<sign>>=|<=|>|<)\s*(?P<number>[0-9]*\.?[0-9]+)\s*(?P<percent>%?)"
@@ -32,7 +34,7 @@ _LIMIT = re.compile(r"(?P<label>.+)\.(?P<limit>low|high)")
 class Condition:
     """A bound on the share of a class: `spam>0.05`, `spam > 5%`, `spam.low>=0.05`.
 
-    label: the class, behind which .low or .high may ask for a limit of its interval instead.
+    label: the class; a suffix .low or .high refers to a limit of its interval.
     """
 
     text: str
@@ -42,7 +44,7 @@ class Condition:
 
     @classmethod
     def parse(cls, text: str) -> "Condition":
-        """Read a condition; the last sign counts, so that names of classes may hold others.
+        """Read a condition. The last sign counts, because class names may contain others.
 
         >>> Condition.parse("not spam > 5%").bound
         0.05
@@ -71,7 +73,7 @@ class Condition:
                 yield f"{shortened(batch.name)}: {self.text} ({percent(value)})"
 
     def asked(self, result: Answer) -> tuple[str, str | None]:
-        """The class and the limit that are asked for; a class may be called as it is shown."""
+        """The class and the limit meant; a class may be given by the name that is shown."""
         known = {shown: label for label, shown in result.names.items()}
         known |= {label: label for label in result.classes}
         if self.label in known:
@@ -83,7 +85,7 @@ class Condition:
 
 
 def check_events(names: Sequence[str], known: Mapping[str, str] = EVENTS) -> None:
-    """Refuse a name that is none of those known."""
+    """Raise an error for an unknown name."""
     for name in names:
         if name not in known:
             raise unknown_name("condition", name, known)
@@ -113,16 +115,16 @@ def _doubts(batch: Batch) -> list[str]:
     widest = max(batch.shares, key=lambda share: share.high - share.low)
     doubts = []
     if widest.high - widest.low > TOO_WIDE:
-        what = "range" if batch.limits_are == RANGE else "interval"
-        doubts.append(f"{what} {limits(widest.low, widest.high)}")
-    if batch.audit is None and batch.shift is not None and batch.shift.rejected:
+        kind = "range" if batch.limits_are == RANGE else "interval"
+        doubts.append(f"{kind} {limits(widest.low, widest.high)}")
+    if batch.audit is None and batch.shift is not None and batch.shift.stands_out:
         doubts.append(f"shift, {p_said(batch.shift)}")
     return doubts
 
 
 def _happened(batch: Batch, event: str) -> bool:
     if event == "shift":
-        return batch.shift is not None and batch.shift.rejected
+        return batch.shift is not None and batch.shift.stands_out
     return bool(batch.change) if event == "changed" else is_unreliable(batch)
 
 

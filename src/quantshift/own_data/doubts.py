@@ -1,14 +1,16 @@
-"""What is too good to be true, or strange, about a training table: sentences for people."""
+"""Sentences about what looks suspicious in a training table, or too good to be true."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from sklearn.base import clone
 
 from quantshift.classify.folds import stratified_folds
-from quantshift.data.columns import TEXT
+from quantshift.data.columns import NUMBER, TEXT, Column
 from quantshift.data.preparation import TablePreparation
+from quantshift.data.spelling import merged_said, mistyped_said
+from quantshift.nouns import counted
 from quantshift.seeding import generator
 from quantshift.types import Codes, Indices, Posteriors
 
@@ -16,31 +18,48 @@ TOO_GOOD = 0.9995
 """An accuracy on unseen rows that is shown as 100.0%."""
 
 GIVEN_AWAY, LEFT_TO_LEARN = 0.98, 0.2
-"""A column gives the label away if it alone is right so often, with at most this part of the errors
-that always naming the largest class makes."""
+"""A column gives the label away if a classifier on this column alone has at least the first
+accuracy, and at most the second share of the errors made by always predicting the largest class."""
 
 MOST_EASY = 0.5
-"""If more of the columns than this do so, the classes are just easy to separate."""
+"""If a larger share of the columns do so, the classes are simply easy to separate."""
+
+MOST_NAMED = 6
+"""The most columns that a note names."""
 
 TRIED_ROWS, TRIED_FOLDS, LEAVES = 2_000, 3, 32
-"""Rows, folds and size of the trees by which single columns are tried."""
+"""Rows, folds and size of the trees with which single columns are tested."""
 
 
-def doubts_about_labels(forms: Iterable[str]) -> Iterator[str]:
-    """Labels, as they stand in the table, that differ in case or outer blanks only."""
-    cells = sorted(forms)
-    spaced, cased = defaultdict(list), defaultdict(set)
-    for cell in cells:
-        spaced[cell.strip()].append(cell)
-        cased[cell.strip().casefold()].add(cell.strip())
-    for name, forms in spaced.items():
-        if len(forms) > 1:
-            told = " and ".join(map(repr, forms[:3]))
-            yield f"the labels {told} differ in blanks only: they are taken as one class, {name!r}"
-    for same in cased.values():
-        if len(same) > 1:
-            told = " and ".join(map(repr, sorted(same)[:5]))
-            yield f"the classes {told} differ in case only; if they are one class, write them alike"
+def doubts_about_labels(
+    forms: Mapping[str, int], counts: Mapping[str, int], usual: Mapping[str, str]
+) -> Iterator[str]:
+    """Labels that are taken as one class, and labels that look mistyped.
+
+    forms: how often each label is written in each way; counts: of the labels without surrounding
+    blanks; usual: the class of those that are spelt in another way.
+    """
+    merged = {}
+    for form in forms:
+        name = usual.get(form.strip(), form.strip())
+        if form != name and name in counts:
+            merged[form] = name
+    yield from merged_said(forms, merged)
+    classes: Counter[str] = Counter()
+    for name, n in counts.items():
+        classes[usual.get(name, name)] += n
+    yield from mistyped_said(classes)
+
+
+def decimal_commas_said(columns: Sequence[Column]) -> Iterator[str]:
+    """A note about columns of numbers with a decimal comma."""
+    names = [column.name for column in columns if column.kind == NUMBER and column.format]
+    if names:
+        listed = ", ".join(map(repr, names[:MOST_NAMED])) + ", ..." * (len(names) > MOST_NAMED)
+        yield (
+            f"{counted(len(names), 'column')} with decimal commas ({listed}) "
+            f"{'is' if len(names) == 1 else 'are'} read as numbers: 34,3 is 34.3"
+        )
 
 
 def doubt_about_accuracy(accuracy: float) -> Iterator[str]:
@@ -58,48 +77,48 @@ def doubt_about_posteriors(posteriors: Posteriors, codes: Codes) -> Iterator[str
         return
     if (posteriors.argmax(axis=1) == codes).all():
         yield (
-            "all posteriors are 0 or 1, and all of them right: are they of rows that your model "
-            "was trained on? Give posteriors of rows it has not seen"
+            "all posteriors are 0 or 1, and all are correct: were these rows used to train your "
+            "model? Give posteriors of rows it has not seen"
         )
     else:
         yield (
-            "all posteriors are 0 or 1, as hard verdicts are: if your model gives probabilities, "
-            "give those"
+            "all posteriors are 0 or 1, like hard predictions: if your model gives probabilities, "
+            "use those"
         )
 
 
 def doubts_about_columns(
     matrix: object, preparation: TablePreparation, codes: Codes, *, seed: int
 ) -> Iterator[str]:
-    """Columns that alone give the label away, beside others that do not."""
+    """Columns that give the label away on their own, while others do not."""
     columns = [i for i, column in enumerate(preparation.columns) if column.kind != TEXT]
     if len(preparation.columns) < 2:
         return
     rng = generator(seed, purpose="rows to try single columns on")
     rows = np.sort(rng.permutation(len(codes))[:TRIED_ROWS])
-    own = np.unique(codes[rows], return_inverse=True)[1]
-    counts = np.bincount(own)
+    sampled_codes = np.unique(codes[rows], return_inverse=True)[1]
+    counts = np.bincount(sampled_codes)
     if len(counts) < 2 or counts.min() < TRIED_FOLDS:
         return
-    folds = stratified_folds(own, TRIED_FOLDS, seed=seed)
-    most_errors = min(1 - GIVEN_AWAY, LEFT_TO_LEARN * (1 - counts.max() / len(own)))
+    folds = stratified_folds(sampled_codes, TRIED_FOLDS, seed=seed)
+    most_errors = min(1 - GIVEN_AWAY, LEFT_TO_LEARN * (1 - counts.max() / len(sampled_codes)))
     X, sources = matrix[rows], preparation.sources  # type: ignore[index]
-    telling = []
+    revealing = []
     for i in columns:
         part = X[:, np.flatnonzero(sources == i)]
-        if part.shape[1] and _errors(part, own, folds, seed) <= most_errors:
-            telling.append(preparation.columns[i].name)
-    if not telling or len(telling) > max(1, MOST_EASY * len(preparation.columns)):
+        if part.shape[1] and _errors(part, sampled_codes, folds, seed) <= most_errors:
+            revealing.append(preparation.columns[i].name)
+    if not revealing or len(revealing) > max(1, MOST_EASY * len(preparation.columns)):
         return
-    for name in telling:
+    for name in revealing:
         yield (
             f"column {name!r} alone gives the label away; if it is known only after the label, or "
-            "made from it, drop it"
+            "derived from it, drop it"
         )
 
 
 def _errors(X: object, codes: Codes, folds: Indices, seed: int) -> float:
-    """The share of items that a small tree gets wrong when it has not seen them."""
+    """The cross-validated error rate of a small decision tree."""
     from sklearn.tree import DecisionTreeClassifier
 
     tree = DecisionTreeClassifier(
@@ -107,7 +126,7 @@ def _errors(X: object, codes: Codes, folds: Indices, seed: int) -> float:
     )
     wrong = 0
     for fold in range(int(folds.max()) + 1):
-        rest, held = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        fitted = clone(tree).fit(X[rest], codes[rest])  # type: ignore[index]
-        wrong += int((fitted.predict(X[held]) != codes[held]).sum())  # type: ignore[index]
+        learnt, held_out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        fitted = clone(tree).fit(X[learnt], codes[learnt])  # type: ignore[index]
+        wrong += int((fitted.predict(X[held_out]) != codes[held_out]).sum())  # type: ignore[index]
     return wrong / len(codes)

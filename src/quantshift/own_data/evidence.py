@@ -1,26 +1,27 @@
-"""What the items say: estimate and interval, the estimate under each assumption, has it shifted?
+"""What the items of a sample show: the estimate and its interval, the estimate under each
+assumption, and whether there is a shift.
 
-No data can prove an assumption; where the estimates agree the reader need not choose. SubclassSLD
-weights several kinds of shift and reports the estimate of each. The number, the interval and the
-verdict agree:
+No data can prove an assumption; where the estimates agree, the reader need not choose. SubclassSLD
+weights several kinds of shift and reports the estimate of each. Estimate, interval and verdict are
+consistent:
 
-* An assumption is refuted if a test says so: prior shift by the shift test; a mixture of prior and
-  covariate shift by its second stage; pure covariate shift by the likelihood ratio to the mixture
-  (less what may be the training set's own noise).
-* The number is that of assumptions that are not refuted.
-* The interval holds the estimates of all that are not. If prior shift is refuted it spans the
-  intervals of those that have weight; out of the training support, of all.
-* What is neither tested nor allowed for is shown for comparison, and called so.
+* An assumption is refuted if a test rejects it: prior shift by the shift test; a mixture of prior
+  and covariate shift by the second stage of that test; pure covariate shift by the likelihood ratio
+  to the mixture (less what noise in the training set explains).
+* The estimate is based on assumptions that are not refuted.
+* The interval contains the estimates under all of these. If prior shift is refuted, it spans the
+  intervals of the assumptions that have weight; outside the training support, of all of them.
+* Assumptions that are neither tested nor allowed for are shown, and marked, for comparison.
 
-Where no shift of the method's kinds explains the items, `guard` has the number and a range of what
-the assumptions allow, which the errors on the user's own groups may widen.
+Where none of the method's kinds of shift explains the items, `guard` provides the estimate and a
+range of what the assumptions allow, which the errors on the user's own groups may widen.
 
-If the held-out posteriors separate no class from the others, or all items of a sample look the same
-where those of no training class would, nothing can be estimated, and `why_not` says it.
+If the held-out posteriors separate no class from all the others, or if all items of a sample look
+the same although those of no training class do, nothing can be estimated, and `why_not` says why.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,7 @@ from quantshift.own_data.classifiers import AUTO
 from quantshift.own_data.guard import ASSUMED, UNEXPLAINED, Guarded, guarded
 from quantshift.own_data.model import Model
 from quantshift.own_data.progress import OnProgress, silent
-from quantshift.own_data.result import Assumption, Shift
+from quantshift.own_data.result import TEST_LEVEL, Assumption, Shift
 from quantshift.quantifiers.estimator import AbstractQuantifier, Estimate
 from quantshift.quantifiers.information import indistinct, told_apart
 from quantshift.quantifiers.items import Items
@@ -58,22 +59,25 @@ KINDS = ("prior shift", "covariate shift", "prior and covariate shift", "local s
 PRIOR, COVARIATE, MIXED = (MODELS.index(name) for name in ("prior", "covariate", "mixed"))
 
 OUTSIDE = "outside"
-TEST_LEVEL, TEST_REPLICATES = 0.05, 500
+TEST_REPLICATES = 500
 
 MOST_TESTED = 5_000
-"""Larger samples are tested on so many random items: with more, any trifle would be evidence."""
+"""Larger samples are tested on this many random items; with more, any trifle is significant."""
 
 SOME_WEIGHT = 0.05
-"""A kind of shift with less weight does not widen the interval by its own."""
+"""A kind of shift with less weight does not widen the interval."""
 
 RESAMPLING = "resampling"
-"""What `progress` is called with while replicates are drawn."""
+"""The step reported to `progress` while replicates are drawn."""
 
 NO_BETTER_THAN_CHANCE = (
     "in cross-validation the classifier cannot tell the classes apart better than chance"
 )
+NONE_SEPARATED = (
+    "in cross-validation the classifier can tell no class from all the others better than chance"
+)
 ALL_ALIKE = (
-    "its items all look the same to the classifier, as those of no class do in training; are "
+    "its items all look the same to the classifier, unlike those of any class in training; are "
     "columns empty or constant?"
 )
 SAME_POSTERIORS = "all its items have the same posteriors"
@@ -81,15 +85,26 @@ SAME_POSTERIORS = "all its items have the same posteriors"
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """All about one sample that does not need labels.
+    """Everything about one sample that does not need labels.
 
-    why_not: why nothing can be estimated from the items; empty if it can.
+    why_not: why nothing can be estimated from the items; empty if it can. cure: what to do then.
     """
 
     interval: PrevalenceInterval
     assumptions: tuple[Assumption, ...]
     shift: Shift | None
     why_not: str = ""
+    cure: str = ""
+
+    def refused(self, why_not: str, cure: str) -> "Evidence":
+        """The evidence on items from which nothing can be estimated."""
+        unknown = replace(
+            self.interval,
+            low=np.zeros_like(self.interval.low),
+            high=np.ones_like(self.interval.high),
+            informative=np.zeros_like(self.interval.informative),
+        )
+        return Evidence(unknown, (), None, why_not, cure)
 
 
 def examine(
@@ -104,17 +119,17 @@ def examine(
     assume: str = AUTO,
     progress: OnProgress = silent,
 ) -> list[Evidence]:
-    """The evidence on every sample; they share the replicates of the training side.
+    """The evidence on every sample; all share the replicates of the training side.
 
-    assume: "auto", or the kind of shift, "prior" or "covariate", that there is.
-    progress: called with how many replicates of how many are done.
+    assume: the kind of shift to assume, "prior" or "covariate", or "auto".
+    progress: called with the number of replicates done and in total.
     """
     if not samples:
         return []
-    instead: Sequence[Guarded | None] = [None] * len(samples)
+    replacements: Sequence[Guarded | None] = [None] * len(samples)
     quantifier, seen = model.quantifier, items
     if model.guard is not None:
-        instead = guarded(
+        replacements = guarded(
             model.guard,
             items,
             samples,
@@ -126,7 +141,7 @@ def examine(
         )
         quantifier, seen = model.guard.subclass_sld_, model.guard.subclass_items(items)
     elif assume != AUTO:
-        raise UserError(f"{model.method} makes its own assumption; leave the assumption as `auto`")
+        raise UserError(f'{model.method} makes its own assumption; leave `assume` at "auto"')
     estimate = quantifier.estimate_items(seen, list(samples))
     subclasses = _subclasses(quantifier)
     drawn = Replicates(
@@ -143,29 +158,29 @@ def examine(
     low, high = np.empty_like(p_hat), np.empty_like(p_hat)
     by_kind = np.empty((len(KINDS) if subclasses else 0, *drawn.values.shape))
     shifts: list[Shift | None] = [None] * len(samples)
-    if None in instead:  # otherwise nothing of the method's own is shown
+    if None in replacements:  # otherwise none of the method's own results are shown
         _resample(drawn, by_kind, progress)
         low, high = drawn.limits()
         progress("testing for shift", 0, 0)
         shifts = list(_shifts(subclasses, seen, samples, seed))
     assumptions = []
     for i, (rows, shift) in enumerate(zip(samples, shifts, strict=True)):
-        other = instead[i]
-        if other is not None:
-            p_hat[i] = other.prevalence
-            low[i], high[i] = _as_on_own_groups(model, other, level)
-            drawn.values[i], shifts[i] = other.replicates, other.shift
-            assumptions.append(other.assumptions)
+        replacement = replacements[i]
+        if replacement is not None:
+            p_hat[i] = replacement.prevalence
+            low[i], high[i] = _widened_by_groups(model, replacement, level)
+            drawn.values[i], shifts[i] = replacement.replicates, replacement.shift
+            assumptions.append(replacement.assumptions)
             continue
         if subclasses is None or shift is None:
-            own = model.posteriors(items.take(rows))
-            assumptions.append(_plain(model, own, p_hat[i]))
+            posteriors = model.posteriors(items.take(rows))
+            assumptions.append(_plain(model, posteriors, p_hat[i]))
             continue
         weighed = _Weighed.of(subclasses, estimate, i, int(drawn.sizes[i]), shift)
         p_hat[i] = weighed.best
         lows, highs = weighed.span(by_kind[:, i], int(drawn.sizes[i]), level, shift)
         low[i], high[i] = np.minimum(low[i], lows), np.maximum(high[i], highs)
-        assumptions.append(weighed.told(model))
+        assumptions.append(weighed.assumptions(model))
     if simultaneous:
         low, high = stretched(p_hat, low, high, drawn.values, level)
     found = []
@@ -191,30 +206,32 @@ def examine(
     return found
 
 
-def _as_on_own_groups(model: Model, other: Guarded, level: float) -> Limits:
-    """The range, at least as wide as the errors on the user's own groups say, if there are any."""
-    if model.groups is None or other.shift.kind == ASSUMED:
-        return other.low, other.high
+def _widened_by_groups(model: Model, replacement: Guarded, level: float) -> Limits:
+    """The range, widened to cover the errors on the user's own groups if there are any."""
+    if model.groups is None or replacement.shift.kind == ASSUMED:
+        return replacement.low, replacement.high
     # Imported here: most calls have no groups.
     from quantshift.own_data.left_out_groups import reach
 
-    by_pcc = np.allclose(other.prevalence, list(other.assumptions[0].prevalence.values()))
-    carrying = "PCC" if by_pcc and other.shift.kind == UNEXPLAINED else "GuardedSLD"
-    distance = reach(model.groups, carrying, level)
+    by_pcc = np.allclose(
+        replacement.prevalence, list(replacement.assumptions[0].prevalence.values())
+    )
+    method = "PCC" if by_pcc and replacement.shift.kind == UNEXPLAINED else "GuardedSLD"
+    distance = reach(model.groups, method, level)
     return (
-        np.maximum(np.minimum(other.low, other.prevalence - distance), 0.0),
-        np.minimum(np.maximum(other.high, other.prevalence + distance), 1.0),
+        np.maximum(np.minimum(replacement.low, replacement.prevalence - distance), 0.0),
+        np.minimum(np.maximum(replacement.high, replacement.prevalence + distance), 1.0),
     )
 
 
 def _resample(drawn: Replicates, by_kind: Reals, progress: OnProgress) -> None:
-    """Draw the replicates. by_kind: takes those under each kind of shift, in the order of KINDS."""
+    """Draw the replicates. by_kind: filled with those under each kind of shift, as in KINDS."""
     n_samples, n_bootstrap, _ = drawn.values.shape
     done = 0
     for columns, replicate in drawn.estimates():
         for kind in range(len(by_kind)):
-            own = replicate.diagnostics["model_prevalence"][:, kind]
-            by_kind[kind][:, columns] = own.reshape(n_samples, len(columns), -1)
+            prevalence = replicate.diagnostics["model_prevalence"][:, kind]
+            by_kind[kind][:, columns] = prevalence.reshape(n_samples, len(columns), -1)
         done += len(columns)
         progress(RESAMPLING, done, n_bootstrap)
 
@@ -234,17 +251,18 @@ def _why_not(
     drawn: Replicates,
     i: int,
 ) -> str:
-    """Why nothing can be estimated from a sample, if so."""
+    """Why nothing can be estimated from a sample; empty if something can."""
     if not model.is_trained:
         return SAME_POSTERIORS if drawn.alike[i] else ""
     apart, alike = drawn.apart, bool(drawn.alike[i])
     if "posteriors" not in quantifier.sees:
-        # The method does not use a classifier; the one that was trained with it can tell.
+        # The method does not use a classifier; ask the one that was trained alongside it.
         held_out, codes = model.held_out
         apart = told_apart(held_out, codes, crisp=False, cross_fitted=model.scorer is not None)
         alike = items.posteriors is not None and indistinct(items.posteriors[rows], held_out, codes)
-    if connected_components(~apart, directed=False)[0] == 1:
-        return NO_BETTER_THAN_CHANCE
+    if not apart.all(axis=1).any():
+        n_groups, _ = connected_components(~apart, directed=False)
+        return NO_BETTER_THAN_CHANCE if n_groups == 1 else NONE_SEPARATED
     return ALL_ALIKE if alike else ""
 
 
@@ -287,8 +305,8 @@ def _tested(rows: Indices, seed: int) -> Indices:
 class _Weighed:
     """The kinds of shift of one sample, in the order of `MODELS`.
 
-    best: the estimate to show. unweighed: out of the training support, or with clusters that carry
-    no subclasses, nothing is weighed, and every kind of shift that is not refuted is possible.
+    best: the estimate to show. unweighed: true outside the training support, or if the clusters do
+    not define subclasses; then every kind of shift that is not refuted is possible.
     """
 
     prevalence: Prevalences
@@ -302,10 +320,10 @@ class _Weighed:
     def of(
         cls, quantifier: OffersSubclasses, estimate: Estimate, i: int, size: int, shift: Shift
     ) -> "_Weighed":
-        told = {name: values[i] for name, values in estimate.diagnostics.items()}
-        by_model, fit = told["model_prevalence"], told["log_likelihood"]
-        about = quantifier.model_, by_model[PRIOR][np.newaxis]
-        evidence = float(training_evidence(*about, size)[0, 0])
+        diagnostics = {name: values[i] for name, values in estimate.diagnostics.items()}
+        by_model, fit = diagnostics["model_prevalence"], diagnostics["log_likelihood"]
+        fitted = quantifier.model_, by_model[PRIOR][np.newaxis]
+        evidence = float(training_evidence(*fitted, size)[0, 0])
         ratio = 2 * evidence * (fit[MIXED] - fit[COVARIATE])
         refuted = np.zeros(len(MODELS), dtype=bool)
         refuted[COVARIATE] = ratio > chdtri(by_model.shape[1] - 1, TEST_LEVEL)
@@ -313,19 +331,19 @@ class _Weighed:
             refuted[PRIOR] = True
         if shift.kind == "local":
             refuted[[COVARIATE, MIXED]] = True
-        outside = shift.kind == OUTSIDE or bool(told["fallback"])
+        outside = shift.kind == OUTSIDE or bool(diagnostics["fallback"])
         if outside:
             refuted[:] = False
-        # Clusters that tell no more than the classifier does cannot tell other shifts from prior
-        # shift, which has stood its test.
+        # Clusters that add nothing to the classifier cannot distinguish other shifts from prior
+        # shift, which was not rejected.
         for_comparison = np.zeros(len(MODELS), dtype=bool)
         if not quantifier.divided_ and not shift.rejected:
             for_comparison[:] = np.arange(len(MODELS)) != PRIOR
             refuted[:] = False
-        best, weight = estimate.prevalence[i], told["model_weight"]
+        best, weight = estimate.prevalence[i], diagnostics["model_weight"]
         if refuted[PRIOR]:
             allowed = ~refuted & (AVERAGED if quantifier.divided_ else True)
-            score = np.where(allowed, model_scores(*about, fit[np.newaxis], size)[0], -np.inf)
+            score = np.where(allowed, model_scores(*fitted, fit[np.newaxis], size)[0], -np.inf)
             weight = np.exp(score - score.max())
             weight = weight / weight.sum()
             best = weight @ by_model
@@ -340,7 +358,7 @@ class _Weighed:
         )
 
     def span(self, replicates: Prevalences, size: int, level: float, shift: Shift) -> Limits:
-        """Limits that hold the estimates under all kinds of shift that are not refuted."""
+        """Limits that contain the estimates under all kinds of shift that are not refuted."""
         held = ~(self.refuted | self.for_comparison)
         points = np.vstack([self.prevalence[held], self.best])
         low, high = points.min(axis=0), points.max(axis=0)
@@ -351,8 +369,8 @@ class _Weighed:
             low, high = np.minimum(low, lows.min(axis=0)), np.maximum(high, highs.max(axis=0))
         return low, high
 
-    def told(self, model: Model) -> tuple[Assumption, ...]:
-        """The assumptions as they are told."""
+    def assumptions(self, model: Model) -> tuple[Assumption, ...]:
+        """The assumptions as they are reported."""
         return tuple(
             Assumption(
                 kind,

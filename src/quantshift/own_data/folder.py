@@ -1,10 +1,10 @@
 """A model as a folder without pickle: `model.json` for people, `model.skops` for the numbers.
 
 The JSON holds format and version, label names, columns, a summary of the training, and the SHA-256
-of the other file and of itself. skops stores scikit-learn objects as arrays and plain JSON, and on
-loading builds nothing but types one trusts: scikit-learn's, and ours. The numbers name the
-description they belong to, and are tried on a row before they are believed. None of this is a
-signature: who can write the folder can make a model that answers what they like.
+of the other file and of itself. skops stores scikit-learn objects as arrays and plain JSON, and
+builds only trusted types on loading: scikit-learn's and ours. The numbers name the description they
+belong to, and are tried on one row before they are used. None of this is a signature: anyone who
+can write to the folder can plant a model that gives any answer.
 """
 
 import hashlib
@@ -44,10 +44,10 @@ from quantshift.quantifiers.estimator import AbstractClassifying, AbstractQuanti
 FORMAT = 3
 DESCRIPTION, NUMBERS = "model.json", "model.skops"
 MOST_DESCRIPTION, MOST_NUMBERS = 1 << 26, 1 << 33
-"""Bytes that are read of the files at most: far more than a model has."""
+"""The most bytes that are read from each file: far more than a model has."""
 
 MOST_ROWS = 1 << 22
-"""Of the counts of the training columns."""
+"""The most rows that the table of counts of the training columns may have."""
 
 PARTS = {
     "preparation": TablePreparation | None,
@@ -56,7 +56,7 @@ PARTS = {
     "quantifier": AbstractQuantifier,
     "profile": np.ndarray | None,
 }
-"""What the numbers hold of a model; all else is in the description."""
+"""The parts of a model that are among the numbers; everything else is in the description."""
 
 _VERSIONS = {"quantshift": quantshift.__version__, "scikit-learn": sklearn.__version__}
 
@@ -72,7 +72,7 @@ TRUSTED_TYPES = (
     "sklearn.tree._tree.Tree",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
 )
-"""Parts of scikit-learn's and our estimators that skops wants to be asked about."""
+"""Parts of scikit-learn's and our estimators that skops does not trust by default."""
 
 _Described: type[BaseModel] = create_model(  # type: ignore[call-overload]
     "Description",
@@ -82,18 +82,20 @@ _Described: type[BaseModel] = create_model(  # type: ignore[call-overload]
 
 
 def check_model_place(folder: str | Path, *, inputs: Iterable[object] = ()) -> None:
-    """Refuse a folder that no model can be written to, before it is trained.
+    """Check, before training, that the model can be written to this folder.
 
     inputs: what the model is made from; the files of an older model must not be among them.
     """
     path = Path(folder)
     if os.path.lexists(path) and not os.path.isdir(path):
-        raise UserError(f"{path}: a file; name a folder for the model", arguments=["out"])
+        raise UserError(f"{path} is a file; name a folder for the model", arguments=["out"])
     if os.path.isdir(path) and any(path.iterdir()) and not _is_model(path):
-        raise UserError(f"{path}: the folder holds other things; name a new one", arguments=["out"])
-    own = {os.path.realpath(path / name) for name in (DESCRIPTION, NUMBERS)}
+        raise UserError(
+            f"{path}: the folder holds other files; name a new folder", arguments=["out"]
+        )
+    replaced = {os.path.realpath(path / name) for name in (DESCRIPTION, NUMBERS)}
     for given in inputs:
-        if isinstance(given, str | os.PathLike) and os.path.realpath(given) in own:
+        if isinstance(given, str | os.PathLike) and os.path.realpath(given) in replaced:
             raise UserError(
                 f"{given} is part of the model that would be replaced; name another folder",
                 arguments=["out"],
@@ -102,14 +104,14 @@ def check_model_place(folder: str | Path, *, inputs: Iterable[object] = ()) -> N
 
 
 def check_savable(estimator: object) -> None:
-    """Refuse an estimator whose parts a saved model cannot hold."""
+    """Raise an error if the estimator has parts that cannot be saved."""
     _dumped(estimator)
 
 
 def save_model(model: Model, folder: str | Path) -> None:
-    """Write the model as a folder; an older model of that name gives way once this is complete.
+    """Write the model as a folder, replacing an older model there once the new one is complete.
 
-    Other files in that folder stay.
+    Other files in that folder are kept.
     """
     path = Path(folder)
     check_model_place(path)
@@ -134,12 +136,12 @@ def save_model(model: Model, folder: str | Path) -> None:
         with write_errors(path):
             write_whole(aside / NUMBERS, numbers)
             write_whole(aside / DESCRIPTION, f"{text}\n".encode())
-        own = {Path(DESCRIPTION), Path(NUMBERS)}
-        put_in_place(aside, path, own=lambda name: name in own or is_leftover(name))
+        model_files = {Path(DESCRIPTION), Path(NUMBERS)}
+        put_in_place(aside, path, own=lambda name: name in model_files or is_leftover(name))
 
 
 def load_model(folder: str | Path) -> Model:
-    """The model of a folder; whatever is not as `save_model` left it is refused."""
+    """Load the model of a folder; files that were changed since `save_model` are rejected."""
     path = Path(folder)
     content = _description(path)
     numbers = _read(path, NUMBERS, MOST_NUMBERS)
@@ -159,13 +161,13 @@ def load_model(folder: str | Path) -> Model:
     parts = _trusted(path, numbers, versions)
     if parts.pop("description", None) != _digest(content):
         raise DataError(
-            f"{path}: {DESCRIPTION} and {NUMBERS} are of different models; train the model again"
+            f"{path}: {DESCRIPTION} and {NUMBERS} belong to different models; train the model again"
         )
     return _tried(path, described, parts)
 
 
 def _is_model(path: Path) -> bool:
-    """Whether there is a model of ours in the folder, of whatever version."""
+    """Whether the folder holds a quantshift model of any version."""
     try:
         content = _json(path)
     except DataError:
@@ -180,28 +182,28 @@ def _description(path: Path) -> dict[str, Any]:
             f"{path}: no model here ({DESCRIPTION} is missing); make one with quantshift train"
         )
     if "format" not in content:
-        raise DataError(f"{path}: {DESCRIPTION} is not of a quantshift model")
+        raise DataError(f"{path}: {DESCRIPTION} does not describe a quantshift model")
     number = content.pop("format")
     if number != FORMAT:
         raise DataError(
-            f"{path}: a model of format {str(number)[:20]}, this version reads {FORMAT}; train it "
-            "again"
+            f"{path}: the model has format {str(number)[:20]}, but this version reads format "
+            f"{FORMAT}; train it again"
         )
     if content.pop("seal", None) != _digest({"format": FORMAT, **content}):
         raise DataError(f"{path}: {DESCRIPTION} has been changed or damaged; train the model again")
-    # What the numbers mean is fixed by the code that wrote them; a guess could be silently wrong.
-    for package, here in _VERSIONS.items():
+    # The code that wrote the numbers defines their meaning; other versions could misread them.
+    for package, installed in _VERSIONS.items():
         made_with = str(content.get(package))
-        if _series(made_with) != _series(here):
+        if _series(made_with) != _series(installed):
             raise DataError(
-                f"{path}: made with {package} {made_with[:20]}, here is {here}; train the model "
-                "again"
+                f"{path}: made with {package} {made_with[:20]}, but {installed} is installed; "
+                "train the model again"
             )
     return content
 
 
 def _json(path: Path) -> dict[str, Any] | None:
-    """The description as it stands; None if there is none."""
+    """The content of the description file; None if there is none."""
     data = _read(path, DESCRIPTION, MOST_DESCRIPTION)
     if data is None:
         return None
@@ -213,7 +215,7 @@ def _json(path: Path) -> dict[str, Any] | None:
 
 
 def _read(path: Path, name: str, most: int) -> bytes | None:
-    """The content of an ordinary file of a reasonable size; None if there is none."""
+    """The content of a regular file of at most `most` bytes; None if there is none."""
     file = path / name
     try:
         if not file.is_file():
@@ -227,18 +229,18 @@ def _read(path: Path, name: str, most: int) -> bytes | None:
 
 
 def _series(version: str) -> list[str]:
-    """Major and minor number: fixes of bugs (the third) do not change what is stored."""
+    """Major and minor version: bug fixes (the third number) do not change what is stored."""
     return version.split(".")[:2]
 
 
 def _digest(content: Mapping[str, Any]) -> str:
-    """A checksum of the description: against accidents and careless edits, not a signature."""
+    """A checksum of the description, to detect damage and careless edits; not a signature."""
     text = json.dumps(content, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
 def _plain(value: Any) -> Any:
-    """Dataclasses, mappings and tuples as JSON has them."""
+    """Dataclasses, mappings and tuples as JSON values."""
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
@@ -251,8 +253,8 @@ def _dumped(parts: object) -> bytes:
     foreign = _foreign(_skops().get_untrusted_types(data=numbers))
     if foreign:
         raise UserError(
-            f"{foreign[0]} cannot be saved in a model, which can hold only parts of "
-            "scikit-learn and quantshift; train again for each sample, or use another classifier",
+            f"{foreign[0]} cannot be saved: a model can only hold parts of scikit-learn and "
+            "quantshift; train again for each sample, or use another classifier",
             arguments=["classifier"],
         )
     return numbers
@@ -267,12 +269,14 @@ def _foreign(names: Iterable[str]) -> list[str]:
 
 
 def _trusted(path: Path, numbers: bytes, versions: Mapping[str, str]) -> dict[str, Any]:
-    """The parts of the numbers: nothing that is not ours is built, or unpacked."""
+    """The parts stored in the numbers; foreign types are neither built nor unpacked."""
     try:
         with zipfile.ZipFile(io.BytesIO(numbers)) as archive:
-            # Ours are not compressed: what is small on disk cannot be large in memory.
+            # Our files are not compressed, so that a small file cannot expand in memory.
             if sum(member.file_size for member in archive.infolist()) > len(numbers):
-                raise DataError(f"{path}: {NUMBERS} is packed, which a quantshift model never is")
+                raise DataError(
+                    f"{path}: {NUMBERS} is compressed, which a quantshift model never is"
+                )
         wanted = _skops().get_untrusted_types(data=numbers)
         foreign = _foreign(wanted)
         if foreign:
@@ -282,16 +286,16 @@ def _trusted(path: Path, numbers: bytes, versions: Mapping[str, str]) -> dict[st
         parts = _skops().loads(numbers, trusted=wanted)
     except DataError:
         raise
-    except Exception as error:  # Whatever skops and the types it builds make of foreign content.
-        told = ", ".join(f"{package} {version}" for package, version in versions.items())
+    except Exception as error:  # Damaged content can make skops raise anything.
+        writers = ", ".join(f"{package} {version}" for package, version in versions.items())
         raise DataError(
-            f"{path}: cannot be read by this version ({told} wrote it); train the model again"
+            f"{path}: cannot be read by this version (written by {writers}); train the model again"
         ) from error
     return dict(parts) if isinstance(parts, dict) else {}
 
 
 def _tried(path: Path, described: Mapping[str, Any], parts: Mapping[str, Any]) -> Model:
-    """The model, if its description fits its numbers: tried on a row, they give posteriors."""
+    """The model, if its description fits its numbers and it gives posteriors for one row."""
     try:
         for name, kind in PARTS.items():
             if not isinstance(parts[name], kind):
@@ -308,7 +312,7 @@ def _tried(path: Path, described: Mapping[str, Any], parts: Mapping[str, Any]) -
             and len(model.quantifier.classes_) == n_classes
             and _of_one_row(model) == (1, n_classes)
         )
-    except Exception as error:  # Whatever forged numbers do when they are used.
+    except Exception as error:  # Forged numbers can make the model raise anything.
         raise _unfit(path) from error
     if not fits:
         raise _unfit(path)
@@ -327,9 +331,7 @@ def _profile(described: Mapping[str, Any], parts: Mapping[str, Any]) -> Training
 
 
 def _unfit(path: Path) -> DataError:
-    return DataError(
-        f"{path}: what {DESCRIPTION} says does not fit {NUMBERS}; train the model again"
-    )
+    return DataError(f"{path}: {DESCRIPTION} does not fit {NUMBERS}; train the model again")
 
 
 def _columns_of(preparation: TablePreparation | None) -> tuple[Column, ...]:
@@ -339,7 +341,7 @@ def _columns_of(preparation: TablePreparation | None) -> tuple[Column, ...]:
 def _of_one_row(model: Model) -> tuple[int, ...]:
     """The shape of the posteriors of one row."""
     n = len(model.columns.posteriors)
-    # A word is a gap where there should be a number.
+    # In a numeric column a word is taken as a missing value.
     cell = 1 / max(n, 2) if n else "word"
     values = pl.DataFrame({name: [cell] for name in model.columns.content})
     shape: tuple[int, ...] = model.posteriors(model.items(values)).shape
@@ -347,5 +349,5 @@ def _of_one_row(model: Model) -> tuple[int, ...]:
 
 
 def _skops() -> Any:
-    # It takes half a second to import, which those who save no model need not wait for.
+    # Imported here because it takes half a second, and only saving and loading need it.
     return import_module("skops.io")

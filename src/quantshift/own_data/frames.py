@@ -5,7 +5,7 @@ from typing import Any
 
 
 def as_frame(records: Iterable[Mapping[str, Any]]) -> Any:
-    """Rows of the same columns as a data frame: of pandas if it is installed, else of polars."""
+    """Rows with the same columns as a data frame: pandas if it is installed, otherwise polars."""
     rows = list(records)
     columns = {name: [row[name] for row in rows] for name in rows[0]}
     try:

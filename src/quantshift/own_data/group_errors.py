@@ -1,4 +1,4 @@
-"""How methods would have erred on the user's own groups, as plain data."""
+"""Errors of the methods on the user's own groups, as plain data."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
 LEAVE_ONE_OUT, FORWARD = "leave-one-out", "forward"
 
 NOTHING = "MLPE"
-"""The method that answers the training prevalence."""
+"""The method that always predicts the training prevalence."""
 
 METHODS = (NOTHING, "CC", "PCC", "PACC", "SLD", "SubclassSLD", "GuardedSLD")
-"""Which are tried on every group; the last two need features."""
+"""The methods tried on every group; the last two need features."""
 
 
 @dataclass(frozen=True)
 class LeftOutGroup:
-    """One group that no model of its own has seen.
+    """One group, estimated by a model that was trained without it.
 
-    n_items: rows of it that were estimated; n_trained: rows that were learnt from.
+    n_items: its rows that were estimated; n_trained: rows that the model learnt from.
     prevalence: the known shares of the classes. estimates: by method and class. errors: by method,
     the mean absolute error over the classes. refuted: whether its features refute label shift; None
-    where there are none.
+    if there are no features.
     """
 
     name: str
@@ -40,11 +40,11 @@ class LeftOutGroup:
 
 @dataclass(frozen=True)
 class GroupErrors:
-    """Each group of a column estimated by models that have not seen it.
+    """Each group of a column, estimated by models that have not seen it.
 
-    column: of the groups. design: "leave-one-out", trained on all other groups; or "forward",
-        trained on the groups before it, where they are dates or years. every: the stretch of time
-        that dates were put together by, or nothing.
+    column: the column of the groups. design: "leave-one-out", trained on all other groups; or
+        "forward", for dates and years, trained on the earlier groups. every: the period by which
+        dates were grouped, or nothing.
     method: the one that the model uses.
     errors: by method, the mean of the groups' errors.
     notes: which groups were pooled or left out, in sentences.

@@ -1,9 +1,9 @@
-"""What is said of samples that no shift of the method's kinds explains.
+"""What is reported for samples that none of the method's kinds of shift explains.
 
-`GuardedSLD` asks whether the kinds of shift that SubclassSLD allows for explain the features of a
+`GuardedSLD` tests whether the kinds of shift that SubclassSLD allows for explain the features of a
 sample. Where they do, nothing changes. Where they do not, nothing in the data says which assumption
-is nearest to the truth: the number is the one that errs least on tables of that kind (the mean
-posterior, where columns are causes of the label), with a range of what all of them allow.
+is closest to the truth. The estimate is then the one with the smallest errors on such tables (the
+mean posterior, where columns are causes of the label), with a range of what all assumptions allow.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,16 +29,16 @@ from quantshift.types import Indices, Prevalences
 Reals = NDArray[np.float64]
 
 UNEXPLAINED = "unexplained"
-"""The kind of shift of such a sample."""
+"""The kind of shift of a sample that none of the method's kinds of shift explains."""
 
 IN_DOUBT = "in doubt"
 """The kind of shift if prior shift explains most of the difference, but not all of it."""
 
 ASSUMED = "assumed"
-"""The kind of shift where covariate shift is assumed, whatever the items say."""
+"""The kind of shift if covariate shift is assumed, whatever the items show."""
 
 HULL_LEVEL = 0.95
-"""For which the hull of the assumptions is made."""
+"""Level of the limits that GuardedSLD reports."""
 
 COVARIATE, PRIOR, BETWEEN, NOTHING = (
     "covariate shift",
@@ -50,9 +50,9 @@ COVARIATE, PRIOR, BETWEEN, NOTHING = (
 
 @dataclass(frozen=True, eq=False)
 class Guarded:
-    """What stands in the place of the method's own evidence on a sample.
+    """What replaces the method's own evidence on a sample.
 
-    replicates: of the number, (n_bootstrap, n_classes).
+    replicates: of the estimate, (n_bootstrap, n_classes).
     """
 
     prevalence: Prevalences
@@ -64,7 +64,7 @@ class Guarded:
 
 
 def check_assumption(assume: str) -> None:
-    """Refuse a word for no assumption, before the work."""
+    """Raise an error for an unknown assumption, before any work is done."""
     if assume not in ASSUMPTIONS:
         raise unknown_name("assumption", assume, ASSUMPTIONS)
 
@@ -80,43 +80,45 @@ def guarded(
     n_bootstrap: int,
     seed: int,
 ) -> list[Guarded | None]:
-    """For each sample what is to be said of it instead, None where SubclassSLD stands.
+    """For each sample what to report instead; None where SubclassSLD is not refuted.
 
-    assume: "auto", "prior" or "covariate", as of GuardedSLD.
+    assume: "auto", "prior" or "covariate", as for GuardedSLD.
     """
     if assume == "prior":
         return [None] * len(samples)
-    own = copy(quantifier)
-    own.assume = assume
-    estimate = own.estimate_items(items, list(samples))
-    told = estimate.diagnostics
+    assuming = copy(quantifier)
+    assuming.assume = assume
+    estimate = assuming.estimate_items(items, list(samples))
+    diagnostics = estimate.diagnostics
     found: list[Guarded | None] = []
     for i, rows in enumerate(samples):
-        if assume == "auto" and not told["refuted"][i]:
+        if assume == "auto" and not diagnostics["refuted"][i]:
             found.append(None)
             continue
-        p_hat, allowed = estimate.prevalence[i], told["allowed"][i]
-        low, high = told["low"][i], told["high"][i]
+        p_hat, allowed = estimate.prevalence[i], diagnostics["allowed"][i]
+        low, high = diagnostics["low"][i], diagnostics["high"][i]
         if assume == "covariate":
             # Neither the training prevalence nor SLD has to be considered.
-            means = allowed[np.newaxis, 1 : 1 + len(own.learnt_)]
+            means = allowed[np.newaxis, 1 : 1 + len(assuming.learnt_)]
             size = len(rows) if items.weights is None else effective_size(items.weights[rows])
-            limits = covariate_limits(means, told["members"][i : i + 1], np.array([float(size)]))
+            limits = covariate_limits(
+                means, diagnostics["members"][i : i + 1], np.array([float(size)])
+            )
             low, high = (np.asarray(limit[0]) for limit in limits)
         found.append(
             Guarded(
                 p_hat,
                 *_at_level(p_hat, low, high, level),
-                replicates_of(p_hat, told["members"][i], len(rows), n_bootstrap, seed),
-                _shift({name: told[name][i] for name in own.diagnostics}, assume),
+                replicates_of(p_hat, diagnostics["members"][i], len(rows), n_bootstrap, seed),
+                _shift({name: diagnostics[name][i] for name in assuming.diagnostics}, assume),
                 _assumptions(
-                    own,
-                    told["covariate"][i],
-                    told["prior"][i],
+                    assuming,
+                    diagnostics["covariate"][i],
+                    diagnostics["prior"][i],
                     p_hat,
                     labels,
                     assume,
-                    in_doubt=bool(told["in_doubt"][i]),
+                    in_doubt=bool(diagnostics["in_doubt"][i]),
                 ),
             )
         )
@@ -124,7 +126,7 @@ def guarded(
 
 
 def _at_level(p_hat: Prevalences, low: Reals, high: Reals, level: float) -> tuple[Reals, Reals]:
-    """The hull for another level: its distances in proportion to normal quantiles."""
+    """The limits at another level: distances are scaled by the ratio of normal quantiles."""
     ratio = ndtri(0.5 + level / 2) / ndtri(0.5 + HULL_LEVEL / 2)
     return (
         np.maximum(p_hat - ratio * (p_hat - low), 0.0),
@@ -135,9 +137,10 @@ def _at_level(p_hat: Prevalences, low: Reals, high: Reals, level: float) -> tupl
 def replicates_of(
     p_hat: Prevalences, members: Reals, size: int, n_bootstrap: int, seed: int
 ) -> Prevalences:
-    """Replicates of the number, for the comparison of batches.
+    """Replicates of the estimate, for comparing batches.
 
-    What the training items add is the same in every batch of a replicate, as the classifier is.
+    Within a replicate the error of the training side is the same for all batches, because they
+    share the classifier.
     """
     rng = generator(seed, purpose="replicates of the mean posterior: training")
     deviations = training_deviations(members[np.newaxis])[0]
@@ -170,20 +173,20 @@ def _assumptions(
     *,
     in_doubt: bool,
 ) -> tuple[Assumption, ...]:
-    def told(name: str, method: str, p: Prevalences, **marks: bool) -> Assumption:
+    def under(name: str, method: str, p: Prevalences, **marks: bool) -> Assumption:
         return Assumption(name, method, dict(zip(labels, map(float, p), strict=True)), **marks)
 
     if in_doubt:
         return (
-            told(PRIOR, "SubclassSLD", prior),
-            told(COVARIATE, "PCC", covariate),
-            told(NOTHING, "training prevalence", quantifier.prior_),
+            under(PRIOR, "SubclassSLD", prior),
+            under(COVARIATE, "PCC", covariate),
+            under(NOTHING, "training prevalence", quantifier.prior_),
         )
-    others = assume == "covariate"
-    found = [told(COVARIATE, "PCC", covariate)]
+    assumed = assume == "covariate"
+    found = [under(COVARIATE, "PCC", covariate)]
     if not np.allclose(p_hat, covariate):
-        found.append(told(BETWEEN, "GuardedSLD", p_hat))
-    found.append(told(PRIOR, "SubclassSLD", prior, refuted=not others, for_comparison=others))
-    if not others:
-        found.append(told(NOTHING, "training prevalence", quantifier.prior_))
+        found.append(under(BETWEEN, "GuardedSLD", p_hat))
+    found.append(under(PRIOR, "SubclassSLD", prior, refuted=not assumed, for_comparison=assumed))
+    if not assumed:
+        found.append(under(NOTHING, "training prevalence", quantifier.prior_))
     return tuple(found)

@@ -1,13 +1,13 @@
-"""The answer as a page says it first: a sentence for any batch and class, and a few numbers."""
+"""The headline of a page: a sentence and a few numbers for any batch and class."""
 
 from dataclasses import dataclass, replace
 
 from quantshift.nouns import counted
 from quantshift.own_data.rendering import answer, estimate_said, share_of, shown
 from quantshift.own_data.result import RANGE, SEQUENCE, Batch, Quantification, Share
+from quantshift.own_data.verdicts import condition
 from quantshift.own_data.words import (
     class_names,
-    condition,
     labels_said,
     limits,
     limits_head,
@@ -21,8 +21,8 @@ class Found:
     """What was found for one class of one batch.
 
     heading: "14.7% of the 833 items in month 12 have Exited = 1".
-    limits: "95% confidence interval 11.2 to 18.9%", or what stands in its place.
-    lead: what carries the number, in sentences. numbers: each with its name.
+    limits: "95% confidence interval 11.2 to 18.9%", or the range or note that replaces it.
+    lead: the assumption that the estimate rests on, in sentences. numbers: each with its name.
     """
 
     heading: str
@@ -42,8 +42,43 @@ def headline_found(result: Quantification, batch: Batch, label: str) -> Found:
     )
 
 
+def headline_of_all(result: Quantification, label: str) -> Found:
+    """What was found for a class of batches that do not follow one another: the extremes."""
+    shares = [(share_of(batch, label), batch) for batch in result.batches]
+    known = [
+        (share.estimate, batch_said(result, batch))
+        for share, batch in shares
+        if share.estimate is not None and not batch.needs_labels
+    ]
+    n_items = sum(batch.n_items for batch in result.batches)
+    numbers = [("batches", f"{len(shares):,}"), ("items", f"{n_items:,}")]
+    in_training = result.training.prevalence.get(label)
+    if in_training is not None:
+        numbers.insert(0, ("share in training", percent(in_training)))
+    said = class_said(result, label)
+    without = len(shares) - len(known)
+    note = f"{counted(without, 'batch', 'batches')} cannot be estimated. " if without else ""
+    lead = f"{note}Choose a batch below to see its interval and what it rests on."
+    if not known:
+        heading = f"The share of {said} cannot be estimated in any of {len(shares):,} batches"
+        return Found(heading, "see below why", lead, tuple(numbers))
+    (low, lowest), (high, highest) = min(known), max(known)
+    verb = "are" if result.label is None else "have"
+    return Found(
+        heading=f"{percent(low)} ({lowest}) to {percent(high)} ({highest}) of the items {verb} "
+        f"{said}",
+        limits=f"{len(known):,} batches, {counted(n_items, 'item')} in all",
+        lead=lead,
+        numbers=(
+            (f"lowest share, {lowest}", percent(low)),
+            (f"highest share, {highest}", percent(high)),
+            *numbers,
+        ),
+    )
+
+
 def batch_said(result: Quantification, batch: Batch) -> str:
-    """A batch as people see it: with the name of its column if it says nothing without it."""
+    """The displayed name of a batch, with its column if the name alone says nothing ("12")."""
     name = shortened(batch.name)
     if class_names(result.by, [batch.name])[batch.name] == batch.name:
         return name
@@ -51,21 +86,21 @@ def batch_said(result: Quantification, batch: Batch) -> str:
 
 
 def class_said(result: Quantification, label: str) -> str:
-    """A class with the column of the labels: "Exited = 1"."""
+    """The displayed name of a class, with the label column: "Exited = 1"."""
     if result.names.get(label, label) != label or result.label is None:
         return shown(result, label)
     return f"{shortened(result.label)} = {shown(result, label)}"
 
 
 def _heading(result: Quantification, batch: Batch, share: Share) -> str:
-    what, where = class_said(result, share.label), batch_said(result, batch)
+    label, where = class_said(result, share.label), batch_said(result, batch)
     if share.estimate is None:
-        return f"The share of {what} in {where} cannot be estimated"
+        return f"The share of {label} in {where} cannot be estimated"
     if batch.needs_labels:
-        return f"The share of {what} in {where} cannot be estimated without labels"
-    has = "are" if result.label is None else "have"
+        return f"The share of {label} in {where} cannot be estimated without labels"
+    verb = "are" if result.label is None else "have"
     items = counted(batch.n_items, "item")
-    return f"{percent(share.estimate)} of the {items} in {where} {has} {what}"
+    return f"{percent(share.estimate)} of the {items} in {where} {verb} {label}"
 
 
 def _limits(result: Quantification, batch: Batch, share: Share) -> str:
@@ -82,14 +117,14 @@ def _lead(result: Quantification, batch: Batch, share: Share) -> str:
     if share.estimate is None:
         return f"{answer(result, batch)}."
     if batch.needs_labels:
-        few = labels_said(batch.shares, result.level, batch.n_items)
-        return f"{few[:1].upper()}{few[1:]}."
+        labels_advice = labels_said(batch.shares, result.level, batch.n_items)
+        return f"{labels_advice[:1].upper()}{labels_advice[1:]}."
     why = batch.carried
     if not why:
         return ""
     why = f"The number {why}" if why.startswith("assumes") else f"{why[:1].upper()}{why[1:]}"
-    right = "" if batch.accuracy is None else f" {batch.accuracy.said}"
-    return f"{why}.{right}"
+    accuracy = "" if batch.accuracy is None else f" {batch.accuracy.said}"
+    return f"{why}.{accuracy}"
 
 
 def _numbers(result: Quantification, batch: Batch, share: Share) -> tuple[tuple[str, str], ...]:

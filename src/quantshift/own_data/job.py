@@ -1,4 +1,4 @@
-"""The job: a model and unlabelled tables in, prevalences with intervals and verdicts out.
+"""`quantify`: from a model and unlabelled tables to prevalences with intervals and verdicts.
 
 All batches share the bootstrap's replicates of the training side.
 """
@@ -19,8 +19,16 @@ from quantshift.own_data.columns import Asked, Grouping
 from quantshift.own_data.commands import SHEET, audit_plan_command
 from quantshift.own_data.evidence import RESAMPLING, examine
 from quantshift.own_data.guard import check_assumption
+from quantshift.own_data.levels import cure_of, why_unknown
+from quantshift.own_data.many_batches import in_sequence, with_adjusted_p_values
 from quantshift.own_data.model import Model
-from quantshift.own_data.pool import NOTHING, open_samples, read_pool, sample_sources
+from quantshift.own_data.pool import (
+    NOTHING,
+    open_samples,
+    read_pool,
+    sample_sources,
+    unused_columns,
+)
 from quantshift.own_data.progress import OnProgress, silent
 from quantshift.own_data.recipe import Recipe, model_for
 from quantshift.own_data.result import Quantification
@@ -60,24 +68,26 @@ def quantify(
 ) -> Quantification:
     """The prevalence of each class in unlabelled tables, with intervals, verdicts and advice.
 
-    sample: a path or a data frame, or several. train_on: the labelled table, of which the columns
-    are used that all samples have; or model: a `Model`, or the folder of one. by: column that
+    sample: a path or a data frame, or several. train_on: the labelled table; only columns that all
+    samples have are used. model: a `Model` or its folder, instead of a table. by: column that
     divides the sample into batches; every: day, week or month, if it holds dates. audit: table of
-    randomly chosen items of the sample with labels. sequential: limits of the audit that hold at
-    every look, for audits that go on until they are `precision` to either side. simultaneous:
-    intervals that hold for all classes of a batch at once (not those of an audit). assume: "prior"
-    (items of a class look as in training), "covariate" (items that look alike have the label as
-    often as in training), or "auto" (the first, with changes of subgroups, unless the items refute
-    it). The other arguments are those of `train`; with a model, `groups` are those it was trained
-    with.
+    randomly chosen items of the sample with labels. sequential: the limits of the audit hold at
+    every look, for audits that continue until the interval is at most `precision` to either side.
+    simultaneous: intervals that hold for all classes of a batch at once (not those of an audit).
+    assume: "prior" (items of a class look as in training), "covariate" (items that look alike have
+    the label as often as in training), or "auto" (the first, with changes of subgroups, unless the
+    items refute it). The other arguments are those of `train`; with a model, `groups` are those it
+    was trained with.
     """
     check_assumption(assume)
     if sequential and audit is None:
         raise UserError(
-            "an audit with many looks needs its labels: give audit", arguments=["audit"]
+            "a sequential audit needs labels: give the audited table", arguments=["audit"]
         )
     if not 0 < precision < 1:
-        raise UserError(f"a precision is between 0 and 1, got {precision}", arguments=["precision"])
+        raise UserError(
+            f"precision must be between 0 and 1, got {precision}", arguments=["precision"]
+        )
     report = progress or silent
     grouping = _grouping(by, every)
     asked = Asked.of(
@@ -114,19 +124,19 @@ def quantify(
     codes = {} if audited is None else audited_codes(audited, pool)
     report(RESAMPLING, 0, n_bootstrap)
     filled = [rows for rows in pool.batches.values() if len(rows)]
-    evidence = iter(
-        examine(
-            fitted,
-            pool.items,
-            filled,
-            level=level,
-            n_bootstrap=n_bootstrap,
-            simultaneous=simultaneous,
-            assume=assume,
-            seed=seed,
-            progress=report,
-        )
+    found = examine(
+        fitted,
+        pool.items,
+        filled,
+        level=level,
+        n_bootstrap=n_bootstrap,
+        simultaneous=simultaneous,
+        assume=assume,
+        seed=seed,
+        progress=report,
     )
+    evidence = iter(with_adjusted_p_values(found))
+    sequence = in_sequence(list(pool.batches))
     accuracy = AccuracyOfBatches(fitted, level=level, n_bootstrap=n_bootstrap, seed=seed)
     batches = []
     before: PrevalenceInterval | None = None
@@ -135,10 +145,13 @@ def quantify(
             batches.append(empty_batch(name, fitted.classes, left_out=pool.left_out[name]))
             continue
         known = next(evidence)
+        if name in pool.unknown and not known.why_not:
+            unknown = pool.unknown[name]
+            known = known.refused(why_unknown(unknown), cure_of(unknown))
         change = changed_classes(before, known.interval, fitted.classes)
-        place = {row: i for i, row in enumerate(rows.tolist())}
-        # In the order of the sheet, which is that of labelling.
-        labelled = {place[row]: code for row, code in codes.items() if row in place}
+        position = {row: i for i, row in enumerate(rows.tolist())}
+        # The order of the sheet is the order of labelling, which a sequential audit relies on.
+        labelled = {position[row]: code for row, code in codes.items() if row in position}
         batch = batch_of(
             name,
             fitted,
@@ -153,10 +166,10 @@ def quantify(
             precision=precision if sequential else None,
             command=commands.get(name, ""),
         )
-        right = accuracy.of(pool.items.take(rows), known, batch.audit)
-        batch = replace(batch, accuracy=right)
+        accuracy_on_batch = accuracy.of(pool.items.take(rows), known, batch.audit)
+        batch = replace(batch, accuracy=accuracy_on_batch)
         batches.append(with_changes(batch, fitted.profile, pool.compared.get(name)))
-        before = known.interval
+        before = known.interval if sequence else None
     return Quantification(
         classes=fitted.classes,
         level=level,
@@ -169,7 +182,11 @@ def quantify(
         warnings=all_warnings(
             fitted,
             pool,
-            (*_divided_by_content(by, fitted), *(() if audited is None else audited.warnings)),
+            (
+                *unused_columns(tables, fitted, [by, id, weights]),
+                *_divided_by_content(by, fitted),
+                *(() if audited is None else audited.warnings),
+            ),
         ),
         label=fitted.columns.label,
         headline=fitted.headline,
@@ -179,6 +196,7 @@ def quantify(
         sample_rows=pool.rows,
         groups=fitted.groups,
         by=by,
+        in_sequence=sequence,
     )
 
 
@@ -186,8 +204,7 @@ def _divided_by_content(by: str | None, model: Model) -> Iterator[str]:
     if by in model.columns.content:
         yield (
             f"column {by!r} divides the sample, and the model was trained on it: differences "
-            f"between "
-            "batches may come from it alone; consider training a model without it"
+            "between batches may come from it alone; consider training a model without it"
         )
 
 

@@ -1,4 +1,4 @@
-"""From the items of a labelled table to what is learnt of them: preparation, scores, quantifier."""
+"""What is learnt from the items of a labelled table: preparation, classifier and quantifier."""
 
 import math
 from collections.abc import Sequence
@@ -30,16 +30,16 @@ from quantshift.types import Codes, Indices
 FEWEST_FOLDS, MOST_FOLDS = 5, 20
 
 FEW_FOLDS, MORE_FOLDS, MANY_ITEMS = 5, 10, 2000
-"""Folds where several classifiers are tried, of which some are slow: few for many items."""
+"""Folds when several classifiers are tried, some of them slow: fewer from MANY_ITEMS items on."""
 
 
 def n_folds(codes: Codes) -> int:
     """Folds for the held-out posteriors: the fewer items, the more folds.
 
-    The models of the folds have seen a little less than the one that scores a sample, which biases
-    what is learnt from them (PACC's rates most) by about 1 / (n_items * folds). Next to the
-    standard error, which falls with the root of n_items, 5 folds are enough for 100,000 items while
-    5,000 need 20. The guide to own data has the coverage of intervals with either.
+    The models of the folds are trained on slightly less data than the one that scores a sample,
+    which biases what is learnt from them (PACC's rates most) by about 1 / (n_items * folds). The
+    standard error falls with the square root of n_items; relative to it, 5 folds are enough for
+    100,000 items while 5,000 need 20. The guide to your own data shows the coverage with both.
     """
     wanted = round(1 + (MOST_FOLDS - 1) * math.sqrt(5_000 / len(codes)))
     return max(FEWEST_FOLDS, min(wanted, MOST_FOLDS, int(np.bincount(codes).min())))
@@ -47,7 +47,7 @@ def n_folds(codes: Codes) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """What is learnt from the items of a table. notes: what is strange about it, in sentences."""
+    """What is learnt from the items of a table. notes: what looks suspicious, in sentences."""
 
     columns: Columns
     preparation: TablePreparation | None
@@ -66,7 +66,7 @@ def learn_posteriors(
     method: str,
     seed: int,
 ) -> Learnt:
-    """From posteriors of the user's own model."""
+    """Learn from posteriors of the user's own model."""
     posteriors = given_posteriors(items.values, columns, classes)
     base = SLD(seed=seed).fit_posteriors(posteriors, codes, weights=items.weights)
     quantifier = quantifier_class(method, "posteriors")().fit_items(
@@ -88,7 +88,7 @@ def learn(
     *,
     doubting: bool = True,
 ) -> Learnt:
-    """From columns. doubting: whether to look for what is strange about them, which takes time."""
+    """Learn from columns. doubting: whether to look for suspicious columns, which takes time."""
     columns, preparation, X = _prepared(table, columns, asked, items.values)
     twins = copies(items.values, columns.features, codes)
     notes: list[str] = []
@@ -96,10 +96,10 @@ def learn(
     if twins is not None:
         folds = _folds_of_copies(table, twins, codes, seed)
         n_copies = len(twins) - len(np.unique(twins))
-        told = "is a copy of another" if n_copies == 1 else "are copies of others"
+        duplicates = "is a copy of another" if n_copies == 1 else "are copies of others"
         notes.append(
-            f"{n_copies:,} of {len(twins):,} training rows {told}; copies share a fold, so that "
-            "none counts as unseen"
+            f"{n_copies:,} of {len(twins):,} training rows {duplicates}; copies share a fold, so "
+            "that none counts as unseen"
         )
     cls = quantifier_class(method, "features")
     if doubting:
@@ -120,31 +120,33 @@ def learn(
         return Learnt(columns, preparation, guarded, base, guarded, tuple(notes), best)
     learner = make_classifier(classifier, preparation, seed)
     sees_both = {"posteriors", "features"} <= cls.sees
-    # A method that looks at features as well finds its own items; the others share posteriors,
-    # here PACC's, which learns no calibration that would then not be used.
+    # A method that also uses features computes its own items. The others share the posteriors of
+    # PACC, which does not calibrate them.
     scoring: type[Any] = cls if sees_both else PACC
     scorer = scoring(learner, cv=folds, seed=seed).fit(X, codes, items.weights)
-    known, own_codes = scorer.held_out_, scorer.held_out_codes_
+    held_out, held_out_codes = scorer.held_out_, scorer.held_out_codes_
     base = SLD(seed=seed).fit_posteriors(
-        scorer.held_out_posteriors_, own_codes, weights=known.weights
+        scorer.held_out_posteriors_, held_out_codes, weights=held_out.weights
     )
     quantifier = scorer
     if not sees_both:
         by_features = "features" in cls.sees
         quantifier = (
-            cls().fit(X, codes, items.weights) if by_features else cls().fit_items(known, own_codes)
+            cls().fit(X, codes, items.weights)
+            if by_features
+            else cls().fit_items(held_out, held_out_codes)
         )
-    told = LOGISTIC if classifier == AUTO else classifier
-    return Learnt(columns, preparation, scorer, base, quantifier, tuple(notes), told)
+    name = LOGISTIC if classifier == AUTO else classifier
+    return Learnt(columns, preparation, scorer, base, quantifier, tuple(notes), name)
 
 
 def _folds_of_copies(table: OpenTable, twins: Indices, codes: Codes, seed: int) -> Indices:
-    """Folds that hold copies together; as many as the distinct items ask for."""
+    """Folds that keep copies together; their number depends on the distinct items."""
     distinct = codes[np.unique(twins, return_index=True)[1]]
     if np.bincount(distinct).min() < 2:
         raise DataError(
-            f"{table.name}: all rows of a class are copies of one: nothing of it can be held out; "
-            "add other rows of it"
+            f"{table.name}: all rows of a class are copies of a single row, so none can be held "
+            "out; add other rows of this class"
         )
     return grouped_folds(codes, twins, n_folds(distinct), seed=seed)
 
@@ -160,11 +162,11 @@ def _prepared(
         try:
             preparation, X = TablePreparation.fit_transform(frame, columns.features)
         except NoWordsError as error:
-            rest = tuple(c for c in columns.features if c.name != error.column)
-            if error.column in (*asked.text, *asked.features) or not rest:
+            remaining = tuple(c for c in columns.features if c.name != error.column)
+            if error.column in (*asked.text, *asked.features) or not remaining:
                 raise DataError(f"{table.name}: {error}") from error
-            lost = LeftOutColumn(error.column, "texts without words in common")
-            columns = replace(columns, features=rest, left_out=(*columns.left_out, lost))
+            left_out = LeftOutColumn(error.column, "texts without words in common")
+            columns = replace(columns, features=remaining, left_out=(*columns.left_out, left_out))
             continue
         special = preparation.rare_levels | preparation.clipped(frame)
         used = (
@@ -176,7 +178,7 @@ def _prepared(
 def _how(column: Column, n_special: int) -> str:
     """How a column is used, in words. n_special: clipped numbers, or rare levels."""
     if column.kind == NUMBER:
-        parts = ["scaled"]
+        parts = ["scaled" if column.format is None else "written with a decimal comma; scaled"]
         if n_special:
             parts.append(f"{counted(n_special, 'outlier')} clipped")
     elif column.kind == TRUTH:

@@ -1,14 +1,14 @@
-"""Every group of the training table left out in turn, and estimated by what the others teach.
+"""Every group of the training table is left out in turn, and estimated from the others.
 
-Regions, years or hospitals of the training table differ as the next sample may differ from them.
-Each is taken for a sample: a model is trained without it, several methods estimate its shares, and
-its labels show how far off they are. Dates and years are estimated from those before them only, so
-that nothing is learnt from the future.
+Regions, years or hospitals in the training table differ from each other as the next sample may
+differ from them. Each group serves as a sample: a model is trained without it, several methods
+estimate its shares, and its labels show how far off they are. Dates and years are estimated only
+from earlier ones, so that nothing is learnt from the future.
 
-After a refutation the errors widen the range of the assumptions (`reach`): the sample is one more
-group, and if it is like the others the method that carries the number errs by no more than the
-largest of n errors with probability n / (n + 1). They do not choose the method: on tables kept
-aside no gain could be shown (`benchmarks/left_out_groups.py`).
+If label shift is refuted, the errors widen the range of the assumptions (`reach`): the sample is
+one more group, and if it is exchangeable with the others, the error of the estimate is at most the
+largest of n errors with probability n / (n + 1). The errors do not choose the method: on tables
+kept aside this showed no gain (`benchmarks/left_out_groups.py`).
 """
 
 import datetime
@@ -47,17 +47,17 @@ from quantshift.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.weights import Weights
 
 SMALLEST = 30
-"""Rows of a group that is estimated by itself: the share of fewer says little."""
+"""The fewest rows of a group that is estimated by itself."""
 
 MOST_GROUPS = 20
-"""Groups that are left out in turn."""
+"""The most groups that are left out in turn."""
 
 MOST_ROWS = 5_000
-"""Rows that are learnt from, and rows of a group that are estimated: more would take long."""
+"""The most rows to learn from, and of a group to estimate; more would take too long."""
 
 PERIODS = ("year", "quarter", "month", "week", "day")
 ENOUGH_PERIODS = 6
-"""Dates are put together by the longest of the stretches that makes so many groups."""
+"""Dates are grouped by the longest period that gives at least this many groups."""
 
 POOLED = "(small groups)"
 
@@ -80,12 +80,12 @@ class Labelled:
 
 
 def left_out_errors(data: Labelled, column: str, progress: OnProgress) -> GroupErrors:
-    """The errors of the methods on every group of the column, none of which they have seen."""
+    """The errors of the methods on every group of the column, which they were not trained on."""
     names, notes = data.items.groups, []
     design = FORWARD if _in_time(names) else LEAVE_ONE_OUT
     if NO_GROUP in names:
         n = int((names == NO_GROUP).sum())
-        notes.append(f"{counted(n, 'row')} of no group {'is' if n == 1 else 'are'} not used here")
+        notes.append(f"{counted(n, 'row')} without a group {'is' if n == 1 else 'are'} not used")
     if design == LEAVE_ONE_OUT:
         names, pooled = _pooled(names)
         notes += pooled
@@ -93,10 +93,10 @@ def left_out_errors(data: Labelled, column: str, progress: OnProgress) -> GroupE
     survey = protocol.survey
     assert survey is not None
     if survey.too_small:
-        notes.append(f"left out, with fewer than {SMALLEST} rows: {_some(survey.too_small)}")
+        notes.append(f"not estimated, with fewer than {SMALLEST} rows: {_some(survey.too_small)}")
     if survey.untrained:
         n = len(survey.untrained)
-        notes.append(f"{counted(n, 'training set')} left out that lacked rows of a class")
+        notes.append(f"{counted(n, 'training set')} without rows of every class left out")
     sizes = dict(zip(*np.unique(names.to_numpy(), return_counts=True), strict=True))
     sides, notes_on_sizes = _evaluated(survey.sides, survey.names, sizes, design)
     notes += notes_on_sizes
@@ -111,11 +111,11 @@ def left_out_errors(data: Labelled, column: str, progress: OnProgress) -> GroupE
         try:
             found.append(_estimated(data, name, train.indices, rows))
         except DataError as error:
-            notes.append(f"{name}: nothing could be learnt without it ({error})")
+            notes.append(f"{name}: no model could be trained without it ({error})")
     if not found:
         raise DataError(f"{data.table.name}: column {column!r}: {'; '.join(notes)}")
     if any(MOST_ROWS in (group.n_trained, group.n_items) for group in found):
-        notes.append(f"models learn from, and estimate, at most {MOST_ROWS:,} random rows each")
+        notes.append(f"each model is trained on, and estimates, at most {MOST_ROWS:,} random rows")
     return GroupErrors(
         column=column,
         design=design,
@@ -128,9 +128,9 @@ def left_out_errors(data: Labelled, column: str, progress: OnProgress) -> GroupE
 
 
 def reach(groups: GroupErrors, method: str, level: float) -> NDArray[np.float64]:
-    """For each class the quantile of the method's errors on the left-out groups.
+    """For each class, the conformal quantile of the method's errors on the left-out groups.
 
-    The conformal one, which is the largest of fewer than 39 errors at a level of 0.95.
+    At a level of 0.95 this is the largest error if there are fewer than 39.
     """
     errors = np.array(
         [[abs(g.estimates[method][c] - p) for c, p in g.prevalence.items()] for g in groups.groups]
@@ -158,17 +158,17 @@ def _is_date(name: str) -> bool:
 
 
 def _pooled(names: pl.Series) -> tuple[pl.Series, list[str]]:
-    """Small groups taken together, so that they are estimated and learnt from as well."""
+    """Small groups pooled into one, so that they are used for training and estimated too."""
     sizes = names.filter(names != NO_GROUP).value_counts()
     small = sizes.filter(pl.col("count") < SMALLEST)
     if len(small) < 2 or small["count"].sum() < SMALLEST:
         return names, []
     pooled = names.replace(small[names.name].to_list(), [POOLED] * len(small))
-    return pooled, [f"{len(small):,} groups of fewer than {SMALLEST} rows are one, {POOLED}"]
+    return pooled, [f"{len(small):,} groups of fewer than {SMALLEST} rows are pooled as {POOLED}"]
 
 
 def _protocol(data: Labelled, column: str, names: pl.Series, design: str) -> GroupShift:
-    """The protocol with the groups filled in; dates by a stretch of time that suits them."""
+    """The protocol with its groups; dates are grouped by a period that suits them."""
     dates = design == FORWARD and not all(_is_year(n) for n in names.unique() if n != NO_GROUP)
     best: GroupShift | None = None
     for every in PERIODS if dates else ("",):
@@ -190,8 +190,8 @@ def _protocol(data: Labelled, column: str, names: pl.Series, design: str) -> Gro
             break
     if best is None:
         raise DataError(
-            f"{data.table.name}: leaving groups of {column!r} out needs two of {SMALLEST} rows or "
-            "more, and rows of every class without each; name another column",
+            f"{data.table.name}: leaving out the groups of {column!r} needs at least two groups of "
+            f"{SMALLEST} rows or more, and rows of every class outside each; name another column",
             arguments=["groups"],
         )
     return best
@@ -204,7 +204,7 @@ def _names(protocol: GroupShift) -> tuple[str, ...]:
 def _evaluated(
     sides: Sequence[Side], names: Sequence[str], sizes: Mapping[str, int], design: str
 ) -> tuple[Sequence[Side], list[str]]:
-    """The sides to go through, if there are too many, and what is said of the others."""
+    """The sides to evaluate, at most MOST_GROUPS, and a note if there are more."""
     if len(sides) <= MOST_GROUPS:
         return sides, []
     if design == FORWARD:
@@ -222,7 +222,7 @@ def _at_most(rows: Indices, seed: int, name: str) -> Indices:
 
 
 def _estimated(data: Labelled, name: str, train: Indices, rows: Indices) -> LeftOutGroup:
-    """The group's shares by every method."""
+    """The group's shares as estimated by every method."""
     group = data.items.take(rows)
     truth = prevalence.from_codes(data.codes[rows], len(data.classes), weights=group.weights)
     learnt = _learn(data, train, AUTO)
@@ -248,10 +248,10 @@ def _estimated(data: Labelled, name: str, train: Indices, rows: Indices) -> Left
             "SubclassSLD": diagnostics["prior"],
             "GuardedSLD": found.prevalence,
         }
-    own = quantifier_class(data.method, _kind(data)).__name__
-    if data.method != AUTO and own != "GuardedSLD":
-        shares[own] = _by_own_method(data, train, group)
-    order = [m for m in METHODS if m in shares] + [own] * (own not in METHODS)
+    method_name = quantifier_class(data.method, _kind(data)).__name__
+    if data.method != AUTO and method_name != "GuardedSLD":
+        shares[method_name] = _by_own_method(data, train, group)
+    order = [m for m in METHODS if m in shares] + [method_name] * (method_name not in METHODS)
     return LeftOutGroup(
         name=name,
         n_items=len(rows),
@@ -281,7 +281,7 @@ def _learn(data: Labelled, rows: Indices, method: str) -> Learnt:
 
 
 def _by_own_method(data: Labelled, train: Indices, group: TableItems) -> Prevalences:
-    """The shares by the method that the user has named, as its model would have them."""
+    """The shares estimated by the method that the user has chosen."""
     learnt = _learn(data, train, data.method)
     if learnt.scorer is None:
         posteriors = given_posteriors(group.values, learnt.columns, data.classes)
@@ -296,7 +296,7 @@ def _by_own_method(data: Labelled, train: Indices, group: TableItems) -> Prevale
 def _of_posteriors(
     learnt: Learnt, posteriors: Posteriors, weights: Weights | None
 ) -> dict[str, Prevalences]:
-    """The shares by the methods that see posteriors alone."""
+    """The shares estimated by the methods that use posteriors alone."""
     base = learnt.base
     known = base.held_out_posteriors_, base.held_out_codes_
     shares = {NOTHING: np.asarray(base.prior_)}
@@ -321,5 +321,5 @@ def _kind(data: Labelled) -> str:
 
 
 def _some(names: Sequence[str], most: int = 5) -> str:
-    told = ", ".join(names[:most])
-    return told + f" and {len(names) - most:,} more" * (len(names) > most)
+    text = ", ".join(names[:most])
+    return text + f" and {len(names) - most:,} more" * (len(names) > most)

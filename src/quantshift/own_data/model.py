@@ -1,4 +1,4 @@
-"""What is known after training: features, classifier, quantifier, and what was seen."""
+"""A trained model: preparation, classifier, quantifier, and a summary of its training."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from quantshift.classify.posteriors import check_posteriors
+from quantshift.data.columns import CATEGORY
 from quantshift.diagnosis.column_profiles import POSTERIOR, TrainingProfile
 from quantshift.errors import UserError, unknown_name
 from quantshift.own_data import words
@@ -24,15 +25,15 @@ from quantshift.types import Codes, Posteriors
 from quantshift.weights import Weights
 
 NOT_DRAWN = "not drawn at random from a long table"
-"""Why rows of a longer table are left out."""
+"""Why rows of a long table are left out."""
 
 
 @dataclass(frozen=True)
 class Training:
     """What a model was trained on, in plain numbers.
 
-    rows: what became of the rows of the table; counts: labelled rows of each class. accuracy: of
-    the classifier on items it had not seen (None without training). notes: what is strange about
+    rows: how many rows of the table were used; counts: labelled rows of each class. accuracy: of
+    the classifier on items it had not seen (None without training). notes: what looks suspicious in
     the table, in sentences.
     """
 
@@ -51,7 +52,7 @@ class Training:
 
     @property
     def n_items(self) -> int:
-        """How many items were learnt from."""
+        """How many items the model was trained on."""
         return self.rows.used
 
 
@@ -59,13 +60,13 @@ class Training:
 class Model:
     """Everything needed to quantify a new table.
 
-    preparation: from columns to features (a `TablePreparation`); scorer: from features to
+    preparation: turns columns into features (a `TablePreparation`); scorer: turns features into
         posteriors (it may be the quantifier itself); both None if posteriors are given.
-    quantifier: from items to estimates; base: the plain estimate from posteriors alone, for
+    quantifier: turns items into estimates; base: a simple quantifier on the posteriors alone, for
         comparison.
     positive: the class whose share is shown first, if one was named.
     profile: counts of the cells of the training columns, with which a sample is compared; no rows.
-    groups: how methods erred on groups that were left out of training, if a column named them.
+    groups: errors of the methods on groups left out of training, if a column of groups was named.
     """
 
     columns: Columns
@@ -88,18 +89,26 @@ class Model:
 
     @property
     def names(self) -> dict[str, str]:
-        """How the classes are shown: numbers and truth values with the name of their column."""
+        """Displayed names of the classes: numbers and truth values with their column's name."""
         return words.class_names(self.columns.label if self.is_trained else None, self.classes)
 
     @property
     def headline(self) -> str:
-        """The class whose share stands for all: the positive one, the second of two, the first."""
+        """The class of the headline: the positive one, the second of two, or the first."""
         return words.headline(self.classes, self.positive)
 
     @property
     def guard(self) -> GuardedSLD | None:
-        """The quantifier, if it asks whether its own assumptions are refuted."""
+        """The quantifier, if it tests whether its own assumptions are refuted."""
         return self.quantifier if isinstance(self.quantifier, GuardedSLD) else None
+
+    @property
+    def levels(self) -> dict[str, tuple[str, ...]]:
+        """The levels of each column of categories in training."""
+        if self.preparation is None:
+            return {}
+        names = [column.name for column in self.columns.features if column.kind == CATEGORY]
+        return dict(zip(names, self.preparation.levels, strict=True))
 
     def items(self, frame: pl.DataFrame, weights: Weights | None = None) -> Items:
         """Posteriors of the rows of a frame, and what else the quantifier sees of them.
@@ -115,7 +124,7 @@ class Model:
             items = replace(items, posteriors=self.guard.subclass_items(items).posteriors)
         if "posteriors" not in self.quantifier.sees and "features" in self.quantifier.sees:
             items = replace(items, features=self.quantifier.items(X).features)
-        # As they are: weights that are all equal in one part of a table are not in another.
+        # Keep equal weights too: they may be equal in this part of a table but not in another.
         return replace(items, weights=weights)
 
     def posteriors(self, items: Items) -> Posteriors:
@@ -130,11 +139,11 @@ class Model:
 
 
 def without_training(posteriors: Sequence[str], *, label: str | None = None) -> Model:
-    """A model that takes the user's posteriors at their word: no labelled items, no adjustment."""
+    """A model that uses the user's posteriors as they are, without labelled items or adjustment."""
     asked = Asked(label=label, posteriors=tuple(posteriors))
     names = tuple(posteriors)
     classes = (f"not {names[0]}", names[0]) if len(names) == 1 else names
-    # The mean posterior learns nothing from these rows; they only show the number of classes.
+    # The mean posterior learns nothing from these rows; they only define the number of classes.
     counting = PCC().fit_posteriors(np.eye(len(classes)), np.arange(len(classes)))
     return Model(
         columns=posterior_columns(asked, ()),
@@ -152,7 +161,7 @@ def without_training(posteriors: Sequence[str], *, label: str | None = None) -> 
 def quantifier_class(method: str, kind: str) -> type[AbstractQuantifier]:
     """The quantifier of that name; for `auto` the one for that kind of items."""
     if method == AUTO:
-        # Without features there are no clusters to distinguish kinds of shift.
+        # Without features there are no clusters by which kinds of shift could be distinguished.
         return SLD if kind == "posteriors" else GuardedSLD
     # Imported here, since it imports every method and every shift.
     from quantshift import catalogue
@@ -163,12 +172,12 @@ def quantifier_class(method: str, kind: str) -> type[AbstractQuantifier]:
     if known[method].no_interval and known[method] is not GuardedSLD:
         raise UserError(f"{method} has no interval: {known[method].no_interval}")
     if kind == "posteriors" and known[method].sees and "posteriors" not in known[method].sees:
-        raise UserError(f"{method} looks at features, not at posteriors; name columns of features")
+        raise UserError(f"{method} needs features, not posteriors; name columns of features")
     return known[method]
 
 
 def given_posteriors(frame: pl.DataFrame, columns: Columns, classes: Sequence[str]) -> Posteriors:
-    """The user's posteriors in the order of the classes; one column is that of the second class."""
+    """The user's posteriors in class order; a single column is for the second of two classes."""
     given = frame.select(pl.col(columns.posteriors).cast(pl.Float64)).to_numpy()
     if given.shape[1] == 1 and len(classes) == 2:
         given = np.column_stack([1 - given[:, 0], given[:, 0]])
@@ -183,7 +192,7 @@ def given_posteriors(frame: pl.DataFrame, columns: Columns, classes: Sequence[st
 
 
 def column_order(names: Sequence[str], classes: Sequence[str]) -> list[int]:
-    """The column of each class: the one whose name ends in it, else in the order given.
+    """The column of each class: the one whose name ends in it, otherwise in the given order.
 
     >>> column_order(["p_pos", "p_neg"], ["neg", "pos"])
     [1, 0]

@@ -1,4 +1,4 @@
-"""A quantification in a few lines, for a prompt or a notebook."""
+"""A quantification in a few lines, for the interactive shell or a notebook."""
 
 from collections.abc import Sequence
 from html import escape
@@ -16,16 +16,16 @@ from quantshift.own_data.result import Quantification
 from quantshift.own_data.words import limits, limits_head, one_line, shortened
 
 MOST_ROWS = 10
-"""Of classes or batches; the rest is counted."""
+"""The most rows of classes or batches to show; the rest are only counted."""
 
 
 def short_text(result: Quantification) -> str:
-    """The shares of one batch, or the headline's share in each of several."""
+    """The shares of one batch, or the share of the headline class in each of several batches."""
     return few_lines(_notes(result), _table(result))
 
 
 def short_table(result: Quantification) -> str:
-    """The same as HTML, without scripts or styles that reach beyond the table."""
+    """The same as HTML, without scripts or styles that affect anything outside the table."""
     return small_table(_notes(result), _table(result))
 
 
@@ -42,8 +42,8 @@ def small_table(notes: Sequence[str], table: Sequence[Sequence[str]]) -> str:
     lines = ["<table><thead><tr>", *(f"<th>{escape(cell)}</th>" for cell in head), "</tr></thead>"]
     for row in rows[:MOST_ROWS]:
         lines += ["<tr>", *(f"<td>{escape(cell)}</td>" for cell in row), "</tr>"]
-    told = "".join(f"<p>{escape(note)}</p>" for note in (*notes, *_more(rows)))
-    return f"<div>{told}{''.join(lines)}</table></div>"
+    paragraphs = "".join(f"<p>{escape(note)}</p>" for note in (*notes, *_more(rows)))
+    return f"<div>{paragraphs}{''.join(lines)}</table></div>"
 
 
 def _notes(result: Quantification) -> list[str]:
@@ -67,7 +67,7 @@ def _table(result: Quantification) -> list[list[str]]:
     rows = []
     for batch in result.batches:
         share = next(s for s in batch.shares if s.label == result.headline)
-        told = [estimate_said(share), limits(share.low, share.high), ", ".join(marks(batch))]
-        rows.append([shortened(batch.name), f"{batch.n_items:,}", *told])
+        cells = [estimate_said(share), limits(share.low, share.high), ", ".join(marks(batch))]
+        rows.append([shortened(batch.name), f"{batch.n_items:,}", *cells])
     head = several_head(result)
     return [["batch", "items", shown(result, result.headline), head, ""], *rows]

@@ -8,14 +8,16 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from quantshift.data.columns import TEXT
 from quantshift.own_data.conditions import Condition
 from quantshift.own_data.group_errors import GroupErrors
-from quantshift.own_data.headline import batch_said, headline_found
+from quantshift.own_data.headline import batch_said, headline_found, headline_of_all
 from quantshift.own_data.rendering import (
     MARKS,
     alarms,
     answer,
     estimate_said,
+    headline_first,
     marks,
     render_csv,
     rows_said,
@@ -23,6 +25,7 @@ from quantshift.own_data.rendering import (
     training_mix,
 )
 from quantshift.own_data.result import RANGE, Answer, Batch, Quantification
+from quantshift.own_data.verdicts import ASSUMPTION_NAMES, plain_assumption
 from quantshift.own_data.words import (
     METHOD_NAMES,
     accuracy_said,
@@ -31,6 +34,7 @@ from quantshift.own_data.words import (
     limits,
     limits_head,
     one_line,
+    parts,
     percent,
     shortened,
 )
@@ -38,16 +42,25 @@ from quantshift.report.page.shell import render_shell
 from quantshift.report.style import ON_DARK, PALETTE
 
 MOST_BYTES = 1_500_000
-"""Browsers refuse to save larger data links; the command line writes files of any size."""
+"""Some browsers do not save larger data links; the command line writes files of any size."""
 
 
-def render_page(result: Quantification, *, conditions: Sequence[Condition] = ()) -> str:
+def render_page(
+    result: Quantification,
+    *,
+    conditions: Sequence[Condition] = (),
+    provenance: Sequence[tuple[str, str]] = (),
+) -> str:
     """The page as one string of HTML.
 
-    conditions: thresholds to draw.
+    conditions: thresholds to draw. provenance: how the result was made, such as the command and the
+    seed, each with its name.
     """
-    last = result.batches[-1]
-    found = headline_found(result, last, result.headline)
+    chosen = _chosen(result)
+    found = headline_found(result, result.batches[chosen], result.headline)
+    chosen_batch = f"{found.heading} ({found.limits}). {found.lead}"
+    if not _is_series(result):
+        found = headline_of_all(result, result.headline)
     return render_shell(
         __package__,
         charts_of=__package__,
@@ -59,15 +72,19 @@ def render_page(result: Quantification, *, conditions: Sequence[Condition] = ())
         by=result.by or "batch",
         headline=result.classes.index(result.headline),
         classes=[(label, shown(result, label)) for label in result.classes],
+        columns=[shown(result, label) for label in _headline_first(result)],
+        series=_is_series(result),
+        chosen=chosen,
+        chosen_batch=chosen_batch,
         batches=[{"index": i, **_batch(result, b)} for i, b in enumerate(result.batches)],
         downloads=data_links(result.to_json(), render_csv(result)),
         alarms=[*alarms(result), *_unknown(result)],
         crossed=[line for condition in conditions for line in condition.failures(result)],
         warnings=[*result.warnings, *_warnings(result)],
         rows=[rows_said(rows) for rows in (result.training.rows, *result.sample_rows) if rows],
-        facts=_facts(result),
-        legend=[(mark, said) for mark, said in MARKS.items() if mark in _all_marks(result)],
-        limits_head=limits_head(last.limits_are, result.level),
+        facts=[*_facts(result), *provenance],
+        legend=[(mark, text) for mark, text in MARKS.items() if mark in _all_marks(result)],
+        limits_head=limits_head(result.batches[chosen].limits_are, result.level),
         level=f"{100 * result.level:g}%",
         groups=None if result.groups is None else _groups(result, result.groups),
         data=_chart_data(result, conditions),
@@ -75,7 +92,7 @@ def render_page(result: Quantification, *, conditions: Sequence[Condition] = ())
 
 
 def data_links(json: str, csv: str) -> list[tuple[str, str, str]]:
-    """Kind, name of the file and link of what can be saved, as the command line writes it."""
+    """Kind, file name and link of each download, with the content that the command line writes."""
     links = []
     for kind, media, text in (("CSV", "text/csv", csv), ("JSON", "application/json", json)):
         encoded = base64.b64encode(text.encode()).decode()
@@ -97,11 +114,26 @@ def thresholds(result: Answer, conditions: Sequence[Condition]) -> list[dict[str
     ]
 
 
+def _is_series(result: Quantification) -> bool:
+    """Whether the last batch is the newest, which the page is about at first."""
+    return result.in_sequence or len(result.batches) == 1
+
+
+def _chosen(result: Quantification) -> int:
+    """The number of the batch that the page shows at first."""
+    return len(result.batches) - 1 if _is_series(result) else 0
+
+
+def _headline_first(result: Quantification) -> list[str]:
+    return sorted(result.classes, key=lambda label: label != result.headline)
+
+
 def _unknown(result: Quantification) -> list[str]:
-    """The batches that cannot be estimated; the lead says it of the last one."""
+    """The batches that cannot be estimated, except the one that the lead is about."""
+    others = result.batches[:-1] if _is_series(result) else result.batches
     return [
         f"{batch_said(result, batch)}: {answer(result, batch)}"
-        for batch in result.batches[:-1]
+        for batch in others
         if not batch.can_be_estimated
     ]
 
@@ -111,7 +143,7 @@ def _all_marks(result: Quantification) -> set[str]:
 
 
 def _chart_data(result: Quantification, conditions: Sequence[Condition]) -> dict[str, Any]:
-    """What the charts need. Names are put on one line: Vega's expressions cannot hold a break."""
+    """Data for the charts. Names are on one line: Vega's expressions cannot hold line breaks."""
     data: dict[str, Any] = _on_one_line(asdict(result))
     return {
         **data,
@@ -122,6 +154,11 @@ def _chart_data(result: Quantification, conditions: Sequence[Condition]) -> dict
             [asdict(headline_found(result, batch, label)) for label in result.classes]
             for batch in result.batches
         ],
+        "of_all": []
+        if _is_series(result)
+        else [asdict(headline_of_all(result, label)) for label in result.classes],
+        "first_batch": _chosen(result),
+        "stands_out": ["shift" in marks(batch) for batch in result.batches],
         "thresholds": thresholds(result, conditions),
         "colours": [f"light-dark({c}, {ON_DARK.get(c, c)})" for c in PALETTE],
     }
@@ -138,11 +175,13 @@ def _on_one_line(value: Any) -> Any:
 
 
 def _batch(result: Quantification, batch: Batch) -> dict[str, Any]:
+    of_a_class = parts(topics=any(column.kind == TEXT for column in result.used))
     return {
         "name": batch_said(result, batch),
         "n_items": f"{batch.n_items:,}",
         "shares": [
             {
+                "index": result.classes.index(share.label),
                 "label": shown(result, share.label),
                 "estimate": estimate_said(share),
                 "limits": limits(share.low, share.high),
@@ -150,7 +189,7 @@ def _batch(result: Quantification, batch: Batch) -> dict[str, Any]:
                 "width": 100 * (share.high - share.low),
                 "middle": None if share.estimate is None else 100 * share.estimate,
             }
-            for share in batch.shares
+            for share in headline_first(result, batch.shares)
         ],
         "state": _state(batch),
         "marks": marks(batch),
@@ -163,18 +202,19 @@ def _batch(result: Quantification, batch: Batch) -> dict[str, Any]:
         if batch.audit is None
         else [
             (shown(result, s.label), estimate_said(s), limits(s.low, s.high))
-            for s in batch.audit.counted
+            for s in headline_first(result, batch.audit.counted)
         ],
         "unaudited": [
             (shown(result, s.label), estimate_said(s), limits(s.low, s.high))
-            for s in batch.unaudited
+            for s in headline_first(result, batch.unaudited)
         ],
         "changes": [(shortened(c.name), c.said) for c in batch.changes],
         "assumptions": [
             (
                 assumption.name,
-                "refuted" * assumption.refuted or "for comparison" * assumption.for_comparison,
-                [percent(assumption.prevalence[label]) for label in result.classes],
+                ASSUMPTION_NAMES.get(assumption.name, "").format(parts=of_a_class),
+                "ruled out" * assumption.refuted or "for comparison" * assumption.for_comparison,
+                [percent(assumption.prevalence[label]) for label in _headline_first(result)],
             )
             for assumption in batch.assumptions
         ],
@@ -211,7 +251,7 @@ def _groups(result: Quantification, groups: GroupErrors) -> dict[str, Any]:
 
 
 def _state(batch: Batch) -> tuple[str, str, str]:
-    """Class of style, sign and words for the state of a batch."""
+    """CSS class, sign and text for the state of a batch."""
     if batch.audit is not None:
         if batch.audit.contradicts:
             return "fails", "✗", "The audit contradicts the method"
@@ -221,8 +261,10 @@ def _state(batch: Batch) -> tuple[str, str, str]:
     if batch.shift is None:
         return "untold", "?", "Not tested for shift"
     if batch.shift.rejected:
-        return "fails", "✗", "More than the prevalence has changed"
-    return "holds", "✓", "No sign of more than a change of prevalence"
+        if batch.shift.stands_out:
+            return "fails", "✗", "More has changed than the shares of the classes"
+        return "untold", "?", "A sign of shift that may be chance"
+    return "holds", "✓", "No sign that more has changed than the shares of the classes"
 
 
 def _warnings(result: Quantification) -> list[str]:
@@ -236,7 +278,12 @@ def _warnings(result: Quantification) -> list[str]:
 
 def _facts(result: Quantification) -> list[tuple[str, str]]:
     training = result.training
-    facts = [("method", f"{result.method}: {result.reason}"), ("assumes", result.assumption)]
+    assumption = plain_assumption(result.assumption)
+    formula = f" ({result.assumption})" if assumption != result.assumption else ""
+    facts = [
+        ("method", f"{result.method}: {result.reason}"),
+        ("assumes", f"{assumption}{formula}"),
+    ]
     if training.n_items:
         facts += [
             (
@@ -246,7 +293,8 @@ def _facts(result: Quantification) -> list[tuple[str, str]]:
             ("classifier", accuracy_said(training.classifier, training.accuracy or 0.0)),
         ]
     holds = held_by(result.classes, simultaneous=result.simultaneous)
-    drawn = "replicates of the training items and of the items of the sample"
+    drawn = "bootstrap replicates of the training items and of the items of the sample"
     if all(batch.limits_are == RANGE for batch in result.batches):
-        return [*facts, ("limits", "a range of what the assumptions allow, no confidence interval")]
+        text = "a range of what the assumptions allow, not a confidence interval"
+        return [*facts, ("limits", text)]
     return [*facts, ("intervals", f"{drawn}; they hold {holds}" if holds else drawn)]

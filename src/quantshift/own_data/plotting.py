@@ -11,7 +11,7 @@ from quantshift.own_data.result import INTERVAL, Answer
 from quantshift.own_data.words import METHOD_NAMES, limits_head, shortened
 
 MOST_NAMED = 30
-"""With more rows only every so many are named."""
+"""With more rows, only every second, third, ... one is labelled."""
 
 
 def plot_shares(
@@ -19,8 +19,8 @@ def plot_shares(
 ) -> Axes:
     """Points with their intervals, one row per class or per batch, the first at the top.
 
-    label: the class, batch by batch; of one batch all classes if it is None. limits_are: what the
-    limits are, if no interval.
+    label: the class to show batch by batch; if None, a single batch is shown with all classes.
+    limits_are: what the limits are, if not an interval.
     """
     lead = result.headline if label is None else label
     if lead not in result.classes:
@@ -33,7 +33,7 @@ def plot_shares(
         rows = [(shortened(b.name, 24), share_of(b, lead)) for b in result.batches]
         title = f"share of {shown(result, lead)}"
     if ax is None:
-        # Not pyplot's: a figure that need not be closed.
+        # Not created by pyplot, so that it need not be closed.
         ax = Figure(figsize=(7, 1.2 + 0.3 * min(len(rows), 40)), layout="constrained").subplots()
     for place, (_, share) in enumerate(rows):
         ax.plot([share.low, share.high], [place, place], color="C0", alpha=0.4, linewidth=5)
@@ -49,7 +49,7 @@ def plot_shares(
 
 
 def plot_group_errors(groups: GroupErrors, ax: Axes | None) -> Axes:
-    """A row for every method, the least mean error at the top: a dot per group, a bar the mean."""
+    """A row per method, smallest mean error at the top: a bar for the mean, a dot per group."""
     methods = sorted(groups.errors, key=lambda method: groups.errors[method])
     if ax is None:
         ax = Figure(figsize=(7, 1.2 + 0.4 * len(methods)), layout="constrained").subplots()

@@ -1,9 +1,10 @@
-"""The unlabelled items of a call: read once, in chunks; of every item only posteriors are kept.
+"""The unlabelled items of a call, read once, in chunks, keeping only what the quantifier needs.
 
 Memory does not grow with the tables: `reservoir` bounds the number of items.
 """
 
-from collections import Counter
+import difflib
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -27,37 +28,43 @@ from quantshift.own_data.columns import (
     TableItems,
     read_items,
 )
+from quantshift.own_data.levels import LevelReader, UnknownLevels
 from quantshift.own_data.model import NOT_DRAWN, Model
 from quantshift.own_data.progress import OnProgress
 from quantshift.own_data.reservoir import MOST_KEPT, Kept, Reservoir
 from quantshift.own_data.result import Rows
+from quantshift.own_data.words import shortened
 from quantshift.quantifiers.items import Items
 from quantshift.seeding import generator
 from quantshift.types import Indices
 from quantshift.weights import Weights
 
 MOST_COMPARED = 20_000
-"""Rows of all batches together whose cells are compared with those of training."""
+"""The most rows, over all batches, whose cells are compared with those of training."""
 
 FEWEST_COMPARED = 500
-"""Rows of each table at least, if there are many tables."""
+"""The fewest of these rows per table, if there are many tables."""
+
+MOST_NAMED = 10
+"""The most columns that a note names."""
 
 MUCH = 0.1
-"""A larger share of rows left out is said before anything else."""
+"""If a larger share of rows is left out, this is reported first."""
 
 
 @dataclass(frozen=True, eq=False)
 class Pool:
     """The items of all batches, or a random part of them if there are very many.
 
-    items: posteriors and what else the quantifier sees of each.
-    batches: name and positions of the items of each; sizes: how many items of it were read.
-    left_out: rows of each batch that are not items; those that could not be read are put down to
+    items: posteriors and whatever else the quantifier uses.
+    batches: the positions of the items of each batch, by its name; sizes: how many were read.
+    left_out: rows of each batch that are not items; rows that could not be read are attributed to
         the batches of their table in proportion.
     numbers: the row of each item in its table.
-    marks: what each item was looked for by, -1 if it was not.
-    rows: what became of the rows of each table.
+    marks: the mark under which each item was looked for, -1 if it was not.
+    rows: how many rows of each table were used.
     compared: cells of each batch, or of a random part of it, to be compared with training.
+    unknown: the columns of each batch whose levels are mostly unknown from training, if any.
     """
 
     items: Items
@@ -69,11 +76,12 @@ class Pool:
     rows: tuple[Rows, ...]
     warnings: tuple[str, ...]
     compared: dict[str, "Compared"]
+    unknown: Mapping[str, tuple[UnknownLevels, ...]]
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """Cells of a table, and which rows of them are of one batch."""
+    """The cells of a table, and which of its rows belong to one batch."""
 
     table: SampleCells
     rows: Indices
@@ -85,12 +93,12 @@ class Compared:
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
-    """Items to look for, by the position of their table and their row in it."""
+    """Items to look for: a mark for each, by the position of its table and its row there."""
 
     places: Mapping[tuple[int, int], int]
 
     def marks(self, table: int, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """What each row of a table is known by, -1 if it is not looked for."""
+        """The mark of each row of a table, -1 if it is not looked for."""
         if not self.places:
             return np.full(len(rows), -1, dtype=np.int64)
         marks = [self.places.get((table, row), -1) for row in rows.tolist()]
@@ -133,21 +141,24 @@ def read_pool(
     """
     titles = [title_of(table) for table in tables]
     if len(set(titles)) < len(titles):
-        twice = next(title for title in titles if titles.count(title) > 1)
-        raise UserError(f"two samples are called {twice!r}; rename one")
+        duplicate = next(title for title in titles if titles.count(title) > 1)
+        raise UserError(f"two samples are called {duplicate!r}; rename one")
     for table in tables:
-        # Before a long table is read.
+        # Checked here, before a long table is read.
         _require(table, model)
-        beside = (None if grouping is None else grouping.column, weights)
-        table.require([name for name in beside if name is not None])
+        other_columns = (None if grouping is None else grouping.column, weights)
+        table.require([name for name in other_columns if name is not None])
     reservoir = Reservoir(Items(), generator(seed, purpose="rows of the sample"), most=MOST_KEPT)
     codes: dict[str, int] = {} if grouping else {title: i for i, title in enumerate(titles)}
     tallies = []
     compared: dict[str, Compared] = {}
     for position, (table, title) in enumerate(zip(tables, titles, strict=True)):
-        tally = _Tally(table, title, grouping, several=len(tables) > 1)
+        levels = LevelReader.of(model.levels, model.profile)
+        tally = _Tally(table, title, grouping, levels, several=len(tables) > 1)
         rng = generator(seed, purpose="rows compared with training", table=title)
-        few = Reservoir(NO_ITEMS, rng, most=max(MOST_COMPARED // len(tables), FEWEST_COMPARED))
+        compared_rows = Reservoir(
+            NO_ITEMS, rng, most=max(MOST_COMPARED // len(tables), FEWEST_COMPARED)
+        )
         reading = read_items(
             table,
             model.columns.content,
@@ -161,6 +172,7 @@ def read_pool(
                 names = tally.add(items, model.columns.features)
                 if not len(items.rows):
                     continue
+                items = levels.read(items, names)
                 batches = np.array([codes.setdefault(name, len(codes)) for name in names])
                 reservoir.add(
                     classified(model, items.values, table, items.weights),
@@ -169,12 +181,16 @@ def read_pool(
                     wanted.marks(position, items.rows),
                 )
                 if model.profile is not None:
-                    few.add(items, batches, items.rows, np.full(len(batches), -1))
+                    compared_rows.add(items, batches, items.rows, np.full(len(batches), -1))
                 progress(f"reading {title}", tally.used, 0)
         tally.check(model.columns.features)
         tallies.append(tally)
         if model.profile is not None:
-            compared |= _compared(few.kept(), model.profile, codes)
+            compared |= _compared(compared_rows.kept(), model.profile, codes)
+    if not any(tally.rows().read for tally in tallies):
+        raise DataError(
+            f"{tables[0].name}: the table has a header and no rows; give a sample with items"
+        )
     for tally in tallies:
         for name in tally.left_out_by_batch():
             codes.setdefault(name, len(codes))
@@ -185,15 +201,51 @@ def read_pool(
 
 
 def _require(table: OpenTable, model: Model) -> None:
-    """Refuse a table that lacks columns of the model."""
+    """Raise an error if a table lacks columns of the model."""
     missing = [name for name in model.columns.content if name not in table.columns]
-    if len(missing) > 1:
+    if missing:
+        one = len(missing) == 1
+        names = ", ".join(map(repr, missing[:10])) + ", ..." * (len(missing) > 10)
+        near = difflib.get_close_matches(missing[0], table.columns, n=1, cutoff=0.7) if one else []
         raise DataError(
-            f"{table.name}: the model needs columns that are not there: "
-            f"{', '.join(map(repr, missing[:10]))}{', ...' * (len(missing) > 10)}; add them, or "
-            "train a model without them"
+            f"{table.name}: the model needs {'a column that is' if one else 'columns that are'} "
+            f"not there: {names}{f' (did you mean {near[0]!r}?)' if near else ''}; add "
+            f"{'it' if one else 'them'}, or train a model without {'it' if one else 'them'}"
         )
     table.require(model.columns.content)
+
+
+def unused_columns(
+    tables: Sequence[OpenTable], model: Model, others: Sequence[str | None]
+) -> Iterator[str]:
+    """Notes about columns of the samples that training has not, and about labels in them.
+
+    others: columns that have a use of their own.
+    """
+    if not model.is_trained:
+        return
+    columns = model.columns
+    known = {columns.label, columns.id, columns.weights, *columns.content, *others}
+    known |= {column.name for column in columns.left_out}
+    tables_with = defaultdict(list)
+    labelled = [title_of(table) for table in tables if columns.label in table.columns]
+    for table in tables:
+        unused = tuple(dict.fromkeys(name for name in table.columns if name not in known))
+        if unused:
+            tables_with[unused].append(title_of(table))
+    for unused, titles in tables_with.items():
+        names = ", ".join(shortened(name) for name in unused[:MOST_NAMED])
+        more = f" and {len(unused) - MOST_NAMED:,} more" if len(unused) > MOST_NAMED else ""
+        yield f"{_tables_said(titles)}: not used: {names}{more} (not in the training table)"
+    if labelled:
+        yield (
+            f"{_tables_said(labelled)}: the label column {columns.label!r} is in the sample and "
+            "was ignored"
+        )
+
+
+def _tables_said(titles: Sequence[str]) -> str:
+    return titles[0] if len(titles) == 1 else f"{titles[0]} and {len(titles) - 1:,} more"
 
 
 def _compared(
@@ -240,13 +292,18 @@ def _pool(
         rows=tuple(tally.rows() for tally in tallies),
         warnings=tuple(warnings),
         compared=compared,
+        unknown={
+            batch: columns
+            for tally in tallies
+            for batch, columns in tally.levels.mostly_unknown().items()
+        },
     )
 
 
 def classified(
     model: Model, values: pl.DataFrame, table: OpenTable, weights: Weights | None = None
 ) -> Items:
-    """What the quantifier sees of the items; an error in them names the table."""
+    """What the quantifier uses of the items; errors name the table."""
     try:
         return model.items(values, weights)
     except DataError as error:
@@ -260,11 +317,12 @@ def title_of(table: OpenTable) -> str:
 
 @dataclass(eq=False)
 class _Tally:
-    """Counts the rows and cells of a table, and those that were not as they should be."""
+    """Counts the rows and cells of a table, and those that are not valid."""
 
     table: OpenTable
     title: str
     grouping: Grouping | None
+    levels: LevelReader
     several: bool
     used: int = 0
     undecodable: int = 0
@@ -276,7 +334,7 @@ class _Tally:
     first_odd: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     def add(self, items: TableItems, features: Sequence[Column]) -> list[str]:
-        """Count a part of the table; the batch of each of its items."""
+        """Count a part of the table, and return the batch of each of its items."""
         names = self._names(items.groups) or [self.title] * len(items.rows)
         self.used += len(items.rows)
         self.undecodable += items.undecodable
@@ -296,36 +354,37 @@ class _Tally:
         return names
 
     def check(self, features: Sequence[Column]) -> None:
-        """Refuse a table in which a column holds mostly other things than in training."""
+        """Raise an error if most cells of a column are of another kind than in training."""
         for feature in features:
             if 2 * self.odd[feature.name] > self.known[feature.name]:
                 raise wrong_kind(feature, self.table.name, self.first_odd[feature.name][1])
 
     def left_out_by_batch(self) -> dict[str, int]:
-        """Rows left out of each batch; those that could not be read in proportion to its rows."""
+        """Rows left out of each batch, unreadable rows in proportion to its size."""
         ragged = self.left_out[RAGGED]
         gone = self.gone + Counter()
         if not ragged:
             return dict(gone)
         sizes = self.by_batch + gone or Counter({self.title: 1})
         total = sizes.total()
-        # Rounded up: who knows where they belong.
+        # Rounded up, because the batch of an unreadable row is unknown.
         return {name: gone[name] + -(-ragged * n // total) for name, n in sizes.items()}
 
     def rows(self) -> Rows:
-        """What became of the rows."""
+        """How many rows were read, used and left out."""
         left_out = dict(self.left_out)
         return Rows(self.table.name, self.used + sum(left_out.values()), self.used, left_out)
 
     def warnings(self) -> Iterator[str]:
         yield from row_warnings(self.rows())
         yield from undecodable_warning(self.table.name, self.undecodable)
+        yield from self.levels.warnings(self.table.name)
         for name, n in self.odd.items():
             row, cell = self.first_odd[name]
             yield (
                 f"{self.table.name}: column {name!r}: {counted(n, 'cell')} "
                 f"do{'es' * (n == 1)} not fit what it holds in training (row {row}: {cell}) and "
-                f"{'is' if n == 1 else 'are'} taken as {'a gap' if n == 1 else 'gaps'}"
+                f"{'is' if n == 1 else 'are'} treated as missing"
             )
 
     def _names(self, groups: pl.Series) -> list[str]:
@@ -336,7 +395,7 @@ class _Tally:
 
 
 def row_warnings(rows: Rows) -> Iterator[str]:
-    """What the reader should know about rows that were left out, except those that are expected."""
+    """Warnings about rows that were left out, except those left out on purpose."""
     reasons = {reason: n for reason, n in rows.left_out.items() if reason != NOT_DRAWN}
     n = sum(reasons.values())
     if n:
@@ -345,22 +404,22 @@ def row_warnings(rows: Rows) -> Iterator[str]:
 
 
 def is_much(rows: Rows) -> bool:
-    """Whether so many rows were left out that it must come first."""
+    """Whether so many rows were left out that this must be reported first."""
     n = sum(count for reason, count in rows.left_out.items() if reason != NOT_DRAWN)
     return n > MUCH * rows.read
 
 
 def undecodable_warning(name: str, undecodable: int) -> Iterator[str]:
-    """That cells could not be read as they stand."""
+    """A warning about cells that are not UTF-8."""
     if undecodable:
         yield (
-            f"{name}: {undecodable} cells are not UTF-8; what could not be read was replaced: "
-            "save the file as UTF-8"
+            f"{name}: {counted(undecodable, 'cell')} with characters that are not UTF-8 and were "
+            "replaced; save the file as UTF-8"
         )
 
 
 def natural(name: str) -> tuple[int, float, str]:
-    """What to sort names by: numbers by their size, before words."""
+    """A sort key for names: numbers by their value, before words."""
     try:
         return 0, float(name), name
     except ValueError:

@@ -1,4 +1,4 @@
-"""The model a call asks for: one in memory, one in a folder, or one to be trained as described."""
+"""The model for a call: one in memory, one from a folder, or one trained as described."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from quantshift.own_data.training import train_on_table
 class Recipe:
     """How a model is to be made, in the arguments of `train`.
 
-    by: the column that divides samples into batches, which is not part of an item.
+    by: the column that divides samples into batches; it is not used as a feature.
     """
 
     asked: Asked
@@ -33,7 +33,7 @@ def model_for(
     samples: Sequence[OpenTable],
     progress: OnProgress,
 ) -> Model:
-    """The model given, or that of its folder, or one trained by the recipe for these samples."""
+    """The given model, the one in the given folder, or one trained for these samples."""
     asked = recipe.asked
     if model is not None:
         if train_on is not None:
@@ -64,24 +64,24 @@ def model_for(
 
 
 def _loaded(folder: Source) -> Model:
-    # Imported here: what checks a stranger's description takes long to import.
+    # Imported here because the validation of a model's description is slow to import.
     from quantshift.own_data.folder import load_model
 
     return load_model(folder)
 
 
 def _check_same(model: Model, recipe: Recipe) -> None:
-    """A model is what it was trained to be: arguments that say otherwise would go unheard."""
-    asked, own = recipe.asked, model.columns
+    """Raise an error for arguments that a trained model would ignore."""
+    asked, columns = recipe.asked, model.columns
     method = None if recipe.method == AUTO else recipe.method
     classifier = None if recipe.classifier == AUTO else recipe.classifier
-    used = {column.name for column in own.features}
+    used = {column.name for column in columns.features}
     named = (*asked.text, *asked.features)
     for name, given, same in (
-        ("label", asked.label, asked.label == own.label),
-        ("text", asked.text, set(asked.text) <= set(own.text) and set(named) == used),
+        ("label", asked.label, asked.label == columns.label),
+        ("text", asked.text, set(asked.text) <= set(columns.text) and set(named) == used),
         ("features", asked.features, set(named) == used),
-        ("posteriors", asked.posteriors, asked.posteriors == own.posteriors),
+        ("posteriors", asked.posteriors, asked.posteriors == columns.posteriors),
         ("drop", asked.drop, not used & set(asked.drop)),
         ("id", asked.id, asked.id not in used),
         ("weights", asked.weights, asked.weights not in used),

@@ -1,4 +1,4 @@
-"""A quantification as text for a terminal: the answer first, then what it rests on."""
+"""A quantification as text for a terminal: the answer first, then the evidence for it."""
 
 import csv
 import io
@@ -25,10 +25,11 @@ from quantshift.own_data.result import (
     UsedColumn,
 )
 from quantshift.own_data.spreadsheet import escaped
+from quantshift.own_data.verdicts import condition, plain_assumption
 from quantshift.own_data.words import (
+    CONFUSED,
     METHOD_NAMES,
     accuracy_said,
-    condition,
     groups_said,
     held_by,
     labels_said,
@@ -41,85 +42,84 @@ from quantshift.own_data.words import (
 )
 
 BAR = 24
-"""Characters of the bar that stands for all items."""
+"""Characters of a bar for 100%."""
 
 MOST_CLASSES_IN_A_ROW = 6
-"""With more classes a table of batches would be too wide: the headline class stands for all."""
+"""With more classes a table of batches would be too wide, and only shows the headline class."""
 
 MOST_LINES = 8
-"""Of one kind; the rest is counted, and is in the JSON."""
+"""The most lines of one kind; the rest are counted, and the JSON has all of them."""
 
 MOST_GROUPS = 20
 MOST_NAMES, MOST_CHANGES = 6, 5
 LONGEST_LABEL, LONGEST_COLUMN = 30, 24
 
 CSV_HEADER = "batch,items,left_out,class,estimate,low,high,"
-"""How a table that `render_csv` made begins."""
+"""The beginning of every table that `render_csv` writes."""
 
 MARKS = {
-    "changed": "the share differs from the previous batch by more than chance (99%)",
-    "shift": "more than the prevalence has changed; by chance alone one batch in twenty is marked",
+    "changed": "the share differs from the previous batch by more than chance (99%) and, unless it "
+    "is rare, by a point or more",
+    "shift": "more has changed than the shares of the classes (the test allows for the number of "
+    "batches)",
     "range": "the limits are a range of what the assumptions allow, not a confidence interval",
     "unknown": "cannot be estimated",
     "audited": "estimated with the help of labels, and they agree with the method",
     "audit contradicts": "estimated with the help of labels, which contradict the method",
 }
-"""What stands out about a batch, and what it means."""
+"""Marks that a batch can have, and what they mean."""
 
 
 def render_text(result: Quantification) -> str:
     """What a terminal shows."""
     single = len(result.batches) == 1
     lines = [*alarms(result), *(_single(result) if single else _several(result)), ""]
-    lines += [
-        *columns_said(result.used, result.left_out_columns),
-        *rows_of_tables(_all_rows(result)),
-    ]
     lines += _findings(result, result.batches[0]) if single else _findings_by_batch(result)
     if result.groups is not None:
         lines += ["", *_groups(result, result.groups)]
-    lines += ["", *_method(result)]
+    lines += ["", *_columns_in_short(result), *_rows_in_short(result), *_method(result)]
     return "\n".join(map(one_line, lines))
 
 
 def marks(batch: Batch) -> list[str]:
-    """What stands out about a batch, in a word each."""
-    told = []
+    """The marks of a batch (see MARKS)."""
+    found = []
     if not batch.can_be_estimated:
-        told.append("unknown")
+        found.append("unknown")
     if batch.change:
-        told.append("changed")
-    if batch.shift is not None and batch.shift.rejected:
-        told.append("shift")
+        found.append("changed")
+    if batch.shift is not None and batch.shift.stands_out:
+        found.append("shift")
     if batch.limits_are == RANGE:
-        told.append("range")
+        found.append("range")
     if batch.audit is not None:
-        told.append("audit contradicts" if batch.audit.contradicts else "audited")
-    return told
+        found.append("audit contradicts" if batch.audit.contradicts else "audited")
+    return found
 
 
 def alarms(result: Quantification) -> Iterator[str]:
-    """What must come first: tables of which many rows were left out."""
+    """Warnings that must come first: tables of which many rows were left out."""
     for rows in _all_rows(result):
         if is_much(rows):
             yield from row_warnings(rows)
 
 
 def answer(result: Quantification, batch: Batch) -> str:
-    """The share that stands for all, in one line."""
+    """The share of the headline class, in one line."""
     share = headline_share(result, batch)
     lead = shown(result, share.label)
     if share.estimate is None:
         between = f"between {100 * share.low:.0f} and {100 * share.high:.0f}%"
         if not batch.n_items:
             return f"{lead}: cannot be estimated without items; {between}"
-        return f"{lead}: cannot be estimated from these columns: {batch.why_not}; {between}"
+        why_not = batch.why_not or CONFUSED
+        return f"{lead}: cannot be estimated from these columns: {why_not}; {between}"
     if batch.needs_labels:
-        few = labels_said(batch.shares, result.level, batch.n_items)
+        labels_advice = labels_said(batch.shares, result.level, batch.n_items)
         return (
             f"{lead}: cannot be estimated from these data without labels; the assumptions allow "
             f"{limits(share.low, share.high)} ({percent(share.estimate)} "
-            f"{condition(batch.shift)}). {few[:1].upper()}{few[1:]}"
+            f"{condition(batch.shift)}). {labels_advice[:1].upper()}{labels_advice[1:]}"
         )
     if batch.limits_are == RANGE:
         return estimate_in_a_line(result, batch, "the assumptions allow")
@@ -127,9 +127,9 @@ def answer(result: Quantification, batch: Batch) -> str:
 
 
 def estimate_in_a_line(result: Answer, batch: SharesOfBatch, limits_are: str = "") -> str:
-    """The headline's share where it could be estimated, of how many items of what.
+    """The estimated share of the headline class in a batch, in one line.
 
-    limits_are: what stands before the limits, by default that they are an interval.
+    limits_are: what to call the limits; by default they are an interval.
     """
     share = headline_share(result, batch)
     before = limits_are or limits_head(INTERVAL, result.level)
@@ -141,8 +141,13 @@ def estimate_in_a_line(result: Answer, batch: SharesOfBatch, limits_are: str = "
 
 
 def headline_share(result: Answer, batch: SharesOfBatch) -> Share:
-    """The share of the class that stands for all."""
+    """The share of the headline class."""
     return share_of(batch, result.headline)
+
+
+def headline_first(result: Answer, shares: Sequence[Share]) -> list[Share]:
+    """The shares, that of the headline class first."""
+    return sorted(shares, key=lambda share: share.label != result.headline)
 
 
 def share_of(batch: SharesOfBatch, label: str) -> Share:
@@ -151,13 +156,15 @@ def share_of(batch: SharesOfBatch, label: str) -> Share:
 
 
 def shown(result: Answer, label: str) -> str:
-    """A class as people see it."""
+    """The displayed name of a class."""
     return shortened(result.names.get(label, label), LONGEST_LABEL)
 
 
 def rows_said(rows: Rows) -> str:
-    """What became of the rows of a table."""
+    """How many rows of a table were read, used and left out."""
     read = f"{shortened(rows.source)}: {rows.read:,} read"
+    if not rows.read:
+        return f"{shortened(rows.source)}: no rows"
     if rows.read == rows.used:
         return f"{read}, all used"
     reasons = ", ".join(f"{reason}: {n:,}" for reason, n in rows.left_out.items())
@@ -167,7 +174,7 @@ def rows_said(rows: Rows) -> str:
 def columns_said(
     columns: Sequence[UsedColumn], left_out_columns: Sequence[LeftOutColumn]
 ) -> Iterator[str]:
-    """Which columns were used, and which were not; alike ones share a line."""
+    """Which columns were used, and which were not; those used the same way share a line."""
     used: dict[tuple[str, str], list[str]] = defaultdict(list)
     for column in columns:
         used[column.kind, column.how].append(column.name)
@@ -218,7 +225,7 @@ def estimate_said(share: Share) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The lines of a table: first and last column to the left, numbers between them to the right.
+    """The lines of a table, with all columns but the first and last aligned to the right.
 
     >>> print("\\n".join(aligned([["a", "1", "x"], ["bb", "10", ""]])))
     a    1  x
@@ -238,24 +245,24 @@ def _single(result: Quantification) -> Iterator[str]:
     yield answer(result, batch)
     if batch.carried:
         yield f"  {batch.carried}"
-    if batch.accuracy is not None:
-        yield f"  {batch.accuracy.said}"
     yield ""
-    yield from share_table(result, batch.shares, batch.limits_are)
+    yield from share_table(result, headline_first(result, batch.shares), batch.limits_are)
     if batch.audit is not None:
         audit = batch.audit
         yield ""
         yield f"Audited  with {audit.n_labelled} labels; counting them alone gives:"
-        yield from share_table(result, audit.counted)
+        yield from share_table(result, headline_first(result, audit.counted))
         yield f"         the method alone ({result.method}) gives:"
-        yield from share_table(result, batch.unaudited, limits_are(batch.shift, None))
+        unaudited = headline_first(result, batch.unaudited)
+        yield from share_table(result, unaudited, limits_are(batch.shift, None))
 
 
 def _several(result: Quantification) -> Iterator[str]:
-    yield from _range(result)
+    yield from extremes(result)
     yield ""
     few = 2 < len(result.classes) <= MOST_CLASSES_IN_A_ROW
-    columns = result.classes if few else (result.headline,)
+    others = [label for label in result.classes if label != result.headline]
+    columns = [result.headline, *others] if few else [result.headline]
     head = several_head(result)
     rows = [
         [
@@ -266,13 +273,13 @@ def _several(result: Quantification) -> Iterator[str]:
     ]
     for batch in result.batches:
         shares = {share.label: share for share in batch.shares}
-        own = shares[result.headline]
+        lead = shares[result.headline]
         rows.append(
             [
                 shortened(batch.name),
                 f"{batch.n_items:,}",
                 *(estimate_said(shares[label]) for label in columns),
-                limits(own.low, own.high),
+                limits(lead.low, lead.high),
                 ", ".join(marks(batch)),
             ]
         )
@@ -280,26 +287,26 @@ def _several(result: Quantification) -> Iterator[str]:
     used = {mark for batch in result.batches for mark in marks(batch)}
     if used:
         yield ""
-        yield from aligned([[mark, said] for mark, said in MARKS.items() if mark in used])
+        yield from aligned([[mark, text] for mark, text in MARKS.items() if mark in used])
 
 
 def several_head(result: Quantification) -> str:
-    """What stands above the limits of several batches."""
+    """The column header for the limits of several batches."""
     kinds = {batch.limits_are for batch in result.batches}
     if kinds == {RANGE}:
         return limits_head(RANGE, result.level)
     return limits_head(INTERVAL, result.level) + (" or range" if RANGE in kinds else "")
 
 
-def _range(result: Quantification) -> Iterator[str]:
+def extremes(result: Quantification) -> Iterator[str]:
     """The answer for several batches: from the smallest share to the largest."""
     lead = shown(result, result.headline)
-    told = [(headline_share(result, batch).estimate, batch) for batch in result.batches]
-    known = sorted(((p, batch.name) for p, batch in told if p is not None), key=lambda e: e[0])
-    unknown = [batch for _, batch in told if not batch.can_be_estimated]
+    estimates = [(headline_share(result, batch).estimate, batch) for batch in result.batches]
+    known = sorted(((p, batch.name) for p, batch in estimates if p is not None), key=lambda e: e[0])
+    unknown = [batch for p, batch in estimates if p is None]
     n = len(result.batches)
     if unknown:
-        why = shortened(unknown[0].why_not or "no items", 200)
+        why = shortened(unknown[0].why_not or CONFUSED, 200)
         which = f"all {n} batches" if len(unknown) == n else f"{len(unknown):,} of {n:,} batches"
         yield f"{lead}: cannot be estimated in {which} ({shortened(unknown[0].name)}: {why})"
     if known:
@@ -311,15 +318,29 @@ def _range(result: Quantification) -> Iterator[str]:
 
 
 def rows_of_tables(tables: Iterable[Rows]) -> Iterator[str]:
-    """What became of the rows of each table."""
-    # Tables of which rows were left out come first: of many tables only some are shown.
-    told = sorted(tables, key=lambda rows: rows.read == rows.used)
-    lines = some(rows_said(rows) for rows in told)
-    yield from headed("Rows", lines)
+    """How many rows of each table were read, used and left out."""
+    # Only some of many tables are shown, so those with left-out rows come first.
+    incomplete_first = sorted(tables, key=lambda rows: rows.read == rows.used)
+    yield from headed("Rows", some(map(rows_said, incomplete_first)))
+
+
+def _columns_in_short(result: Quantification) -> Iterator[str]:
+    """The columns by their kind; how each is used is in the JSON and on the page."""
+    in_short = [UsedColumn(column.name, column.kind, "") for column in result.used]
+    yield from columns_said(in_short, result.left_out_columns)
+
+
+def _rows_in_short(result: Quantification) -> Iterator[str]:
+    """The rows of the tables; those of training only if some were left out."""
+    training = result.training.rows
+    tables = [r for r in _all_rows(result) if r is not training or r.read != r.used]
+    yield from rows_of_tables(tables)
 
 
 def _findings(result: Quantification, batch: Batch) -> Iterator[str]:
     yield f"Shift    {batch.verdict}"
+    if batch.accuracy is not None:
+        yield f"         {batch.accuracy.said}"
     yield from headed("Changed", _changes(batch))
     yield from some(f"Warning  {warning}" for warning in (*_warnings(result), *batch.warnings))
     for advice in batch.advice:
@@ -353,9 +374,9 @@ def _advice_by_batch(result: Quantification) -> Iterator[str]:
 
 
 def _warnings(result: Quantification) -> list[str]:
-    """Those of the whole, except what `Rows` has said already."""
-    told = {warning for rows in _all_rows(result) for warning in row_warnings(rows)}
-    return [warning for warning in result.warnings if warning not in told]
+    """The warnings that are not about a single batch, except those repeated under `Rows`."""
+    about_rows = {warning for rows in _all_rows(result) for warning in row_warnings(rows)}
+    return [warning for warning in result.warnings if warning not in about_rows]
 
 
 def _changes(batch: Batch) -> Iterator[str]:
@@ -364,7 +385,7 @@ def _changes(batch: Batch) -> Iterator[str]:
 
 
 def _groups(result: Quantification, groups: GroupErrors) -> Iterator[str]:
-    """How methods would have erred on the user's own groups."""
+    """Errors of the methods on the user's own groups."""
     yield f"Groups   {groups_said(groups)}"
     methods = list(groups.errors)
     lead = shown(result, result.headline)
@@ -382,15 +403,15 @@ def _groups(result: Quantification, groups: GroupErrors) -> Iterator[str]:
 
 def _method(result: Quantification) -> Iterator[str]:
     yield f"Method   {result.method}: {result.reason}"
-    yield f"         assumes: {result.assumption}"
+    yield f"         assumes: {plain_assumption(result.assumption)}"
     holds = held_by(result.classes, simultaneous=result.simultaneous)
     if holds:
         yield f"         intervals hold {holds}"
-    told = result.training
-    if told.n_items:
+    training = result.training
+    if training.n_items:
         mix = training_mix(result)
-        yield f"Trained  on {told.n_items:,} rows of {told.source} ({mix})"
-        yield f"         {accuracy_said(told.classifier, told.accuracy or 0.0)}"
+        accuracy = accuracy_said(training.classifier, training.accuracy or 0.0)
+        yield f"Trained  on {training.n_items:,} rows of {training.source} ({mix}); {accuracy}"
 
 
 def share_table(
@@ -422,13 +443,13 @@ def _all_rows(result: Quantification) -> list[Rows]:
 
 
 def headed(head: str, lines: Iterable[str]) -> Iterator[str]:
-    """The lines behind a head that stands before the first."""
+    """The lines, indented, with a heading before the first."""
     for i, line in enumerate(lines):
         yield f"{head if i == 0 else '':9}{line.strip()}"
 
 
 def some(lines: Iterable[str]) -> Iterator[str]:
-    """As many lines as can be taken in, and how many more there are."""
+    """The first lines, and how many more there are."""
     known = list(lines)
     yield from known[:MOST_LINES]
     if len(known) > MOST_LINES:
@@ -445,8 +466,8 @@ def _names(names: Sequence[str]) -> str:
     >>> _names(list("abcdefgh"))
     'a, b, c, d, e, f and 2 more'
     """
-    told = ", ".join(shortened(name, LONGEST_COLUMN) for name in names[:MOST_NAMES])
-    return told + f" and {len(names) - MOST_NAMES:,} more" * (len(names) > MOST_NAMES)
+    text = ", ".join(shortened(name, LONGEST_COLUMN) for name in names[:MOST_NAMES])
+    return text + f" and {len(names) - MOST_NAMES:,} more" * (len(names) > MOST_NAMES)
 
 
 def _padded(text: str, width: int, *, right: bool = False) -> str:

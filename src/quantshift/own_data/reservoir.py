@@ -1,10 +1,11 @@
-"""What is kept of a long table: all items or, of too many, a random part of every batch.
+"""The items that are kept of a long table: all of them or, if there are too many, a random part of
+every batch.
 
-A share among half a million random items has a standard error of less than a tenth of a point; more
-items would cost memory and gain nothing. Every item has a random key, and a batch keeps the items
-with its smallest keys. Batches are cut at one common size, the largest at which all fit, so that a
-small batch keeps everything however large another is. This size only ever falls while a table is
-read, hence what is kept is a random draw from all that was read.
+A share among half a million random items has a standard error of less than a tenth of a percentage
+point; more items would cost memory and gain nothing. Every item gets a random key, and a batch
+keeps the items with the smallest keys. All batches are cut to a common size, the largest at which
+they fit, so that a small batch keeps everything however large another one is. This size never grows
+while a table is read, so what is kept is a random sample of everything that was read.
 """
 
 from collections.abc import Sequence
@@ -18,31 +19,31 @@ from quantshift.types import Indices
 
 
 class Keepable(Protocol):
-    """Values of items, of which some can be taken and several joined."""
+    """Values of items that can be subset and concatenated."""
 
     def take(self, rows: Indices) -> Self:
         """The values of these items."""
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """The values of all parts, one behind the other."""
+        """The values of all parts, concatenated."""
 
 
 T = TypeVar("T", bound=Keepable)
 
 MOST_KEPT = 500_000
-"""Items of all batches together."""
+"""The most items to keep, over all batches."""
 
 SLACK = 1.25
-"""How many more are held before a cut, as a factor: a cut for every chunk would be slow."""
+"""Items are cut back when there are this many times too many: cutting every chunk is slow."""
 
 
 @dataclass(frozen=True, eq=False)
 class Kept(Generic[T]):
-    """Items in the order they came.
+    """Items in the order in which they were read.
 
-    values: what is known of each; batches: the code of its batch; numbers: its row in
-    the table; marks: -1, or whatever number the caller will know it by; keys: random.
+    values: what is known about each; batches: the code of its batch; numbers: its row in the table;
+    marks: -1, or a number by which the caller identifies it; keys: random.
     """
 
     values: T
@@ -65,7 +66,7 @@ class Kept(Generic[T]):
 
     @classmethod
     def joined(cls, parts: Sequence["Kept[T]"]) -> "Kept[T]":
-        """The parts behind each other."""
+        """All parts, concatenated."""
         return cls(
             type(parts[0].values).joined([part.values for part in parts]),
             np.concatenate([part.batches for part in parts]),
@@ -76,9 +77,9 @@ class Kept(Generic[T]):
 
 
 class Reservoir(Generic[T]):
-    """Takes items chunk by chunk, and has at most `most` of them in the end.
+    """Takes items chunk by chunk, and keeps at most `most` of them.
 
-    nothing: the values of no items at all.
+    nothing: the values of an empty set of items.
     """
 
     def __init__(self, nothing: T, rng: np.random.Generator, *, most: int = MOST_KEPT) -> None:
@@ -87,7 +88,7 @@ class Reservoir(Generic[T]):
         self._parts: list[Kept[T]] = []
 
     def add(self, values: T, batches: Indices, numbers: Indices, marks: Indices) -> None:
-        """Take items as described in `Kept`; those with a mark of 0 or more stay at any rate."""
+        """Add items as described in `Kept`; those with a mark of 0 or more are always kept."""
         sizes = np.bincount(batches, minlength=max(len(self.sizes), 1))
         sizes[: len(self.sizes)] += self.sizes
         self.sizes = sizes
@@ -97,7 +98,7 @@ class Reservoir(Generic[T]):
             self._parts = [self._cut()]
 
     def kept(self) -> Kept[T]:
-        """The items that remain."""
+        """The items that are kept."""
         if not self._parts:
             nothing = np.empty(0, dtype=np.int64)
             return Kept(self.nothing, nothing, nothing, nothing, np.empty(0))

@@ -12,22 +12,25 @@ from quantshift.own_data.group_errors import GroupErrors
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+TEST_LEVEL = 0.05
+"""Level of the shift test."""
+
 FORMAT = 2
 """Version of the layout of the JSON."""
 
 INTERVAL = "confidence interval"
 RANGE = "range of what the assumptions allow"
 SEQUENCE = "confidence interval that holds at every look"
-"""What the limits of shares are. A range holds the estimates under all assumptions that are left
-after a refutation or, where covariate shift is assumed, those of all classifiers under it, widened
-by standard errors; it is right by no known chance."""
+"""What the limits of shares are. A range contains the estimates under all assumptions that were not
+refuted or, where covariate shift is assumed, the estimates of all classifiers, widened by standard
+errors; it has no known coverage."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """What became of the rows of one table: read == used + all that were left out.
+    """How many rows of a table were read and used: read == used + all that were left out.
 
-    left_out: how many rows for each reason ("no label", "too many or too few cells").
+    left_out: the number of rows left out for each reason ("no label", "too many or too few cells").
     """
 
     source: str
@@ -87,7 +90,7 @@ class SharesOfBatch(Protocol):
 
     @property
     def name(self) -> str:
-        """As people see it."""
+        """The displayed name."""
 
     @property
     def n_items(self) -> int:
@@ -103,7 +106,7 @@ class Answer(Protocol):
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """In their order."""
+        """The classes in order."""
 
     @property
     def level(self) -> float:
@@ -111,7 +114,7 @@ class Answer(Protocol):
 
     @property
     def headline(self) -> str:
-        """The class whose share stands for all."""
+        """The class whose share is the headline."""
 
     @property
     def names(self) -> Mapping[str, str]:
@@ -129,10 +132,10 @@ class Answer(Protocol):
 class Assumption:
     """The estimate under one assumption about what has changed since training.
 
-    weight: how much of the evidence speaks for it, if the method weights it.
+    weight: its weight of evidence, if the method weights assumptions.
     refuted: whether the items contradict it.
-    for_comparison: whether it is neither tested nor allowed for. The interval holds all that are
-        neither refuted nor for comparison.
+    for_comparison: whether it is neither tested nor allowed for. The interval contains all
+        estimates that are neither refuted nor for comparison.
     """
 
     name: str
@@ -145,10 +148,10 @@ class Assumption:
 
 @dataclass(frozen=True)
 class Looked:
-    """How far an audit with many looks has come.
+    """The progress of an audit with many looks.
 
-    precision: half the width that was asked for; half_width: now, of the widest class.
-    n_needed: about how many labels in all it takes; those that there are, if that is reached.
+    precision: the target half-width; half_width: the current one, of the widest class.
+    n_needed: about how many labels are needed in total; if reached, the number given so far.
     """
 
     precision: float
@@ -159,9 +162,9 @@ class Looked:
 
 @dataclass(frozen=True)
 class Audited:
-    """What the labelled items of a batch say, with and without the help of the posteriors.
+    """What the labelled items of a batch show, with and without the help of the posteriors.
 
-    looked: of an audit with many looks, whose limits hold at every look.
+    looked: the progress of an audit with many looks, whose limits hold at every look.
     """
 
     n_labelled: int
@@ -174,10 +177,10 @@ class Audited:
 
 @dataclass(frozen=True)
 class ClassifierAccuracy:
-    """How often the classifier is right on a batch, estimated without labels.
+    """The accuracy of the classifier on a batch, estimated without labels.
 
-    training: the same on training items it had not seen. method: LEAP (from its errors on each
-        class, under label shift) or ATC (from how sure it is). said: in a sentence.
+    training: its accuracy on held-out training items. method: LEAP (from its error rates on each
+        class, under label shift) or ATC (from its confidence). said: the same in a sentence.
     """
 
     estimate: float
@@ -192,16 +195,17 @@ class ClassifierAccuracy:
 class Shift:
     """Whether more than the prevalence has changed.
 
-    kind: prior (nothing more), covariate, local, outside (items unlike those of training), or
-        unexplained (no shift of the method's kinds explains the items); in doubt (prior shift
-        explains most of the difference, but not all of it).
+    kind: prior (nothing more), covariate, local, outside (items unlike those of training),
+        unexplained (none of the method's kinds of shift explains the items), or in doubt (prior
+        shift explains most of the difference, but not all of it).
     p_value: of the test that only the prevalence has changed or, if unexplained or in doubt, of the
         test that the method's kinds of shift explain the items.
-    p_floor: the smallest p that the test can give.
+    p_floor: the smallest p-value that the test can give.
     auc: how well a classifier separates the items from training items that are weighted as the
-        method explains them; 0.5 is not at all. None where it was not asked.
-    explained: the share of the difference to the training items that these weights explain, from 0
-        to 1. None where it was not asked.
+        method explains them; 0.5 is chance. None where it was not tested.
+    explained: the share of the difference from the training items that these weights explain, from
+        0 to 1. None where it was not tested.
+    p_adjusted: the p-value adjusted for the number of batches tested (Holm), n_tested.
     """
 
     rejected: bool
@@ -210,6 +214,19 @@ class Shift:
     p_floor: float = 0.0
     auc: float | None = None
     explained: float | None = None
+    p_adjusted: float | None = field(default=None, compare=False)
+    n_tested: int = field(default=1, compare=False)
+
+    @property
+    def stands_out(self) -> bool:
+        """Whether the rejection stands when the number of batches is allowed for.
+
+        A p-value at its floor always counts, because its true size is unknown; so does the test
+        that none of the method's kinds of shift explains the items, which has its own level.
+        """
+        if not self.rejected or self.p_adjusted is None or self.auc is not None:
+            return self.rejected
+        return self.p_adjusted < TEST_LEVEL or self.p_value <= self.p_floor
 
 
 @dataclass(frozen=True)
@@ -218,36 +235,36 @@ class Batch:
 
     shares: the estimates to use: the audited ones if there is an audit, else the method's.
     unaudited: the method's own shares.
-    assumptions: estimates under each assumption, the method's own among them.
+    assumptions: estimates under each assumption, including the method's own.
     shift: None where nothing was tested.
-    change: labels of classes whose share differs from the batch before by more than chance.
+    change: labels of classes whose share differs from the batch before by more than chance and by
+        a size that matters in practice; empty if batches do not follow one another.
     scores: histogram of the posteriors of each class, shares of items in bins of equal width.
     verdict, warnings, advice: sentences for people.
     can_be_estimated: if not, no share has an estimate and the limits are 0 and 1; why_not says why.
     changes: the columns that differ most from training, largest first, ten at most.
     left_out: rows of this batch that are not used; the interval allows for them.
-    carried: the assumption that carries the number, in a sentence.
-    needs_labels: whether the assumptions allow so much that only labels can show the share.
-    accuracy: of the classifier on this batch; None where nothing can be said of it.
+    carried: the assumption that the estimate rests on, in a sentence.
+    needs_labels: whether the assumptions allow so wide a range that only labels can tell the share.
+    accuracy: of the classifier on this batch; None where it cannot be estimated.
     limits_are: what the limits of `shares` are: "confidence interval", "range of what the
         assumptions allow" (after a refutation, or if covariate shift is assumed) or "confidence
         interval that holds at every look".
-    command: the one that draws random items of the batch to label, if that is the advice and the
-        batch is a file.
+    command: the command that draws random items of the batch to label, if that is the advice and
+        the batch is a file.
     """
 
     name: str
     n_items: int
     shares: tuple[Share, ...]
-    unaudited: tuple[Share, ...]
-    assumptions: tuple[Assumption, ...]
-    shift: Shift | None
-    audit: Audited | None
-    change: tuple[str, ...]
-    scores: Mapping[str, tuple[float, ...]]
     verdict: str
     warnings: tuple[str, ...]
     advice: tuple[str, ...]
+    shift: Shift | None
+    change: tuple[str, ...]
+    audit: Audited | None
+    unaudited: tuple[Share, ...]
+    assumptions: tuple[Assumption, ...]
     can_be_estimated: bool = True
     why_not: str = ""
     changes: tuple[ColumnChange, ...] = ()
@@ -257,13 +274,14 @@ class Batch:
     accuracy: ClassifierAccuracy | None = None
     limits_are: str = INTERVAL
     command: str = field(default="", compare=False)
+    scores: Mapping[str, tuple[float, ...]] = field(kw_only=True)
 
 
 @dataclass(frozen=True)
 class TrainingSide:
-    """The training set as the reader needs it; n_items is 0 without training.
+    """A summary of the training set; n_items is 0 without training.
 
-    scores: per class that is scored, per true class, the histogram of held-out posteriors.
+    scores: for each scored class and each true class, the histogram of held-out posteriors.
     """
 
     source: str
@@ -281,35 +299,38 @@ class Quantification:
 
     simultaneous: whether the intervals of a batch hold for all classes at once or for each on its
         own; those of an audit hold for each.
-    label: the column of the labels. headline: the class whose share stands for all.
-    names: how classes are shown ("Exited = 1"), where not as they are.
-    used, left_out_columns: the columns that items are made of, and the others of the table.
-    sample_rows: what became of the rows of each sample.
-    groups: how methods would have erred on the groups of the training table; None if no column of
-        groups was named.
+    label: the column of the labels. headline: the class whose share is the headline.
+    names: the displayed names of classes ("Exited = 1").
+    used, left_out_columns: the columns that items are made of, and the other columns of the table.
+    sample_rows: how many rows of each sample were read, used and left out.
+    groups: errors of the methods on the groups of the training table; None if no column of groups
+        was named.
     by: the column that divides the sample into batches.
+    in_sequence: whether batches follow one another, like dates, so that each is compared with the
+        one before.
     """
 
+    headline: str
+    names: Mapping[str, str]
     classes: tuple[str, ...]
+    label: str | None
     level: float
+    batches: tuple[Batch, ...]
+    warnings: tuple[str, ...]
     simultaneous: bool
     method: str
     reason: str
     assumption: str
-    training: TrainingSide
-    batches: tuple[Batch, ...]
-    warnings: tuple[str, ...]
-    label: str | None
-    headline: str
-    names: Mapping[str, str]
     used: tuple[UsedColumn, ...]
     left_out_columns: tuple[LeftOutColumn, ...]
     sample_rows: tuple[Rows, ...]
+    training: TrainingSide
     groups: GroupErrors | None = None
     by: str | None = None
+    in_sequence: bool = True
 
     def to_json(self) -> str:
-        """All of it as JSON, laid out as `json_schema` says; `format` is the layout's version."""
+        """Everything as JSON, as described by `json_schema`; `format` is the layout's version."""
         return json.dumps({"format": FORMAT, **asdict(self)}, indent=2, ensure_ascii=False)
 
     def to_frame(self) -> Any:
@@ -330,7 +351,7 @@ class Quantification:
                     "high": share.high,
                     "can_be_estimated": batch.can_be_estimated,
                     "changed": share.label in batch.change,
-                    "shift": None if batch.shift is None else batch.shift.rejected,
+                    "shift": None if batch.shift is None else batch.shift.stands_out,
                     "p_value": None if batch.shift is None else batch.shift.p_value,
                     "audited": batch.audit is not None,
                     "limits_are": batch.limits_are,

@@ -1,4 +1,4 @@
-"""The layout of the JSON, as a JSON schema made from the dataclasses themselves."""
+"""The JSON schema of the results, made from their dataclasses."""
 
 from typing import Any
 
@@ -8,17 +8,17 @@ from quantshift.own_data.result import FORMAT, Quantification
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON schema (draft 2020-12) of what `Quantification.to_json` gives."""
+    """The JSON schema (draft 2020-12) of the output of `Quantification.to_json`."""
     return schema_of(Quantification, FORMAT)
 
 
 def schema_of(result: type, version: int) -> dict[str, Any]:
-    """The JSON schema of a result and the version of its layout."""
+    """The JSON schema of a type of result with this version of the layout."""
     schema = TypeAdapter(result).json_schema(mode="serialization")
-    about = {"const": version, "title": "Format", "description": "version of this layout"}
+    format_property = {"const": version, "title": "Format", "description": "version of this layout"}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **schema,
-        "properties": {"format": about, **schema["properties"]},
+        "properties": {"format": format_property, **schema["properties"]},
         "required": ["format", *schema["properties"]],
     }

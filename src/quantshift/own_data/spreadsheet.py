@@ -1,9 +1,10 @@
-"""Cells that go through a spreadsheet program and come back: harmless there, the same here.
+"""Cells that pass through a spreadsheet program safely and come back unchanged.
 
-A cell that begins with = + - @ or a tab is a formula to a spreadsheet, and may run a program. Such
-cells get an apostrophe in front, which makes them text; it is taken off on reading. So does what
-follows a line break, a tab or a semicolon within a cell, where a program that expects another
-delimiter begins a new one. Numbers stay as they are. References: OWASP, "CSV Injection".
+A spreadsheet takes a cell that begins with = + - @ or a tab for a formula, which may run a program.
+Such cells get an apostrophe in front, which makes them text and is removed on reading. The same
+goes for text after a line break, a tab or a semicolon within a cell, where a program that expects
+another delimiter would begin a new cell. Numbers stay as they are. Reference: OWASP, "CSV
+Injection".
 """
 
 import re
@@ -27,7 +28,7 @@ def escaped(cell: str) -> str:
 
 
 def unescaped(cell: str) -> str:
-    """What `escaped` was given.
+    """Undo `escaped`.
 
     >>> unescaped("'=1+1"), unescaped("'quoted'")
     ('=1+1', "'quoted'")
@@ -36,21 +37,22 @@ def unescaped(cell: str) -> str:
 
 
 def as_text(frame: pl.DataFrame) -> pl.DataFrame:
-    """The cells as strings, as they are written to files without types."""
+    """The cells as strings, for file formats without types."""
     return frame.select(pl.all().cast(pl.String, strict=False))
 
 
 def comparable(frame: pl.DataFrame) -> pl.DataFrame:
     """The cells in a form that files and spreadsheet programs do not change.
 
-    1 and 1.0, true and TRUE are the same; so are a gap and an empty cell, and any white space.
+    1 and 1.0 become equal, as do true and TRUE, a missing value and an empty cell, and all kinds of
+    white space.
     """
     columns = []
     for name in frame.columns:
         cell = pl.col(name).cast(pl.String, strict=False).fill_null("")
         cell = cell.str.replace_all(r"\s+", " ").str.strip_chars()
-        small = cell.str.to_lowercase()
-        truth = pl.when(small.is_in(["true", "false"])).then(small)
+        lower = cell.str.to_lowercase()
+        truth = pl.when(lower.is_in(["true", "false"])).then(lower)
         number = cell.cast(pl.Float64, strict=False).cast(pl.String)
         columns.append(pl.coalesce(truth, number, cell).alias(name))
     return frame.select(columns)

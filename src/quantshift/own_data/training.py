@@ -1,10 +1,11 @@
-"""From a labelled table to a model: which columns, how they are prepared, what is learnt.
+"""From a labelled table to a model: which columns are used, and what is learnt from them.
 
-Columns become numbers (`quantshift.data.preparation`) and a logistic regression gives posteriors;
-users with posteriors of their own model give those. `auto` chooses the quantifier that errs
-least under the kinds of shift it can distinguish; every exported quantifier is available by name.
+Columns become numbers (`quantshift.data.preparation`), from which a classifier computes posteriors;
+users can also give posteriors of their own model. By default (`auto`) the quantifier is GuardedSLD
+or, for given posteriors, SLD; every exported quantifier is available by name.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -14,8 +15,10 @@ import polars as pl
 
 from quantshift.data.columns import Column, choose, text_column
 from quantshift.data.reading import OpenTable, Source, open_table
+from quantshift.data.spelling import mistyped, usual_spellings
 from quantshift.diagnosis.column_profiles import POSTERIOR, training_profile
 from quantshift.errors import DataError, unknown_name
+from quantshift.nouns import counted
 from quantshift.own_data import doubts
 from quantshift.own_data.classifiers import (
     AUTO,
@@ -50,20 +53,19 @@ from quantshift.types import Codes
 
 MOST_CLASSES = 50
 MOST_TRAINING = 100_000
-"""Rows of a longer table are drawn at random: more would cost time and gain little."""
+"""From longer tables this many rows are drawn at random; more would cost time and gain little."""
 
 FEWEST_OF_A_CLASS = 5
-"""As many as there are folds at least."""
+"""The smallest number of folds needs this many rows of every class."""
 
 REASONS = MappingProxyType(
     {
-        "GuardedSLD": "SubclassSLD, which allows for changes in prevalence and in the mix of "
-        "{parts}, unless the "
-        "sample refutes it",
-        "SLD": "the most accurate of the methods for a change in prevalence (prior shift)",
+        "GuardedSLD": "counts predictions, corrected for changed shares of the classes and of "
+        "{parts}, unless the sample contradicts that",
+        "SLD": "the most accurate of the methods if only the shares of the classes change",
     }
 )
-"""Why `auto` takes a method."""
+"""Why `auto` chooses a method."""
 
 
 def train(
@@ -87,15 +89,16 @@ def train(
 ) -> Model:
     """A model from a labelled table.
 
-    text, features: the columns that items are made of, texts or anything else; with neither, all
-    columns that can be used (`model.columns` says which, how, and why others are not). posteriors:
-    columns with those of the user's own model instead, for items it was not trained on.
-    drop: columns that are not used; nor are `id`, and `weights`, which says how many items a row
-    stands for. missing: what stands for no label, beside an empty cell (default: NA, N/A, NaN,
-    NULL, null, None, nan). positive: the class whose share is shown first. groups: a column of
-    regions, years or the like: each is left out in turn, and `model.groups` says how methods would
-    have erred on it. lenient: read a CSV file line by line if its quotes are broken. classifier:
-    logistic, naive-bayes, forest, boosting, or `package.module:name` of any of scikit-learn's.
+    text, features: the columns that items are made of, texts or others; with neither, all columns
+    that can be used (`model.columns` lists them, how they are used, and why others are not).
+    posteriors: columns with posteriors of the user's own model instead, for items it was not
+    trained on. drop: columns that are not used. `id` and `weights` are not used either; weights
+    says how many items a row stands for. missing: cells that mean no label, in addition to empty
+    ones (default: NA, N/A, NaN, NULL, null, None, nan). positive: the class whose share is shown
+    first. groups: a column of regions, years or the like: each is left out in turn, and
+    `model.groups` has the errors of the methods on it. lenient: read a CSV file line by line if its
+    quotes are broken. classifier: logistic, naive-bayes, forest, boosting, or
+    `package.module:name` of any scikit-learn classifier.
     """
     asked = Asked.of(
         label=label,
@@ -133,10 +136,10 @@ def train_on_table(
     seed: int = 0,
     progress: OnProgress = silent,
 ) -> Model:
-    """A model from a table that has been opened.
+    """A model from an open table.
 
-    by: the column that divides samples into batches, which is not used. offered: the columns that
-    all samples have; others are not used.
+    by: the column that divides samples into batches, which is not used as a feature. offered: the
+    columns that all samples have; others are not used.
     """
     assert asked.label is not None
     check_classifier(classifier)
@@ -147,11 +150,16 @@ def train_on_table(
     items, n_labelled = _sampled(table, names, asked, seed, progress)
     if not len(items.rows):
         raise _nothing_labelled(table, asked.label)
-    notes = list(doubts.doubts_about_labels(items.label_forms))
+    counts = Counter(items.labels)
+    right = [] if asked.positive is None or asked.positive not in counts else [asked.positive]
+    usual = usual_spellings(counts, right)
+    items = replace(items, labels=items.labels.replace(usual))
+    notes = list(doubts.doubts_about_labels(items.label_forms, counts, usual))
     if asked.posteriors:
         columns = posterior_columns(asked, left_out)
     else:
         columns = _chosen(table, items.values, asked, left_out)
+        notes += doubts.decimal_commas_said(columns.features)
         content = ~empty_rows(items.values, columns.features)
         n_empty = len(content) - int(content.sum())
         items = replace(
@@ -171,7 +179,7 @@ def train_on_table(
     notes += [*learnt.notes, *doubts.doubt_about_accuracy(accuracy)]
     groups = None
     if asked.groups is not None:
-        # Imported here: most calls have no groups.
+        # Imported here because most calls have no groups.
         from quantshift.own_data.left_out_groups import Labelled, left_out_errors
 
         data = Labelled(table, columns, asked, classes, items, codes, method, classifier, seed)
@@ -231,7 +239,7 @@ def _chosen(
 def _sampled(
     table: OpenTable, names: Sequence[str], asked: Asked, seed: int, progress: OnProgress
 ) -> tuple[TableItems, int]:
-    """All labelled rows, or as many as MOST_TRAINING drawn at random; and how many there were."""
+    """The labelled rows, at most MOST_TRAINING drawn at random, and how many there were."""
     rng = generator(seed, purpose="training rows")
     reservoir = Reservoir(NO_ITEMS, rng, most=MOST_TRAINING)
     left_out: list[Mapping[str, int]] = []
@@ -257,16 +265,16 @@ def _sampled(
 
 
 def _rows(table: OpenTable, items: TableItems, n_labelled: int) -> Rows:
-    """What became of the rows of the training table."""
+    """How many rows of the training table were read, used and left out."""
     undrawn = n_labelled - len(items.rows) - items.left_out.get(NO_CONTENT, 0)
     reasons = dict(items.left_out) | ({NOT_DRAWN: undrawn} if undrawn else {})
     return Rows(table.name, len(items.rows) + sum(reasons.values()), len(items.rows), reasons)
 
 
 def _nothing_to_work_on(table: OpenTable, left_out: Sequence[LeftOutColumn]) -> DataError:
-    told = "; ".join(f"{column.name} ({column.reason})" for column in left_out[:5])
+    reasons = "; ".join(f"{column.name} ({column.reason})" for column in left_out[:5])
     return DataError(
-        f"{table.name}: no column is left to work on: {told or 'there is none'}; name those to use",
+        f"{table.name}: no column can be used: {reasons or 'there are none'}; name those to use",
         arguments=["text", "features"],
     )
 
@@ -278,7 +286,7 @@ def _nothing_labelled(table: OpenTable, label: str) -> DataError:
 def _encoded(
     table: OpenTable, label: str, labels: pl.Series, positive: str | None
 ) -> tuple[tuple[str, ...], Codes]:
-    """The classes, sorted, of two the positive one last; and the code of every label."""
+    """The sorted classes, with the positive one of two last, and the code of every label."""
     if not len(labels):
         raise _nothing_labelled(table, label)
     classes, codes, counts = np.unique(
@@ -296,9 +304,15 @@ def _encoded(
         )
     if counts.min() < FEWEST_OF_A_CLASS:
         rare = int(counts.argmin())
+        name = str(classes[rare])
+        near = mistyped(dict(zip(classes.tolist(), counts.tolist(), strict=True))).get(name)
+        cure = "add some, merge the class or leave it out"
+        if near is not None:
+            cure = f"if it is {near!r}, correct it; otherwise {cure}"
         raise DataError(
-            f"{table.name}: class {str(classes[rare])!r} has {counts[rare]} labelled rows, at "
-            f"least {FEWEST_OF_A_CLASS} are needed; add some, merge the class or leave it out"
+            f"{table.name}: class {name!r} has {counted(int(counts[rare]), 'labelled row')}, at "
+            f"least {FEWEST_OF_A_CLASS} are needed; {cure}",
+            arguments=["missing"],
         )
     if positive is not None and positive not in classes.tolist():
         raise unknown_name(f"class in column {label!r}:", positive, classes.tolist())

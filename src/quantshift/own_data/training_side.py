@@ -1,4 +1,4 @@
-"""What is reported about a model's training side."""
+"""What is reported about the training of a model."""
 
 from collections.abc import Sequence
 
@@ -9,8 +9,8 @@ from quantshift.own_data.result import TrainingSide
 
 
 def training_side(model: Model) -> TrainingSide:
-    """The numbers of training, and how held-out items of each class score."""
-    told, (held_out, codes) = model.training, model.held_out
+    """A summary of the training, with the scores of held-out items of each class."""
+    training, (held_out, codes) = model.training, model.held_out
     scores: dict[str, dict[str, tuple[float, ...]]] = {label: {} for label in model.classes}
     if model.is_trained:
         for code, true_label in enumerate(model.classes):
@@ -18,13 +18,13 @@ def training_side(model: Model) -> TrainingSide:
             for label, shares in zip(model.classes, histograms(members), strict=True):
                 scores[label][true_label] = shares
     return TrainingSide(
-        source=told.source,
-        n_items=told.n_items,
+        source=training.source,
+        n_items=training.n_items,
         prevalence=_prevalence(model),
-        classifier=told.classifier,
-        accuracy=told.accuracy,
+        classifier=training.classifier,
+        accuracy=training.accuracy,
         scores=scores,
-        rows=told.rows if model.is_trained else None,
+        rows=training.rows if model.is_trained else None,
     )
 
 
@@ -35,21 +35,22 @@ def _prevalence(model: Model) -> dict[str, float]:
 
 
 def training_warnings(model: Model) -> list[str]:
-    """What the user should know of the training table."""
-    told = model.training
-    warnings = list(undecodable_warning(told.source, told.undecodable))
-    if told.accuracy is not None and told.accuracy <= max(_prevalence(model).values()):
+    """Warnings about the training table."""
+    training = model.training
+    warnings = list(undecodable_warning(training.source, training.undecodable))
+    if training.accuracy is not None and training.accuracy <= max(_prevalence(model).values()):
         warnings.append(
-            f"{told.source}: {told.classifier} is no more accurate than always predicting "
-            f"{max(told.counts, key=lambda label: told.counts[label])!r}; the columns may say "
-            "nothing about the label"
+            f"{training.source}: {training.classifier} is no more accurate than always predicting "
+            f"{max(training.counts, key=lambda label: training.counts[label])!r}; the columns may "
+            "say nothing about the label"
         )
-    warnings += [f"{told.source}: {note}" for note in told.notes]
-    warnings += row_warnings(told.rows)
-    if NOT_DRAWN in told.rows.left_out:
-        n_rows = told.n_items + told.rows.left_out[NOT_DRAWN]
+    warnings += [f"{training.source}: {note}" for note in training.notes]
+    warnings += row_warnings(training.rows)
+    if NOT_DRAWN in training.rows.left_out:
+        n_rows = training.n_items + training.rows.left_out[NOT_DRAWN]
         warnings.append(
-            f"{told.source}: trained on {told.n_items:,} of {n_rows:,} rows, drawn at random"
+            f"{training.source}: trained on {training.n_items:,} of {n_rows:,} rows, drawn at "
+            "random"
         )
     return warnings
 
@@ -57,6 +58,6 @@ def training_warnings(model: Model) -> list[str]:
 def all_warnings(model: Model, pool: Pool, others: Sequence[str]) -> tuple[str, ...]:
     """The warnings about training, samples and others; many rows left out come first."""
     tables = [*([model.training.rows] if model.is_trained else []), *pool.rows]
-    first = [warning for rows in tables if is_much(rows) for warning in row_warnings(rows)]
-    rest = [*training_warnings(model), *pool.warnings, *others]
-    return (*first, *(warning for warning in rest if warning not in first))
+    urgent = [warning for rows in tables if is_much(rows) for warning in row_warnings(rows)]
+    later = [*training_warnings(model), *pool.warnings, *others]
+    return (*urgent, *(warning for warning in later if warning not in urgent))

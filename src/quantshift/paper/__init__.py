@@ -1,7 +1,7 @@
-"""What the paper claims and prints, and how results compare with it.
+"""The paper's claims and published numbers, and how results compare with them.
 
 "Binary Quantification and Dataset Shift: An Experimental Investigation", by Gonzalez, Moreo and
-Sebastiani. Frames in, frames and verdicts out; nothing here knows how they are shown.
+Sebastiani. These functions turn frames into frames and verdicts; `quantshift.report` renders them.
 """
 
 from quantshift.paper.findings import Claim, Verdict, verdicts

@@ -1,17 +1,18 @@
 """The paper's six findings, judged from the data by stated criteria.
 
-Each finding is a few claims; a finding holds if all its claims do. The criteria put numbers on the
-words of the paper, and the published tables meet them wherever they tell. The limits are ours, set
-with the published tables and first results at hand: they summarise, they are no independent test.
+Each finding consists of a few claims; a finding holds if all its claims do. The criteria turn the
+words of the paper into numbers, and the published tables meet them wherever they can be checked.
+The limits are ours, set after seeing the published tables and first results: they summarise the
+data, but they are not an independent test.
 
-1.  Prior shift. Over all samples SLD has the least MAE and DyS and PACC the next two; CC and PCC
-    have the two greatest; the MAE of CC and PCC by |degree| has a rank correlation with |degree|
+1.  Prior shift. Over all samples SLD has the lowest MAE and DyS and PACC the next two; CC and PCC
+    have the two highest; the MAE of CC and PCC by |degree| has a rank correlation with |degree|
     of at least 0.8; ACC's MAE at p_train of at most 0.05 or at least 0.95 is at least twice that
     elsewhere.
-2.  Pure covariate shift. PCC has the least MAE in at least 90% of the rows (p_train, degree); SLD
-    the greatest at the largest |degree|, over all p_train.
+2.  Pure covariate shift. PCC has the lowest MAE in at least 90% of the rows (p_train, degree); SLD
+    the highest at the largest |degree|, over all p_train.
 3.  Mixed covariate shift. The MAE of CC and of PCC is at least twice that under pure shift; SLD has
-    the least MAE in more than half of the rows (p_train, p_test, degree).
+    the lowest MAE in more than half of the rows (p_train, p_test, degree).
 4.  Local covariate shift. At degrees other than 0, the MAE of ACC, PACC, DyS and SLD is at least
     1.5 times that in the control; the MAE of CC and of PCC is below that in the control.
 5.  Concept shift. For each of the six methods the MAE grows from each |degree| to the next, and
@@ -20,12 +21,12 @@ with the published tables and first results at hand: they summarise, they are no
     bias there (two biases cancel), whereas without forced priors its MAE at that degree is above
     that at 0.
 
-What a row is evidence of follows from its kind of shift, its facet and its coordinates, whatever
-the experiment is called (`quantshift.paper.setups`); experiments and data sets of one kind are
-taken together. Only the paper's six methods and data sets with two classes count. A cell in which
-one of the methods present failed is left out for all, so that means are over the same samples. A
-claim cannot be decided (None) if a method or the setup it needs is missing. Rows (degrees) count
-equally in the shares, samples in the means.
+The setup that a row belongs to follows from its kind of shift, its facet and its coordinates,
+whatever the experiment is called (`quantshift.paper.setups`); experiments and data sets of the same
+kind are pooled. Only the paper's six methods and data sets with two classes count. A cell in which
+one of the methods failed is left out for all methods, so that means are over the same samples. A
+claim cannot be decided (None) if a method or the setup it needs is missing. In shares all rows
+(degrees) count equally; in means all samples do.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -59,7 +60,7 @@ CONCEPT_RATE = (0.15, 0.25)
 SAME_DEGREE = 1e-6
 
 Test = Callable[[pl.DataFrame], tuple[bool, str]]
-"""From the frame of `mean_errors` to whether a criterion is met, and the figures."""
+"""Takes the frame of `mean_errors`, and returns whether a criterion is met and the figures."""
 
 COORDINATES = ("setup", "p_train", "p_test", "degree")
 
@@ -75,7 +76,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A finding of the paper and what the data say of its claims."""
+    """A finding of the paper and whether the data support its claims."""
 
     number: int
     title: str
@@ -83,11 +84,11 @@ class Verdict:
 
     @property
     def holds(self) -> bool | None:
-        """False if a claim fails, True if all hold, else None: it cannot be decided."""
-        told = [claim.holds for claim in self.claims]
-        if False in told:
+        """False if a claim fails, True if all hold, None if it cannot be decided."""
+        outcomes = [claim.holds for claim in self.claims]
+        if False in outcomes:
             return False
-        return None if None in told else True
+        return None if None in outcomes else True
 
     @property
     def figures(self) -> str:
@@ -96,7 +97,7 @@ class Verdict:
 
     @property
     def detail(self) -> str:
-        """A line per claim: what became of it, its criterion and its figures."""
+        """A line per claim: whether it holds, its criterion and its figures."""
         words = {True: "holds", False: "does not hold", None: "cannot be decided"}
         return "\n".join(
             f"{words[claim.holds]}: {claim.text} ({claim.figures})" for claim in self.claims
@@ -152,7 +153,7 @@ def verdicts_of_means(means: pl.DataFrame) -> list[Verdict]:
 
 
 class _MissingError(Exception):
-    """What a claim needs and the data do not have."""
+    """The data lack something that a claim needs."""
 
 
 def _judge(text: str, test: Test, means: pl.DataFrame) -> Claim:
@@ -285,7 +286,7 @@ def _no_dip_unforced(means: pl.DataFrame) -> tuple[bool, str]:
 
 
 def _dip(curve: Mapping[float, tuple[float, float]]) -> float:
-    """The degree other than 0 with the least error."""
+    """The degree other than 0 with the lowest error."""
     return min((degree for degree in curve if degree), key=lambda degree: curve[degree][0])
 
 
@@ -308,26 +309,26 @@ def _by_method(rows: pl.DataFrame, value: pl.Expr) -> dict[str, float]:
 
 
 def _ranking(means: pl.DataFrame, setup: str) -> dict[str, float]:
-    """MAE of the paper's methods in the setup, least first."""
+    """MAE of the paper's methods in the setup, lowest first."""
     overall = _mae(means, setup, PAPER_METHODS)
     return dict(sorted(overall.items(), key=lambda item: item[1]))
 
 
 def _wins(means: pl.DataFrame, setup: str, method: str) -> tuple[int, int]:
-    """In how many rows of the paper's tables the method has the least MAE, and of how many."""
+    """The number of rows of the paper's tables where the method has the lowest MAE, and of all."""
     _mae(means, setup, PAPER_METHODS)
-    least = (
+    won_rows = (
         means.filter(pl.col("setup") == setup)
         .group_by(COORDINATES)
         .agg(
             won=pl.col("mean").filter(pl.col("method") == method).min() <= pl.col("mean").min(),
         )["won"]
     )
-    return int(least.sum()), len(least)
+    return int(won_rows.sum()), len(won_rows)
 
 
 def _by_degree(means: pl.DataFrame, setup: str, method: str) -> dict[float, tuple[float, float]]:
-    """Degree -> MAE and bias of the method, with at least the degree 0 and another."""
+    """Degree -> MAE and bias of the method; needs degree 0 and at least one other."""
     _mae(means, setup, (method,))
     rows = means.filter((pl.col("setup") == setup) & (pl.col("method") == method))
     weight = pl.col("n") / pl.col("n").sum()
@@ -343,7 +344,7 @@ def _by_degree(means: pl.DataFrame, setup: str, method: str) -> dict[float, tupl
 
 
 def _by_absolute_degree(means: pl.DataFrame, setup: str, method: str) -> dict[float, float]:
-    """|degree| -> MAE of the method, in increasing order, at least three of them."""
+    """|degree| -> MAE of the method, in increasing order; needs at least three degrees."""
     _mae(means, setup, (method,))
     rows = means.filter((pl.col("setup") == setup) & (pl.col("method") == method))
     weight = pl.col("n") / pl.col("n").sum()
@@ -375,9 +376,9 @@ def _contrast(
 FINDINGS: Mapping[str, tuple[tuple[str, Test], ...]] = MappingProxyType(
     {
         "Prior shift: SLD best, then DyS and PACC; CC and PCC fail; ACC is unstable": (
-            ("SLD has the least MAE", _sld_least),
+            ("SLD has the lowest MAE", _sld_least),
             ("DyS and PACC have the next two", _dys_pacc_next),
-            ("CC and PCC have the two greatest", _cc_pcc_greatest),
+            ("CC and PCC have the two highest", _cc_pcc_greatest),
             (
                 "the MAE of CC and of PCC grows with |degree|: rank correlation at least "
                 f"{GROWTH_CORRELATION:g}",
@@ -390,15 +391,15 @@ FINDINGS: Mapping[str, tuple[tuple[str, Test], ...]] = MappingProxyType(
             ),
         ),
         "Pure covariate shift: PCC best at nearly every degree; SLD worst at the extremes": (
-            (f"PCC has the least MAE in {NEARLY_EVERY:.0%} of the rows", _pcc_best_when_pure),
-            ("SLD has the greatest MAE at the largest |degree|", _sld_worst_at_extremes),
+            (f"PCC has the lowest MAE in {NEARLY_EVERY:.0%} of the rows", _pcc_best_when_pure),
+            ("SLD has the highest MAE at the largest |degree|", _sld_worst_at_extremes),
         ),
         "Mixed covariate shift: CC and PCC degrade; SLD mostly best": (
             (
                 f"the MAE of CC and of PCC is at least {DEGRADED:g} times that under pure shift",
                 _cc_pcc_degrade,
             ),
-            ("SLD has the least MAE in more than half of the rows", _sld_mostly_best_when_mixed),
+            ("SLD has the lowest MAE in more than half of the rows", _sld_mostly_best_when_mixed),
         ),
         "Local covariate shift: ACC, PACC, DyS, SLD much worse than in control; CC, PCC better": (
             (
@@ -408,7 +409,7 @@ FINDINGS: Mapping[str, tuple[tuple[str, Test], ...]] = MappingProxyType(
             ),
             ("the MAE of CC and of PCC is below that in the control", _counting_spared),
         ),
-        "Concept shift: nobody is robust; about 0.2 of error per unit of degree": (
+        "Concept shift: no method is robust; the error is about 0.2 per unit of degree": (
             ("the MAE of every method grows with each unit of |degree|", _all_grow_under_concept),
             (
                 f"the MAE of every method is between {CONCEPT_RATE[0]:g} and {CONCEPT_RATE[1]:g} "

@@ -1,4 +1,4 @@
-"""The published numbers beside ours: the four tables of mean absolute errors.
+"""The published mean absolute errors, four tables of them, next to ours.
 
 `published/prior.csv` and `published/covariate.csv` hold the four tables of results of "Binary
 Quantification and Dataset Shift: An Experimental Investigation", with their marks.
@@ -13,7 +13,7 @@ from quantshift.analysis.facets import grid_point
 from quantshift.paper.setups import MIXED, PRIOR, PURE, setups_of
 
 KEY = ("setup", "p_train", "p_test", "degree")
-"""What identifies a row of the published tables; prior shift has only the degree."""
+"""The columns that identify a row of the published tables; prior shift has only the degree."""
 
 _OURS = pl.Schema(
     {
@@ -86,7 +86,7 @@ def against_published(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _our_tables(frame: pl.DataFrame) -> pl.DataFrame:
-    """Our rows with the published keys, compared among the paper's methods alone."""
+    """Our rows with the published keys; only the paper's methods are compared."""
     rows = setups_of(frame)
     tables = [
         _compare(rows.filter(pl.col("setup") == PRIOR), ["setup", "degree"]),

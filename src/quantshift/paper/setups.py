@@ -1,4 +1,4 @@
-"""Which of the paper's setups a row belongs to, told by what it is and not by its name.
+"""Which of the paper's setups a row belongs to, judged by its kind of shift, not by its name.
 
 prior shift          kind prior
 pure covariate shift, mixed covariate shift
@@ -31,9 +31,9 @@ _NEEDED = (
 def setups_of(frame: pl.DataFrame) -> pl.DataFrame:
     """The rows that are evidence for the paper's claims, with `setup` and absolute errors.
 
-    Kept are its six methods on data sets with two classes, under one of its kinds of shift.
-    `p_train` and `p_test` are numbers, null where the results have none. A frame of this function
-    is returned as it is.
+    Only its six methods, data sets with two classes and its kinds of shift are kept. `p_train` and
+    `p_test` are numbers, null where the results have none. A frame that this function returned is
+    not changed.
     """
     if "setup" in frame.columns:
         return frame
@@ -59,12 +59,12 @@ def setups_of(frame: pl.DataFrame) -> pl.DataFrame:
         .when(kind == "concept")
         .then(pl.lit(CONCEPT))
     )
-    of_paper = rows.with_columns(setup=setup).filter(pl.col("setup").is_not_null())
-    if of_paper.is_empty():
-        return of_paper.with_columns(
+    paper_rows = rows.with_columns(setup=setup).filter(pl.col("setup").is_not_null())
+    if paper_rows.is_empty():
+        return paper_rows.with_columns(
             error=pl.lit(None, pl.Float64), signed=pl.lit(None, pl.Float64)
         )
-    return with_errors(of_paper)
+    return with_errors(paper_rows)
 
 
 def _number(frame: pl.DataFrame, name: str) -> pl.Expr:
@@ -72,6 +72,6 @@ def _number(frame: pl.DataFrame, name: str) -> pl.Expr:
     if name not in frame.columns:
         return pl.lit(None, pl.Float64).alias(name)
     if isinstance(frame.schema[name], pl.List):
-        alone = pl.col(name).list.len() == 1
-        return pl.when(alone).then(pl.col(name).list.first()).alias(name)
+        is_single = pl.col(name).list.len() == 1
+        return pl.when(is_single).then(pl.col(name).list.first()).alias(name)
     return pl.col(name)

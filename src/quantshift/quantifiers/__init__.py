@@ -1,4 +1,4 @@
-"""Items -> prevalences. A method or a family in one file; arrays in, arrays out."""
+"""Quantification methods, which turn items into prevalences; one file per method or family."""
 
 import lazy_loader
 

@@ -1,13 +1,13 @@
 """Adjusted counting: undo the classifier's known error rates.
 
 With M[i, j] the rate at which items of class j are counted as class i, the expected count of a
-sample of prevalence p under prior shift is q = M p. Hence p = M^-1 q; where that leaves the
-simplex, the p on it with the smallest |M p - q|. In the binary case this is Forman's
+sample of prevalence p under prior shift is q = M p. Hence p = M^-1 q or, if that is outside the
+simplex, the p on the simplex with the smallest |M p - q|. In the binary case this is Forman's
 (q - fpr) / (tpr - fpr), clipped to [0, 1].
 
-With more than two classes M may be singular and still say much: a class that is never predicted
-leaves a direction open, not all of them. Then many p on the simplex have the same smallest
-|M p - q|, and the one nearest to the training prevalence is taken.
+With more than two classes M may be singular and still be informative: a class that is never
+predicted leaves one direction open, not all of them. Then many p on the simplex have the same
+smallest |M p - q|, and the one closest to the training prevalence is taken.
 
 References: G. Forman, "Quantifying counts and costs via classification", DMKD 2008 (ACC); A. Bella
 et al., "Quantification via probability estimators", ICDM 2010 (PACC).
@@ -36,23 +36,24 @@ from quantshift.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.weights import Weights
 
 SINGULAR = 1e-9
-"""With a smallest singular value of M below this (tpr == fpr), rates carry no information."""
+"""If the smallest singular value of M is below this (tpr == fpr), M is treated as singular."""
 
 ROUNDING = 1e-12
-"""Shares below this are zero."""
+"""Shares below this are treated as zero."""
 
 DIAGNOSTICS: Mapping[str, str] = MappingProxyType(
     {"clipped": "bool", "separation": "float", "fallback": "bool"}
 )
-"""What `adjust` tells of a sample."""
+"""The diagnostics of `adjust`."""
 
 
 class ACC(AbstractWithoutOptions):
     """Adjusted Classify and Count: CC corrected by the classifier's true and false positive rates.
 
-    Two classes: falls back to CC where the rates are equal (tpr == fpr; `fallback`). More: where
-    rates leave the prevalence open, as of a class never predicted, it is the one nearest to the
-    training prevalence among those that explain the counts best (`fallback`).
+    Two classes: falls back to CC if the rates are equal (tpr == fpr; `fallback`). More classes: if
+    the rates do not determine the prevalence, as for a class that is never predicted, the estimate
+    is the one closest to the training prevalence among those that explain the counts best
+    (`fallback`).
     """
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
@@ -78,8 +79,8 @@ class ACC(AbstractWithoutOptions):
 class PACC(AbstractWithoutOptions):
     """Probabilistic Adjusted Classify and Count: ACC with mean posteriors in place of counts.
 
-    Two classes: falls back to PCC where the rates are equal (tpr == fpr; `fallback`). More: as
-    ACC.
+    Two classes: falls back to PCC if the rates are equal (tpr == fpr; `fallback`). More classes: as
+    in ACC.
     """
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
@@ -106,9 +107,9 @@ def adjust(
 ) -> tuple[Prevalences, dict[str, NDArray[Any]]]:
     """The p on the simplex with the smallest |rates @ p - counts|, for each row of counts.
 
-    Where that is not unique, the one nearest to the prior (Euclidean); but two classes with equal
-    rates get the counts as they are. `separation` is tpr - fpr, in general the determinant of the
-    rates; `clipped` says that only prevalences outside the simplex explain the counts best;
+    If that is not unique, the one closest to the prior (Euclidean), except that two classes with
+    equal rates get the counts as they are. `separation` is tpr - fpr, in general the determinant of
+    the rates; `clipped` means that only prevalences outside the simplex explain the counts best;
     `fallback` that the rates alone do not determine the prevalence.
     """
     n_samples, n_classes = counts.shape
@@ -132,10 +133,10 @@ def adjust(
 
 
 def smallest_singular_value(matrix: NDArray[np.float64]) -> float:
-    """Of a square matrix; in closed form if it is 2 by 2.
+    """The smallest singular value of a square matrix, in closed form if it is 2 by 2.
 
-    The two singular values have the determinant as product and the squared entries as sum of
-    squares.
+    The product of the two singular values is the absolute determinant, and the sum of their squares
+    is the sum of the squared entries.
     """
     if len(matrix) > 2:
         return float(np.linalg.svd(matrix, compute_uv=False)[-1])
@@ -168,9 +169,9 @@ def adjust_counts(
 
 @lru_cache(maxsize=64)
 def _inverted(rates: bytes, n_classes: int) -> tuple[float, NDArray[np.float64] | None]:
-    """The determinant of rates and their inverse, None if they are singular.
+    """The determinant of the rates and their inverse, None if they are singular.
 
-    Kept, for they take longer than all else that is done for one sample.
+    Cached, because they take longer than everything else that is done for one sample.
     """
     matrix = np.frombuffer(rates).reshape(n_classes, n_classes)
     determinant = float(np.linalg.det(matrix))
@@ -197,7 +198,7 @@ def _adjust_many(
         p_hat[i] = _nearest_on_simplex(rates, counts[i])
         p_hat[i] = _nearest_to_prior(p_hat[i], open_directions, prior)
     p_hat /= p_hat.sum(axis=1, keepdims=True)
-    # Other prevalences than `unconstrained` may explain the counts as well, within the simplex.
+    # Prevalences on the simplex may explain the counts as well as `unconstrained` does.
     return p_hat, np.asarray(np.abs((p_hat - unconstrained) @ rates.T).max(axis=1) > SINGULAR)
 
 
@@ -205,10 +206,10 @@ def _adjust_many(
 def _invert_counts(
     counts: Prevalences, inverse: NDArray[np.float64]
 ) -> tuple[Prevalences, NDArray[np.bool_]]:
-    """p = M^-1 q of each row, and which of them have a negative share.
+    """p = M^-1 q for each row, and which of them have a negative share.
 
-    The others are on the simplex: the columns of M and q have sum one, hence so has p. Nothing is
-    nearer to q than M p = q, so that no search is needed for them.
+    The others are on the simplex: the columns of M and q sum to one, so p does too. They explain
+    the counts exactly (M p = q), so that no search is needed for them.
     """
     n_samples, n_classes = counts.shape
     p_hat, negative = np.empty((n_samples, n_classes)), np.zeros(n_samples, dtype=np.bool_)
@@ -229,10 +230,10 @@ def _invert_counts(
 def _nearest_of_sum_one(
     counts: Prevalences, rates: NDArray[np.float64], prior: Prevalences
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Rows of sum one with the smallest |rates @ p - count|, of these the nearest to the prior.
+    """Rows that sum to one with the smallest |rates @ p - count|; if several, closest to the prior.
 
-    Also the directions, orthonormal columns, along which rates @ p does not change. (They have sum
-    zero, for the columns of rates have sum one.)
+    Also the directions, orthonormal columns, along which rates @ p does not change. (They sum to
+    zero, because the columns of rates sum to one.)
     """
     n_classes = len(prior)
     sum_zero = np.linalg.svd(np.ones((1, n_classes)))[2][1:].T
@@ -247,7 +248,8 @@ def _nearest_on_simplex(rates: NDArray[np.float64], count: Prevalences) -> Preva
 
     On the simplex rates @ p - count = A p with A = rates - count. For u = t p, the non-negative
     least-squares problem |A u|^2 + (sum(u) - 1)^2 has for fixed p the minimum
-    |A p|^2 / (1 + |A p|^2) over t, which grows with |A p|: its solution, scaled, is the one sought.
+    |A p|^2 / (1 + |A p|^2) over t, which grows with |A p|: its solution, rescaled, is the required
+    p.
     """
     A = rates - count[:, np.newaxis]
     u, _ = nnls(np.vstack([A, np.ones(len(count))]), np.append(np.zeros(len(count)), 1.0))
@@ -257,15 +259,15 @@ def _nearest_on_simplex(rates: NDArray[np.float64], count: Prevalences) -> Preva
 def _nearest_to_prior(
     p: Prevalences, directions: NDArray[np.float64], prior: Prevalences
 ) -> Prevalences:
-    """The point p + directions @ z of the simplex nearest to the prior, exactly.
+    """The point p + directions @ z of the simplex closest to the prior, exactly.
 
-    Without p >= 0 it is the projection of prior - p. With it, the step x from there is the shortest
-    with directions @ x >= lack: least distance programming, whose dual is a non-negative
-    least-squares problem (C. Lawson and R. Hanson, "Solving least squares problems", 1974,
-    chapter 23).
+    Without the constraint p >= 0 it is the projection of prior - p. With it, the step x from there
+    is the shortest with directions @ x >= lack: least distance programming, whose dual is a
+    non-negative least-squares problem (C. Lawson and R. Hanson, "Solving least squares problems",
+    1974, chapter 23).
     """
     projected = p + directions @ (directions.T @ (prior - p))
-    # Room for rounding: a face of the simplex may leave no other point than p.
+    # A tolerance for rounding: on a face of the simplex p may be the only point.
     lack = -projected - ROUNDING
     if lack.max() > 0:
         movable = np.abs(directions).max(axis=1) > ROUNDING

@@ -1,9 +1,9 @@
-"""Bayesian quantification: the whole posterior of a prevalence, without a probabilistic language.
+"""Bayesian quantification: the full posterior of a prevalence.
 
-The estimate is the posterior's mean, and the interval of `predict_interval` holds its middle part:
-it allows for the training items that rates were learnt from and for the sample's. A prior of equal
-shares (`alpha`) draws estimates of small samples to it, and the posterior is the prior where the
-classifier tells nothing.
+The estimate is the posterior's mean, and the interval of `predict_interval` covers its central
+part: it accounts for the randomness of the training items and of the sample. A prior of equal
+shares (`alpha`) pulls estimates of small samples towards it, and if the classifier is uninformative
+the posterior equals the prior.
 
 References: A. Ziegler and P. Czyz, "Bayesian quantification with black-box estimators", TMLR 2024
 (BayesianCC); C. Igiraneza et al., 2025, arXiv 2507.06061 (PQ); A. Moreo, P. Gonzalez and J. J. del
@@ -41,11 +41,11 @@ DIAGNOSTICS: Mapping[str, str] = MappingProxyType({"uncertainty": "float"})
 """The largest standard deviation of a class's share in the posterior."""
 
 RESAMPLED = 50
-"""Sets of training items whose densities a posterior is drawn under."""
+"""Resampled sets of training items under whose densities posteriors are drawn."""
 
 
 class AbstractBayesian(AbstractAggregative):
-    """A method with a posterior of the prevalence, whose mean it gives."""
+    """A method with a posterior of the prevalence, whose mean is the estimate."""
 
     diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
 
@@ -62,7 +62,7 @@ class AbstractBayesian(AbstractAggregative):
 
     @property
     def shrinks(self) -> bool:
-        """It does: there is a prior."""
+        """True, because there is a prior."""
         return True
 
     def posterior(
@@ -94,8 +94,8 @@ class AbstractBayesian(AbstractAggregative):
         pool = check_posteriors(posteriors, len(self.classes_))
         if pool.ndim != 2:
             raise DataError(f"draws need posteriors (n_items, n_classes), got {pool.shape}")
-        heft = checked_weights(weights, len(pool))
-        return self._posterior(Items(pool, weights=heft), samples, n_draws, seed)
+        item_weights = checked_weights(weights, len(pool))
+        return self._posterior(Items(pool, weights=item_weights), samples, n_draws, seed)
 
     def draws(
         self, items: Items, samples: Samples, n_draws: int, *, seed: int = 0
@@ -133,7 +133,7 @@ class AbstractCells(AbstractBayesian):
 
     @abstractmethod
     def _cells(self, posteriors: Posteriors) -> NDArray[Any]:
-        """Which cell each item is in: indicators, (n_cells, n_items)."""
+        """Indicators of the cell that each item is in, (n_cells, n_items)."""
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
@@ -150,15 +150,15 @@ class AbstractCells(AbstractBayesian):
 
     @abstractmethod
     def _prepare(self) -> None:
-        """Make what does not depend on a sample, from `known_`."""
+        """Compute what does not depend on a sample, from `known_`."""
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         return self._cells(posteriors)
 
     def _counts(self, representation: NDArray[Any], index: Indices, weights: Any) -> Reals:
         """Items of each sample in each cell, (n_samples, n_cells)."""
-        heft = 1.0 if weights is None else weights[index]
-        return np.stack([(row[index] * heft).sum(axis=1) for row in representation], axis=1)
+        factors = 1.0 if weights is None else weights[index]
+        return np.stack([(row[index] * factors).sum(axis=1) for row in representation], axis=1)
 
     def _gibbs(self, counts: Reals, n_draws: int, seed: int) -> CountDraws:
         alpha = self.get_params(deep=False)["alpha"]
@@ -168,10 +168,11 @@ class AbstractCells(AbstractBayesian):
 class BayesianCC(AbstractCells):
     """Bayesian Classify and Count: ACC's model, with the posterior of rates and prevalence.
 
-    Two classes: on a grid, without chance. More: by Gibbs sampling.
+    Two classes: on a grid, which is deterministic. More classes: by Gibbs sampling.
 
     alpha: of the Dirichlet prior on the prevalence; 1 is flat.
-    n_draws: of the Gibbs sampler, from which the mean is taken; `seed` is theirs, too.
+    n_draws: number of draws of the Gibbs sampler, whose mean is the estimate; `seed` is also for
+        these draws.
     """
 
     assumption: ClassVar[str] = ASSUMPTION
@@ -233,16 +234,16 @@ class BayesianCC(AbstractCells):
 class PQ(AbstractCells):
     """Precise Quantifier: the posterior of the share among the sample's own items, from score bins.
 
-    Unlike other methods' intervals, this one's are for the items at hand, not for the population
-    they were drawn from.
+    Unlike those of other methods, its intervals are for the items of the sample, not for the
+    population they were drawn from.
 
-    n_bins: of the score of the second of two classes, with as many held-out items in each. With
-        more classes, n_bins // 2 bins of the posterior of each predicted class.
+    n_bins: bins of the score of the second of two classes, with equal numbers of held-out items.
+        With more classes, n_bins // 2 bins of the posterior of each predicted class.
     alpha, n_draws: as in BayesianCC.
     """
 
     assumption: ClassVar[str] = ASSUMPTION
-    interval_note: ClassVar[str] = "the interval is of the share among the items of the sample"
+    interval_note: ClassVar[str] = "the interval is for the share among the items of the sample"
 
     edges_: tuple[Reals, ...]
 
@@ -266,13 +267,13 @@ class PQ(AbstractCells):
     def _learn_cells(self, posteriors: Posteriors, weights: Weights | None) -> None:
         if self.n_bins < 2:
             raise UserError(f"n_bins must be at least 2, got {self.n_bins}")
-        heft = np.ones(len(posteriors)) if weights is None else weights
+        item_weights = np.ones(len(posteriors)) if weights is None else weights
         if posteriors.shape[1] == 2:
-            self.edges_ = (_inner_edges(posteriors[:, 1], heft, self.n_bins),)
+            self.edges_ = (_inner_edges(posteriors[:, 1], item_weights, self.n_bins),)
             return
         winner = posteriors.argmax(axis=1)
         self.edges_ = tuple(
-            _inner_edges(posteriors[winner == k, k], heft[winner == k], self.n_bins // 2)
+            _inner_edges(posteriors[winner == k, k], item_weights[winner == k], self.n_bins // 2)
             for k in range(posteriors.shape[1])
         )
 
@@ -285,8 +286,10 @@ class PQ(AbstractCells):
         predicted = hard_predictions(posteriors)
         return np.concatenate(
             [
-                own * _indicators(score, edges)
-                for own, score, edges in zip(predicted, posteriors.T, self.edges_, strict=True)
+                is_predicted * _indicators(score, edges)
+                for is_predicted, score, edges in zip(
+                    predicted, posteriors.T, self.edges_, strict=True
+                )
             ]
         )
 
@@ -311,8 +314,8 @@ class PQ(AbstractCells):
 class BayesianKDEy(AbstractBayesian):
     """Bayesian Kernel Density Estimation y: the posterior mean where KDEyML takes the maximum.
 
-    The estimate takes the densities as they are. Draws allow for the training items behind them:
-    they come from the posteriors under densities of resampled training items.
+    The estimate takes the densities as known. Draws account for the randomness of the training
+    items: they come from the posteriors under densities of resampled training items.
 
     bandwidth, kernel, shrinkage: as in KDEyML.
     alpha: as in BayesianCC.
@@ -369,18 +372,18 @@ class BayesianKDEy(AbstractBayesian):
     ) -> Prevalences | None:
         """Draws of each sample's prevalence, (n_samples, n_draws, n_classes).
 
-        They come in parts from the posteriors under as many resampled sets of training items.
+        Parts of them come from posteriors under different resampled sets of training items.
         """
         refit = self.densities_.refitter()
         classes = [np.flatnonzero(self.held_out_codes_ == k) for k in range(len(self.classes_))]
         drawn = np.empty((count_samples(samples), n_draws, len(self.classes_)))
         for number, part in enumerate(np.array_split(np.arange(n_draws), min(RESAMPLED, n_draws))):
             rng = generator(seed, purpose="resampled training items", replicate=number)
-            rows = np.concatenate([rng.choice(own, len(own)) for own in classes])
-            again = copy(self)
-            again.densities_ = refit(rows)
+            rows = np.concatenate([rng.choice(members, len(members)) for members in classes])
+            replicate = copy(self)
+            replicate.densities_ = refit(rows)
             drawn[:, part] = AbstractBayesian.draws(
-                again, items, samples, len(part), seed=seed_of(seed, replicate=number)
+                replicate, items, samples, len(part), seed=seed_of(seed, replicate=number)
             )
         return drawn
 
@@ -408,7 +411,7 @@ def _check_alpha(alpha: float) -> None:
 
 
 def _inner_edges(scores: Reals, weights: Weights, n_bins: int) -> Reals:
-    """Borders between bins with as much weight each; fewer if scores tie."""
+    """Borders between bins of equal weight; fewer if scores are tied."""
     if not len(scores):
         return np.empty(0)
     return np.unique(weighted_quantiles(scores, np.arange(1, n_bins) / n_bins, weights))

@@ -31,7 +31,7 @@ HIGHEST = 600.0
 """Largest logarithm of a density's height: beyond, all of them are lowered alike."""
 
 MATCHING_DIAGNOSTICS: Mapping[str, str] = MappingProxyType({"clipped": "bool", "fallback": "bool"})
-"""What the matching of means tells of a sample."""
+"""Diagnostics of a sample when means are matched."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +125,7 @@ def mean_distances(classes: ClassPoints, points: Reals, metric: str) -> Reals:
     """Mean distance to the items of each class, (n_classes, n_points).
 
     metric: "euclidean", or "manhattan", which is a sum over coordinates: the distances to sorted
-    items follow from sums up to the point, and no pair is looked at.
+    items follow from sums up to the point, without looking at pairs.
     """
     if metric == "manhattan":
         return _mean_manhattan(classes, points)
@@ -138,14 +138,14 @@ def _mean_manhattan(classes: ClassPoints, points: Reals) -> Reals:
     means = np.zeros((len(classes), len(points)))
     origin = classes.points[0]  # not far from the items, or sums would lose digits
     centred, points = classes.points - origin, points - origin
-    for own, part in zip(means, classes.parts(), strict=True):
+    for class_means, part in zip(means, classes.parts(), strict=True):
         for items, x in zip(centred[part].T, points.T, strict=True):
             order = np.argsort(items)
             items, weights = items[order], classes.weights[part][order]
             below = np.concatenate([[0.0], np.cumsum(weights)])
             moment = np.concatenate([[0.0], np.cumsum(weights * items)])
             place = np.searchsorted(items, x)
-            own += x * (2 * below[place] - below[-1]) + moment[-1] - 2 * moment[place]
+            class_means += x * (2 * below[place] - below[-1]) + moment[-1] - 2 * moment[place]
     return means
 
 

@@ -1,21 +1,21 @@
 """Continuous Sweep: the mean of adjusted counts over an interval of thresholds, with smooth rates.
 
-On the scale of log-odds the held-out scores of either class are taken to be normal, so that tpr(t)
+On the log-odds scale the held-out scores of each class are assumed to be normal, so that tpr(t)
 and fpr(t) are smooth. The estimate is the mean over t of the adjusted counts
 
     p(t) = (share of the sample at or above t - fpr(t)) / (tpr(t) - fpr(t))
 
 over the interval where tpr - fpr >= p_delta. The share is a sum over items, and so is its integral:
 with g(x) the integral of 1 / (tpr - fpr) from the lower end of the interval to x, divided by its
-length, the estimate is the mean of g over the sample less a constant. Under the model it is
-unbiased, but for clipping, and its variance is known: that of g in a sample of prevalence p,
+length, the estimate is the mean of g over the sample minus a constant. Under the model it is
+unbiased, apart from clipping, and its variance is known: that of g in a sample of prevalence p,
 
     p var+(g) / n + (1 - p) var-(g) / n,
 
-and what the held-out items leave open of the four parameters, by the delta method. The p_delta with
-the least of their sum is taken, at a first estimate of p: the adjusted count at the threshold with
-the largest tpr - fpr. It is chosen for a sample of as many items as were held out, not for the
-sample's own n: the same items given twice are the same sample.
+plus the uncertainty about the four parameters estimated from the held-out items, by the delta
+method. The p_delta with the smallest total variance is chosen, at a first estimate of p: the
+adjusted count at the threshold with the largest tpr - fpr. It is chosen for a sample with as many
+items as were held out, not for the sample's own n, so that repeating all items changes nothing.
 
 Reference: K. Kloos, J. Karch, Q. Meertens, S. Scholtus and M. de Rooij, "Continuous Sweep for
 binary quantification learning", 2023 (arXiv 2308.08387).
@@ -47,24 +47,24 @@ from quantshift.weights import Weights, total_of
 Reals = NDArray[np.float64]
 
 PARTS = np.linspace(0.05, 0.97, 24)
-"""The p_delta to choose from, as parts of the largest tpr - fpr."""
+"""The p_delta to choose from, as shares of the largest tpr - fpr."""
 
 NODES = 257
-"""Thresholds at which the integrals over an interval are known; between them a cubic."""
+"""Thresholds at which the integrals over an interval are computed; cubic in between."""
 
 NARROWEST = 1e-3
-"""Least spread of a class, in units of the distance between the means or the other's spread."""
+"""Smallest spread of a class, relative to the distance between the means or the larger spread."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """What is known of one class against the rest; arrays are by p_delta.
+    """What is known about one class against the rest; arrays are by p_delta.
 
     best, tpr, fpr: the threshold with the largest tpr - fpr, and the rates there. size: number of
     held-out items. p_delta; low, high: the ends of the interval; g, slope: (n, NODES), the function
-    of the text and its derivative; offset: the constant. variance: of g among the rest and in the
-    class, (n, 2); training: variance through the parameters of the rest, per (1 - p)^2, and of the
-    class, per p^2.
+    g of the module's docstring and its derivative; offset: the constant. variance: of g among the
+    rest and in the class, (n, 2); training: variance due to the parameters of the rest, per
+    (1 - p)^2, and of the class, per p^2.
     """
 
     best: float
@@ -84,10 +84,10 @@ class Sweep:
 class ContinuousSweep(AbstractAggregative):
     """Continuous Sweep: the mean of adjusted counts over thresholds, with normal scores.
 
-    p_delta: the least tpr - fpr of the thresholds; None chooses it by the analytic variance.
-    `p_delta` and `standard_error` (by the analytic variance) are told of each sample; with more
-    than two classes, one against the rest, the least and the largest. Falls back to CC where no
-    threshold has such a tpr - fpr (`fallback`).
+    p_delta: the smallest tpr - fpr of the thresholds; None chooses it by the analytic variance.
+    The diagnostics include `p_delta` and `standard_error` (by the analytic variance) of each
+    sample; with more than two classes (one against the rest), the smallest and the largest. Falls
+    back to CC if no threshold has such a tpr - fpr (`fallback`).
     """
 
     assumption: ClassVar[str] = (
@@ -122,15 +122,17 @@ class ContinuousSweep(AbstractAggregative):
         scores = class_scores(posteriors, self.farthest_).T
         w = np.ones(len(codes)) if weights is None else weights
         self.sweeps_ = tuple(
-            _sweep(row, own, w, self.p_delta)
-            for row, own in zip(scores, scored_members(codes, posteriors.shape[1]), strict=True)
+            _sweep(row, is_member, w, self.p_delta)
+            for row, is_member in zip(
+                scores, scored_members(codes, posteriors.shape[1]), strict=True
+            )
         )
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         scores = class_scores(posteriors, self.farthest_).T
         counted = scored_predictions(posteriors)
-        lost = np.array([sweep is None for sweep in self.sweeps_])[:, np.newaxis]
-        return np.ascontiguousarray(np.where(lost, counted, scores))
+        has_no_sweep = np.array([sweep is None for sweep in self.sweeps_])[:, np.newaxis]
+        return np.ascontiguousarray(np.where(has_no_sweep, counted, scores))
 
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
@@ -168,23 +170,23 @@ class ContinuousSweep(AbstractAggregative):
 
 
 def _sweep(
-    scores: Reals, own: NDArray[np.bool_], weights: Weights, p_delta: float | None
+    scores: Reals, is_member: NDArray[np.bool_], weights: Weights, p_delta: float | None
 ) -> Sweep | None:
-    """The sweep of a class, None if no threshold tells it from the rest as well as asked."""
+    """The sweep of a class; None if no threshold separates it from the rest well enough."""
     means, spreads, sizes = np.empty(2), np.empty(2), np.empty(2)
-    for side, some in enumerate((~own, own)):
-        x, w = scores[some], weights[some]
+    for side, chosen in enumerate((~is_member, is_member)):
+        x, w = scores[chosen], weights[chosen]
         sizes[side] = w.sum()
         means[side] = w @ x / sizes[side]
         spreads[side] = np.sqrt(w @ (x - means[side]) ** 2 / sizes[side])
-    least = NARROWEST * max(abs(means[1] - means[0]), spreads.max())
-    return normal_sweep(means, np.maximum(spreads, max(least, SINGULAR)), sizes, p_delta)
+    smallest = NARROWEST * max(abs(means[1] - means[0]), spreads.max())
+    return normal_sweep(means, np.maximum(spreads, max(smallest, SINGULAR)), sizes, p_delta)
 
 
 def normal_sweep(
     means: Reals, spreads: Reals, sizes: Reals, p_delta: float | None = None
 ) -> Sweep | None:
-    """The sweep of normal scores: mean, spread and number of those of the rest and of the class."""
+    """The sweep for normal scores: mean, spread and number, each for the rest and the class."""
 
     def rates(t: Reals) -> Reals:
         return np.stack([ndtr((means[side] - t) / spreads[side]) for side in (0, 1)])
@@ -212,7 +214,7 @@ def normal_sweep(
     rest, member = densities(nodes)
     apart, length, step = tpr_there - fpr_there, high - low, (high - low) / (NODES - 1)
     slope = 1 / apart
-    # The trapezium with its correction by the derivatives at the ends, of third order each.
+    # The trapezoidal rule, corrected by the derivatives at the ends of each cell.
     curved = -(rest - member) / apart**2
     cells = step[:, np.newaxis] / 2 * (slope[:, 1:] + slope[:, :-1])
     cells -= step[:, np.newaxis] ** 2 / 12 * (curved[:, 1:] - curved[:, :-1])
@@ -251,7 +253,7 @@ def normal_sweep(
 
 
 def _crossings(means: Reals, spreads: Reals) -> Reals:
-    """Where the two densities are equal: there the difference of the rates is largest or least."""
+    """Where the two densities are equal, which is where tpr - fpr has its extrema."""
     inverse = 1 / spreads**2
     square = (inverse[0] - inverse[1]) / 2
     linear = means[1] * inverse[1] - means[0] * inverse[0]
@@ -265,7 +267,7 @@ def _crossings(means: Reals, spreads: Reals) -> Reals:
 
 
 def _where(separation: Any, wanted: Reals, inside: float, outside: float) -> Reals:
-    """Between the two thresholds, where tpr - fpr is as wanted, by bisection."""
+    """The point between two thresholds where tpr - fpr has the wanted value, by bisection."""
     near, far = np.full(len(wanted), inside), np.full(len(wanted), outside)
     for _ in range(70):
         middle = (near + far) / 2
@@ -288,7 +290,7 @@ def _means(
     variance: Reals,
     training: Reals,
 ) -> tuple[Reals, Indices, Reals]:
-    """Estimates of each sample, not clipped, which p_delta they are of, and their variances."""
+    """Unclipped estimates of each sample, the position of their p_delta, and their variances."""
     n_samples, size = index.shape
     shares, chosen = np.empty(n_samples), np.empty(n_samples, dtype=np.int64)
     errors = np.empty(n_samples)

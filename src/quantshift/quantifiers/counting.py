@@ -1,4 +1,4 @@
-"""Counting: the classifier's own answers, averaged over the sample.
+"""Counting: the classifier's predictions, averaged over the sample.
 
 Reference: G. Forman, "Counting positives accurately despite inaccurate classification", ECML 2005
 (CC); A. Bella et al., "Quantification via probability estimators", ICDM 2010 (PCC).
@@ -71,7 +71,7 @@ class PCC(AbstractAggregative):
 
 
 def hard_predictions(posteriors: Posteriors) -> NDArray[np.float64]:
-    """Indicators of the most probable class (the first of equals), shape (n_classes, n_items)."""
+    """Indicators of the most probable class (the first of ties), shape (n_classes, n_items)."""
     return _hard_predictions(np.ascontiguousarray(posteriors))
 
 
@@ -82,7 +82,7 @@ def _hard_predictions(posteriors: Posteriors) -> NDArray[np.float64]:
     for i in range(n_items):
         winner, largest = 0, posteriors[i, 0]
         for k in range(1, n_classes):
-            # Without a jump, which the processor would guess wrong for every other item.
+            # Written without a branch, which the processor would mispredict for many items.
             is_larger = posteriors[i, k] > largest
             winner = k if is_larger else winner
             largest = posteriors[i, k] if is_larger else largest

@@ -1,9 +1,9 @@
-"""The likeliest prevalence under a Dirichlet prior: its maximum a posteriori.
+"""The maximum a posteriori prevalence under a Dirichlet prior.
 
 A prior Dirichlet(alpha) adds (alpha - 1) sum_k log p_k to the log-likelihood sum_j log(p . r_j) of
-a sample: as alpha - 1 further items of each class would, of which the class is certain. So the
-solver of mixtures finds it with items of that weight added, and without (alpha = 1) it finds what
-it found before.
+a sample. So do alpha - 1 additional items of each class whose class is certain. The solver for
+mixtures therefore finds the maximum with such items added; with alpha = 1 none are added, and the
+solution is that without a prior.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ def maximise_posteriors(
 ) -> tuple[Reals, Ints, NDArray[np.bool_]]:
     """Like `maximise_mixtures`, with a prior for each sample.
 
-    added: items of each class that the prior is worth in each sample, alpha - 1, (n_samples,).
+    added: how many items of each class the prior is equivalent to, alpha - 1, (n_samples,).
     """
     if len(likelihoods) == 2:
         return _by_items(likelihoods, index, start, added, tol, max_iter, weights)
@@ -41,11 +41,13 @@ def maximise_posteriors(
         int(max_iter),
         None if weights is None else np.require(weights, np.float64, ["C", "W"]),
     )
-    rest = np.flatnonzero(~found[2])
-    if len(rest):
-        again = _by_items(likelihoods, index[rest], start, added[rest], tol, max_iter, weights)
-        for column, values in zip(found, again, strict=True):
-            column[rest] = values
+    unconverged = np.flatnonzero(~found[2])
+    if len(unconverged):
+        resolved = _by_items(
+            likelihoods, index[unconverged], start, added[unconverged], tol, max_iter, weights
+        )
+        for column, values in zip(found, resolved, strict=True):
+            column[unconverged] = values
     return found
 
 
@@ -58,12 +60,12 @@ def _by_items(
     max_iter: int,
     weights: Reals | None,
 ) -> tuple[Reals, Ints, NDArray[np.bool_]]:
-    """By `solvers`, with the items that the prior is worth added to each sample."""
+    """Solve with `solvers`, adding the items that the prior is equivalent to to each sample."""
     n_classes, (n_samples, size) = len(likelihoods), index.shape
     items = index.ravel()
     certain = np.tile(np.eye(n_classes), n_samples)
     pool = np.concatenate([likelihoods[:, items], certain], axis=1)
-    own = np.ones(len(items)) if weights is None else weights[items]
+    item_weights = np.ones(len(items)) if weights is None else weights[items]
     rows = np.concatenate(
         [
             np.arange(len(items)).reshape(n_samples, size),
@@ -71,5 +73,5 @@ def _by_items(
         ],
         axis=1,
     )
-    heft = np.concatenate([own, np.repeat(added, n_classes)])
-    return maximise_mixtures(pool, rows, start, tol=tol, max_iter=max_iter, weights=heft)
+    all_weights = np.concatenate([item_weights, np.repeat(added, n_classes)])
+    return maximise_mixtures(pool, rows, start, tol=tol, max_iter=max_iter, weights=all_weights)

@@ -1,4 +1,4 @@
-"""Divergences between normalised histograms, batched over leading axes; empty bins are welcome."""
+"""Divergences between normalised histograms, batched over leading axes; bins may be empty."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType

@@ -1,9 +1,9 @@
-"""Energy distances: the mixture of the training classes that is nearest to the sample.
+"""Energy distances: the mixture of the training classes that is closest to the sample.
 
 With X, X' drawn from the mixture of prevalence p and Y, Y' from the sample, the energy distance is
 2 E|X - Y| - E|X - X'| - E|Y - Y'|: never negative, and zero only if the two distributions are the
 same. With d_k the mean distance of the sample's items to those of class k, and D_kl that between
-classes, it is 2 p.d - p'Dp and a constant: quadratic in p, so that its minimum is exact.
+classes, it is 2 p.d - p'Dp plus a constant: quadratic in p, so that its minimum is found exactly.
 
 References: H. Kawakubo, M. du Plessis and M. Sugiyama, "Computationally efficient class-prior
 estimation under class balance change using energy distance", IEICE Transactions 2016; A. Castano
@@ -31,12 +31,12 @@ METRICS = ("manhattan", "euclidean")
 
 
 class EDy(AbstractMeanMatching, AbstractAggregative):
-    """Energy Distance y-similarity: the mixture of the classes' posteriors nearest to the sample's.
+    """Energy Distance y-similarity: the mixture of the classes' posteriors closest to the sample's.
 
     metric: "manhattan" (default) or "euclidean" distances between vectors of posteriors. With two
         classes both give the same estimate.
-    Where some classes are mixtures of others, the estimate is the nearest to the training
-    prevalence of those that fit equally well (`fallback`).
+    If some classes are mixtures of others, the estimate is the one closest to the training
+    prevalence among those that fit equally well (`fallback`).
     """
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
@@ -103,10 +103,10 @@ class CvMy(AbstractMeanMatching, AbstractWithoutOptions):
 
 
 class EDx(AbstractMeanMatching):
-    """Energy Distance x-similarity: the mixture of the classes' features nearest to the sample's.
+    """Energy Distance x-similarity: the mixture of the classes' features closest to the sample's.
 
-    metric: "manhattan" (default) or "euclidean" distances between rows of features. Features count
-        by their scale: standardise them first, e.g. by a pipeline. Falls back as EDy does.
+    metric: "manhattan" (default) or "euclidean" distances between rows of features. The scale of
+        features matters: standardise them first, e.g. by a pipeline. Falls back as EDy does.
     """
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
@@ -144,6 +144,6 @@ def _check_metric(metric: str) -> None:
 def _distribution(
     column: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The values in order, and the share of items before each place in that order."""
+    """The sorted values, and the share of items before each position."""
     order = np.argsort(column)
     return column[order], np.concatenate([[0.0], np.cumsum(weights[order])])

@@ -1,12 +1,13 @@
 """Ensembles of quantifiers whose members were trained at different prevalences.
 
-A member is trained on items drawn from the training set at a prevalence of its own, uniform on the
-simplex but with some items of every class. Members whose training looked like the sample err less,
-so that a part of them may be chosen for each sample (EoQ). Members that are SLD need no vote: their
-likelihoods of the sample are multiplied, and one prevalence maximises the product (fusion).
+Each member is trained on items drawn from the training set at its own prevalence, uniform on the
+simplex but with some items of every class. Members whose training set resembles the sample have
+smaller errors, so only some of them may be used for each sample (EoQ). If the members are SLD, no
+vote is needed: their likelihoods of the sample are multiplied, and one prevalence maximises the
+product (fusion).
 
-Items that are drawn several times are weighted items, so that no fold of a member's
-cross-validation has copies of what the others were trained on.
+Items that are drawn several times become weighted items, so that no fold of a member's
+cross-validation contains copies of items in other folds.
 
 References: P. Perez-Gallego, J. R. Quevedo and J. J. del Coz, "Using ensembles for problems with
 characterizable changes in data distribution", Information Fusion 34 (2017); P. Perez-Gallego et
@@ -42,29 +43,29 @@ Reals = NDArray[np.float64]
 SELECTIONS = ("average", "training-prevalence", "distribution", "accuracy")
 
 FEWEST = 5
-"""Items of every class that a member is trained on, at least."""
+"""The fewest items of every class that a member is trained on."""
 
 BINS = 8
-"""Of the histograms of posteriors by which distributions are compared."""
+"""Bins of the histograms of posteriors by which distributions are compared."""
 
 NO_INTERVAL = (
-    "every replicate would fit all members again; the interval of one quantifier of the same kind "
-    "holds, and is a little wider than an ensemble's would be"
+    "every replicate would fit all members again; use the interval of one quantifier of the same "
+    "kind, which is a little wider than an ensemble's would be"
 )
 
 
 class EoQ(AbstractQuantifier):
     """Ensemble of Quantifiers: the mean of members trained at random prevalences.
 
-    quantifier: what the members are; default: SLD. Members are trained at extreme prevalences,
-        where posteriors are least calibrated: one that trusts them as they are, as SLD without
-        calibration does, errs with most members, and so does the mean.
+    quantifier: the type of the members; default: SLD. Members are trained at extreme prevalences,
+        where posteriors are least calibrated: a method that trusts them, such as SLD without
+        calibration, is biased for most members, and so is the mean.
     calibration: of the default members, as in SLD.
-    selection: whose estimates count. "average": all; "training-prevalence": the `keep` members
-        whose training prevalence is nearest to the mean of all; "distribution": those whose
-        training items have the histograms of posteriors nearest to the sample's (8 bins,
-        Hellinger); "accuracy": the `keep` members with the least absolute error on what the
-        others were trained on.
+    selection: which estimates are averaged. "average": all; "training-prevalence": the `keep`
+        members whose training prevalence is closest to the mean of all; "distribution": those whose
+        training items have histograms of posteriors closest to the sample's (8 bins, Hellinger);
+        "accuracy": the `keep` members with the smallest absolute error on the training sets of the
+        others.
     classifier: for members that have none. cv, seed: folds for "distribution", and the seed of all
         draws.
     `spread` is the mean over classes of the standard deviation of the members' estimates.
@@ -107,7 +108,7 @@ class EoQ(AbstractQuantifier):
 
     @property
     def takes_weights(self) -> bool:
-        """Whether items may have weights: if the members take them."""
+        """Whether items may have weights, which is the case if the members take them."""
         return bool(self._member().takes_weights)
 
     def _member(self) -> Any:
@@ -159,20 +160,20 @@ class EoQ(AbstractQuantifier):
         given = () if weights is None else (weights,)
         estimates = np.stack(
             [
-                member._solve(own, index, *given)[0]
-                for member, own in zip(self.members_, rows, strict=True)
+                member._solve(member_items, index, *given)[0]
+                for member, member_items in zip(self.members_, rows, strict=True)
             ]
         )
         if self.selection == "accuracy":
             estimates = estimates[self.best_]
         elif self.selection != "average":
             if self.selection == "training-prevalence":
-                first = estimates.mean(axis=0)[:, np.newaxis]
-                away = ((self.member_priors_ - first) ** 2).sum(axis=2)
+                mean_estimate = estimates.mean(axis=0)[:, np.newaxis]
+                distance = ((self.member_priors_ - mean_estimate) ** 2).sum(axis=2)
             else:
                 samples = sample_histograms(bins, index, BINS, weights)
-                away = hellinger(self.histograms_, samples[:, np.newaxis]).mean(axis=2)
-            nearest = np.argsort(away, axis=1, kind="stable")[:, : self.keep]
+                distance = hellinger(self.histograms_, samples[:, np.newaxis]).mean(axis=2)
+            nearest = np.argsort(distance, axis=1, kind="stable")[:, : self.keep]
             estimates = estimates[nearest.T, np.arange(len(index))]
         p_hat = estimates.mean(axis=0)
         p_hat /= p_hat.sum(axis=1, keepdims=True)
@@ -182,11 +183,12 @@ class EoQ(AbstractQuantifier):
 class FusedSLD(AbstractQuantifier):
     """Fused SLD: the prevalence of maximum likelihood under several classifiers at once.
 
-    Every member is an SLD of the same classifier, trained at a prevalence of its own. The
-    likelihoods of the sample under all members are multiplied; one prevalence maximises the
+    Every member is an SLD with the same kind of classifier, trained at its own prevalence. The
+    likelihoods of the sample under all members are multiplied, and one prevalence maximises the
     product. With one member it is SLD trained at that prevalence.
 
-    n_members, calibration, cv: cost n_members times the fits of SLD; without calibration one each.
+    n_members, calibration, cv: the number of fits is n_members times that of SLD; without
+        calibration, one per member.
     tol, max_iter: as in SLD. seed: of the draws and folds.
     """
 
@@ -235,7 +237,7 @@ class FusedSLD(AbstractQuantifier):
     ) -> tuple[Prevalences, Diagnostics]:
         n_members = len(self.members_)
         n_items = representation.shape[1] // n_members
-        # An item counts once for every member, and is found n_items further on for the next.
+        # Each item counts once per member; the rows of member m begin at n_items * m.
         everywhere = np.concatenate([index + n_items * m for m in range(n_members)], axis=1)
         p_hat, passes, converged = maximise_mixtures(
             representation,
@@ -253,10 +255,10 @@ def random_draws(
 ) -> NDArray[np.int64]:
     """Positions of the training items of each member, (n_members, n_items), at random prevalences.
 
-    As many items as there are, `fewest` of every class at least (or as many as an equal division
-    gives), the rest uniform on the simplex. If a class has too few items, all of them are taken and
-    the rest are drawn from them with replacement. Classes are drawn in the order in which they
-    occur, whatever they are called.
+    Each member gets as many items as there are: at least `fewest` of every class (or as many as an
+    equal division gives), the rest uniform on the simplex. If a class has too few items, all of
+    them are taken and the rest are drawn from them with replacement. Classes are drawn in the order
+    in which they occur, so that their names do not matter.
     """
     n_items = len(codes)
     least = min(fewest, n_items // n_classes)
@@ -269,10 +271,10 @@ def random_draws(
         counts = least + prevalence.whole_counts(shares, n_items - least * n_classes)
         draws[number] = np.concatenate(
             [
-                own[rng.permutation(len(own))[:count]]
-                if count <= len(own)
-                else np.append(own, own[rng.integers(len(own), size=count - len(own))])
-                for own, count in zip(members, counts, strict=True)
+                items[rng.permutation(len(items))[:count]]
+                if count <= len(items)
+                else np.append(items, items[rng.integers(len(items), size=count - len(items))])
+                for items, count in zip(members, counts, strict=True)
             ]
         )
     return draws
@@ -284,16 +286,16 @@ def fitted_members(
     """The quantifier fitted on each of the draws; items drawn several times are weighted."""
     members = []
     for drawn in draws:
-        heft = drawn_weights(drawn, None, len(codes))
-        rows = np.flatnonzero(heft)
+        item_weights = drawn_weights(drawn, None, len(codes))
+        rows = np.flatnonzero(item_weights)
         if weights is not None:
-            heft = heft * weights
-        members.append(clone(quantifier).fit(take_rows(X, rows), codes[rows], heft[rows]))
+            item_weights = item_weights * weights
+        members.append(clone(quantifier).fit(take_rows(X, rows), codes[rows], item_weights[rows]))
     return tuple(members)
 
 
 def member_rows(members: tuple[Any, ...], items: Items) -> list[Any]:
-    """What the items are to each member."""
+    """The representation of the items by each member."""
     return [member._represent_items(member.items(items.features)) for member in members]
 
 
@@ -302,7 +304,7 @@ def _bins(posteriors: Posteriors) -> NDArray[Any]:
 
 
 def _fewest(quantifier: BaseEstimator) -> int:
-    """Items of a class that a member needs: one for each of its folds, and five at least."""
+    """The items of a class that a member needs: one for each of its folds, but at least five."""
     cv = quantifier.get_params(deep=False).get("cv", FEWEST)
     return max(FEWEST, cv if np.ndim(cv) == 0 else FEWEST)
 

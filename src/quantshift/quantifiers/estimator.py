@@ -1,15 +1,15 @@
-"""The scikit-learn face of every quantifier, with plain arrays at the borders.
+"""The scikit-learn interface of every quantifier.
 
     X --items--> what the method sees --representation--> rows per item --solution--> prevalence
 
-A method says what it sees of items (`sees`: posteriors of a classifier, those of its committee,
+A method declares what it sees of items (`sees`: posteriors of a classifier, those of its committee,
 features), how an item is represented and how the samples of an index matrix are solved. Everything
-else is here, once: labels of any kind, weights, the classifier and its out-of-fold posteriors,
-checks, batches, blocks, diagnostics.
+else is implemented here: labels of any kind, weights, the classifier and its out-of-fold
+posteriors, checks, batches, blocks, diagnostics.
 
-    AbstractQuantifier     anything that sees items: HDx, methods of other libraries
-    AbstractClassifying    sees posteriors, and can be had from posteriors alone: SubclassSLD
-    AbstractAggregative    sees nothing else: three functions of posteriors make a method
+    AbstractQuantifier     any method, such as HDx or those of other libraries
+    AbstractClassifying    uses posteriors, and can work with posteriors alone: SubclassSLD
+    AbstractAggregative    uses nothing else; a method consists of three functions of posteriors
 """
 
 import inspect
@@ -58,23 +58,23 @@ POSTERIORS: frozenset[str] = frozenset({"posteriors"})
 """What most methods see."""
 
 CV, SEED = 5, 0
-"""Folds of the out-of-fold posteriors, and their seed, of methods without such parameters."""
+"""Folds of the out-of-fold posteriors, and their seed, if a method has no such options."""
 
 SAMPLE_ONLY = "the interval shows the error of drawing the items, not the bias of the method"
-"""The `interval_note` of methods that keep their bias."""
+"""The `interval_note` of methods that do not correct their bias."""
 
 EMPTY = "the sample is empty: a prevalence needs at least one item"
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A prevalence and how it came about.
+    """A prevalence with diagnostics.
 
     prevalence: shape (..., n_classes), each row on the simplex, in the order of `classes`.
     classes: the class labels, shape (n_classes,).
     diagnostics: per sample, arrays of shape (...); which ones depends on the method, e.g.
         `clipped` and `separation` (tpr - fpr) of ACC, `iterations` and `converged` of SLD,
-        `distance` of DyS; `fallback` where a simpler estimate had to stand in.
+        `distance` of DyS; `fallback` if a simpler estimate was used instead.
     """
 
     prevalence: Prevalences
@@ -83,14 +83,14 @@ class Estimate:
 
 
 class Reduction(Protocol):
-    """What a method makes of features: of those it was learnt from, and of others."""
+    """A reduction of features, learnt from the training items, that applies to other items."""
 
     @property
     def known(self) -> Any:
-        """What became of the features it was learnt from."""
+        """The reduced features of the training items."""
 
     def __call__(self, features: Any) -> Any:
-        """The same for features of other items."""
+        """The reduced features of other items."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,50 +107,50 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
     """What all quantifiers share: fit on labelled items, estimate the prevalence of samples.
 
     Fitted state: `classes_` (sorted labels), `prior_` (training prevalence), `classifier_` (None if
-    there is none, or fitted from items), `held_out_` and `held_out_codes_` (what the method has
-    seen of the training items, from which it can be fitted again), and what the method itself
-    learns.
+    there is none or the method was fitted from items), `held_out_` and `held_out_codes_` (what the
+    method has seen of the training items, from which it can be fitted again), and what the method
+    itself learns.
     """
 
     assumption: ClassVar[str]
     """What must hold between training set and sample for the estimate to be right."""
 
     sees: ClassVar[frozenset[str]]
-    """What it looks at: any of "posteriors", "committee" and "features"."""
+    """What it uses: any of "posteriors", "committee" and "features"."""
 
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """Its diagnostics that are one number per sample: their names, and "bool", "int" or "float"."""
+    """Diagnostics with one number per sample: their names, and "bool", "int" or "float"."""
 
     own_classifier: ClassVar[bool] = False
-    """Fits a classifier of its own on features, which it has as the parameter `classifier`."""
+    """Fits its own classifier on features, given by the parameter `classifier`."""
 
     crisp: ClassVar[bool] = False
     """Works on hard predictions (argmax) rather than posteriors."""
 
     adjusts: ClassVar[bool] = True
-    """Allows for what the training items of a class look like, rather than counting answers."""
+    """Corrects for the classifier's behaviour on each class, rather than counting predictions."""
 
     positive_class: ClassVar[bool] = False
-    """Of two classes the second is the positive one: exchanged, they get other estimates."""
+    """The second of two classes is the positive one: swapping them changes the estimates."""
 
     trusts_posteriors: ClassVar[bool] = False
-    """Takes posteriors at their word: held-out items of a class do not teach it what it needs to be
-    right if they are wrong. Intervals then ask what other training items would show of its bias."""
+    """Trusts posteriors as they are: held-out items do not teach it to correct wrong posteriors.
+    Intervals then also use other training items to account for its bias."""
 
     beyond_prior_shift: ClassVar[bool] = False
-    """Adjusts for other shifts as well, so that a mixture of the training classes is not all."""
+    """Also adjusts for other shifts, so that samples need not be mixtures of training classes."""
 
     ordered: ClassVar[bool] = False
-    """Takes the classes to be ordered as `classes_`: in another order they are another problem."""
+    """Assumes that the classes are ordered as in `classes_`; another order changes the problem."""
 
     later_options: ClassVar[frozenset[str]] = frozenset()
-    """Options that were added later and by default change nothing: no part of signatures then."""
+    """Options that were added later: at their defaults they are not part of signatures."""
 
     no_interval: ClassVar[str] = ""
-    """Why the method's error cannot be told from replicates, and what to use instead, if so."""
+    """Why replicates do not show the method's error, and what to use instead; usually empty."""
 
     interval_note: ClassVar[str] = ""
-    """What the interval is about, where it is not the prevalence if the assumption holds."""
+    """A note on what the interval covers, if it is not the prevalence under the assumption."""
 
     classes_: NDArray[Any]
     prior_: Prevalences
@@ -160,36 +160,37 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
     held_out_: Items
     held_out_codes_: Codes
 
-    def fit(self, X: Any, y: Any, weights: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: Any, weights: ArrayLike | None = None, **unknown: Any) -> Self:
         """Fit the quantifier, and the classifier if it has one, on labelled items.
 
         X is whatever the classifier takes (dense, sparse, data frame, list of texts for a
         pipeline); y are labels of any kind. A `FrozenEstimator` is used as it is: X and y must
         then be items it has not been trained on.
 
-        weights: how many items each of X stands for; the classifier gets them as `sample_weight`.
-            Folds are drawn without regard to weights, so that repeating items and weighing them
-            gives the same estimates but for the luck of the draw.
+        weights: how many items each item of X stands for; the classifier gets them as
+            `sample_weight`. Folds are drawn without regard to weights, so that repeating items and
+            weighting them give the same estimates apart from the random folds.
 
         The parameter `cv` is the number of folds, or an array with the fold of each item.
         """
+        refuse_unknown(unknown)
         return self._fit(X, y, weights, self.reduction)
 
     def fit_items(
         self, items: Items, y: Any, *, classes: Any = None, reduction: Reduction | None = None
     ) -> Self:
-        """Fit from what is known of labelled items, classified by any model.
+        """Fit from labelled items whose posteriors or features are known, classified by any model.
 
-        items: posteriors are of items the model was not trained on (held out or out of fold),
-            columns in the order of `classes`; features are what `reduction` made of them.
+        items: posteriors must be of items that the model was not trained on (held out or out of
+            fold), columns in the order of `classes`; features must be reduced by `reduction`.
         classes: the label of each column; default: the sorted labels that occur in y.
-        reduction: what the features were reduced by, if they were.
+        reduction: the reduction of the features, if there is one.
         """
         known, codes = at_least_two_classes(*encode_labels(y, classes=classes))
         if items and len(items) != len(codes):
             raise DataError(f"{len(items)} items do not fit {len(codes)} labels: give one each")
         if items.posteriors is not None:
-            # A copy: what is learnt from must not change with an array of the caller.
+            # A copy, so that it does not change with the caller's array.
             checked = np.array(check_posteriors(items.posteriors, len(known)))
             items = replace(items, posteriors=checked)
         self.classifier_, self.committee_, self.reduction_ = None, (), reduction
@@ -227,7 +228,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
             raise DataError(EMPTY)
         given = checked_weights(weights, n_items)
         if not self.sees:
-            # That there are so many is all it needs.
+            # Only the number of items matters.
             return Items(weights=np.ones(n_items) if given is None else given)
         posteriors = committee = features = None
         if "posteriors" in self.sees:
@@ -240,7 +241,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         return Items(posteriors, committee, features, given)
 
     def estimate_items(self, items: Items, samples: Samples | None = None) -> Estimate:
-        """Like `estimate`, for what is known of the items (as `items(X)` returns it)."""
+        """Like `estimate`, for items as returned by `items(X)`."""
         self._check_fitted()
         if samples is not None:
             shape = (count_samples(samples),)
@@ -251,7 +252,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         return self._estimate(items, consecutive_blocks(1, len(items)), ())
 
     def reduction(self, features: Any, codes: Codes, weights: Weights | None = None) -> Reduction:
-        """What the method makes of features, learnt from those of the training items.
+        """The method's reduction of features, learnt from those of the training items.
 
         It does not depend on posteriors, so that all settings of a classifier share it. By
         default features stay as they are. codes, weights: of the training items.
@@ -261,9 +262,9 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
     def refit(self, rows: Indices) -> Self:
         """A copy fitted again on some of the items it was fitted on.
 
-        rows: positions among the items of the fit, in any number, repeated or not; every class
-            must be among them. The classifier stays what it is. This is one replicate of a
-            bootstrap over the training side.
+        rows: positions among the items of the fit, any number of them, perhaps repeated; every
+            class must occur. The classifier stays the same. This is one replicate of a bootstrap
+            over the training side.
         """
         return self.refitter()(rows)
 
@@ -289,7 +290,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
 
     @property
     def shrinks(self) -> bool:
-        """Whether estimates are drawn towards a prior, the more so the smaller the sample is."""
+        """Whether estimates are pulled towards a prior, more so for smaller samples."""
         return False
 
     def draws(
@@ -297,8 +298,8 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
     ) -> Prevalences | None:
         """Draws of each sample's prevalence from its posterior, (n_samples, n_draws, n_classes).
 
-        Intervals are made of them if there are any. None: the method has no posterior, and its
-        error is found by resampling.
+        Intervals use these draws if there are any. None: the method has no posterior, and its
+        error is estimated by resampling.
         """
         return None
 
@@ -388,21 +389,21 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         return predict_posteriors(model, X, self.classes_, crisp=self.crisp)
 
     def _features(self, X: Any) -> Any:
-        """X itself or, with a Pipeline as the classifier, what its first steps make of it."""
+        """X itself or, if the classifier is a Pipeline, X transformed by all but its last step."""
         model = self.classifier_
         if isinstance(model, FrozenEstimator):
             model = model.estimator
         return model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X
 
     def _estimate(self, items: Items, blocks: Blocks, shape: tuple[int, ...]) -> Estimate:
-        p_hat, told = self._solved(items, blocks)
+        p_hat, diagnostics = self._solved(items, blocks)
         return Estimate(
             prevalence=p_hat.reshape(*shape, -1),
             classes=self.classes_,
             diagnostics={
-                # A copy, as that of the prevalences: nobody else may write to it.
+                # A copy, like that of the prevalences, so that callers can modify it.
                 name: np.array(column, order="C").reshape((*shape, *column.shape[1:]))
-                for name, column in told.items()
+                for name, column in diagnostics.items()
             },
         )
 
@@ -417,16 +418,16 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         solved = []
         for members, index in blocks:
             if weights is None:
-                p_hat, told = self._solve(representation, index)
+                p_hat, diagnostics = self._solve(representation, index)
             else:
                 _check_total_weight(weights, index, members)
-                p_hat, told = self._solve(representation, index, weights)
-            solved.append((members, p_hat, told))
+                p_hat, diagnostics = self._solve(representation, index, weights)
+            solved.append((members, p_hat, diagnostics))
         return _in_order(solved)
 
 
 class AbstractClassifying(AbstractQuantifier):
-    """A quantifier that looks at posteriors, and can make do with those of any model."""
+    """A quantifier that uses posteriors, and can work with those of any model."""
 
     sees: ClassVar[frozenset[str]] = POSTERIORS
 
@@ -438,12 +439,12 @@ class AbstractClassifying(AbstractQuantifier):
         classes: Any = None,
         weights: ArrayLike | None = None,
     ) -> Self:
-        """Fit the aggregation alone, from posteriors of any model and the true labels.
+        """Fit only the aggregation, from posteriors of any model and the true labels.
 
         posteriors: shape (n_items, n_classes), of items the model was not trained on (held out
             or out of fold); columns in the order of `classes`.
         classes: the label of each column; default: the sorted labels that occur in y.
-        weights: how many items each row stands for; whole numbers give what repeated rows give.
+        weights: how many items each row stands for; whole numbers are equivalent to repeated rows.
         """
         return self.fit_items(labelled_items(posteriors, y, classes, weights), y, classes=classes)
 
@@ -468,7 +469,7 @@ class AbstractClassifying(AbstractQuantifier):
         return self._solved(pool, blocks)[0].reshape(*shape, -1)
 
     def _aggregate_one(self, posteriors: ArrayLike) -> Prevalences:
-        """The same for one sample, without what many need and one would wait for."""
+        """The same for one sample, without the overhead for many samples."""
         self._check_fitted()
         p = check_posteriors(posteriors, len(self.classes_))
         ((_, index),) = consecutive_blocks(1, len(p))
@@ -489,7 +490,7 @@ class AbstractClassifying(AbstractQuantifier):
     def _pool(
         self, posteriors: ArrayLike, samples: Samples | None, weights: ArrayLike | None
     ) -> tuple[Items, Blocks, tuple[int, ...]]:
-        """The items of all samples, the blocks of these, and the axes of the estimate."""
+        """The items of all samples, the blocks of samples, and the leading axes of the estimate."""
         self._check_fitted()
         p = check_posteriors(posteriors, len(self.classes_))
         w = None if weights is None else np.asarray(weights, dtype=np.float64)
@@ -512,18 +513,18 @@ class AbstractClassifying(AbstractQuantifier):
 
     @property
     def held_out_posteriors_(self) -> Posteriors:
-        """Posteriors of the training items by models that had not seen them; no rows if none."""
+        """Posteriors of the training items by models that had not seen them; may have no rows."""
         return _or_none(self.held_out_.posteriors, len(self.classes_))
 
 
 class AbstractAggregative(AbstractClassifying):
-    """A quantifier made of three functions of posteriors, or of two that need not be learnt."""
+    """A quantifier that consists of three functions of posteriors; the first may do nothing."""
 
     @abstractmethod
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
-        """Learn what is needed from held-out posteriors (no rows if none were asked for)."""
+        """Learn what is needed from held-out posteriors (without rows if none were requested)."""
 
     @abstractmethod
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
@@ -543,12 +544,12 @@ class AbstractAggregative(AbstractClassifying):
 
     def _represent_items(self, items: Items) -> NDArray[Any]:
         if items.posteriors is None and self.sees:
-            raise UserError(f"{type(self).__name__} sees posteriors: give those of the items")
+            raise UserError(f"{type(self).__name__} needs posteriors: give those of the items")
         return self._represent(_or_none(items.posteriors, len(self.classes_)))
 
 
 class AbstractWithoutOptions(AbstractAggregative):
-    """Aggregative quantifiers that take a classifier and how its posteriors are held out."""
+    """Aggregative quantifiers whose only options are the classifier, `cv` and `seed`."""
 
     def __init__(
         self, classifier: BaseEstimator | None = None, *, cv: int = 5, seed: int = 0
@@ -581,12 +582,19 @@ def class_means(
     """Mean posterior of class i among the items of class j, shape (n_classes, n_classes) [i, j]."""
     members = [codes == j for j in range(posteriors.shape[1])]
     if weights is None:
-        return np.stack([posteriors[own].mean(axis=0) for own in members], axis=1)
-    return np.stack([weights[own] @ posteriors[own] / weights[own].sum() for own in members], 1)
+        return np.stack([posteriors[rows].mean(axis=0) for rows in members], axis=1)
+    return np.stack([weights[rows] @ posteriors[rows] / weights[rows].sum() for rows in members], 1)
+
+
+def refuse_unknown(arguments: Mapping[str, Any]) -> None:
+    """Raise an error for arguments that `fit` does not have."""
+    for name in arguments:
+        hint = "; the weights of the items are `weights`" if name == "sample_weight" else ""
+        raise TypeError(f"fit() got an unexpected keyword argument {name!r}{hint}")
 
 
 def labelled_items(posteriors: ArrayLike, y: Any, classes: Any, weights: ArrayLike | None) -> Items:
-    """Labelled items known by their posteriors, refused if these do not fit the labels."""
+    """Labelled items with their posteriors; an error if these do not fit the labels."""
     known, codes = at_least_two_classes(*encode_labels(y, classes=classes))
     p = np.asarray(posteriors, dtype=np.float64)
     if p.ndim < 2:
@@ -596,11 +604,18 @@ def labelled_items(posteriors: ArrayLike, y: Any, classes: Any, weights: ArrayLi
             f"posteriors of shape {p.shape} do not fit {len(codes)} labels: "
             "give one row per labelled item"
         )
+    if classes is None and 1 < p.shape[1] != len(known):
+        found = ", ".join(map(repr, known.tolist()[:10])) + ", ..." * (len(known) > 10)
+        raise DataError(
+            f"posteriors have {p.shape[1]} columns but the labels have {len(known)} classes "
+            f"({found}): give one column per class, in sorted order or that of `classes`, and none "
+            "for a class without labels"
+        )
     return Items(p, weights=_checked_training(weights, codes, known))
 
 
 def at_least_two_classes(classes: NDArray[Any], codes: Codes) -> tuple[NDArray[Any], Codes]:
-    """Classes and codes, refused if there is one class only, or one without an item."""
+    """Classes and codes; an error if there is only one class, or one without items."""
     if len(classes) < 2:
         raise DataError(
             f"all training labels are {classes.tolist()[0]!r}: a quantifier needs items of at "
@@ -624,21 +639,21 @@ def _checked_training(
 def _in_order(
     solved: Sequence[tuple[Indices, Prevalences, Diagnostics]],
 ) -> tuple[Prevalences, Diagnostics]:
-    """Prevalences, always a copy, and diagnostics of all samples, from those of blocks."""
-    _, p_hat, told = solved[0]
-    if len(solved) == 1:  # whose samples are in order
-        return np.array(p_hat, dtype=np.float64, order="C"), told
+    """Prevalences, always a copy, and diagnostics of all samples, put together from blocks."""
+    _, p_hat, block_diagnostics = solved[0]
+    if len(solved) == 1:  # a single block has its samples in order
+        return np.array(p_hat, dtype=np.float64, order="C"), block_diagnostics
     n_samples = sum(len(members) for members, _, _ in solved)
-    everyone = np.empty((n_samples, p_hat.shape[1]))
+    prevalences = np.empty((n_samples, p_hat.shape[1]))
     diagnostics = {
         name: np.empty((n_samples, *values.shape[1:]), values.dtype)
-        for name, values in told.items()
+        for name, values in block_diagnostics.items()
     }
-    for members, p_hat, told in solved:
-        everyone[members] = p_hat
-        for name, values in told.items():
+    for members, p_hat, block_diagnostics in solved:
+        prevalences[members] = p_hat
+        for name, values in block_diagnostics.items():
             diagnostics[name][members] = values
-    return everyone, diagnostics
+    return prevalences, diagnostics
 
 
 def _check_total_weight(weights: Weights, index: Indices, members: Indices) -> None:
@@ -646,7 +661,7 @@ def _check_total_weight(weights: Weights, index: Indices, members: Indices) -> N
     if empty.any():
         raise DataError(
             f"sample {members[int(np.argmax(empty))]} has a total weight of zero: a prevalence "
-            "needs at least one item that counts"
+            "needs at least one item with positive weight"
         )
 
 
@@ -656,8 +671,8 @@ def _has_weights(function: Callable[..., Any]) -> bool:
 
 def _no_weights(quantifier: AbstractQuantifier) -> UserError:
     return UserError(
-        f"{type(quantifier).__name__} takes no weights: leave them out, or give its functions a "
-        "last parameter weights=None"
+        f"{type(quantifier).__name__} does not support weights: leave them out, or give its "
+        "functions a last parameter weights=None"
     )
 
 

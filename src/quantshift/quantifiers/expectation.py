@@ -3,13 +3,13 @@
 Under prior shift the sample's likelihood as a function of its prevalence q is
 prod_i sum_k q_k r_ik with r_ik = P(k | x_i) / P_train(k). The EM of Saerens et al. re-weights the
 posteriors by new/old prior, averages them into a new prior, and repeats; its fixed point is the
-maximum of this concave likelihood. `solvers` goes to the same maximum by Newton's method: about
-four passes over the items (two classes) to ten instead of tens to thousands, and exact where EM
-crawls (prevalences near 0 or 1).
+maximum of this concave likelihood. `solvers` finds the same maximum by Newton's method, with about
+four (two classes) to ten passes over the items instead of tens to thousands, and precisely where EM
+converges slowly (prevalences near 0 or 1).
 
-A Dirichlet prior on q (`prior`) draws estimates of small samples, and of classes that are hard to
-tell apart, towards equal shares: over 24 data sets it lowered the error more than calibration did
-(Gonzalez et al.). How strong it should be is a matter of the data, and "auto" asks them.
+A Dirichlet prior on q (`prior`) pulls estimates of small samples, and of classes that are hard to
+separate, towards equal shares: over 24 data sets it reduced the error more than calibration did
+(Gonzalez et al.). How strong it should be depends on the data, and "auto" chooses it from them.
 
 References: M. Saerens et al., "Adjusting the outputs of a classifier to new a priori
 probabilities: a simple procedure", Neural Computation 14 (2002); A. Alexandari et al., "Maximum
@@ -44,11 +44,11 @@ from quantshift.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.weights import Weights
 
 PRIORS = (1.0, 2.0, 5.0, 10.0)
-"""What `prior="auto"` chooses from; 1 is no prior."""
+"""The values that `prior="auto"` chooses from; 1 is no prior."""
 
 N_VALIDATION, VALIDATION_SIZE, VALIDATION_FOLDS = 200, 100, 5
-"""Samples by which it does, their size, and parts of the training items that are calibrated by a
-calibration without them."""
+"""The number and size of the samples by which it chooses, and the folds of the training items, each
+of which is calibrated by a calibration fitted on the others."""
 
 DIAGNOSTICS: Mapping[str, str] = MappingProxyType({"iterations": "int", "converged": "bool"})
 
@@ -65,7 +65,7 @@ class AbstractLikelihood(AbstractAggregative):
     def _choose_prior(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
-        """Choose what is to be chosen when the calibration is fitted."""
+        """Choose the prior once the calibration is fitted."""
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
@@ -77,16 +77,16 @@ class AbstractLikelihood(AbstractAggregative):
         self._choose_prior(posteriors, codes, weights)
 
     def refitter(self) -> Callable[[Indices], Self]:
-        """The calibration keeps its kind and is fitted again from where it is."""
+        """The calibration keeps its kind and is refitted, starting from its current parameters."""
         check_is_fitted(self, "classes_")
         items, codes = self.held_out_, self.held_out_codes_
         recalibrate = self.calibrator_.refitter(self.held_out_posteriors_, codes, items.weights)
 
         def refit(rows: Indices) -> Any:
-            again = copy(self)
-            again._set_training(items.take(rows), codes[rows], self.classes_)
-            again.calibrator_ = recalibrate(drawn_weights(rows, items.weights, len(codes)))
-            return again
+            replicate = copy(self)
+            replicate._set_training(items.take(rows), codes[rows], self.classes_)
+            replicate.calibrator_ = recalibrate(drawn_weights(rows, items.weights, len(codes)))
+            return replicate
 
         return refit
 
@@ -108,18 +108,18 @@ class SLD(AbstractLikelihood):
     calibration: how the classifier's posteriors are calibrated on out-of-fold ones (`cv` folds)
         before use: "sigmoid", "beta", "smooth", "isotonic", "temperature", "bcts", "vs", "nbvs",
         "none", or "auto" (default), which compares those that keep the training prevalence by their
-        cross-entropy on items held out from them ("bcts" and "vs" with more than two classes only)
-        and takes the best, or a simpler one that is about as good.
+        cross-entropy on held-out items ("bcts" and "vs" only with more than two classes) and takes
+        the best, or a simpler one that is about as good.
     prior: the alpha of a symmetric Dirichlet prior on the prevalence, at least 1; the estimate is
         then the maximum a posteriori, as if alpha - 1 items of each class were added to the sample.
-        "auto" takes the alpha among 1, 2, 5 and 10 with the least error on samples of 100 held-out
-        items, their prevalences uniform on the simplex. None (default) is 1.
-    tol: largest error of a prevalence at which the estimate counts as converged; the conditions of
-        a maximum hold to 1e-7 besides.
-    max_iter: after so many passes over the items the estimate is given as it is, with `converged`
-        False.
+        "auto" takes the alpha among 1, 2, 5 and 10 with the smallest error on samples of 100
+        held-out items, with prevalences uniform on the simplex. None (default) is 1.
+    tol: largest error of a prevalence at which the estimate counts as converged; in addition, the
+        optimality conditions hold to 1e-7.
+    max_iter: after this many passes over the items the estimate is returned as it is, with
+        `converged` False.
 
-    Fitted state: `alpha_`, the prior's.
+    Fitted state: `alpha_`, the alpha of the prior.
     """
 
     assumption: ClassVar[str] = (
@@ -150,12 +150,12 @@ class SLD(AbstractLikelihood):
         self.seed = seed
 
     def needs_held_out_posteriors(self) -> bool:
-        """Only calibration and the choice of a prior do."""
+        """Only calibration and the choice of a prior need them."""
         return self.calibration != "none" or self.prior == AUTO
 
     @property
     def shrinks(self) -> bool:
-        """With a prior it does."""
+        """Whether there is a prior."""
         return self.prior is not None
 
     def _choose_prior(
@@ -175,31 +175,34 @@ class SLD(AbstractLikelihood):
     def _validated_prior(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None
     ) -> float:
-        """The alpha with the least error on samples of known prevalence."""
+        """The alpha with the smallest error on samples of known prevalence."""
         ratios = self._ratios(self._cross_calibrated(posteriors, codes, weights))
         n_classes = len(ratios)
         rng = generator(self.seed, purpose="prior of SLD", n_classes=n_classes)
         p_true = prevalence.uniform(N_VALIDATION, n_classes, rng)
         index = ClassMembers(codes, n_classes, weights).draw(p_true, VALIDATION_SIZE, 1, rng)
-        found = np.eye(n_classes)[codes[index]].mean(axis=1)
+        p_drawn = np.eye(n_classes)[codes[index]].mean(axis=1)
         errors = [
-            np.abs(self._maximum(ratios, index, alpha, None)[0] - found).mean() for alpha in PRIORS
+            np.abs(self._maximum(ratios, index, alpha, None)[0] - p_drawn).mean()
+            for alpha in PRIORS
         ]
         return PRIORS[int(np.argmin(errors))]
 
     def _cross_calibrated(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None
     ) -> Posteriors:
-        """Posteriors calibrated by the items of other folds, where there are enough."""
+        """Posteriors calibrated on the items of other folds, if there are enough items."""
         if np.bincount(codes).min() < VALIDATION_FOLDS:
             return self.calibrator_(posteriors)
         refit = self.calibrator_.refitter(posteriors, codes, weights)
         folds = stratified_folds(codes, VALIDATION_FOLDS, seed=self.seed)
-        heft = np.ones(len(codes)) if weights is None else weights
+        weights_of_items = np.ones(len(codes)) if weights is None else weights
         calibrated = np.empty_like(posteriors)
         for fold in range(VALIDATION_FOLDS):
-            own = folds == fold
-            calibrated[own] = refit(np.where(own, 0.0, heft))(posteriors[own])
+            in_fold = folds == fold
+            calibrated[in_fold] = refit(np.where(in_fold, 0.0, weights_of_items))(
+                posteriors[in_fold]
+            )
         return calibrated
 
     def _solve(

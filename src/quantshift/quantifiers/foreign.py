@@ -1,9 +1,10 @@
-"""Quantifiers of other libraries, or anybody's: whatever has fit(X, y) and predict(X).
+"""Quantifiers of other libraries, or your own: any class with fit(X, y) and predict(X).
 
-They fit their own classifier and see features, not posteriors, so nothing is shared and every
-sample is a call of its own. Wrapped, they have what our own have: labels of any kind, batches of
-samples, `evaluate`, intervals, experiments. Known to work: QuaPy (0.2.3), mlquantify (0.5.1, which
-refuses sparse features and so texts), and classes written for a single script.
+They fit their own classifier and use features, not posteriors, so nothing is shared and every
+sample is a separate call. Wrapped, they support what our own methods do: labels of any kind,
+batches of samples, `evaluate`, intervals, experiments. Known to work: QuaPy (0.2.3), mlquantify
+(0.5.1, which does not accept sparse features and therefore no texts), and classes written for a
+single script.
 """
 
 import inspect
@@ -24,37 +25,37 @@ from quantshift.types import Codes, Indices, Prevalences
 from quantshift.weights import Weights
 
 CLASSIFIER_PARAMETERS = ("classifier", "learner", "estimator", "base_estimator")
-"""What the libraries of the field call the classifier."""
+"""Names of the classifier's parameter in quantification libraries."""
 
 PREDICTIONS = ("predict", "quantify")
-"""What they call the estimate of a sample."""
+"""Names of the method that estimates a sample."""
 
 TOLERANCE = 1e-3
-"""How far an answer may be from the simplex."""
+"""How far a result may be from the simplex."""
 
 
 def wrap(quantifier: Any, *, classifier: BaseEstimator | None = None, **options: Any) -> Any:
-    """A quantifier of another library, with all that quantshift's own can do.
+    """Wrap a quantifier of another library, so that it supports everything our own methods do.
 
-    quantifier: a class with fit(X, y) and predict(X) or quantify(X), made with the options; or an
-        object of one. classifier: for its parameter of that (or a similar) name; default: that of
-        the object or, for a class, logistic regression.
+    quantifier: a class with fit(X, y) and predict(X) or quantify(X), which is called with the
+        options; or an instance of one. classifier: for its parameter of that (or a similar) name;
+        default: that of the instance or, for a class, logistic regression.
     """
     return ForeignQuantifier(quantifier, classifier, options=options or None)
 
 
 class ForeignQuantifier(AbstractQuantifier):
-    """A quantifier of another library, as it is: a class with its options, or an object.
+    """A quantifier of another library: a class with its options, or an instance.
 
-    It is fitted on codes 0, 1, ... in the order of `classes_`, and may answer a vector, a
-    dictionary by code or, of two classes, the share of the second. Weights must be whole numbers:
-    items are repeated so many times.
+    It is fitted on codes 0, 1, ... in the order of `classes_`, and may return a vector, a
+    dictionary by code or, with two classes, the share of the second. Weights must be whole numbers:
+    items are repeated that many times.
     """
 
     assumption: ClassVar[str] = "that of the wrapped method"
     sees: ClassVar[frozenset[str]] = frozenset({"features"})
     own_classifier: ClassVar[bool] = True
-    # It may, but nobody knows what it has learnt from items that its classifier had not seen.
+    # It may adjust, but not necessarily from items that its classifier had not seen.
     adjusts: ClassVar[bool] = False
 
     quantifier_: Any
@@ -78,7 +79,7 @@ class ForeignQuantifier(AbstractQuantifier):
 
     def _represent_items(self, items: Items) -> Any:
         if items.features is None:
-            raise UserError(f"{self._name} sees features: give those of the items")
+            raise UserError(f"{self._name} needs features: give those of the items")
         return plain_matrix(items.features)
 
     def _solve(
@@ -95,11 +96,13 @@ class ForeignQuantifier(AbstractQuantifier):
         return str(cls.__name__)
 
     def _made(self) -> Any:
-        """A fresh quantifier, with the classifier where it wants it."""
+        """A new quantifier, with the classifier set as its parameter."""
         options = dict(self.options or {})
         if not inspect.isclass(self.quantifier):
             if options:
-                raise UserError(f"options are for a class: set them in the {self._name} itself")
+                raise UserError(
+                    f"options need a class: set them in the {self._name} instance itself"
+                )
             made = deepcopy(self.quantifier)
             slot = next((name for name in CLASSIFIER_PARAMETERS if name in vars(made)), None)
             if slot is not None and self.classifier is not None:
@@ -121,7 +124,7 @@ def is_quantifier(cls: type[Any]) -> bool:
 
 
 def plain_matrix(X: Any) -> Any:
-    """Sparse features as a csr_matrix: many libraries do not know SciPy's sparse arrays yet."""
+    """Sparse features as a csr_matrix: many libraries do not support SciPy's sparse arrays yet."""
     return csr_matrix(X) if issparse(X) else X
 
 
@@ -131,20 +134,20 @@ def _prediction(quantifier: Any) -> Callable[[Any], Any]:
 
 
 def _repeated(rows: Indices, weights: Weights | None) -> Indices:
-    """The rows, each as often as its weight says."""
+    """The rows, each repeated as often as its weight says."""
     if weights is None:
         return rows
     counts = weights[rows].round().astype(np.int64)
     if (counts != weights[rows]).any():
         raise UserError(
-            "a method of another library takes weights that are whole numbers (items are repeated "
-            "so many times): round them, or resample the items by their weights"
+            "a method of another library needs weights that are whole numbers (items are repeated "
+            "that many times): round them, or resample the items by their weights"
         )
     return np.repeat(rows, counts)
 
 
 def _shares(answer: Any, name: str, n_classes: int) -> Prevalences:
-    """The answer as a prevalence: a vector, a dictionary by code, or the share of class 1."""
+    """The result as a prevalence, from a vector, a dictionary by code, or the share of class 1."""
     given: NDArray[np.float64]
     if isinstance(answer, Mapping):
         by_code = {float(code): float(share) for code, share in answer.items()}
@@ -157,7 +160,7 @@ def _shares(answer: Any, name: str, n_classes: int) -> Prevalences:
     if not fits or given.min() < -TOLERANCE or abs(given.sum() - 1) > TOLERANCE:
         which = "0 and 1" if n_classes == 2 else f"0 to {n_classes - 1}"
         raise DataError(
-            f"{name} answered {answer!r}: expected the prevalences of the classes {which}, "
+            f"{name} returned {answer!r}: expected the prevalences of the classes {which}, "
             "which sum to 1"
         )
     if n_classes == 2:

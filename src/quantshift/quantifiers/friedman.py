@@ -5,9 +5,9 @@ of the training items, v_k(x) = [s_k(x) >= prior_k]. With M[k, l] the mean of v_
 items of class l, the prevalence is the p on the simplex with the smallest |M p - mean of v|. For
 two classes the threshold makes tpr - fpr largest if posteriors are calibrated.
 
-DeBias stretches the distance of the mean posterior from the training prevalence by how little the
-posteriors tell: p = prior + (mean s - prior) / V, V = var(s) / (prior (1 - prior)). With calibrated
-posteriors it is PACC.
+DeBias stretches the distance of the mean posterior from the training prevalence, more so the less
+informative the posteriors are: p = prior + (mean s - prior) / V, V = var(s) / (prior (1 - prior)).
+With calibrated posteriors it is PACC.
 
 References: J. Friedman, "Class counts in future unlabeled samples", MIT CSAIL Big Data Event, 2014;
 D. Tasche, "Comments on Friedman's method for class distribution estimation", 2024.
@@ -41,8 +41,8 @@ Reals = NDArray[np.float64]
 class Friedman(AbstractWithoutOptions):
     """Friedman's Method: adjusted counts of posteriors above the training prevalence.
 
-    `residual` is |M p - counts|. Where the rates leave the prevalence open, that nearest to the
-    training prevalence (`fallback`).
+    `residual` is |M p - counts|. If the rates do not determine the prevalence, the estimate is the
+    one closest to the training prevalence (`fallback`).
     """
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
@@ -71,9 +71,9 @@ class Friedman(AbstractWithoutOptions):
         rates = self.rates_
         counts = sample_means(representation, index, weights)
         p_hat = minimise_on_simplex(self.gram_, row_products(counts, rates), self.prior_)
-        left = counts - row_products(p_hat, rates.T)
+        unexplained = counts - row_products(p_hat, rates.T)
         return p_hat, {
-            "residual": np.sqrt((left**2).sum(axis=1)),
+            "residual": np.sqrt((unexplained**2).sum(axis=1)),
             "fallback": repeated(self.is_open_, len(index)),
         }
 
@@ -81,8 +81,8 @@ class Friedman(AbstractWithoutOptions):
 class DeBias(AbstractWithoutOptions):
     """Friedman's DeBias: the mean posterior, moved away from the training prevalence.
 
-    Falls back to PCC where the held-out posteriors of a class are constant (`fallback`).
-    `separation` is V, the least of all classes. More than two classes: one against the rest.
+    Falls back to PCC if the held-out posteriors of a class are constant (`fallback`).
+    `separation` is the smallest V of all classes. More than two classes: one against the rest.
     """
 
     assumption: ClassVar[str] = (

@@ -1,25 +1,26 @@
-"""Posteriors of the prevalence from counts: how many items of each class are in each cell.
+"""Posteriors of the prevalence from counts of items in cells.
 
-A cell is what a classifier says of an item: its answer, or a bin of its score. F_yc items of class
-y are known in cell c, and N_c items of a sample are in it. With p the prevalence of the sample and
-R_y the shares of the cells in class y,
+A cell is a possible output of the classifier: a predicted class, or a bin of its score. F_yc
+labelled items of class y and N_c items of a sample are in cell c. With p the prevalence of the
+sample and R_y the shares of the cells in class y,
 
     F_y ~ Multinomial(R_y),    N ~ Multinomial(p R),    p ~ Dirichlet(alpha),    R_y ~ Dirichlet(1)
 
 *Gibbs.* Given p and R, the N_c items of a cell are divided among the classes as p_y R_yc; given
-that division A, p is Dirichlet(alpha + A) and R_y is Dirichlet(1 + F_y + A_y). Only counts are
-handled, however many items there are. Every sample has the same random numbers, and classes and
-cells are put in an order that depends on the counts alone, so that an estimate depends neither on
-the other samples nor on what classes are called. Of a cell with a fractional count (weights), the
-part beyond whole items goes to one class.
+that division A, p is Dirichlet(alpha + A) and R_y is Dirichlet(1 + F_y + A_y). The cost depends on
+the number of cells, not of items. Every sample uses the same random numbers, and classes and cells
+are sorted by their counts, so that an estimate depends neither on the other samples nor on the
+names of the classes. If a cell has a fractional count (because of weights), the fraction goes to
+one class.
 
-When a sample is much larger than the training set, that division leaves R all but where it is, and
-p with it. Each sweep therefore also proposes new rates of every class, as its known items alone
-have them, together with the p that leaves the expected counts what they are (`_exchange`).
+If a sample is much larger than the training set, that division hardly moves R, and p moves little
+with it. Each sweep therefore also proposes new rates of every class, drawn from its labelled items
+alone, together with the p that keeps the expected counts unchanged (`_exchange`).
 
-*Grid.* With two classes and two cells, the share q of the second cell is R_0 + p (R_1 - R_0). How
-likely each q is at each p is a matter of the training items alone: a matrix, made once. A sample's
-posterior is that matrix times the likelihoods of its counts at every q, without any chance.
+*Grid.* With two classes and two cells, the share q of the second cell is R_0 + p (R_1 - R_0). The
+probability of each q given p depends only on the training items: a matrix that is computed once. A
+sample's posterior is that matrix times the likelihoods of its counts at every q, without any
+randomness.
 
 Reference: A. Ziegler and P. Czyz, "Bayesian quantification with black-box estimators", TMLR 2024.
 """
@@ -39,24 +40,24 @@ from quantshift.types import Prevalences
 Reals = NDArray[np.float64]
 
 BURN_IN = 200
-"""Sweeps that are not used, from the start to where the posterior is."""
+"""Sweeps at the start that are discarded."""
 
 SINGULAR = 1e-9
-"""Pivot of pooled rates below which classes are not told apart."""
+"""Pivot of pooled rates below which classes are indistinguishable."""
 
 P_NODES, Q_NODES, RATE_NODES = 600, 1200, 64
-"""Of the grid: prevalences, shares of the second cell, and each of the two rates."""
+"""Nodes of the grid: prevalences, shares of the second cell, and each of the two rates."""
 
 TAIL = 1e-9
-"""Of the distribution of a rate, to either side, beyond its nodes."""
+"""Probability of a rate beyond its nodes, on either side."""
 
 
 @dataclass(frozen=True, eq=False)
 class CountDraws:
     """Draws of each sample's posterior, (n_samples, n_draws, n_classes), and its mean.
 
-    p: of the prevalence in the population; own: of the share among the sample's own items. The
-    means are those of the draws' conditional means, which vary less than the draws.
+    p: the prevalence in the population; own: the share among the sample's own items. The means are
+    averages of conditional means, which vary less than the draws.
     """
 
     p: Prevalences
@@ -108,7 +109,7 @@ def _chain(
             pooling[c, y] = (known[y, c] + 0.1) / (known[:, c].sum() + 0.1 * n_classes)
     for sweep in range(-BURN_IN, n_draws):
         for y in range(n_classes):
-            # At first the rates are what the known items say.
+            # In the first sweep `division` is zero, so rates are drawn from the known items alone.
             _draw_shares(rng, known[y] + division[y] + 1.0, rates[y])
             split[y], expected[y] = 0.0, 0.0
         _exchange(rng, known, counts, pooling, alpha, p, rates)
@@ -158,11 +159,12 @@ def _exchange(
     p: Reals,
     rates: Reals,
 ) -> None:
-    """New rates of one class after another, as its known items have them, and p to fit, in place.
+    """Propose new rates of one class after another, with a matching p, and update both in place.
 
-    p moves so that p . rates . pooling stays: with M = rates . pooling and v = change of M's row y
-    times its inverse, p falls by p_y v / (1 + v_y), which has the determinant 1 / (1 + v_y). The
-    move is accepted or not as Metropolis and Hastings say.
+    Rates are drawn from the class's known items. p changes so that p . rates . pooling stays the
+    same: with M = rates . pooling and v = (change of row y of M) times the inverse of M, p falls by
+    p_y v / (1 + v_y), and the determinant of this map is 1 / (1 + v_y). The move is accepted by the
+    Metropolis-Hastings rule.
     """
     n_classes, n_cells = known.shape
     mixed, inverse = np.zeros((n_classes, n_classes)), np.empty((n_classes, n_classes))
@@ -204,7 +206,7 @@ def _exchange(
                 gain += counts[c] * math.log(max(new, 1e-300) / shares[c])
         if gain <= 0.0:
             continue
-        # Sherman and Morrison's inverse after the change of a row.
+        # The inverse after changing one row, by the Sherman-Morrison formula.
         for i in range(n_classes):
             p[i] = moved[i]
             along = inverse[i, y] / factor
@@ -219,7 +221,7 @@ def _exchange(
 
 @compiled
 def _invert(matrix: Reals, inverse: Reals) -> bool:
-    """The inverse, in place, by Gauss and Jordan; False if there is none. The matrix is lost."""
+    """Invert by Gauss-Jordan elimination, overwriting the matrix; False if it is singular."""
     n = len(matrix)
     for i in range(n):
         for k in range(n):
@@ -249,7 +251,7 @@ def _invert(matrix: Reals, inverse: Reals) -> bool:
 
 @compiled
 def _draw_shares(rng: np.random.Generator, concentration: Reals, shares: Reals) -> None:
-    """A draw of a Dirichlet distribution, in place."""
+    """Draw from a Dirichlet distribution, in place."""
     total = 0.0
     for k in range(len(shares)):
         shares[k] = rng.standard_gamma(concentration[k])
@@ -275,8 +277,10 @@ class TwoByTwo:
         """For items of each class in each cell, (2, 2), and a prior."""
         angle_p, angle_q = _angles(P_NODES), _angles(Q_NODES)
         p = np.sin(angle_p) ** 2
-        (low, of_low), (high, of_high) = (_rate_nodes(row[1] + 1, row[0] + 1) for row in known)
-        heft = np.outer(of_low, of_high).ravel()
+        (low, weight_of_low), (high, weight_of_high) = (
+            _rate_nodes(row[1] + 1, row[0] + 1) for row in known
+        )
+        node_weights = np.outer(weight_of_low, weight_of_high).ravel()
         table = np.zeros((P_NODES, Q_NODES))
         for i, share in enumerate(p):
             q = ((1 - share) * low[:, np.newaxis] + share * high).ravel()
@@ -285,8 +289,8 @@ class TwoByTwo:
             )
             cell = place.astype(np.int64)
             part = place - cell
-            table[i] += np.bincount(cell, heft * (1 - part), minlength=Q_NODES)
-            table[i] += np.bincount(cell + 1, heft * part, minlength=Q_NODES)
+            table[i] += np.bincount(cell, node_weights * (1 - part), minlength=Q_NODES)
+            table[i] += np.bincount(cell + 1, node_weights * part, minlength=Q_NODES)
         prior = (p * (1 - p)) ** (alpha - 0.5)  # with the width of a node, sin(2 angle)
         return cls(p, np.sin(angle_q) ** 2, table * prior[:, np.newaxis])
 
@@ -300,10 +304,17 @@ class TwoByTwo:
         return np.asarray(masses / masses.sum(axis=1, keepdims=True))
 
     def draws(self, masses: Reals, n_draws: int, seed: int) -> Prevalences:
-        """Draws of p, (n_samples, n_draws, 2)."""
-        u = generator(seed, purpose="posterior by grid").random(n_draws)
-        upto = np.cumsum(masses, axis=1)
-        places = [np.interp(u * own[-1], np.append(0.0, own), _borders()) for own in upto]
+        """Evenly spaced quantiles of p in random order, (n_samples, n_draws, 2).
+
+        Independent draws would add random error to the limits of an interval.
+        """
+        levels = (np.arange(n_draws) + 0.5) / n_draws
+        u = generator(seed, purpose="posterior by grid").permutation(levels)
+        cumulated = np.cumsum(masses, axis=1)
+        places = [
+            np.interp(u * cumulative[-1], np.append(0.0, cumulative), _borders())
+            for cumulative in cumulated
+        ]
         p = np.sin(np.array(places)) ** 2
         return np.stack([1 - p, p], axis=2)
 

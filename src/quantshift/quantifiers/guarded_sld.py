@@ -1,28 +1,29 @@
-"""SubclassSLD where the sample's features agree with it, the mean posterior where they refute it.
+"""SubclassSLD if the sample's features agree with it, the mean posterior if they refute it.
 
-Methods of the SLD family hold P(X|Y) fixed, within classes or within subclasses: right where the
-label causes the features (the words of a review). Between regions, years or hospitals an outcome
-is predicted from its causes, P(X) moves and P(Y|X) moves slowly, and the mean posterior (PCC) is
-nearer to the truth. The unlabelled sample shows which does *not* hold: if a classifier tells it
-from the training items weighted as SubclassSLD's model says (`goodness_of_fit`), the model is
-refuted.
+Methods of the SLD family assume that P(X|Y) is fixed, within classes or within subclasses, which is
+right if the label causes the features (the words of a review). If an outcome is predicted from its
+causes, between regions, years or hospitals, P(X) changes and P(Y|X) changes slowly, and the mean
+posterior (PCC) is closer to the truth. The unlabelled sample shows which assumption does *not*
+hold: if a classifier separates it from the training items weighted by SubclassSLD's model
+(`goodness_of_fit`), the model is refuted.
 
               tested                             not refuted    refuted
     columns   prior shift                        SubclassSLD    PCC, or SubclassSLD if in doubt
     signal    shifts of classes and subgroups    SubclassSLD    PCC + lambda (SubclassSLD - PCC)
 
 In doubt: after an extreme change of prevalence a small difference remains although the model is
-right. If the model of columns is refuted by less than five standard errors and explains half of the
-difference to the training items or more, its number stays, and only the interval gives way.
+right. If the model of columns is refuted by less than five standard errors and explains at least
+half of the difference from the training items, its estimate stays, and only the interval is
+replaced.
 
 lambda is the change of prevalence that SubclassSLD finds (half the sum of the absolute differences
-to the training prevalence) divided by .1, at most 1. Where texts of an unseen kind have come in,
-SLD finds a small change of prevalence whether there is one or not, and the mean posterior is nearer
-to the truth; of a large change the mean posterior sees less than half.
+from the training prevalence) divided by .1, at most 1. If texts of a new kind have appeared, SLD
+finds a small change of prevalence whether there is one or not, and the mean posterior is closer to
+the truth; the mean posterior captures less than half of a large change.
 
-Posteriors are those of two classifiers, each out of fold on the training items and by the models
-of the folds on the sample; the one with the lower log-loss counts. After a refutation nothing in
-the data says which assumption is nearest, and the honest interval spans what they allow: `hull`.
+Posteriors are those of two classifiers, out of fold on the training items and by the models of the
+folds on the sample; the one with the lower log-loss is used. After a refutation nothing in the data
+says which assumption is closest to the truth, and an honest interval spans what they allow: `hull`.
 
 References: B. Schoelkopf et al., "On causal and anticausal learning", ICML 2012; D. Tasche, "Class
 prior estimation under covariate shift: no problem?", 2022.
@@ -68,23 +69,23 @@ ASSUMPTIONS = ("auto", "prior", "covariate")
 MODES = ("auto", "columns", "signal")
 
 FAMILY = MappingProxyType({"columns": "prior", "signal": "subclasses"})
-"""What is tested. Clusters of causes imitate a change of P(X) with a wrong prevalence: of tables it
-is asked whether prior shift alone explains the sample. Texts have subgroups that do move."""
+"""What is tested. For tables it is whether prior shift alone explains the sample, because clusters
+of causes could imitate a change of P(X) with a wrong prevalence. Subgroups of texts do change."""
 
 MARGIN = 0.04
-"""By which the hull of the assumptions is widened, beside the error of a mean of the sample."""
+"""How much the hull is widened in addition to the sampling error of a mean."""
 
 NORMAL = 1.96
 
 MOVED = 0.1
-"""Change of prevalence from which on SubclassSLD is believed in spite of a refutation."""
+"""Change of prevalence from which SubclassSLD is trusted in spite of a refutation."""
 
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """One classifier: the models of its folds, and what their posteriors say of prevalences.
+    """One classifier: the models of its folds, and an SLD fitted on their posteriors.
 
-    loss: mean log-loss of the training items out of fold.
+    loss: mean out-of-fold log-loss on the training items.
     """
 
     models: tuple[Any, ...]
@@ -119,7 +120,7 @@ class Seen:
 
     @classmethod
     def joined(cls, parts: Sequence["Seen"]) -> "Seen":
-        """The items of all parts, one part behind the other."""
+        """The items of all parts, concatenated."""
         by_classifier = zip(*(part.committees for part in parts), strict=True)
         return cls(
             tuple(np.concatenate(members, axis=1) for members in by_classifier),
@@ -130,7 +131,7 @@ class Seen:
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """From the features of items to what is seen of them."""
+    """Turns the features of items into what is seen of them."""
 
     learnt: tuple[Learnt, ...]
     division: Division
@@ -139,7 +140,7 @@ class Look:
 
     @property
     def known(self) -> Clusters:
-        """The clusters of the training items; of their features no more is kept."""
+        """The clusters of the training items, which is all that is kept of their features."""
         return self.division.known
 
     def __call__(self, features: Any) -> Seen:
@@ -168,20 +169,20 @@ class GuardedSLD(AbstractQuantifier):
 
     assume: "auto" decides by the test; "prior" is SubclassSLD and "covariate" PCC, whatever the
         test says.
-    mode: what X is, which matters after a refutation. "columns": causes of the label, as in most
-        tables; "signal": what the label has brought about, as in texts. "auto" takes data frames
-        for columns and matrices for signals.
-    classifiers: the rivals, of which the one with the lower log-loss counts. Default: logistic
+    mode: the kind of X, which matters after a refutation. "columns": causes of the label, as in
+        most tables; "signal": effects of the label, as in texts. "auto" treats data frames as
+        columns and matrices as signals.
+    classifiers: candidates, of which the one with the lower log-loss is used. Default: logistic
         regression and histogram boosting; with more than 300 sparse features logistic regression.
     cv, seed: folds of the out-of-fold posteriors, and their seed.
 
-    Diagnostics beside `refuted`, `auc`, `z`, `explained` (the share of the difference to the
-    training items) and `in_doubt` of the test, (..., n_classes) each: `prior`, SubclassSLD's
-    estimate;
-    `covariate`, PCC's; `low` and `high`, the limits of the hull; and what it spans, `allowed`
-    (..., n_assumptions, n_classes): the training prevalence, PCC by each classifier, SLD by each.
-    `members` (..., n_members, n_classes) is PCC by each model of the better classifier, which has
-    not seen one fold: how much PCC depends on the training items.
+    The diagnostics of the test are `refuted`, `auc`, `z`, `explained` (the share of the difference
+    from the training items) and `in_doubt`. Others, (..., n_classes) each, are `prior`,
+    SubclassSLD's estimate; `covariate`, PCC's; `low` and `high`, the limits of the hull; and the
+    estimates that it spans, `allowed` (..., n_assumptions, n_classes): the training prevalence, PCC
+    by each classifier, SLD by each. `members` (..., n_members, n_classes) is PCC by each model of
+    the better classifier, which has not seen one fold; it shows how much PCC depends on the
+    training items.
     """
 
     assumption: ClassVar[str] = (
@@ -199,8 +200,8 @@ class GuardedSLD(AbstractQuantifier):
     )
     beyond_prior_shift: ClassVar[bool] = True
     no_interval: ClassVar[str] = (
-        "replicates do not show which assumption holds; its method hull spans what they allow, and "
-        "where the test does not refute it the interval of its subclass_sld_ holds"
+        "replicates do not show which assumption holds; use its method hull, which spans what they "
+        "allow, or the interval of its subclass_sld_ if the test does not refute it"
     )
 
     learnt_: tuple[Learnt, ...]
@@ -229,28 +230,31 @@ class GuardedSLD(AbstractQuantifier):
     ) -> tuple[Reals, Reals]:
         """Lower and upper limits of what the assumptions allow, (..., n_classes) each.
 
-        They hold the training prevalence, and PCC and SLD by every classifier; over tables such as
-        those of `benchmarks/natural.py` about nine in ten hold the truth after a refutation.
+        They contain the training prevalence, and PCC and SLD by every classifier; on tables such as
+        those of `benchmarks/natural.py` about nine in ten contain the truth after a refutation.
         """
-        told = self.estimate(X, samples, weights=weights).diagnostics
-        return told["low"], told["high"]
+        diagnostics = self.estimate(X, samples, weights=weights).diagnostics
+        return diagnostics["low"], diagnostics["high"]
 
     def refitter(self) -> Callable[[Indices], Self]:
-        """Models, clusters and the test stay; what is learnt from posteriors is fitted again."""
+        """Models, clusters and the test stay; what is learnt from posteriors is refitted."""
         check_is_fitted(self, "classes_")
         best, refit_subclasses = self.learnt_.index(self.best_), self.subclass_sld_.refitter()
 
         def refit(rows: Indices) -> Any:
-            again = copy(self)
-            again._set_training(
+            replicate = copy(self)
+            replicate._set_training(
                 self.held_out_.take(rows), self.held_out_codes_[rows], self.classes_
             )
-            again.learnt_ = tuple(
+            replicate.learnt_ = tuple(
                 replace(learnt, out_of_fold=learnt.out_of_fold[rows], sld=learnt.sld.refit(rows))
                 for learnt in self.learnt_
             )
-            again.best_, again.subclass_sld_ = again.learnt_[best], refit_subclasses(rows)
-            return again
+            replicate.best_, replicate.subclass_sld_ = (
+                replicate.learnt_[best],
+                refit_subclasses(rows),
+            )
+            return replicate
 
         return refit
 
@@ -260,7 +264,7 @@ class GuardedSLD(AbstractQuantifier):
         if self.mode not in MODES:
             raise unknown_name("mode", self.mode, MODES)
         if items.features is None or isinstance(items.features, Clusters):
-            raise UserError("GuardedSLD learns from features: give those of the items")
+            raise UserError("GuardedSLD needs the features of the training items: give them")
         n_classes, weights = len(self.classes_), items.weights
         self.mode_ = self.mode
         if self.mode == "auto":
@@ -290,7 +294,7 @@ class GuardedSLD(AbstractQuantifier):
         if isinstance(items.features, Seen):
             return items.features
         if items.features is None:
-            raise UserError("GuardedSLD sees features: give those of the items")
+            raise UserError("GuardedSLD needs features: give those of the items")
         assert isinstance(self.reduction_, Look)
         return self.reduction_(items.features)
 
@@ -302,14 +306,14 @@ class GuardedSLD(AbstractQuantifier):
                 [np.ascontiguousarray(learnt.sld.calibrator_(member).T) for member in members]
             )
             ratios.append([learnt.sld._represent(member) for member in members])
-        own = self.subclass_sld_._represent_items(self.subclass_items(items))
-        return Represented(own, calibrated, ratios, seen.position)
+        subclass_items = self.subclass_sld_._represent_items(self.subclass_items(items))
+        return Represented(subclass_items, calibrated, ratios, seen.position)
 
     def _solve(
         self, representation: Represented, index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
-        prior, told = self.subclass_sld_._solve(representation.subclasses, index, weights)
-        shares = modelled_shares(told, FAMILY[self.mode_])
+        prior, diagnostics = self.subclass_sld_._solve(representation.subclasses, index, weights)
+        shares = modelled_shares(diagnostics, FAMILY[self.mode_])
         by_member = [
             np.stack([sample_means(rows, index, weights) for rows in members], axis=1)
             for members in representation.calibrated
@@ -332,11 +336,11 @@ class GuardedSLD(AbstractQuantifier):
         elif self.assume == "covariate":
             p_hat = covariate
         else:
-            instead = covariate
+            alternative = covariate
             if self.mode_ == "signal":
                 moved = np.abs(prior - self.prior_).sum(axis=1, keepdims=True) / 2
-                instead = covariate + np.minimum(moved / MOVED, 1.0) * (prior - covariate)
-            p_hat = np.where((refuted & ~in_doubt)[:, np.newaxis], instead, prior)
+                alternative = covariate + np.minimum(moved / MOVED, 1.0) * (prior - covariate)
+            p_hat = np.where((refuted & ~in_doubt)[:, np.newaxis], alternative, prior)
         allowed = np.stack([np.broadcast_to(self.prior_, prior.shape), *pcc, *sld], axis=1)
         low, high = hull(allowed, covariate, _sizes(index, weights))
         return p_hat / p_hat.sum(axis=1, keepdims=True), {
@@ -356,14 +360,14 @@ class GuardedSLD(AbstractQuantifier):
     def _test(
         self, seen: Represented, shares: Reals, rows: Indices, weights: Weights | None
     ) -> Fit:
-        own, family = None if weights is None else weights[rows], FAMILY[self.mode_]
+        sample_weights, family = None if weights is None else weights[rows], FAMILY[self.mode_]
         if self.assume != "auto":
             return Fit(family, NOT_TOLD_APART.auc, NOT_TOLD_APART.z, NOT_TOLD_APART.auc)
-        return self.training_.compared(seen.position[rows], shares, family, own)
+        return self.training_.compared(seen.position[rows], shares, family, sample_weights)
 
 
 def hull(allowed: Reals, centre: Prevalences, size: Reals) -> tuple[Reals, Reals]:
-    """Limits around all that the assumptions allow, (n_samples, n_classes) each.
+    """Limits around all estimates that the assumptions allow, (n_samples, n_classes) each.
 
     allowed: estimates, (n_samples, n_assumptions, n_classes); centre: the one whose sampling error
     widens them; size: of the samples.
@@ -374,7 +378,7 @@ def hull(allowed: Reals, centre: Prevalences, size: Reals) -> tuple[Reals, Reals
 
 
 def training_deviations(members: Reals) -> Reals:
-    """What the training items add to the error of PCC, (n_samples, n_members, n_classes).
+    """The contribution of the training items to PCC's error, (n_samples, n_members, n_classes).
 
     members: PCC by models each of which has not seen one fold of the training items. Weighted with
     independent standard normal numbers and summed over the members, these deviations have the
@@ -388,7 +392,7 @@ def training_deviations(members: Reals) -> Reals:
 def covariate_limits(means: Reals, members: Reals, size: Reals) -> tuple[Reals, Reals]:
     """Limits of PCC where covariate shift is assumed, (n_samples, n_classes) each.
 
-    means: PCC by each classifier, (n_samples, n_classifiers, n_classes): the limits hold them all.
+    means: PCC by each classifier, (n_samples, n_classifiers, n_classes), all within the limits.
     members: of the better one; size: of the samples.
     """
     centre = members.mean(axis=1)
@@ -411,8 +415,8 @@ def _learnt(
     posteriors, models = cross_fit(
         classifier, X, codes, np.arange(n_classes), folds, weights=weights
     )
-    of_truth = posteriors[np.arange(len(codes)), codes]
-    loss = -np.average(np.log(np.maximum(of_truth, 1e-12)), weights=weights)
+    true_posteriors = posteriors[np.arange(len(codes)), codes]
+    loss = -np.average(np.log(np.maximum(true_posteriors, 1e-12)), weights=weights)
     sld = SLD(seed=seed).fit_posteriors(posteriors, codes, weights=weights)
     return Learnt(models, posteriors, sld, float(loss))
 
@@ -429,7 +433,7 @@ def _default_classifiers(X: Any, seed: int) -> list[BaseEstimator]:
 
 
 def _narrow(X: Any) -> Any:
-    """Few sparse features as a dense matrix, which every classifier takes."""
+    """A few sparse features as a dense matrix, which every classifier accepts."""
     return X.toarray() if issparse(X) and X.shape[1] <= WIDE else X
 
 

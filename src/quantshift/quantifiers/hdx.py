@@ -2,7 +2,7 @@
 
 Under prior shift every feature of the sample is distributed as a mixture of its distributions in
 the training classes, and the mixture weight is the prevalence. The features' histograms are
-compared one by one, so that what tells the classes apart must show in single features.
+compared one by one, so the classes must differ in single features.
 
 Reference: V. Gonzalez-Castro et al., "Class distribution estimation based on the Hellinger
 distance", Information Sciences 2013.
@@ -34,7 +34,7 @@ from quantshift.types import Codes, Indices, Prevalences
 from quantshift.weights import Weights
 
 MOST_BINS = 1 << 21
-"""Of all features, for the samples that are matched at once."""
+"""The most histogram bins, over all features and samples, that are matched at once."""
 
 
 class HDx(AbstractQuantifier):
@@ -81,7 +81,7 @@ class HDx(AbstractQuantifier):
     def _matched(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None
     ) -> tuple[Prevalences, NDArray[np.float64]]:
-        """Prevalences, NaN where they are unknown, and distances."""
+        """Prevalences, NaN where they are not determined, and distances."""
         matches = []
         for n_bins, rows in self._binnings(representation).items():
             samples = sample_histograms(rows, index, n_bins, weights)
@@ -100,5 +100,5 @@ class HDx(AbstractQuantifier):
 
 
 def feature_numbers(items: Items, method: str) -> NDArray[np.float64]:
-    """Features as a dense matrix, for a method that has a histogram of each."""
+    """Features as a dense matrix, for a method with a histogram of each feature."""
     return dense_features(items, method, "compares a histogram of every feature")

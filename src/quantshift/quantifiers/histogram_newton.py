@@ -1,6 +1,6 @@
-"""Mixtures of histograms nearest to samples, compiled: the steps of `mixtures`, sample by sample.
+"""Mixtures of histograms closest to samples, compiled: the steps of `mixtures`, sample by sample.
 
-Every sample goes its own way by itself, so that what else is in a batch makes no difference.
+Every sample is solved independently, so that the other samples of a batch make no difference.
 """
 
 import math
@@ -18,39 +18,41 @@ from quantshift.types import Prevalences
 Reals = NDArray[np.float64]
 
 MEAN_ROOT = 3
-"""The mean over channels of the Hellinger distance, beside sums of divergences over all bins."""
+"""The mean Hellinger distance over channels; other objectives are sums over all bins."""
 
 NUMBERS: Mapping[str, int] = MappingProxyType(
     {"hellinger": HELLINGER, "topsoe": TOPSOE, "squared_euclidean": SQUARED_EUCLIDEAN}
 )
-"""Of the divergences that are summed over bins ("hellinger": its square, less one per channel)."""
+"""Numbers of the divergences that are summed over bins ("hellinger": its square minus one per
+channel)."""
 
 GAP, FALL = 1e-4, 1e-13
-"""At the end the objective is at most GAP above its minimum, and a step expects to gain FALL."""
+"""The search ends if the objective is at most GAP above its minimum and a step gains at most
+FALL."""
 
 ROUNDING = 1e-15
-"""Differences of the objective below this mean nothing."""
+"""Differences of the objective below this are rounding errors."""
 
 MOST_STEPS, MOST_HALVINGS = 100, 40
 NEGLIGIBLE = 1e-9
-"""Only a share below this is set to zero at once; others may lose 99% of themselves in a step."""
+"""Only a share below this is set to zero in one step; others lose at most 99% of their value."""
 
 SUM_WEIGHT, FLAT = 1e4, 1e-10
-"""How much more than the curvature the sum of a prevalence weighs in a step, and the part of the
-curvature that keeps steps short where there is none."""
+"""The weight of the constraint on the sum in a step, relative to the curvature, and the fraction of
+the curvature that is added to keep steps short in flat directions."""
 
 LEAST = 1e-12
-"""Shares of a mixture below this are taken for it in derivatives, which are infinite at zero."""
+"""Smaller shares of a mixture are replaced by this in derivatives, which are infinite at zero."""
 
 
 @compiled
 def nearest_histograms(
     samples: Reals, classes: Reals, linear: Reals, start: Prevalences, n_channels: int, kind: int
 ) -> Prevalences:
-    """The p on the simplex of the least divergence of p . classes from each sample.
+    """The p on the simplex with the smallest divergence of p . classes from each sample.
 
-    samples: (n_samples, n_values); classes: (n_classes, n_values), the bins of one channel after
-    those of another; linear: linear . p is added to the divergence; start: where to begin,
+    samples: (n_samples, n_values); classes: (n_classes, n_values), the bins of the channels one
+    after another; linear: linear . p is added to the divergence; start: where to begin,
     (n_classes,), all positive.
     """
     n_samples, n_values = samples.shape
@@ -78,9 +80,9 @@ def nearest_histograms(
                 for i in range(k + 1):
                     curvature[k, i] = curvature[i, k] = _dot(product, classes[i])
                 trace += curvature[k, k]
-            # A constant in the gradient changes nothing on the simplex. With this one the
-            # multiplier of the sum is zero at the minimum, and its penalty in a step is exact
-            # there; and no point of the simplex is lower by more than the steepest fall to a
+            # Adding a constant to the gradient changes nothing on the simplex. With this constant
+            # the multiplier of the sum is zero at the minimum, so that the penalty in a step is
+            # exact there, and the objective cannot fall by more than the steepest descent to a
             # corner.
             lowest = 0.0
             trace = max(trace, 1e-300)
@@ -147,7 +149,7 @@ def _set_product(one: Reals, other: Reals, product: Reals) -> None:
 
 @compiled_sums
 def _objective(mixture: Reals, sample: Reals, squares: Reals, kind: int) -> float:
-    """The divergence; for a mean of roots, what they are of is set in `squares`."""
+    """The divergence; for a mean of roots, the values under the roots are stored in `squares`."""
     value = 0.0
     if kind == HELLINGER:
         for b in range(len(mixture)):
@@ -178,7 +180,7 @@ def _objective(mixture: Reals, sample: Reals, squares: Reals, kind: int) -> floa
 def _set_derivatives(
     mixture: Reals, sample: Reals, squares: Reals, kind: int, first: Reals, second: Reals
 ) -> None:
-    """Set derivatives by each value of the mixture, for a mean of roots those of its tangent."""
+    """Set the derivatives by each value of the mixture; for a mean of roots, of its tangent."""
     if kind == TOPSOE:
         for b in range(len(mixture)):
             safe = max(mixture[b], LEAST)

@@ -1,13 +1,14 @@
 """Matching histograms in general: DMy of posteriors, DMx of features.
 
-A channel is a histogram: of the posterior of each class (DMy; of the second alone if there are
-two), or of each feature (DMx). One prevalence p mixes the histograms of the training classes in all
+A channel is a histogram of the posterior of each class (DMy; only of the second if there are two),
+or of each feature (DMx). One prevalence p mixes the histograms of the training classes in all
 channels, and the mean over channels of a divergence between mixture and sample is minimised. With
-`cdf` the histograms are added up first, so that being one bin off costs less than being many off.
+`cdf` the histograms are cumulated first, so that being one bin off costs less than being many off.
 
-The Hellinger distance is the root of a convex function, and a mean of roots need not be convex. Of
-two classes the best of a grid is refined. With more, the root of each channel is replaced by its
-tangent, which is above it: a convex step that lowers the mean, from the training prevalence on.
+The Hellinger distance is the root of a convex function, and a mean of roots need not be convex.
+With two classes the best point of a grid is refined. With more, the root of each channel is
+replaced by its tangent, which lies above it: a convex step that lowers the mean, starting from the
+training prevalence.
 
 References: A. Firat, "Unified framework for quantification", 2016; A. Moreo et al., "QuaPy: a
 Python-based framework for quantification", CIKM 2021 (DMy, DMx).
@@ -46,10 +47,10 @@ Reals = NDArray[np.float64]
 
 
 class DMy(AbstractAggregative):
-    """Distribution Matching y: the mixture whose histograms of posteriors are nearest on average.
+    """Distribution Matching y: the mixture whose histograms of posteriors are closest on average.
 
-    n_bins: of each histogram; divergence: a name in `divergences.DIVERGENCES` or a function, as for
-        DyS; cdf: compare distribution functions instead of histograms.
+    n_bins: bins of each histogram; divergence: a name in `divergences.DIVERGENCES` or a function,
+        as for DyS; cdf: compare distribution functions instead of histograms.
     Two classes: DyS with other defaults. Falls back as DyS does.
     """
 
@@ -95,10 +96,10 @@ class DMy(AbstractAggregative):
 
 
 class DMx(AbstractQuantifier):
-    """Distribution Matching x: the mixture whose histograms of features are nearest on average.
+    """Distribution Matching x: the mixture whose histograms of features are closest on average.
 
-    n_bins: between a feature's least and largest training value; values outside are in the
-        outermost bins. divergence, cdf: as for DMy. No classifier. Falls back as DyS does.
+    n_bins: bins between a feature's smallest and largest training value; values outside are in the
+        outermost bins. divergence, cdf: as for DMy. Needs no classifier. Falls back as DyS does.
     """
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
@@ -160,7 +161,7 @@ def _solved(
     prior: Prevalences,
     cdf: bool,
 ) -> tuple[Prevalences, Diagnostics]:
-    """Prevalences and diagnostics of the samples, some at a time."""
+    """Prevalences and diagnostics of the samples, computed in batches."""
     n_bins = classes.shape[-1]
     at_once = max(1, MOST_BINS // classes.size)
     matches = [
@@ -185,15 +186,15 @@ def nearest_mixtures(
     *,
     cdf: bool = False,
 ) -> tuple[Prevalences, Reals]:
-    """Prevalences, NaN where several would do, and mean divergences over the channels.
+    """Prevalences, NaN where they are not unique, and mean divergences over the channels.
 
     samples: histograms, (n_samples, n_channels, n_bins); classes: (n_classes, n_channels, n_bins).
     """
     if cdf:
         samples, classes = samples.cumsum(axis=-1), classes.cumsum(axis=-1)
     measure = DIVERGENCES[divergence] if isinstance(divergence, str) else divergence
-    roots = divergence == "hellinger"
-    if roots and cdf:
+    is_root = divergence == "hellinger"
+    if is_root and cdf:
         measure = _root_distance
     if len(classes) == 2:
         if samples.shape[1] == 1 and not cdf:
@@ -201,7 +202,7 @@ def nearest_mixtures(
             return of_positive(shares[:, 0]), distances[:, 0]
         share, distance = match_together(samples, classes, measure)
         return of_positive(share), distance
-    if not roots:
+    if not is_root:
         p_hat, distances = match_many(samples, classes, divergence, measure, prior)
         return p_hat, np.asarray(distances.mean(axis=1))
     n_classes, n_channels = classes.shape[:2]

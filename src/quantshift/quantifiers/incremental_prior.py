@@ -1,12 +1,12 @@
-"""LEIP: label the surest items first, and let their classes correct the others.
+"""LEIP: label the most confident items first, and use their classes to correct the others.
 
-The surest items of a sample, as large a part of it as the least recall of a class on the held-out
-items, are counted as predicted. The others follow in order of falling confidence: each posterior is
-corrected by the shares counted so far, over the training prevalence, and the likeliest class gains
-an item. With the shares at the end all posteriors are corrected once more, and the likeliest
-classes are counted.
+The most confident items of a sample are counted as predicted; their share is the lowest recall of a
+class on the held-out items. The others follow in order of decreasing confidence: each posterior is
+corrected by the shares counted so far, divided by the training prevalence, and the most probable
+class gains an item. With the final shares all posteriors are corrected once more, and the most
+probable classes are counted.
 
-Items that are equally sure are labelled together, so that the order of items does not matter.
+Items with equal confidence are labelled together, so that the order of items does not matter.
 
 Reference: Y. Zhang, G. Batista and S. Kanhere, "Label shift estimation with incremental prior
 update", SDM 2025.
@@ -30,17 +30,17 @@ from quantshift.weights import Weights
 Reals = NDArray[np.float64]
 
 ROUNDING = 1e-12
-"""Part of a sample that is none."""
+"""Share of a sample that is treated as zero."""
 
 
 class LEIP(AbstractWithoutOptions):
-    """Label shift Estimation with Incremental Prior update: the surest items are labelled first.
+    """Label shift Estimation with Incremental Prior update: confident items are labelled first.
 
     `counted` is the share of the sample that is counted as predicted.
     """
 
     assumption: ClassVar[str] = (
-        "P(X|Y) is the same in the sample (prior shift), sure predictions are right"
+        "P(X|Y) is the same in the sample (prior shift), confident predictions are correct"
     )
     trusts_posteriors: ClassVar[bool] = True
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType({"counted": "float"})
@@ -88,7 +88,7 @@ def _labelled(
         counts[:] = 0.0
         ratio[:] = 1.0
         done, needed = 0.0, (retained - ROUNDING) * total
-        # Those at or above the quantile of the confidence are counted as predicted.
+        # Items at or above the quantile of the confidence are counted as predicted.
         n_sure = _in_order(doubt, w, needed, weights is not None, order)
         for place in range(n_sure):
             j = order[place]
@@ -126,10 +126,10 @@ def _labelled(
 def _in_order(
     doubt: Reals, w: Reals, needed: float, weighted: bool, order: NDArray[np.int64]
 ) -> int:
-    """Set an order of the items: those to be counted as predicted, then others by rising doubt.
+    """Set an order of the items: those counted as predicted, then the others by increasing doubt.
 
-    Returns how many are counted: the fewest whose weight is at least `needed`, and all that are as
-    sure as the last of them.
+    Returns how many are counted: the fewest whose weight is at least `needed`, plus all that are as
+    confident as the last of them.
     """
     size = len(doubt)
     if weighted:
@@ -160,14 +160,14 @@ def _in_order(
 
 @compiled
 def _set_ratio(counts: Reals, done: float, prior: Reals, ratio: Reals) -> None:
-    """Set the shares counted so far, over the training prevalence."""
+    """Set the shares counted so far, divided by the training prevalence."""
     for k in range(len(ratio)):
         ratio[k] = max(counts[k] / done, ROUNDING) / prior[k]
 
 
 @compiled
 def _likeliest(pool: Reals, item: int, ratio: Reals) -> int:
-    """The class with the largest corrected posterior, the first of equals."""
+    """The class with the largest corrected posterior (the first of ties)."""
     best, most = 0, pool[item, 0] * ratio[0]
     for k in range(1, len(ratio)):
         corrected = pool[item, k] * ratio[k]

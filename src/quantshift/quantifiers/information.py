@@ -1,10 +1,10 @@
-"""Do the posteriors tell the classes apart at all?
+"""Tests whether the posteriors separate the classes at all.
 
-Adjusted estimates divide by the difference that a class makes. Where it makes none, any prevalence
-explains any sample, and an estimate is the whim of a fallback. Posteriors that are worse than
-chance are information, too, if there is no doubt about it and they were given: those of a
-classifier that has learnt nothing, held out in folds, are often much worse than chance, because a
-fold that has more of a class leaves less of it to the others.
+Adjusted estimates divide by the difference between classes. If there is none, any prevalence
+explains any sample, and the estimate is determined by an arbitrary fallback. Posteriors that are
+clearly worse than chance are informative too, but only if the user gave them: out-of-fold
+posteriors of a classifier that has learnt nothing are often much worse than chance, because a fold
+with more items of a class leaves fewer of them to the others.
 
 Reference: H. Mann and D. Whitney, "On a test of whether one of two random variables is
 stochastically larger than the other", Annals of Mathematical Statistics 18 (1947).
@@ -22,24 +22,24 @@ Reals = NDArray[np.float64]
 BETTER, WORSE = 0.002, 1e-4
 """Two-sided significance at which posteriors count as better than chance, and as worse.
 
-Posteriors that pass by little gain nothing: a difference between classes that is known to a third
-of itself leaves every interval about as wide as it can be.
+Posteriors that only just pass gain nothing: if a difference between classes is known only to within
+a third of its size, every interval is about as wide as it can be.
 """
 
 FEWEST = 4
-"""Items of a class without which no test can tell anything from chance."""
+"""The fewest items of a class with which a test can find anything."""
 
 ALIKE = 0.01
-"""Posteriors of a sample that differ by less than so much of the training items' are the same."""
+"""Posteriors that differ by less than this share of the training items' spread are the same."""
 
 IMPOSSIBLE = 1e-4
-"""Probability of a sample below which it is none of the training classes' items."""
+"""Probability below which a sample cannot come from the training classes."""
 
 FEWEST_ALIKE = 10
-"""Items that must be alike to be suspicious where nothing is known of training items."""
+"""The fewest identical items that are suspicious if nothing is known about training items."""
 
 ROUNDING = 1e-14
-"""Variance of weighted ranks, per unit of its largest value, that is zero but for rounding."""
+"""Variance of weighted ranks, relative to its largest value, that counts as zero."""
 
 
 def told_apart(
@@ -52,18 +52,18 @@ def told_apart(
 ) -> NDArray[np.bool_]:
     """Which classes have held-out posteriors that differ, shape (n_classes, n_classes).
 
-    Two classes differ if the odds between them are larger in the one than in the other by more than
-    chance: the rank sum test with ties. crisp: by predictions instead of posteriors. weights: of
-    the items; what is beyond chance depends on their sum, as it does on the number of items.
-    cross_fitted: whether the posteriors were held out in folds, so that worse than chance is none.
+    Two classes differ if the odds between them are significantly larger in one than in the other,
+    by the rank sum test with ties. crisp: compare predictions instead of posteriors. weights: of
+    the items; significance depends on their sum, as it does on the number of items. cross_fitted:
+    whether the posteriors are out of fold, so that being worse than chance does not count.
     """
     n_classes = posteriors.shape[1]
     scores = hard_predictions(posteriors).T if crisp else posteriors
     apart = np.eye(n_classes, dtype=bool)
     for j in range(n_classes):
         for k in range(j + 1, n_classes):
-            own, total = scores[:, k], scores[:, j] + scores[:, k]
-            share = np.divide(own, total, out=np.full(len(own), 0.5), where=total > 0)
+            score_of_k, total = scores[:, k], scores[:, j] + scores[:, k]
+            share = np.divide(score_of_k, total, out=np.full(len(score_of_k), 0.5), where=total > 0)
             one, other = codes == k, codes == j
             if weights is None:
                 z = rank_sum_z(share[one], share[other])
@@ -75,7 +75,7 @@ def told_apart(
 
 
 def rank_sum_z(x: Reals, y: Reals) -> float:
-    """The rank sum of x above what it is if x and y are alike, in standard errors; ties count."""
+    """The excess of the rank sum of x over that under equal distributions, in standard errors."""
     both = np.concatenate([x, y])
     n = len(both)
     place, counts = np.unique(both, return_inverse=True, return_counts=True)[1:]
@@ -89,29 +89,28 @@ def rank_sum_z(x: Reals, y: Reals) -> float:
 
 
 def weighted_rank_sum_z(x: Reals, y: Reals, x_weights: Reals, y_weights: Reals) -> float:
-    """`rank_sum_z` if every value occurred as often as its weight says."""
+    """`rank_sum_z` if every value is repeated as often as its weight says."""
     values, place = np.unique(np.concatenate([x, y]), return_inverse=True)
     ties = np.bincount(place, np.concatenate([x_weights, y_weights]), minlength=len(values))
-    of_x, of_y = x_weights.sum(), y_weights.sum()
-    n = of_x + of_y
+    total_x, total_y = x_weights.sum(), y_weights.sum()
+    n = total_x + total_y
     if n <= 1:
         return 0.0
-    variance = of_x * of_y / 12 * (n + 1 - (ties**3 - ties).sum() / (n * (n - 1)))
-    if variance <= ROUNDING * of_x * of_y * n:
+    variance = total_x * total_y / 12 * (n + 1 - (ties**3 - ties).sum() / (n * (n - 1)))
+    if variance <= ROUNDING * total_x * total_y * n:
         return 0.0
     ranks = np.cumsum(ties) - (ties - 1) / 2
-    excess = x_weights @ ranks[place[: len(x)]] - of_x * (n + 1) / 2
+    excess = x_weights @ ranks[place[: len(x)]] - total_x * (n + 1) / 2
     return float(excess / np.sqrt(variance))
 
 
 def indistinct(posteriors: Posteriors, known: Posteriors | None, codes: Codes | None) -> bool:
-    """Whether the items of a sample cannot be told apart, though training items can.
+    """Whether the items of a sample all look the same, although training items do not.
 
     posteriors: of the sample; known, codes: held-out posteriors of the training items and their
-    classes, None if there are none. All items of the sample look the same, and so many items of
-    any mixture of the training classes would not: the class in which items like these are most
-    common has them all so with a probability below `IMPOSSIBLE`. This is how items look whose
-    columns are all empty, and they say nothing of the label.
+    classes, None if there are none. A sample is indistinct if all its items look the same, while
+    the probability of this is below `IMPOSSIBLE` even in the class where such items are most
+    common. This happens if all columns are empty, and such items say nothing about the label.
     """
     spread = np.ptp(posteriors, axis=0)
     if known is None or codes is None:
@@ -119,7 +118,7 @@ def indistinct(posteriors: Posteriors, known: Posteriors | None, codes: Codes | 
     near = ALIKE * known.std(axis=0) + ROUNDING
     if (spread > near).any():
         return False
-    like = (np.abs(known - posteriors[0]) <= near).all(axis=1)
+    is_like = (np.abs(known - posteriors[0]) <= near).all(axis=1)
     sizes = np.bincount(codes, minlength=known.shape[1])
-    shares = (np.bincount(codes[like], minlength=known.shape[1]) + 1) / (sizes + 1)
+    shares = (np.bincount(codes[is_like], minlength=known.shape[1]) + 1) / (sizes + 1)
     return bool(shares.max() ** len(posteriors) < IMPOSSIBLE)

@@ -1,4 +1,4 @@
-"""What is known of items: all that a method may see of them, and how much each of them counts."""
+"""What is known about items: everything a method can use, and the weight of each item."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -17,7 +17,7 @@ from quantshift.weights import Weights
 
 @runtime_checkable
 class Reduced(Protocol):
-    """What a method's `reduction` makes of features: rows to take and to join."""
+    """Features reduced by a method's `reduction`, whose rows can be subset and concatenated."""
 
     def __len__(self) -> int: ...
 
@@ -25,17 +25,17 @@ class Reduced(Protocol):
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """The items of all parts, one part behind the other."""
+        """The items of all parts, concatenated."""
 
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """What is known of items; what nobody asked for is None.
+    """What is known about items; None for what is not needed.
 
     posteriors: shape (n_items, n_classes).
     committee: posteriors by each of the models that made the out-of-fold posteriors of the
         training items, shape (n_members, n_items, n_classes).
-    features: a row per item, dense or sparse; or what a method's `reduction` made of them.
+    features: a row per item, dense or sparse, or reduced by a method's `reduction`.
     weights: shape (n_items,), none negative; None: every item counts once.
     """
 
@@ -49,8 +49,8 @@ class Items:
             return
         sizes = self._sizes()
         if len(set(sizes.values())) > 1:
-            told = ", ".join(f"{name} of {size}" for name, size in sizes.items())
-            raise DataError(f"every array about the items needs one row per item, got {told}")
+            listed = ", ".join(f"{name} of {size}" for name, size in sizes.items())
+            raise DataError(f"every array about the items needs one row per item, got {listed}")
 
     def __len__(self) -> int:
         if self.posteriors is not None:
@@ -58,7 +58,7 @@ class Items:
         return next(iter(self._sizes().values()), 0)
 
     def __bool__(self) -> bool:
-        """Whether anything is known of the items."""
+        """Whether anything is known about the items."""
         return self.posteriors is not None or bool(self._sizes())
 
     def take(self, rows: Indices) -> "Items":
@@ -76,12 +76,12 @@ class Items:
 
     @classmethod
     def joined(cls, parts: Sequence["Items"]) -> "Items":
-        """The items of all parts, one part behind the other; all know the same of theirs."""
+        """The items of all parts, concatenated; all parts must have the same fields."""
         columns = ([getattr(part, field.name) for part in parts] for field in fields(cls))
         return cls(*map(_joined, columns))
 
     def _sizes(self) -> dict[str, int]:
-        """How many items each thing that is known tells of."""
+        """The number of items of each known field."""
         sizes = {}
         if self.posteriors is not None:
             sizes["posteriors"] = len(self.posteriors)
@@ -95,22 +95,22 @@ class Items:
 
 
 def take_rows(values: Any, rows: Indices) -> Any:
-    """Rows of a matrix, a data frame, a list, or of what features were reduced to."""
+    """Rows of a matrix, a data frame, a list, or of reduced features."""
     direct = isinstance(values, np.ndarray | Reduced)
     return values[rows] if direct else _safe_indexing(item_rows(values), rows)
 
 
 MOST_FEATURES = 1000
-"""Methods that compare features as they are would be slow with more, and learn little."""
+"""The most features for methods that compare them directly; more would be slow and not help."""
 
 
 def dense_features(items: Items, method: str, why: str = "") -> NDArray[np.float64]:
     """Features as a dense matrix of finite numbers.
 
-    method: who asks, for the messages; why: what it does to each of the features.
+    method: its name, for error messages; why: what it does with each of the features.
     """
     if items.features is None:
-        raise UserError(f"{method} sees features: give those of the items")
+        raise UserError(f"{method} needs features: give those of the items")
     if np.ndim(items.features) == 2 and items.features.shape[1] > MOST_FEATURES:
         raise UserError(
             f"{method} {why or 'compares items feature by feature'}, and "
@@ -121,25 +121,25 @@ def dense_features(items: Items, method: str, why: str = "") -> NDArray[np.float
     try:
         X = np.asarray(dense, dtype=np.float64)
     except (TypeError, ValueError):
-        raise UserError(f"{method} needs features in numbers: encode them first") from None
+        raise UserError(f"{method} needs numeric features: encode them first") from None
     if X.ndim != 2 or not np.isfinite(X).all():
         raise DataError(f"{method} needs a row of finite numbers per item")
     return X
 
 
 def uneven(weights: Weights | None) -> Weights | None:
-    """The weights, or None if they are all equal: then each item counts once, whatever the unit."""
+    """The weights, or None if they are all equal, which is equivalent to no weights."""
     return None if weights is None or not len(weights) or np.ptp(weights) == 0 else weights
 
 
 def drawn_weights(rows: Indices, weights: Weights | None, n_items: int) -> Weights:
-    """Weights of items drawn with replacement: how often each was, times its own weight."""
+    """Weights of items drawn with replacement: how often each was drawn, times its own weight."""
     counts = np.bincount(rows, minlength=n_items).astype(np.float64)
     return counts if weights is None else counts * weights
 
 
 def effective_size(weights: Weights) -> float:
-    """Kish's effective size: as many equal weights would give a mean of the same variance.
+    """Kish's effective size: the number of equal weights that gives a mean of the same variance.
 
     Reference: L. Kish, "Survey Sampling", 1965.
 
@@ -157,5 +157,5 @@ def _joined(values: Sequence[Any]) -> Any:
         return type(first).joined(values)
     if issparse(first):
         return vstack(values, format="csr")
-    # A committee has its members first.
+    # The first axis of a committee is its members.
     return np.concatenate(values, axis=1 if np.ndim(first) == 3 else 0)

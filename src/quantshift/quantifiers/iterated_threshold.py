@@ -1,8 +1,9 @@
-"""CDE-Iterate: the threshold follows the class shares that it finds.
+"""CDE-Iterate: the threshold is updated by the class shares that it leads to.
 
-A classifier for training classes of shares pi, used where the shares are p, should count as
-positive what has a posterior above the threshold at which false positives cost pi+ / pi- times
-p- / p+ as much as false negatives. p is the share counted at the last threshold; the first is 1/2.
+A classifier trained with class shares pi and used where the shares are p should count items as
+positive if their posterior is above the threshold at which false positives cost pi+ / pi- times
+p- / p+ as much as false negatives. p is the share counted at the previous threshold; the first
+threshold is 1/2.
 
 Reference: J. Xue and G. Weiss, "Quantification and semi-supervised classification methods for
 handling changes in class distribution", KDD 2009.
@@ -28,8 +29,8 @@ Reals = NDArray[np.float64]
 class CDE(AbstractAggregative):
     """Class Distribution Estimation, iterated: counts at a threshold that the counts determine.
 
-    max_iter: after so many thresholds the count is given as it is, with `converged` False. More
-    than two classes: one against the rest.
+    max_iter: after this many thresholds the count is returned as it is, with `converged` False.
+    More than two classes: one against the rest.
     """
 
     assumption: ClassVar[str] = (

@@ -4,8 +4,8 @@ Items are points: their K posteriors. Every class has the density of its held-ou
 a Gaussian of bandwidth h. Three notions of nearness give three methods:
 
     KDEyML  the sample is likeliest (Kullback-Leibler divergence): concave, by `solvers`
-    KDEyCS  Cauchy-Schwarz divergence to the sample's own density: quadratic, by `quadratic`
-    KDEyHD  Hellinger distance to the sample's own density: convex, by `histogram_newton`
+    KDEyCS  Cauchy-Schwarz divergence to the density of the sample: quadratic, by `quadratic`
+    KDEyHD  Hellinger distance to the density of the sample: convex, by `histogram_newton`
 
 With two classes the points lie on a line, and with K in a plane of K - 1 dimensions: what the
 Gaussian does across is common to all densities and cancels.
@@ -34,12 +34,15 @@ from quantshift.quantifiers.class_kernels import (
 )
 from quantshift.quantifiers.estimator import AbstractAggregative, Diagnostics, sample_means
 from quantshift.quantifiers.gaussian_sums import (
+    blocks_of_neighbours,
     neighbours,
     sample_gaussians,
     sums_of_gaussians,
 )
 from quantshift.quantifiers.histogram_newton import nearest_histograms
+from quantshift.quantifiers.items import Items
 from quantshift.quantifiers.quadratic import is_flat, minimise_on_simplex
+from quantshift.quantifiers.samples import Blocks
 from quantshift.quantifiers.solvers import maximise_mixtures
 from quantshift.quantifiers.unimodal import HELLINGER
 from quantshift.seeding import generator
@@ -63,8 +66,12 @@ TOLERANCE, MOST_PASSES = 1e-6, 1000
 MARGIN, PER_BANDWIDTH = 6, 4
 """The grid for two classes: bandwidths beyond 0 and 1, and points for each bandwidth."""
 
-MOST_VALUES = 1 << 22
-"""Values of reference points, samples and classes held at once."""
+MOST_VALUES = 1 << 24
+"""Densities of samples at reference points held at once, 128 MB: samples share the items of a pool,
+and the more of them are held the less often an item is looked at."""
+
+AT_ONCE = 64
+"""Samples solved at once, which makes copies of their densities."""
 
 
 class KDEyML(AbstractReweighted, AbstractAggregative):
@@ -74,7 +81,7 @@ class KDEyML(AbstractReweighted, AbstractAggregative):
     kernel: "gaussian" on posteriors (default), "aitchison" on their centred log-ratios, "ilr" on
         isometric log-ratios, which gives the same but for the rules of the bandwidth.
     shrinkage: with log-ratios, posteriors are moved to (1 - shrinkage) x + shrinkage / n_classes,
-        and the bandwidth is times 1 - shrinkage.
+        and the bandwidth is multiplied by 1 - shrinkage.
     """
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
@@ -118,7 +125,7 @@ class KDEyML(AbstractReweighted, AbstractAggregative):
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         """The classes' densities, (n_classes, n_items).
 
-        Of an item whose densities are all below 1e-250, they are times a factor of the item.
+        The densities of an item are multiplied by a common factor if all are below 1e-250.
         """
         points, n_dimensions = self._coordinates(posteriors), self.known_.points.shape[1]
         log_height = -n_dimensions * np.log(np.sqrt(2 * np.pi) * self.bandwidths_)
@@ -167,7 +174,7 @@ class KDEyML(AbstractReweighted, AbstractAggregative):
 
 
 class KDEyCS(AbstractReweighted, AbstractAggregative):
-    """Kernel Density Estimation y, Cauchy-Schwarz: the mixture density most alike to the sample's.
+    """Kernel Density Estimation y, Cauchy-Schwarz: the mixture density most like the sample's.
 
     With a_k the mean over the sample of class k's density and B the mean density between items of
     two classes, both with bandwidth sqrt(2) h, -log(p.a) + log(p'Bp) / 2 is least.
@@ -276,7 +283,8 @@ class KDEyHD(AbstractReweighted, AbstractAggregative):
             raise UserError(f"n_points must be at least one per class, got {self.n_points}")
         else:
             per_class = self.n_points // n_classes
-            self.reference_ = _drawn_points(known, self.bandwidth, per_class, self.seed)
+            drawn = _drawn_points(known, self.bandwidth, per_class, self.seed)
+            self.reference_ = drawn[blocks_of_neighbours(drawn)]
         precision = np.full(n_classes, self.bandwidth**-2)
         densities = mean_gaussians(known, self.reference_, precision)
         if n_classes > 2:
@@ -286,14 +294,30 @@ class KDEyHD(AbstractReweighted, AbstractAggregative):
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         return np.ascontiguousarray(posteriors.T)
 
+    def _solved(self, items: Items, blocks: Blocks) -> tuple[Prevalences, Diagnostics]:
+        """As for other methods, but with all samples of a size in one block: they share items."""
+        by_size: dict[int, list[tuple[Indices, Indices]]] = {}
+        for members, index in blocks:
+            by_size.setdefault(index.shape[1], []).append((members, index))
+        joined = [
+            (np.concatenate([m for m, _ in group]), np.concatenate([i for _, i in group]))
+            for group in by_size.values()
+        ]
+        return super()._solved(items, joined)
+
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
-        n_cells = len(self.cells_) * len(self.classes_)
-        at_once = max(1, MOST_VALUES // n_cells)
-        parts = [index[start : start + at_once] for start in range(0, len(index), at_once)]
-        densities = (self._in_cells(representation, part, weights) for part in parts)
-        solved = [nearest_mixture(each, self.classes_in_cells_, self.prior_) for each in densities]
+        at_once = max(1, MOST_VALUES // len(self.cells_))
+        n_parts = -(-len(index) // at_once)
+        densities = (
+            self._in_cells(representation, part, weights) for part in np.array_split(index, n_parts)
+        )
+        solved = [
+            nearest_mixture(each[start : start + AT_ONCE], self.classes_in_cells_, self.prior_)
+            for each in densities
+            for start in range(0, len(each), AT_ONCE)
+        ]
         p_hat, distance = (np.concatenate(column) for column in zip(*solved, strict=True))
         flat = is_flat(self.classes_in_cells_ @ self.classes_in_cells_.T)
         return p_hat, {"distance": distance, "fallback": np.full(len(index), flat)}
@@ -303,13 +327,10 @@ class KDEyHD(AbstractReweighted, AbstractAggregative):
     ) -> Reals:
         """The density of each sample at the reference points, times their cells."""
         densities = sample_gaussians(
-            representation,
-            np.ascontiguousarray(index),
-            weights,
-            np.ascontiguousarray(self.reference_),
-            self.bandwidth**-2,
+            representation, index, weights, self.reference_, self.bandwidth**-2
         )
-        return np.asarray(densities * self.cells_)
+        densities *= self.cells_
+        return densities
 
 
 def most_alike(
@@ -366,8 +387,8 @@ def _drawn_points(known: ClassPoints, bandwidth: float, per_class: int, seed: in
     """
     n_classes = len(known)
     parts = known.parts()
-    own = [known.weights[part] @ known.points[part, k] for k, part in enumerate(parts)]
-    columns = np.argsort(own, kind="stable")
+    posteriors = [known.weights[part] @ known.points[part, k] for k, part in enumerate(parts)]
+    columns = np.argsort(posteriors, kind="stable")
     rng = generator(seed, purpose="KDEyHD")
     noise = bandwidth * rng.normal(size=(per_class, n_classes))
     noise -= noise.mean(axis=1, keepdims=True)

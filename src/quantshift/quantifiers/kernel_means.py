@@ -1,14 +1,14 @@
-"""Kernel means: the mixture of the training classes whose mean in a kernel's space is the sample's.
+"""Kernel means: the mixture of the training classes whose kernel mean matches the sample's.
 
 A kernel k(x, y) = phi(x).phi(y) maps items to a space of functions, in which the mean of a sample
-says all about its distribution if the kernel is characteristic, as the Gaussian one is. With G_kl
-the mean kernel between items of classes k and l, and g_k between the sample and class k, the
-squared distance of the means (maximum mean discrepancy) is p'Gp - 2 p.g and a constant: its minimum
-on the simplex is exact. Minus a distance is as good as a kernel here, which gives the energy
+determines its distribution if the kernel is characteristic, as the Gaussian one is. With G_kl the
+mean kernel between items of classes k and l, and g_k between the sample and class k, the squared
+distance of the means (maximum mean discrepancy) is p'Gp - 2 p.g plus a constant: its minimum on the
+simplex is found exactly. A negative distance works like a kernel here, and gives the energy
 distance.
 
-Random Fourier features replace phi by n_components cosines and sines, so that the cost no longer
-depends on how many training items there are.
+Random Fourier features replace phi by n_components cosines and sines, so that the cost does not
+depend on the number of training items.
 
 References: A. Iyer, S. Nath and S. Sarawagi, "Maximum mean discrepancy for class ratio estimation:
 convergence bounds and kernel selection", ICML 2014; B. Dussap, G. Blanchard and B.-E.
@@ -42,15 +42,15 @@ Reals = NDArray[np.float64]
 KERNELS = ("rbf", "energy", "rff")
 
 BLOCK_VALUES = 1 << 20
-"""Random features of items held at once."""
+"""The most random feature values that are computed at once."""
 
 
 @dataclass(frozen=True, eq=False)
 class MeanKernel:
     """The mean kernel of points with the items of each class.
 
-    frequencies: of random Fourier features, (n_dimensions, n_frequencies), else None; class_means:
-    of these features, (n_features, n_classes), else None.
+    frequencies: of random Fourier features, (n_dimensions, n_frequencies), or None; class_means:
+    of these features, (n_features, n_classes), or None.
     """
 
     known: ClassPoints
@@ -122,8 +122,8 @@ class MMDy(AbstractMeanMatching, AbstractAggregative):
 class MMDx(AbstractMeanMatching):
     """Maximum Mean Discrepancy x-similarity: matches kernel means of features.
 
-    kernel, gamma, n_components: as of MMDy; the default of gamma is one over the number of
-        features. Features count by their scale: standardise them first, e.g. by a pipeline.
+    kernel, gamma, n_components: as for MMDy; the default of gamma is one over the number of
+        features. The scale of features matters: standardise them first, e.g. by a pipeline.
     seed: draws the frequencies of "rff". Falls back as EDy does.
     """
 
@@ -183,7 +183,7 @@ def _mean_kernel(
 
 
 def _waves(points: Reals, frequencies: Reals) -> Reals:
-    """Random Fourier features, (n_points, 2 n_frequencies): their products average the kernel."""
+    """Random Fourier features, (n_points, 2 n_frequencies); products approximate the kernel."""
     phase = points @ frequencies
     waves = np.hstack([np.cos(phase), np.sin(phase)])
     return np.asarray(waves / np.sqrt(frequencies.shape[1]))

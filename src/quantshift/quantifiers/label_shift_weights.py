@@ -1,14 +1,14 @@
 """Importance weights under label shift: BBSE and RLLS.
 
 With C[i, j] the share of held-out items that are predicted i and labelled j, and q the shares of
-the sample that are predicted to be of each class, label shift says q = C w, where w[j] is how many
-times as frequent class j is in the sample as in training. BBSE takes the w >= 0 with the smallest
-|C w - q|. RLLS takes w = 1 + theta, theta >= -1, with the smallest
+the sample that are predicted to be of each class, label shift implies q = C w, where w[j] is how
+many times as frequent class j is in the sample as in training. BBSE takes the w >= 0 with the
+smallest |C w - q|. RLLS takes w = 1 + theta, theta >= -1, with the smallest
 
     |C theta - (q - c)| + rho |theta|,   c = C 1,
     rho = alpha 3 (2 L / (3 n) + sqrt(2 L / n)),   L = log(2 K / delta),
 
-which stays near 1 where n held-out items leave C uncertain. Both are norms, not squares: either
+which stays near 1 if n held-out items leave C uncertain. Both terms are norms, not squares: either
 theta = 0, or theta minimises |C theta - b|^2 + mu |theta|^2 for the mu with
 mu |theta| = rho |C theta - b|, and mu is found by bisection on this path of ridge regressions.
 
@@ -47,16 +47,16 @@ from quantshift.weights import Weights, total_of
 Reals = NDArray[np.float64]
 
 NEARNESS = 1e-10
-"""Curvature towards the start, relative to the largest, where C leaves weights open."""
+"""Curvature towards the start, relative to the largest, if C does not determine the weights."""
 
 OPEN = 1e-6
-"""Singular values of C below this leave a direction of the weights open."""
+"""If a singular value of C is below this, C does not determine the weights."""
 
 TOLERANCE = 1e-12
-"""Width of the interval of log(mu) in which the bisection ends."""
+"""Width of the interval of log(mu) at which the bisection ends."""
 
 TINY = 1e-300
-"""Least pivot of a factorisation."""
+"""Smallest pivot of a factorisation."""
 
 
 class AbstractLabelShiftWeights(AbstractWithoutOptions):
@@ -77,13 +77,13 @@ class AbstractLabelShiftWeights(AbstractWithoutOptions):
 
         The estimated prevalence over that of the training items, shape (n_classes,), or (n_samples,
         n_classes) with `samples`. From posteriors: `aggregate(posteriors) / prior_`. A classifier
-        is adapted to the sample by training it again with these weights of its items.
+        can be adapted to the sample by training it again with these weights for its items.
         """
         return np.asarray(self.predict(X, samples, weights=weights) / self.prior_)
 
     @abstractmethod
     def _predictions(self, posteriors: Posteriors) -> Reals:
-        """What is counted of each item, (n_classes, n_items)."""
+        """The predictions that are counted, (n_classes, n_items)."""
 
     @abstractmethod
     def _weights(self, counts: Prevalences) -> Reals:
@@ -92,14 +92,14 @@ class AbstractLabelShiftWeights(AbstractWithoutOptions):
     def _learn_joint(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
-        """Shares of held-out items by predicted class and class."""
+        """Learn the shares of held-out items by predicted class and true class."""
         self.joint_ = class_means(self._predictions(posteriors).T, codes, weights) * self.prior_
         self.is_open_ = bool(np.linalg.svd(self.joint_, compute_uv=False)[-1] < OPEN)
 
     def _nearest(self, counts: Prevalences) -> Reals:
         """The w >= 0 with the smallest |C w - count|, for each row of counts."""
         gram = self.joint_.T @ self.joint_
-        # Where C leaves directions open, a ridge chooses the weights nearest to 1 among them.
+        # If C does not determine the weights, a ridge term chooses those closest to 1.
         ridge = NEARNESS * gram.diagonal().max() if self.is_open_ else 0.0
         return _bbse(gram + ridge * np.eye(len(gram)), row_products(counts, self.joint_) + ridge)
 
@@ -113,20 +113,20 @@ class AbstractLabelShiftWeights(AbstractWithoutOptions):
         w = self._weights(counts)
         shares = w * self.prior_
         total = shares.sum(axis=1, keepdims=True)
-        nothing = np.asarray(total[:, 0] <= 0)
+        all_zero = np.asarray(total[:, 0] <= 0)
         p_hat = np.where(
-            nothing[:, np.newaxis], self.prior_, shares / np.where(total > 0, total, 1)
+            all_zero[:, np.newaxis], self.prior_, shares / np.where(total > 0, total, 1)
         )
         return p_hat, {
             "residual": np.linalg.norm(row_products(w, self.joint_.T) - counts, axis=1),
-            "fallback": nothing | self.is_open_,
+            "fallback": all_zero | self.is_open_,
         }
 
 
 class BBSEHard(AbstractLabelShiftWeights):
     """Black Box Shift Estimation (hard): class weights that explain the predicted classes.
 
-    Where the held-out items leave the weights open, those nearest to 1 (`fallback`).
+    If the held-out items do not determine the weights, those closest to 1 are used (`fallback`).
     """
 
     crisp: ClassVar[bool] = True
@@ -146,7 +146,7 @@ class BBSEHard(AbstractLabelShiftWeights):
 class BBSESoft(AbstractLabelShiftWeights):
     """Black Box Shift Estimation (soft): class weights that explain the mean posterior.
 
-    Where the held-out items leave the weights open, those nearest to 1 (`fallback`).
+    If the held-out items do not determine the weights, those closest to 1 are used (`fallback`).
     """
 
     def _fit_aggregation(
@@ -165,9 +165,9 @@ class RLLS(AbstractLabelShiftWeights):
     """Regularised Learning under Label Shifts: class weights that explain the sample, kept near 1.
 
     hard: count predicted classes, as in the paper, instead of the mean posterior.
-    alpha: how much of the bound for the held-out items' error is the penalty; 0 is BBSE, and 1 the
-        theorem's own, which leaves all weights at 1 unless there are very many items.
-    delta: probability at which the bound may fail.
+    alpha: the penalty as a fraction of the bound on the held-out items' error; 0 is BBSE, and 1 is
+        the theorem's own, which leaves all weights at 1 unless there are very many items.
+    delta: probability with which the bound may fail.
     """
 
     rho_: float
@@ -223,7 +223,7 @@ def _bbse(gram: Reals, pulls: Reals) -> Reals:
 
 @compiled
 def _rlls(gram: Reals, pulls: Reals, squares: Reals, rho: float) -> Reals:
-    """1 + theta of each sample, where theta >= -1 has the least penalised residual.
+    """1 + theta of each sample, where theta >= -1 has the smallest penalised residual.
 
     gram: C'C; pulls: C'b of each sample; squares: |b|^2.
     """
@@ -239,7 +239,7 @@ def _rlls(gram: Reals, pulls: Reals, squares: Reals, rho: float) -> Reals:
         steepest = 0.0
         for k in range(n_classes):
             steepest += pull[k] ** 2
-        # At theta = 0 the residual falls by |C'b| / |b| per unit, and the penalty rises by rho.
+        # At theta = 0 the residual falls by |C'b| / |b| per unit, and the penalty grows by rho.
         if steepest <= rho * rho * squares[i]:
             continue
         low, high = math.log(NEARNESS * largest), math.log(largest) + 40.0
@@ -270,9 +270,9 @@ def _rlls(gram: Reals, pulls: Reals, squares: Reals, rho: float) -> Reals:
 def _bounded(gram: Reals, target: Reals, least: float, x: Reals, root: Reals) -> None:
     """The x >= least, in place, that minimises x . gram x / 2 - target . x, by an active set.
 
-    gram is positive definite. Coordinates are free or held at the least value; each step goes to
-    the minimum over the free ones, or until one of them is at the least value and held. `root` is
-    room for a factorisation.
+    gram is positive definite. Coordinates are free or fixed at the smallest value; each step goes
+    to the minimum over the free ones, or until one of them reaches the smallest value and is fixed.
+    `root` is a buffer for a factorisation.
     """
     n = len(target)
     free, aim = np.ones(n, dtype=np.bool_), np.empty(n)
@@ -319,7 +319,7 @@ def _bounded(gram: Reals, target: Reals, least: float, x: Reals, root: Reals) ->
 def _minimum(
     gram: Reals, target: Reals, least: float, free: NDArray[np.bool_], aim: Reals, root: Reals
 ) -> None:
-    """The minimum over the free coordinates, the others at the least value, in place (Cholesky)."""
+    """The minimum over the free coordinates, the others at `least`, in place (Cholesky)."""
     n = len(target)
     for k in range(n):
         if not free[k]:

@@ -1,15 +1,15 @@
-"""MAPLS: SLD with a prior whose weight depends on how far the sample's prevalence seems to be.
+"""MAPLS: SLD with a prior whose weight depends on how far the prevalence seems to have shifted.
 
 The estimate is the maximum a posteriori under a Dirichlet prior with its mode at equal shares. Its
-EM step is p_k <- l mean_j P(k | x_j) + (1 - l) / K, so that the prior is worth n (1 - l) / (l K)
-items of each class beside a sample of n. With p the estimate without a prior, pi the training
-prevalence, u equal shares and KL the divergence of Kullback and Leibler,
+EM step is p_k <- l mean_j P(k | x_j) + (1 - l) / K, so that the prior is equivalent to
+n (1 - l) / (l K) additional items of each class for a sample of n. With p the estimate without a
+prior, pi the training prevalence, u equal shares and KL the Kullback-Leibler divergence,
 
     l = .9 f(KL(p, u), c) + .1 (1 - f(KL(p, pi), c)),     f(d, g) = g d / (1 + g d)
     c = g(1 - f(KL(pi, u), g(.2))),                       g(l) = 2 l / (1 - l)
 
-A sample that seems to be far from equal shares is believed, one that seems to be near is drawn to
-them. The authors take 100 steps of EM; here both maxima are exact (`solvers`).
+A sample that seems to be far from equal shares is trusted; one that seems to be close is pulled
+towards them. The authors take 100 steps of EM; here both maxima are exact (`solvers`).
 
 Reference: C. Ye et al., "Label shift estimation for class-imbalance problem: a Bayesian approach",
 WACV 2024.
@@ -35,15 +35,15 @@ from quantshift.weights import Weights
 Reals = NDArray[np.float64]
 
 LEAST_WEIGHT = 1e-6
-"""Of the sample beside the prior. With equal shares in training and in the sample the formula says
-zero, which would be the prior alone."""
+"""Smallest weight of the sample relative to the prior. With equal shares in training and in the
+sample the formula gives zero, which would leave the prior alone."""
 
 CLOSEST = 1e-9
-"""A training prevalence this near to equal shares has so much weight, not an infinite one."""
+"""Bounds the weight of a training prevalence close to equal shares, which would be infinite."""
 
 
 class MAPLS(AbstractLikelihood):
-    """Maximum A Posteriori Label Shift: SLD drawn to equal shares, less the farther it is away.
+    """Maximum A Posteriori Label Shift: SLD pulled towards equal shares, less if it is far away.
 
     calibration: as in SLD.
     tol, max_iter: as in SLD; `iterations` counts the passes of both maxima.
@@ -74,12 +74,12 @@ class MAPLS(AbstractLikelihood):
         self.seed = seed
 
     def needs_held_out_posteriors(self) -> bool:
-        """Only calibration does."""
+        """Only calibration needs them."""
         return self.calibration != "none"
 
     @property
     def shrinks(self) -> bool:
-        """It does, if not by the size of the sample."""
+        """True, although not depending on the size of the sample."""
         return True
 
     def _choose_prior(
@@ -92,21 +92,21 @@ class MAPLS(AbstractLikelihood):
     ) -> tuple[Prevalences, Diagnostics]:
         options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter, "weights": weights}
         plain, first, _ = maximise_mixtures(representation, index, self.prior_, **options)
-        own = sample_weight(plain, self.prior_)
+        weight = sample_weight(plain, self.prior_)
         sizes = index.shape[1] if weights is None else weights[index].sum(axis=1)
-        added = sizes * (1 - own) / (own * len(self.prior_))
+        added = sizes * (1 - weight) / (weight * len(self.prior_))
         p_hat, second, converged = maximise_posteriors(
             representation, index, self.prior_, added, **options
         )
         return p_hat, {
             "iterations": first + second,
             "converged": converged,
-            "sample_weight": own,
+            "sample_weight": weight,
         }
 
 
 def sample_weight(p_hat: Prevalences, prior: Prevalences) -> Reals:
-    """l of the formula for each estimate without a prior, (n_samples,)."""
+    """The l of the formula for each estimate without a prior, (n_samples,)."""
     equal = np.full_like(prior, 1 / len(prior))
     trust = _rate(np.asarray(1 - _share(_divergence(prior, equal), _rate(np.asarray(0.2)))))
     far = _share(_divergence(p_hat, equal), trust)
@@ -115,7 +115,7 @@ def sample_weight(p_hat: Prevalences, prior: Prevalences) -> Reals:
 
 
 def _divergence(p: Reals, q: Reals) -> Reals:
-    """KL(p, q), zero where rounding makes it negative."""
+    """KL(p, q), zero if rounding would make it negative."""
     return np.asarray(np.maximum((xlogy(p, p) - xlogy(p, q)).sum(axis=-1), 0.0))
 
 

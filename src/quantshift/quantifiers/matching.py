@@ -57,23 +57,23 @@ from quantshift.weights import Weights
 
 HDY_BINS = tuple(range(10, 111, 10))
 SEARCH_TOLERANCE = 1e-6
-"""Width of the interval in which the search for the mixture weight ends."""
+"""Width of the interval at which the search for the mixture weight ends."""
 
 GOLDEN = (math.sqrt(5.0) - 1) / 2
-"""What a step of the search leaves of an interval."""
+"""The fraction of an interval that a step of the search leaves."""
 
 COMPILED: Sequence[tuple[Divergence, int]] = (
     (hellinger, HELLINGER),
     (topsoe, TOPSOE),
     (squared_euclidean, SQUARED_EUCLIDEAN),
 )
-"""Divergences that `unimodal` knows, and their numbers there."""
+"""Divergences that `unimodal` implements, and their numbers there."""
 
 GRID_POINTS = 11
-"""Of mixture weights, where several divergences are matched at once."""
+"""Points of the grid of mixture weights if several divergences are matched at once."""
 
 DIAGNOSTICS: Mapping[str, str] = MappingProxyType({"distance": "float", "fallback": "bool"})
-"""What matching tells of a sample."""
+"""The diagnostics of matching."""
 
 
 class DyS(AbstractAggregative):
@@ -82,7 +82,7 @@ class DyS(AbstractAggregative):
     divergence: a name in `divergences.DIVERGENCES`, or a function of two arrays of histograms
         (..., n_bins) that returns (...) and is unimodal in the mixture weight.
     A posterior on the border of two bins belongs to the upper one (1 to the last bin). Falls back
-    to the training prevalence where the classes have the same histogram, or one of them that of a
+    to the training prevalence if the classes have the same histogram, or one of them that of a
     mixture of others (`fallback`). With more than two classes the divergences of all their
     posteriors are added up ("hellinger": their squares).
     """
@@ -148,8 +148,8 @@ class HDy(AbstractWithoutOptions):
     diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
 
     no_interval: ClassVar[str] = (
-        "its histograms of up to 110 bins hold so few training items each that replicates of them "
-        "do not show its error; use DyS, which matches one histogram of 10 bins"
+        "its histograms have up to 110 bins with so few training items in each that replicates do "
+        "not show its error; use DyS, which matches one histogram of 10 bins"
     )
 
     histograms_: dict[int, NDArray[np.float64]]
@@ -177,12 +177,15 @@ class HDy(AbstractWithoutOptions):
         ]
         known = self.histograms_.values()
         if len(self.classes_) == 2:
-            matches = [match(s, own, hellinger) for s, own in zip(samples, known, strict=True)]
+            matches = [
+                match(s, histograms, hellinger)
+                for s, histograms in zip(samples, known, strict=True)
+            ]
             p_hat = of_positive(np.median([w for w, _ in matches], axis=0)[:, 0])
         else:
             matches = [
-                match_many(s, own, "hellinger", hellinger, self.prior_)
-                for s, own in zip(samples, known, strict=True)
+                match_many(s, histograms, "hellinger", hellinger, self.prior_)
+                for s, histograms in zip(samples, known, strict=True)
             ]
             p_hat = median_of([p for p, _ in matches])
         distance = np.mean([d for _, d in matches], axis=0).mean(axis=1)
@@ -192,7 +195,7 @@ class HDy(AbstractWithoutOptions):
 class SMM(AbstractWithoutOptions):
     """Sample Mean Matching: the mixture weight that reproduces the mean posterior.
 
-    Equal to PACC. Falls back to PCC where the training classes have the same mean posterior
+    Equal to PACC. Falls back to PCC if the training classes have the same mean posterior
     (`fallback`).
     """
 
@@ -207,7 +210,7 @@ class SMM(AbstractWithoutOptions):
         if posteriors.shape[1] == 2:
             positive = np.ascontiguousarray(posteriors[:, 1])
             members = [codes == k for k in (1, 0)]
-            self.means_ = np.array([[_mean(positive, own, weights) for own in members]])
+            self.means_ = np.array([[_mean(positive, is_member, weights) for is_member in members]])
         else:
             self.means_ = class_means(posteriors, codes, weights)
 
@@ -219,8 +222,8 @@ class SMM(AbstractWithoutOptions):
     ) -> tuple[Prevalences, Diagnostics]:
         if len(self.classes_) > 2:
             return adjust(sample_means(representation, index, weights), self.means_, self.prior_)
-        of_second, of_first = self.means_[0].tolist()
-        separation = of_second - of_first
+        mean_of_second, mean_of_first = self.means_[0].tolist()
+        separation = mean_of_second - mean_of_first
         degenerate = abs(separation) < SINGULAR
         if degenerate:
             means = sample_means(representation, index, weights)
@@ -228,10 +231,12 @@ class SMM(AbstractWithoutOptions):
         elif weights is None:
             plan = pairwise_plan(index.shape[1])
             index = np.ascontiguousarray(index)
-            p_hat, clipped = _matched_means(representation, index, plan, of_second, of_first)
+            p_hat, clipped = _matched_means(
+                representation, index, plan, mean_of_second, mean_of_first
+            )
         else:
             means = sample_means(representation, index, weights)
-            p_hat, clipped = adjust_binary(means[:, 0], of_second, of_first)
+            p_hat, clipped = adjust_binary(means[:, 0], mean_of_second, mean_of_first)
         return p_hat, {
             "clipped": clipped,
             "separation": repeated(separation, len(index)),
@@ -244,29 +249,31 @@ def _matched_means(
     row: NDArray[np.float64],
     index: Indices,
     plan: NDArray[np.int64],
-    of_second: float,
-    of_first: float,
+    mean_of_second: float,
+    mean_of_first: float,
 ) -> tuple[Prevalences, NDArray[np.bool_]]:
-    """Prevalences of two classes by one call, which takes most of the time of one sample."""
+    """Prevalences of two classes in one call, because calls take most of the time of one sample."""
     means = means_by_plan(row, index, plan)
-    return adjust_counts(means.ravel(), of_second, of_first)
+    return adjust_counts(means.ravel(), mean_of_second, mean_of_first)
 
 
-def _mean(values: NDArray[np.float64], own: NDArray[np.bool_], weights: Weights | None) -> float:
+def _mean(
+    values: NDArray[np.float64], is_member: NDArray[np.bool_], weights: Weights | None
+) -> float:
     if weights is None:
-        return float(values[own].mean())
-    return float(weights[own] @ values[own] / weights[own].sum())
+        return float(values[is_member].mean())
+    return float(weights[is_member] @ values[is_member] / weights[is_member].sum())
 
 
 def matched_rows(posteriors: Posteriors) -> NDArray[np.float64]:
-    """The posterior of each class to match, a row each; of the second class alone if binary."""
+    """The posterior of each class to match, one row each; only the second class if binary."""
     return np.ascontiguousarray(matched_columns(posteriors).T)
 
 
 def or_prior(
     p_hat: Prevalences, prior: Prevalences, distance: NDArray[np.float64]
 ) -> tuple[Prevalences, Diagnostics]:
-    """Prevalences and diagnostics; the prior stands in for what is unknown (NaN)."""
+    """Prevalences and diagnostics; the prior replaces what is not determined (NaN)."""
     fallback = np.asarray(np.isnan(p_hat).any(axis=1))
     p_hat = np.where(fallback[:, np.newaxis], prior, p_hat)
     return p_hat, {"distance": distance, "fallback": fallback}
@@ -285,15 +292,15 @@ def class_histograms(
     bins: a row per channel. Shape (n_classes, n_channels, n_bins).
     """
     members = [np.flatnonzero(codes == k) for k in range(int(codes.max()) + 1)]
-    return np.array([[_shares(row, own, n_bins, weights) for row in bins] for own in members])
+    return np.array([[_shares(row, items, n_bins, weights) for row in bins] for items in members])
 
 
 def _shares(
-    bins: NDArray[Any], own: Indices, n_bins: int, weights: Weights | None
+    bins: NDArray[Any], items: Indices, n_bins: int, weights: Weights | None
 ) -> NDArray[np.float64]:
     if weights is None:
-        return np.asarray(np.bincount(bins[own], minlength=n_bins) / len(own))
-    return np.asarray(np.bincount(bins[own], weights[own], n_bins) / weights[own].sum())
+        return np.asarray(np.bincount(bins[items], minlength=n_bins) / len(items))
+    return np.asarray(np.bincount(bins[items], weights[items], n_bins) / weights[items].sum())
 
 
 def sample_histograms(
@@ -325,58 +332,60 @@ def _counts(
 def match(
     samples: NDArray[np.float64], classes: NDArray[np.float64], divergence: Divergence
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Of two classes, mixture weights of each channel and divergences, (n_samples, n_channels).
+    """Mixture weights of two classes for each channel and divergences, (n_samples, n_channels).
 
-    The weight, that of the second class, is NaN where the two class histograms are equal, since
+    The weight is that of the second class. It is NaN if the two class histograms are equal, because
     any weight would do.
     """
-    rest, own = np.ascontiguousarray(classes[0]), np.ascontiguousarray(classes[1])
+    first_class, second_class = np.ascontiguousarray(classes[0]), np.ascontiguousarray(classes[1])
 
     numbers = [number for known, number in COMPILED if divergence is known]
     if numbers and samples.shape[-1] <= MOST_BINS:
         weights, distances = nearest_mixtures(
-            np.ascontiguousarray(samples), own, rest, search_steps(1.0), numbers[0]
+            np.ascontiguousarray(samples), second_class, first_class, search_steps(1.0), numbers[0]
         )
     else:
 
         def distance(weight: NDArray[np.float64]) -> NDArray[np.float64]:
             share = weight[..., np.newaxis]
-            return divergence(share * own + (1 - share) * rest, samples)
+            return divergence(share * second_class + (1 - share) * first_class, samples)
 
         weights, distances = minimise_unimodal(distance, samples.shape[:-1])
-    weights[:, (own == rest).all(axis=1)] = np.nan
+    weights[:, (second_class == first_class).all(axis=1)] = np.nan
     return weights, distances
 
 
 def match_together(
     samples: NDArray[np.float64], classes: NDArray[np.float64], divergence: Divergence
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Of two classes, one mixture weight for all channels: weights and mean divergences.
+    """A common mixture weight of two classes for all channels: weights and mean divergences.
 
-    samples: (n_samples, n_channels, n_bins); classes: (2, n_channels, n_bins). The weight, that of
-    the second class, is NaN where the classes have equal histograms.
+    samples: (n_samples, n_channels, n_bins); classes: (2, n_channels, n_bins). The weight is that
+    of the second class, and NaN if the classes have equal histograms.
     """
-    rest, own = np.ascontiguousarray(classes[0]), np.ascontiguousarray(classes[1])
-    # The mean of distances that are unimodal one by one need not be: the best of a grid first.
+    first_class, second_class = np.ascontiguousarray(classes[0]), np.ascontiguousarray(classes[1])
+    # A mean of unimodal distances need not be unimodal, so start from the best point of a grid.
     grid = np.linspace(0.0, 1.0, GRID_POINTS)
     n_steps = search_steps(2 / (GRID_POINTS - 1))
 
     numbers = [number for known, number in COMPILED if divergence is known]
     if numbers and max(samples.shape[1:]) <= MOST_BINS:
         weights, distances = nearest_common_mixtures(
-            np.ascontiguousarray(samples), own, rest, grid, n_steps, numbers[0]
+            np.ascontiguousarray(samples), second_class, first_class, grid, n_steps, numbers[0]
         )
     else:
 
         def distance(weight: NDArray[np.float64]) -> NDArray[np.float64]:
             share = weight[..., np.newaxis, np.newaxis]
-            return np.asarray(divergence(share * own + (1 - share) * rest, samples).mean(axis=-1))
+            return np.asarray(
+                divergence(share * second_class + (1 - share) * first_class, samples).mean(axis=-1)
+            )
 
         values = np.stack([distance(np.full(len(samples), point)) for point in grid])
         best = values.argmin(axis=0)
         ends = grid[np.maximum(best - 1, 0)], grid[np.minimum(best + 1, GRID_POINTS - 1)]
         weights, distances = minimise_unimodal(distance, best.shape, *ends, n_steps=n_steps)
-    if (own == rest).all():
+    if (second_class == first_class).all():
         weights = np.full_like(weights, np.nan)
     return weights, distances
 
@@ -396,8 +405,8 @@ def match_many(
 ) -> tuple[Prevalences, NDArray[np.float64]]:
     """Prevalences (n_samples, n_classes), and divergences (n_samples, n_channels) of the mixtures.
 
-    The prevalences are NaN where a class has the histograms of a mixture of others, since several
-    would do.
+    The prevalences are NaN if a class has the histograms of a mixture of others, because they are
+    not unique.
     """
     flat = classes.reshape(len(classes), -1)
     p_hat = match_all(samples, classes, objective, start)
@@ -408,7 +417,7 @@ def match_many(
 
 
 def search_steps(width: float) -> int:
-    """Steps of the search in an interval so wide."""
+    """The number of steps of the search in an interval of this width."""
     return math.ceil(math.log(SEARCH_TOLERANCE / width) / math.log(GOLDEN))
 
 
@@ -421,8 +430,8 @@ def minimise_unimodal(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Golden-section search between low and high for many unimodal functions at once.
 
-    n_steps: default: those that the widest interval takes. Arguments and minima; the ends are among
-    the candidates.
+    n_steps: default: as many as the widest interval needs. Returns the arguments and the minima;
+    both ends are among the candidates.
     """
     least, most = (np.array(np.broadcast_to(end, shape), dtype=np.float64) for end in (low, high))
     low, high = least, most

@@ -1,7 +1,7 @@
 """Medians of several estimates: of quantifiers on one classifier, or on several.
 
 Quantifiers err in different directions, and so do classifiers. The median of their estimates, class
-by class and scaled to sum to one, leaves out whoever errs most.
+by class and scaled to sum to one, ignores those with the largest errors.
 
 Reference: Z. Donyavi, A. Serapiao and G. Batista, "MC-SQ and MC-MQ: ensembles for multi-class
 quantification", IEEE TKDE 36 (2024).
@@ -36,15 +36,15 @@ from quantshift.weights import Weights
 Members = Sequence[AbstractAggregative]
 
 DIAGNOSTICS: Mapping[str, str] = MappingProxyType({"spread": "float"})
-"""What ensembles tell of a sample: how much their members disagree."""
+"""The diagnostics of ensembles: how much their members disagree."""
 
 
 class Median(AbstractClassifying):
     """Median of quantifiers: several methods on the posteriors of one classifier (SC-MQ).
 
-    quantifiers: methods that see posteriors alone; default: PACC, SLD and DyS. Their own parameters
+    quantifiers: methods that use only posteriors; default: PACC, SLD and DyS. Their own parameters
         `classifier`, `cv` and `seed` are not used: all get the posteriors of `classifier`, and hard
-        predictions are the largest of these.
+        predictions are their argmax.
     `spread` is the mean over classes of the standard deviation of the members' estimates.
     """
 
@@ -67,25 +67,25 @@ class Median(AbstractClassifying):
         self.seed = seed
 
     def needs_held_out_posteriors(self) -> bool:
-        """If a member does."""
-        return any(each.needs_held_out_posteriors() for each in self._quantifiers())
+        """Whether a member does."""
+        return any(quantifier.needs_held_out_posteriors() for quantifier in self._quantifiers())
 
     @property
     def takes_weights(self) -> bool:
-        """Whether items may have weights: if all members take them."""
-        return all(each.takes_weights for each in self._quantifiers())
+        """Whether items may have weights, which is the case if all members take them."""
+        return all(quantifier.takes_weights for quantifier in self._quantifiers())
 
     def refitter(self) -> Callable[[Indices], Self]:
-        """Every member is fitted again, as it does it."""
+        """Every member is refitted in its own way."""
         check_is_fitted(self, "classes_")
         items, codes = self.held_out_, self.held_out_codes_
-        again = [member.refitter() for member in self.members_]
+        refitters = [member.refitter() for member in self.members_]
 
         def refit(rows: Indices) -> Any:
-            copied = copy(self)
-            copied._set_training(items.take(rows), codes[rows], self.classes_)
-            copied.members_ = tuple(each(rows) for each in again)
-            return copied
+            replicate = copy(self)
+            replicate._set_training(items.take(rows), codes[rows], self.classes_)
+            replicate.members_ = tuple(refit_member(rows) for refit_member in refitters)
+            return replicate
 
         return refit
 
@@ -103,11 +103,11 @@ class Median(AbstractClassifying):
 
     def _quantifiers(self) -> Members:
         given = (PACC(), SLD(), DyS()) if self.quantifiers is None else tuple(self.quantifiers)
-        for each in given:
-            if not isinstance(each, AbstractAggregative):
+        for quantifier in given:
+            if not isinstance(quantifier, AbstractAggregative):
                 raise UserError(
-                    f"{type(each).__name__} does not work on posteriors alone: take methods that "
-                    "do, such as PACC or SLD, or an EoQ of it"
+                    f"{type(quantifier).__name__} needs more than posteriors: use methods that "
+                    "work on posteriors alone, such as PACC or SLD, or an EoQ of it"
                 )
         if not given:
             raise UserError("a median needs at least one quantifier, got none")
@@ -116,7 +116,8 @@ class Median(AbstractClassifying):
     def _learn(self, items: Items, codes: Codes) -> None:
         classes = np.arange(len(self.classes_))
         self.members_ = tuple(
-            clone(each).fit_items(items, codes, classes=classes) for each in self._quantifiers()
+            clone(quantifier).fit_items(items, codes, classes=classes)
+            for quantifier in self._quantifiers()
         )
 
     def _represent_items(self, items: Items) -> Any:
@@ -142,7 +143,8 @@ class ClassifierMedian(AbstractQuantifier):
     own_classifier: ClassVar[bool] = True
     diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
     no_interval: ClassVar[str] = (
-        "every replicate would fit all classifiers again; a Median of one classifier has one"
+        "every replicate would fit all classifiers again; a Median with one classifier has an "
+        "interval"
     )
 
     medians_: tuple[Median, ...]
@@ -164,28 +166,28 @@ class ClassifierMedian(AbstractQuantifier):
 
     @property
     def takes_weights(self) -> bool:
-        """Whether items may have weights: if all members take them."""
+        """Whether items may have weights, which is the case if all members take them."""
         return Median(self.quantifiers).takes_weights
 
     def _learn(self, items: Items, codes: Codes) -> None:
         if self.classifiers is None:
             trees = {"n_estimators": 100, "min_samples_leaf": 5, "random_state": self.seed % 2**32}
-            given: list[BaseEstimator] = [
+            classifiers: list[BaseEstimator] = [
                 LogisticRegression(max_iter=1000),
                 RandomForestClassifier(**trees),
                 ExtraTreesClassifier(**trees),
             ]
         else:
-            given = list(self.classifiers)
+            classifiers = list(self.classifiers)
         if self.classifier is not None:
-            given.append(self.classifier)
-        if not given:
+            classifiers.append(self.classifier)
+        if not classifiers:
             raise UserError("a median over classifiers needs at least one, got none")
         self.medians_ = tuple(
-            Median(self.quantifiers, each, cv=self.cv, seed=self.seed).fit(
+            Median(self.quantifiers, classifier, cv=self.cv, seed=self.seed).fit(
                 items.features, codes, items.weights
             )
-            for each in given
+            for classifier in classifiers
         )
 
     def _represent_items(self, items: Items) -> Any:
@@ -208,12 +210,12 @@ def median_prevalence(
 ) -> tuple[Prevalences, dict[str, NDArray[np.float64]]]:
     """The median of the members, class by class and scaled to sum to one, and their spread.
 
-    estimates: (n_members, n_samples, n_classes). Where the median is zero for every class (three
-    members of three opinions), it is the mean.
+    estimates: (n_members, n_samples, n_classes). If the median is zero for every class (such as
+    three members that each predict another class), the mean is taken.
     """
     middle = np.median(estimates, axis=0)
-    nothing = middle.sum(axis=1) == 0
-    middle[nothing] = estimates[:, nothing].mean(axis=0)
+    all_zero = middle.sum(axis=1) == 0
+    middle[all_zero] = estimates[:, all_zero].mean(axis=0)
     return np.asarray(middle / middle.sum(axis=1, keepdims=True)), {"spread": spread(estimates)}
 
 

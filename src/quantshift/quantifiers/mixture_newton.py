@@ -1,13 +1,14 @@
-"""The likeliest mixture of more than two classes, many samples at once: Newton with few passes.
+"""The maximum likelihood mixture of more than two classes for many samples: Newton's method with
+few passes over the items.
 
-The maximum is that of `solvers`, by the same conditions; this is the short way to it. A part of the
-items says where to begin, about two passes over all of them give first and second derivatives, and
-once steps are short the second derivatives are kept and passes are for the first alone. The items
-are held class by class, so that the processor works on several of them at a time.
+The maximum is that of `solvers`, by the same conditions; this is a faster way to find it. A subset
+of the items gives the starting point, about two passes over all items give first and second
+derivatives, and once steps are short the second derivatives are kept and further passes only
+compute the first. The items are stored class by class, so that the processor can vectorise.
 
-Where the way is not short (shares at zero that single items demand, likelihoods beyond the numbers
-of the machine, maxima that are not unique), a sample is given back as not converged: `solvers` has
-the long way.
+In difficult cases (single items that need a share of zero to be positive, likelihoods outside the
+range of floating-point numbers, maxima that are not unique) a sample is returned as not converged,
+and `solvers` finds its maximum by a slower method.
 """
 
 import math
@@ -22,22 +23,23 @@ Reals = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 STATIONARY = 1e-7
-"""Largest violation of the conditions of Karush, Kuhn and Tucker at what counts as a maximum."""
+"""Largest violation of the Karush-Kuhn-Tucker conditions at what counts as a maximum."""
 
 MOST_PASSES = 40
-"""After so many the way is not short."""
+"""After this many passes the fast method gives up."""
 
 FEWEST, EVERY = 128, 8
-"""Samples of at least so many items begin with every eighth of them."""
+"""Samples of at least FEWEST items begin with every EVERY-th of them."""
 
 BEGINNING, ENOUGH = 0.02, 8
-"""Part of the start that is mixed into what some of the items say, and most passes over those."""
+"""Share of the start that is mixed into the solution for the subset, and the most passes over
+the subset."""
 
 NEAR = 0.3
-"""Decrement of a step after which the second derivatives are kept."""
+"""Newton decrement of a step below which the second derivatives are kept."""
 
 OVERSHOT = 0.5
-"""Part of the slope before a step that may be against it afterwards."""
+"""How far the slope may reverse after a step, relative to the slope before it."""
 
 
 @compiled
@@ -50,7 +52,7 @@ def newton_mixtures(
     max_iter: int,
     weights: Reals | None,
 ) -> tuple[Reals, Ints, NDArray[np.bool_]]:
-    """As `solvers.maximise_mixtures`; samples that take a long way have not converged.
+    """Like `solvers.maximise_mixtures`, but difficult samples are returned as not converged.
 
     added: items of each class of which the class is certain, in each sample, (n_samples,).
     """
@@ -75,7 +77,7 @@ def newton_mixtures(
             for k in range(n_classes):
                 for j in range(n_some):
                     some[k, j] = rows[k, j * EVERY]
-            # Weights are left out: it is only where the search begins.
+            # Weights are ignored here, because this only finds the starting point.
             _climb(
                 some, n_some, None, float(n_some), extra / EVERY, start, p, 0.5, ENOUGH, pulls,
                 inverse,
@@ -99,9 +101,9 @@ def _gather(
     sums: Reals,
     roots: Reals | None,
 ) -> tuple[int, float]:
-    """Set the items' likelihoods, class by class, and roots of weights: how many, and their weight.
+    """Set the items' likelihoods, class by class, and roots of weights; their number and weight.
 
-    Items that no class explains, and items of no weight, are left out. sums: room.
+    Items that no class explains, and items without weight, are left out. sums: a buffer.
     """
     n_classes, size = len(likelihoods), len(items)
     for j in range(size):
@@ -130,7 +132,7 @@ def _gather(
 
 @compiled
 def _take(likelihoods: Reals, items: Ints, rows: Reals, sums: Reals) -> int:
-    """Set the likelihoods of all items, and sums of them where sums are: how many are not zero."""
+    """Set the likelihoods of all items and multiply `sums` by their sums; how many are not zero."""
     size = len(items)
     for k in range(len(likelihoods)):
         pool, row = likelihoods[k], rows[k]
@@ -162,7 +164,7 @@ def _climb(
     pulls: Reals,
     inverse: Reals,
 ) -> tuple[int, bool]:
-    """Newton's steps from p, in place, to the maximum: passes, and whether it was reached.
+    """Newton steps from p, in place, to the maximum; passes, and whether it was reached.
 
     rows: (n_classes, at least n). roots: square roots of the weights; total: their sum.
     """
@@ -192,7 +194,7 @@ def _climb(
                 violation = max(violation, abs(gradient[k]))
             ahead += gradient[k] * step[k]
         if not (math.isfinite(ahead) and ahead >= -OVERSHOT * slope):
-            # Too far: the likelihood falls steeply here, or a share is zero that must not be.
+            # Too far: the likelihood falls steeply, or a share is zero that must be positive.
             if slope == 0.0:
                 return n_pass, False
             length *= 0.5
@@ -200,7 +202,7 @@ def _climb(
             keeps = False
             continue
         if largest > 2.0:
-            # A share so small that Newton's step could at best double it: EM's has its size.
+            # For a share so small that Newton's step could at best double it, take an EM step.
             for k in range(n_classes):
                 p[k] *= 1.0 + gradient[k]
                 step[k] = 0.0
@@ -228,7 +230,7 @@ def _climb(
             move(before, step, 1.0, p)
             return n_pass, True
         if tol >= NEAR and decrement <= 1.0:
-            # Of some items, whose maximum is not that of all.
+            # Only a subset of the items, whose maximum need not be precise.
             move(before, step, 1.0, p)
             return n_pass, True
         keeps = decrement <= NEAR and longest <= 0.5 * shortest
@@ -244,7 +246,7 @@ def _climb(
 
 @compiled_sums
 def _invert_masses(rows: Reals, n: int, p: Reals, roots: Reals | None, inverse: Reals) -> None:
-    """Set one over p . r_j of each item, times the root of its weight."""
+    """Set 1 / (p . r_j) of each item, times the root of its weight."""
     first, second, third = rows[0], rows[1], rows[2]
     a, b, c = p[0], p[1], p[2]
     for j in range(n):
@@ -268,7 +270,7 @@ def _invert_masses(rows: Reals, n: int, p: Reals, roots: Reals | None, inverse: 
 
 @compiled_sums
 def _set_pull(row: Reals, inverse: Reals, n: int, roots: Reals | None, pull: Reals) -> float:
-    """Set a class's likelihoods over those of the mixture, and return their weighted sum."""
+    """Set a class's likelihoods divided by those of the mixture, and return their weighted sum."""
     total = 0.0
     if roots is None:
         for j in range(n):

@@ -1,14 +1,14 @@
-"""The posterior of a prevalence given the classes' densities of each item: Dirichlet times mixture.
+"""The posterior of a prevalence given the class densities of each item: Dirichlet times mixture.
 
 With likelihoods r_j of the items and a prior Dirichlet(alpha) the posterior of p is proportional to
-prod_k p_k^(alpha - 1) prod_j (p . r_j). In the log-ratios of p, which have no border, it is
+prod_k p_k^(alpha - 1) prod_j (p . r_j). In the log-ratios of p, which are unbounded, it is
 proportional to prod_k p_k^alpha prod_j (p . r_j): its maximum is that of `maximise_posteriors` with
-alpha items added to each class, and its curvature there is known. Nodes are spread about the
-maximum by that curvature, as a t distribution with wide tails has them, and weighted by the
-posterior over the density of the nodes (importance sampling). With two classes the nodes are
+alpha items added to each class, and its curvature there is known. Nodes are placed around the
+maximum according to that curvature, following a t distribution with wide tails, and weighted by the
+posterior divided by the density of the nodes (importance sampling). With two classes the nodes are
 quantiles, and the sum is an integral on a grid; with more they are a scrambled Sobol sequence. The
-order of items does not matter, weights of items are exact, and classes are put in the order of
-their shares at the maximum, so that it does not matter what they are called.
+order of items does not matter, weights of items are exact, and classes are sorted by their shares
+at the maximum, so that their names do not matter.
 
 Reference: C. Robert and G. Casella, "Monte Carlo Statistical Methods", 2004, chapter 3.
 """
@@ -33,13 +33,13 @@ NODES_OF_TWO, NODES_OF_MANY = 256, 1024
 """Nodes for two classes, and for more; powers of two for Sobol's sequence."""
 
 DEGREES = 4.0
-"""Of freedom of the t distribution: tails wide enough for posteriors that lean to one side."""
+"""Degrees of freedom of the t distribution, with tails wide enough for skewed posteriors."""
 
 SMALLEST_FACTOR = 1e-140
-"""Two numbers above it (and below its inverse) have a product that can be represented."""
+"""The product of two numbers between this and its inverse can be represented."""
 
 SPREAD = 1.2
-"""Nodes are spread so many times as wide as the curvature says."""
+"""Nodes are spread this many times as wide as the curvature suggests."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,19 +55,22 @@ class WeightedNodes:
 
     def spread(self) -> Reals:
         """The largest standard deviation of a class's share, (n_samples,)."""
-        away = self.p - self.mean()[:, np.newaxis]
-        return np.asarray(np.sqrt(np.einsum("sn,snk->sk", self.weights, away**2).max(axis=1)))
+        deviation = self.p - self.mean()[:, np.newaxis]
+        return np.asarray(np.sqrt(np.einsum("sn,snk->sk", self.weights, deviation**2).max(axis=1)))
 
     def effective_size(self) -> Reals:
-        """How many independent draws the nodes are worth, (n_samples,)."""
+        """The number of independent draws that the nodes are equivalent to, (n_samples,)."""
         return np.asarray(1 / (self.weights**2).sum(axis=1))
 
     def draws(self, n_draws: int, seed: int) -> Prevalences:
         """Draws of the nodes by their weights, (n_samples, n_draws, n_classes)."""
         u = generator(seed, purpose="posterior by nodes").random(n_draws)
-        upto = np.cumsum(self.weights, axis=1)
+        cumulated = np.cumsum(self.weights, axis=1)
         last = self.p.shape[1] - 1
-        rows = [np.minimum(np.searchsorted(own, u * own[-1]), last) for own in upto]
+        rows = [
+            np.minimum(np.searchsorted(cumulative, u * cumulative[-1]), last)
+            for cumulative in cumulated
+        ]
         return np.asarray(np.take_along_axis(self.p, np.array(rows)[:, :, np.newaxis], axis=1))
 
 
@@ -97,17 +100,21 @@ def posterior_nodes(
     logs = np.empty((n_samples, len(noise)))
     for s, rows in enumerate(index):
         order = np.argsort(middle[s], kind="stable")
-        own = np.ascontiguousarray(likelihoods[:, rows][order].T)
-        heft = np.ones(len(rows)) if weights is None else weights[rows]
-        possible = (own.sum(axis=1) > 0) & (heft > 0)
-        own, heft = own[possible], heft[possible]
+        item_likelihoods = np.ascontiguousarray(likelihoods[:, rows][order].T)
+        item_weights = np.ones(len(rows)) if weights is None else weights[rows]
+        possible = (item_likelihoods.sum(axis=1) > 0) & (item_weights > 0)
+        item_likelihoods, item_weights = item_likelihoods[possible], item_weights[possible]
         centre = middle[s, order]
-        root = np.linalg.cholesky(basis @ _curvature(own, heft, centre, alpha) @ basis.T)
-        away = SPREAD * np.linalg.solve(root.T, noise.T).T
-        ratios = np.log(centre) + away @ basis
+        root = np.linalg.cholesky(
+            basis @ _curvature(item_likelihoods, item_weights, centre, alpha) @ basis.T
+        )
+        deviation = SPREAD * np.linalg.solve(root.T, noise.T).T
+        ratios = np.log(centre) + deviation @ basis
         nodes = np.exp(ratios - ratios.max(axis=1, keepdims=True))
         nodes /= nodes.sum(axis=1, keepdims=True)
-        logs[s] = _log_likelihoods(own, heft, nodes) + alpha * np.log(nodes).sum(axis=1)
+        logs[s] = _log_likelihoods(item_likelihoods, item_weights, nodes) + alpha * np.log(
+            nodes
+        ).sum(axis=1)
         p[s][:, order] = nodes
     logs -= log_density
     mass = np.exp(logs - logs.max(axis=1, keepdims=True))
@@ -139,8 +146,8 @@ def _curvature(likelihood: Reals, weights: Weights, p: Prevalences, alpha: float
 def _log_likelihoods(likelihood: Reals, weights: Reals, nodes: Reals) -> Reals:
     """Sum of w_j log(p . r_j) at every node.
 
-    Items of weight one are multiplied, and the logarithm is taken before a product leaves the range
-    of numbers: most of the time would go into logarithms otherwise.
+    Likelihoods of items of weight one are multiplied, and the logarithm is taken before the product
+    leaves the range of numbers; otherwise most of the time would go into logarithms.
     """
     n_items, n_classes = likelihood.shape
     logs = np.empty(len(nodes))

@@ -1,15 +1,16 @@
-"""Mixtures of more than two classes: the prevalence whose mixture is nearest to the sample.
+"""Mixtures of more than two classes: the prevalence whose mixture is closest to the sample.
 
 Every class has a histogram of the posteriors of each class (a channel), and one prevalence mixes
-them all. Matching one class against the rest, as is done for two classes, would take the rest to be
-mixed as in training, and errs as soon as it is not: with five classes in a row that overlap and
-20,000 items by .089 instead of .005 (`benchmarks/many_classes.py`).
+them all. Matching one class against the rest, as is done for two classes, would assume that the
+rest is mixed as in training, and is wrong if it is not: with five overlapping classes in a row and
+20,000 items the error is .089 instead of .005 (`benchmarks/many_classes.py`).
 
-The objective, summed over channels and bins, is convex in the prevalence. Newton's method: each
-step minimises the quadratic model on the simplex, which is a non-negative least-squares problem,
-and is halved until the objective falls enough. A class alone in a bin must not lose its share by
-one step that is too long: without it the slope is infinite and the quadratic model worthless.
-Divergences by name are minimised by compiled steps (`histogram_newton`), functions by those here.
+The objective, summed over channels and bins, is convex in the prevalence. It is minimised by
+Newton's method: each step minimises the quadratic model on the simplex, which is a non-negative
+least-squares problem, and is halved until the objective falls enough. If a class is alone in a bin,
+its share must not become zero because of a step that is too long: there the slope is infinite and
+the quadratic model useless. Divergences given by name are minimised by compiled steps
+(`histogram_newton`), functions by the steps here.
 
 Reference: A. Firat, "Unified framework for quantification", 2016, for the form; A. Moreo et al.,
 QuaPy's DMy.
@@ -40,16 +41,16 @@ Objective = Callable[[Prevalences, Any], Reals]
 Derivatives = Callable[[Prevalences, Any], tuple[Reals, Reals]]
 
 SUM_WEIGHT = 1e3
-"""How much more than a unit of curvature the sum of a prevalence weighs in a step."""
+"""The weight of the constraint on the sum in a step, relative to the curvature."""
 
 DIFFERENCE = 1e-5
-"""Change of a prevalence for derivatives of a user's divergence."""
+"""Step of the finite differences for derivatives of a user's divergence."""
 
 
 def match_all(
     samples: Reals, classes: Reals, divergence: str | Divergence, start: Prevalences
 ) -> Prevalences:
-    """The prevalences of the nearest mixtures, (n_samples, n_classes).
+    """The prevalences of the closest mixtures, (n_samples, n_classes).
 
     samples: histograms, (n_samples, n_channels, n_bins); classes: (n_classes, n_channels, n_bins);
     start: where to begin, (n_classes,), all positive. A divergence by name is summed over all bins
@@ -58,10 +59,10 @@ def match_all(
     n_classes = len(classes)
     if isinstance(divergence, str):
         flat, target = classes.reshape(n_classes, -1), samples.reshape(len(samples), -1)
-        some = flat.any(axis=0)
+        non_empty = flat.any(axis=0)
         return nearest_histograms(
-            np.ascontiguousarray(target[:, some]),
-            np.ascontiguousarray(flat[:, some]),
+            np.ascontiguousarray(target[:, non_empty]),
+            np.ascontiguousarray(flat[:, non_empty]),
             np.zeros(n_classes),
             start,
             1,
@@ -103,11 +104,11 @@ def minimise_convex(
         p = nearest[rows]
         value = objective(p, rows)
         gradient, curvature = derivatives(p, rows)
-        # A constant in the gradient changes nothing on the simplex. With this one the multiplier of
-        # the sum is zero at the minimum, and its penalty in a step is exact there; and no point of
-        # the simplex is lower by more than the steepest fall to a corner.
+        # Adding a constant to the gradient changes nothing on the simplex. With this constant the
+        # multiplier of the sum is zero at the minimum, so that the penalty in a step is exact
+        # there, and the objective cannot fall by more than the steepest descent to a corner.
         gradient -= (gradient * p).sum(axis=1, keepdims=True)
-        aim = np.array([_step(*each) for each in zip(p, gradient, curvature, strict=True)])
+        aim = np.array([_step(*row) for row in zip(p, gradient, curvature, strict=True)])
         ahead = aim - p
         slope = (gradient * ahead).sum(axis=1)
         going = (gradient.min(axis=1) < -GAP) | (slope < -FALL)
@@ -130,7 +131,7 @@ def minimise_convex(
 def _step(p: Prevalences, gradient: Reals, curvature: Reals) -> Prevalences:
     """The minimum on the simplex of the quadratic model at p."""
     values, vectors = np.linalg.eigh(curvature)
-    # Where the model is flat, or not convex by rounding, a little curvature keeps steps short.
+    # A little curvature keeps steps short where the model is flat, or not convex by rounding.
     largest = max(float(values[-1]), 1e-300)
     root = np.sqrt(np.maximum(values, 1e-10 * largest))
     target = vectors.T @ p * root - vectors.T @ gradient / root

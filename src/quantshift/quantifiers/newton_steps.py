@@ -1,7 +1,7 @@
-"""Steps of Newton's method with p >= 0 kept as a constraint of each: small systems, compiled.
+"""Steps of Newton's method under the constraint p >= 0: small systems, compiled.
 
-Whoever compiles these functions into its own has to be touched after an edit here: numba's cache
-does not notice changes in another file.
+After an edit here, touch the files whose compiled functions call these: numba's cache does not
+notice changes in another file.
 """
 
 import math
@@ -14,7 +14,7 @@ from quantshift.compiled import compiled
 Reals = NDArray[np.float64]
 
 NEARNESS = 1e-10
-"""Pull towards the start that decides between equal maxima, and is nothing beside the data."""
+"""Pull towards the start, which decides between equal maxima and is negligible otherwise."""
 
 
 @compiled
@@ -39,8 +39,8 @@ def constrained_step(
 ) -> None:
     """The d, in place, that maximises gradient . d - d . model d / 2 with p + d >= 0.
 
-    An active set: classes are free or held at zero, as those that are not usable all are. `root`
-    is room for a factorisation.
+    An active-set method: classes are free or fixed at zero; those that are not usable are always
+    fixed. `root` is a buffer for a factorisation.
     """
     n_classes = len(p)
     free, target = np.empty(n_classes, dtype=np.bool_), np.empty(n_classes)
@@ -54,7 +54,7 @@ def constrained_step(
                     target[k] += model[k, i] * p[i]
         factorise(model, root, free)
         solve(root, free, target)
-        # As far towards the target as no share falls below zero.
+        # As far towards the target as possible without a negative share.
         length, blocking = 1.0, -1
         for k in range(n_classes):
             if free[k] and p[k] + target[k] < 0.0:
@@ -85,7 +85,7 @@ def constrained_step(
 def factorise(matrix: Reals, root: Reals, free: NDArray[np.bool_]) -> bool:
     """Cholesky factor of the free rows and columns, in place; False if they are not definite.
 
-    What rounding leaves of a pivot that should be NEARNESS at least is raised to a part of it.
+    Pivots should be at least NEARNESS; if rounding makes them smaller, they are raised.
     """
     definite = True
     for k in range(len(matrix)):

@@ -1,7 +1,8 @@
 """Ordered classes: counting and likelihood with a penalty on jumps between neighbouring classes.
 
-The classes are taken to be ordered as `classes_`, which are sorted. `smoothness` has the penalties.
-With two classes there is no jump to penalise, and OrdinalACC is ACC, OrdinalPACC PACC.
+The classes are assumed to be ordered as in `classes_`, which are sorted. The penalties are in
+`smoothness`. With two classes there is no jump to penalise, and OrdinalACC is ACC, OrdinalPACC is
+PACC.
 
 References: M. Bunse, A. Moreo, F. Sebastiani and M. Senz, "Regularization-based methods for ordinal
 quantification", DMKD 38 (2024); M. Bunse, "qunfold: composable quantification and unfolding
@@ -42,11 +43,11 @@ from quantshift.weights import Weights
 
 PRIOR_SHIFT = "P(X|Y) is the same in the sample (prior shift), the prevalence smooth"
 MOST_ROWS = 1 << 14
-"""Items whose likelihoods are gathered at once."""
+"""The most items whose likelihoods are gathered at once."""
 
 
 class AbstractSmoothlyAdjusted(AbstractWithoutOptions):
-    """Counts that are adjusted with a penalty on jumps, for a class with `rates_` beside it."""
+    """Counts that are adjusted with a penalty on jumps; a mixin for classes with `rates_`."""
 
     assumption: ClassVar[str] = PRIOR_SHIFT
     ordered: ClassVar[bool] = True
@@ -70,7 +71,7 @@ class AbstractSmoothlyAdjusted(AbstractWithoutOptions):
 class OrdinalACC(AbstractSmoothlyAdjusted, ACC):
     """Ordinal Adjusted Classify and Count: ACC with a penalty on jumps between neighbours.
 
-    The p on the simplex with the least |M p - q|^2 + tau |C p|^2, where C are second differences
+    The p on the simplex with the smallest |M p - q|^2 + tau |C p|^2, where C are second differences
     along the classes. tau: strength of the penalty; 0 is ACC.
     """
 
@@ -89,7 +90,7 @@ class OrdinalACC(AbstractSmoothlyAdjusted, ACC):
 class OrdinalPACC(AbstractSmoothlyAdjusted, PACC):
     """Ordinal Probabilistic Adjusted Classify and Count: PACC with a penalty on jumps.
 
-    As OrdinalACC, with mean posteriors in place of counts. tau: strength of the penalty; 0 is PACC.
+    Like OrdinalACC, with mean posteriors in place of counts. tau: penalty strength; 0 is PACC.
     """
 
     def __init__(
@@ -119,7 +120,7 @@ class AbstractOrdinalLikelihood(AbstractAggregative):
     sld_: SLD
 
     def needs_held_out_posteriors(self) -> bool:
-        """Only calibration does."""
+        """Only calibration needs them."""
         return self.calibration != "none"
 
     def _fit_aggregation(
@@ -131,15 +132,15 @@ class AbstractOrdinalLikelihood(AbstractAggregative):
         ).fit_items(Items(known, weights=weights), codes, classes=np.arange(len(self.classes_)))
 
     def refitter(self) -> Callable[[Indices], Self]:
-        """The calibration keeps its kind and is fitted again from where it is."""
+        """The calibration keeps its kind and is refitted, starting from its current parameters."""
         check_is_fitted(self, "classes_")
-        items, codes, again = self.held_out_, self.held_out_codes_, self.sld_.refitter()
+        items, codes, refit_sld = self.held_out_, self.held_out_codes_, self.sld_.refitter()
 
         def refit(rows: Indices) -> Any:
-            copied = copy(self)
-            copied._set_training(items.take(rows), codes[rows], self.classes_)
-            copied.sld_ = again(rows)
-            return copied
+            replicate = copy(self)
+            replicate._set_training(items.take(rows), codes[rows], self.classes_)
+            replicate.sld_ = refit_sld(rows)
+            return replicate
 
         return refit
 
@@ -151,11 +152,11 @@ class OrdinalSLD(AbstractOrdinalLikelihood):
     """Ordinal SLD: expectation maximisation with a smoothed prevalence after every step.
 
     order, smoothing: every step's prevalence p becomes (1 - smoothing) p + smoothing poly(p), with
-        poly the polynomial of that order nearest to p; order 0 is the uniform prevalence. Without
+        poly the polynomial of that order closest to p; order 0 is the uniform prevalence. Without
         smoothing, or with an order of n_classes - 1 or more, it is SLD.
     calibration: as in SLD.
-    tol, max_iter: the steps end when no share changes by more than tol, or after so many, with
-        `converged` False.
+    tol, max_iter: the steps end when no share changes by more than tol, or after max_iter steps,
+        with `converged` False.
     """
 
     assumption: ClassVar[str] = PRIOR_SHIFT + ", posteriors calibrated"
@@ -203,7 +204,7 @@ class OrdinalSLD(AbstractOrdinalLikelihood):
 class OrdinalLikelihood(AbstractOrdinalLikelihood):
     """Ordinal maximum likelihood: SLD's likelihood with penalties on differences of neighbours.
 
-    The p on the simplex with the least -mean log(p . r) + tau_0 |D p|^2 + tau_1 |C p|^2, where D
+    The p on the simplex with the smallest -mean log(p . r) + tau_0 |D p|^2 + tau_1 |C p|^2, where D
     are first and C second differences along the classes. tau_0 pulls towards the uniform
     prevalence, tau_1 towards a line; without them it is SLD.
     calibration, tol, max_iter: as in SLD; the last two matter only without penalties.
@@ -258,9 +259,9 @@ def roughness(n_classes: int, tau: float, tau_0: float = 0.0) -> NDArray[np.floa
 def adjust_smoothly(
     counts: Prevalences, rates: NDArray[np.float64], prior: Prevalences, tau: float
 ) -> tuple[Prevalences, Diagnostics]:
-    """`adjust` with the penalty tau |C p|^2: the least |rates @ p - counts|^2 + tau |C p|^2."""
-    plain, told = adjust(counts, rates, prior)
+    """`adjust` with a penalty: the p with the smallest |rates @ p - counts|^2 + tau |C p|^2."""
+    plain, diagnostics = adjust(counts, rates, prior)
     if tau == 0 or len(prior) == 2:
-        return plain, told
+        return plain, diagnostics
     gram = rates.T @ rates + roughness(len(prior), tau)
-    return minimise_on_simplex(gram, row_products(counts, rates), prior), told
+    return minimise_on_simplex(gram, row_products(counts, rates), prior), diagnostics

@@ -1,12 +1,12 @@
 """QuaDapt: matching a model of scores that is chosen to suit the sample.
 
-Scores of a sample may be more or less separated than those of the training items. MoSS, a model of
-scores with one parameter, has positive scores distributed as u^m and negative ones as 1 - u^m, with
-u uniform on [0, 1]: m near 0 is a perfect classifier, m = 1 one that knows nothing. Of several m
-the one whose best mixture is nearest to the sample (DyS) is taken, and its mixture weight.
+Scores of a sample may be more or less separated than those of the training items. In MoSS, a model
+of scores with one parameter, positive scores are distributed as u^m and negative ones as 1 - u^m,
+with u uniform on [0, 1]: m near 0 is a perfect classifier, m = 1 an uninformative one. Of several m
+the one whose best mixture is closest to the sample (DyS) is chosen, with its mixture weight.
 
-The distribution function of u^m is s^(1/m), so that the model's histograms are known exactly;
-nothing is drawn at random, and no training item but the classifier's is looked at.
+The distribution function of u^m is s^(1/m), so that the model's histograms are known exactly:
+nothing is drawn at random, and training items are needed only for the classifier.
 
 References: A. Maletzke et al., "Accurately quantifying under score variability", ICDM 2021 (MoSS);
 J. Ortega et al., "QuaDapt: drift-resilient quantification via parameters adaptation", LQ 2025.
@@ -34,7 +34,7 @@ MERGING_FACTORS = (0.1, 0.3, 0.5, 0.7, 0.9)
 
 
 class QuaDapt(AbstractAggregative):
-    """Quantification by Parameter Adaptation: DyS with the score model that suits the sample best.
+    """Quantification by Parameter Adaptation: DyS with the score model that fits the sample best.
 
     merging_factors: the m to choose from, each between 0 and 1; n_bins, divergence: as for DyS.
     `merging_factor` is the one chosen and `distance` its divergence; more than two classes: one

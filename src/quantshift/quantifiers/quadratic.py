@@ -1,15 +1,15 @@
-"""Quadratic functions on the simplex: their least points, exactly, for many samples at once.
+"""Exact minima of quadratic functions on the simplex, for many samples at once.
 
-Matching means, energies and kernels comes down to the p on the simplex that minimises
-p'Gp - 2 b.p, with one matrix G of the training classes and a vector b of each sample. With d the
-step from a start of sum one, only what G does to steps of sum zero matters, so that G need only be
-positive semidefinite on those: minus a matrix of distances is.
+Matching means, energies and kernels amounts to finding the p on the simplex that minimises
+p'Gp - 2 b.p, with one matrix G for the training classes and a vector b for each sample. Starting
+from a p that sums to one, only the effect of G on steps that sum to zero matters, so G need only be
+positive semidefinite on those, as a negative matrix of distances is.
 
-Where the minimum over all p of sum one has no negative share it is the answer, for nothing on the
-simplex is lower. The other samples go through an active set: shares are free or held at zero;
-each step goes to the minimum over the free ones, or as far as the first share that becomes zero,
-which is then held; at a minimum the held share of the steepest descent is freed. This ends at the
-one point that meets the conditions of Karush, Kuhn and Tucker.
+If the minimum over all p that sum to one has no negative share, it is the solution, because nothing
+on the simplex is lower. The other samples are solved by an active-set method: shares are free or
+fixed at zero; each step goes to the minimum over the free ones, or as far as the first share that
+becomes zero, which is then fixed; at a minimum the fixed share with the steepest descent is freed.
+This ends at the only point that meets the Karush-Kuhn-Tucker conditions.
 
 Reference: J. Nocedal and S. Wright, "Numerical optimization", 2006, section 16.5.
 """
@@ -27,10 +27,10 @@ from quantshift.types import Prevalences
 Reals = NDArray[np.float64]
 
 FLAT = 1e-10
-"""Curvatures below this part of the largest are none; they get this one, towards the start."""
+"""Curvatures below this fraction of the largest count as flat, and are replaced by it."""
 
 ROUNDING = 1e-13
-"""Part of the entries of G and b that may be rounding."""
+"""Relative size of rounding errors in the entries of G and b."""
 
 STEEP = 1e-12
 """Descent, relative to the slope at the start, that frees a share."""
@@ -39,11 +39,11 @@ STEEP = 1e-12
 def minimise_on_simplex(gram: Reals, linear: Reals, start: Prevalences) -> Prevalences:
     """The p on the simplex that minimises p . gram p - 2 linear . p, for each row of `linear`.
 
-    gram: (n_classes, n_classes), symmetric, convex along steps of sum zero; linear: (n_samples,
-    n_classes); start: (n_classes,), on the simplex. Returns (n_samples, n_classes). Shares that
-    would be negative are exactly zero.
+    gram: (n_classes, n_classes), symmetric, convex along steps that sum to zero; linear:
+    (n_samples, n_classes); start: (n_classes,), on the simplex. Returns (n_samples, n_classes).
+    Shares that would be negative are exactly zero.
 
-    Where the minimum is not unique, it is the one nearest to `start` (Euclidean), to about 1e-6:
+    If the minimum is not unique, it is the one closest to `start` (Euclidean), to about 1e-6:
     directions in which the curvature is below 1e-10 of the largest count as flat and get that
     curvature, centred at the start. Without such directions nothing is added.
 
@@ -61,7 +61,7 @@ def minimise_on_simplex(gram: Reals, linear: Reals, start: Prevalences) -> Preva
 
 @compiled
 def _minimise_of_two(gram: Reals, linear: Reals, start: Prevalences) -> Prevalences:
-    """With two classes there is one direction, and the minimum along it is clipped."""
+    """With two classes there is only one direction, and the minimum along it is clipped."""
     largest = np.abs(gram).max()
     curvature = gram[0, 0] + gram[1, 1] - gram[0, 1] - gram[1, 0]
     flat = curvature <= 2 * ROUNDING * largest
@@ -81,13 +81,13 @@ def _minimise_of_two(gram: Reals, linear: Reals, start: Prevalences) -> Prevalen
 
 
 def is_flat(gram: Reals) -> bool:
-    """Whether p . gram p is the same along some line on the simplex, so that minima may be many."""
+    """Whether p . gram p is constant along a line on the simplex, so minima may not be unique."""
     return bool(_curvatures(gram.tobytes(), len(gram))[2].any())
 
 
 @lru_cache(maxsize=64)
 def _curvatures(gram: bytes, n_classes: int) -> tuple[Reals, Reals, NDArray[np.bool_]]:
-    """Orthonormal steps of sum zero (columns), the curvature along each, which of them are flat."""
+    """Orthonormal steps that sum to zero (columns), their curvatures, and which are flat."""
     sum_zero, matrix = _sum_zero(n_classes), np.frombuffer(gram).reshape(n_classes, n_classes)
     values, vectors = np.linalg.eigh(sum_zero.T @ ((matrix + matrix.T) / 2) @ sum_zero)
     flat = values <= max(FLAT * values[-1], ROUNDING * np.abs(matrix).max())
@@ -97,7 +97,7 @@ def _curvatures(gram: bytes, n_classes: int) -> tuple[Reals, Reals, NDArray[np.b
 
 @cache
 def _sum_zero(n_classes: int) -> Reals:
-    """Orthonormal steps of sum zero, (n_classes, n_classes - 1)."""
+    """Orthonormal steps that sum to zero, (n_classes, n_classes - 1)."""
     return np.asarray(np.linalg.svd(np.ones((1, n_classes)))[2][1:].T)
 
 
@@ -105,11 +105,11 @@ def _sum_zero(n_classes: int) -> Reals:
 def _model(
     gram: bytes, start: bytes
 ) -> tuple[Prevalences, Reals, float, Reals, Reals, NDArray[np.bool_], Reals]:
-    """What all samples share, kept: for one sample it would take most of the time."""
-    begin = np.frombuffer(start).copy()  # writable, as all arrays are that loops are compiled for
+    """What all samples share, cached because it would take most of the time for one sample."""
+    begin = np.frombuffer(start).copy()  # writable, like all arrays that loops are compiled for
     matrix = np.frombuffer(gram).reshape(len(begin), len(begin))
     basis, curvature, flat = _curvatures(gram, len(begin))
-    # The direction out of the simplex gets a curvature, too: no step has a part in it.
+    # The direction out of the simplex gets a curvature too, although no step uses it.
     model = basis * (curvature / curvature.max()) @ basis.T + 1 / len(begin)
     return begin, matrix @ begin, float(np.abs(matrix).max()), basis, curvature, flat, model
 
@@ -152,7 +152,7 @@ def _minimise_each(
                 step += slope[j] / curvature[j] * basis[k, j]
             p[k] = start[k] + step
             inside &= p[k] >= 0.0
-        # Least of all p of sum one, hence of those among them that are on the simplex.
+        # It is the minimum over all p that sum to one, hence also on the simplex.
         if not inside:
             for k in range(n_classes):
                 pull[k] = 0.0
@@ -167,8 +167,8 @@ def _minimise_each(
 def _search(model: Reals, pull: Reals, start: Prevalences, p: Prevalences) -> None:
     """The p on the simplex that minimises d . model d - 2 pull . d with d = p - start, in place.
 
-    model: positive definite; p: the minimum over all p of sum one, from which the search begins,
-    its negative shares set to zero.
+    model: positive definite; p: the minimum over all p that sum to one, from which the search
+    begins, with its negative shares set to zero.
     """
     n_classes = len(p)
     free, root = np.empty(n_classes, dtype=np.bool_), np.empty((n_classes, n_classes))
@@ -180,7 +180,7 @@ def _search(model: Reals, pull: Reals, start: Prevalences, p: Prevalences) -> No
         steep = max(steep, STEEP * (1.0 + abs(pull[k])))
     _normalise(p)
     for _ in range(20 * n_classes):
-        # The gradient of each free share is the multiplier of the sum, which makes the sum one.
+        # At the minimum all free shares have the same gradient, chosen so that p sums to one.
         for k in range(n_classes):
             aim[k], level_change[k] = pull[k], 1.0
             for m in range(n_classes):
@@ -209,7 +209,7 @@ def _search(model: Reals, pull: Reals, start: Prevalences, p: Prevalences) -> No
             p[blocking], free[blocking] = 0.0, False
             continue
         for k in range(n_classes):
-            aim[k] = pull[k]  # from here on the descent
+            aim[k] = pull[k]  # from here on, `aim` holds the descent
             for m in range(n_classes):
                 aim[k] -= model[k, m] * (p[m] - start[m])
             if free[k]:
@@ -226,7 +226,7 @@ def _search(model: Reals, pull: Reals, start: Prevalences, p: Prevalences) -> No
 
 @compiled
 def _normalise(p: Prevalences) -> None:
-    """p with a sum of one, in place."""
+    """Scale p to sum to one, in place."""
     total = 0.0
     for k in range(len(p)):
         total += p[k]
@@ -235,7 +235,7 @@ def _normalise(p: Prevalences) -> None:
 
 
 def row_products(rows: Reals, matrix: Reals) -> Reals:
-    """rows @ matrix, each row by itself: a product of matrices may round by how many there are."""
+    """rows @ matrix, row by row: rounding in a matrix product may depend on the number of rows."""
     return _row_products(np.ascontiguousarray(rows), np.ascontiguousarray(matrix))
 
 

@@ -1,8 +1,8 @@
 """Many samples from one pool, in blocks of bounded size.
 
 A batch of samples is a pool of items and, per sample, the positions of its items. Samples of the
-same size make a rectangular index matrix, so every aggregation sees only rectangles; samples of
-unequal size are grouped by size and put back in order afterwards.
+same size form a rectangular index matrix, so every aggregation only handles rectangles; samples of
+different sizes are grouped by size and put back in order afterwards.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ from quantshift.errors import DataError
 from quantshift.types import Indices
 
 BLOCK_ITEMS = 1 << 16
-"""Items gathered at once: small enough for the processor's cache, large enough for numpy."""
+"""Items gathered at once: few enough for the processor's cache, many enough for numpy."""
 
 LONGEST_PART = 128
 """Numbers that numpy adds without splitting them into halves."""
@@ -31,7 +31,7 @@ Blocks = Iterable[tuple[Indices, Indices]]
 
 
 def consecutive_blocks(n_samples: int, size: int) -> Blocks:
-    """Samples of one size that follow each other in the pool."""
+    """Samples of equal size that are consecutive in the pool."""
     if n_samples == 1:
         whole = _kept_whole_pool if size <= BLOCK_ITEMS else _whole_pool
         return ((_FIRST, whole(size)),)
@@ -39,7 +39,7 @@ def consecutive_blocks(n_samples: int, size: int) -> Blocks:
 
 
 def index_blocks(samples: ArrayLike | Sequence[ArrayLike], n_items: int | None) -> Blocks:
-    """The blocks of samples that are given by the positions of their items.
+    """Blocks of samples given by the positions of their items.
 
     `samples` is an integer matrix (n_samples, size), its rows padded with -1 where a sample is
     smaller, or a sequence of integer arrays. All positions are checked against the pool's size
@@ -75,7 +75,7 @@ def means_by_plan(
     means = np.empty((n_samples, len(representation)))
     open_sums = np.empty(64)
     for i in range(n_samples):
-        rows = index[i].view(np.uint64)  # none is negative, which need not be asked of each
+        rows = index[i].view(np.uint64)  # unsigned, which spares a check for negative positions
         for k in range(len(representation)):
             values = representation[k]
             start, n_open = 0, 0
@@ -112,7 +112,7 @@ def means_by_plan(
 def pairwise_plan(size: int) -> NDArray[np.int64]:
     """The order in which numpy adds `size` numbers: halves, down to parts of at most 128.
 
-    Each part, which gets eight running sums, has its end and how many sums of parts before it are
+    For each part, which gets eight running sums: its end, and how many sums of earlier parts are
     added to its own.
     """
     parts: list[list[int]] = []

@@ -1,8 +1,8 @@
 """Compiled maximisation of the subclass likelihoods, sample by sample.
 
-The loops are ragged (a sample's items fall into clusters as they please), which numpy does badly
-and a compiler well. `quantshift.quantifiers.subclass_sld` says what is solved, and
-`quantshift.quantifiers.solvers` how.
+The loops are ragged, because clusters differ in size; numpy handles this badly and a compiler well.
+`quantshift.quantifiers.subclass_sld` describes what is solved, and `quantshift.quantifiers.solvers`
+how.
 """
 
 import math
@@ -38,12 +38,12 @@ def maximise_subclasses(
     posteriors: calibrated, (n_items, n_classes); clusters: (n_items,); index: (n_samples, size).
     within: class shares in each training cluster, (1 or n_samples, n_clusters, n_classes).
     shares: of the training clusters, (1 or n_samples, n_clusters).
-    weights: of the items of the pool, (n_items,), not all zero in a sample. Scaled, they scale the
-        log-likelihoods and leave the shares.
+    weights: of the items of the pool, (n_items,), not all zero in a sample. Scaling them scales the
+        log-likelihoods and does not change the shares.
     Returns shares (n_samples, 4, n_clusters, n_classes), log-likelihoods (n_samples, 4),
     iterations and convergence of the slowest model (n_samples,).
     """
-    # Always with `weights`: left out, numba would compile everything once more.
+    # `weights` is always passed: without it numba would compile everything a second time.
     return _maximise_each(posteriors, clusters, index, within, shares, tol, max_iter, weights)
 
 
@@ -86,7 +86,7 @@ def _maximise_each(
             prior[k] = 0.0
             for c in range(n_clusters):
                 prior[k] += known[c] * pi[c, k]
-        # Prior shift. A class without a share in training has none in the sample.
+        # Prior shift. A class that is missing in training is missing in the sample.
         for k in range(n_classes):
             inverse = 1.0 / prior[k] if prior[k] > 0.0 else 0.0
             for j in range(n):
@@ -107,8 +107,8 @@ def _maximise_each(
                 fitted[s, 0, c, k] = p[k] * known[c] * groups[c, k]
                 fitted[s, 1, c, k] = share * pi[c, k]
         fit[s, 1] = moved
-        # Mixed: a common factor of the classes' odds in all clusters, uphill of the better of the
-        # two models that are special cases of this one.
+        # Mixed: a common factor of the classes' odds in all clusters, starting from the better of
+        # the two models that are special cases of this one.
         if p.min() == 0.0 or _in_groups(ratio[:n], groups, count, p, everyone) < 0.0:
             p[:] = prior
         steps, done = maximise_factors(ratio[:n], groups, count, p, tol, max_iter, everyone)
@@ -155,7 +155,7 @@ def _order_by_cluster(
 ) -> None:
     """The posteriors (and weights) of a sample's items in the order of their clusters, in place.
 
-    Those of cluster c go from place[c] to place[c + 1]. Items of no weight are left out.
+    Those of cluster c are at place[c] to place[c + 1]. Items without weight are left out.
     """
     place[:] = 0
     for item in items:
@@ -172,7 +172,7 @@ def _order_by_cluster(
         for k in range(posteriors.shape[1]):
             q[place[c], k] = posteriors[item, k]
         place[c] += 1
-    # Every place has moved on to where the next begins.
+    # Every place has moved to the beginning of the next; move them back.
     for c in range(len(place) - 1, 0, -1):
         place[c] = place[c - 1]
     place[0] = 0

@@ -1,6 +1,6 @@
-"""What training items say of subclasses (class, cluster), and who can tell it.
+"""Models of subclasses (class, cluster), fitted on training items.
 
-`quantshift.quantifiers.subclass_sld` says what the models are for.
+`quantshift.quantifiers.subclass_sld` describes what they are for.
 """
 
 from dataclasses import dataclass
@@ -22,18 +22,18 @@ MODELS = ("prior", "covariate", "mixed", "local")
 """The order of the models in the diagnostics."""
 
 AVERAGED = np.array([True, False, True, True])
-"""Which of them enter the estimate."""
+"""Which of them are averaged in the estimate."""
 
 LEAST_WITHIN = 0.3
-"""Share of the posteriors' variance within clusters, below which the estimate is SLD's."""
+"""Share of the posteriors' variance within clusters below which the estimate is SLD's."""
 
 NOVELTY_LIMIT = 4.0
-"""Standard errors of the mean novelty beyond which a sample is out of the training support."""
+"""Standard errors of the mean novelty beyond which a sample is outside the training support."""
 
 
 @dataclass(frozen=True, eq=False)
 class SubclassModel:
-    """What the training items say of subclasses.
+    """The subclasses of the training items.
 
     shares: of the clusters, (n_clusters,); within: of the classes in each, (n_clusters, n_classes);
     novelty, novelty_variance: of each subclass, (n_clusters, n_classes); NaN if unknown.
@@ -62,7 +62,7 @@ class SubclassModel:
 
 @runtime_checkable
 class OffersSubclasses(Protocol):
-    """A fitted quantifier that has models of subclasses, and tells them apart in its diagnostics.
+    """A fitted quantifier that has models of subclasses, and reports them in its diagnostics.
 
     The diagnostics are `model_prevalence`, `model_weight` and `subclass_prevalence`, in the order
     of `MODELS`, `novelty` and `fallback`.
@@ -76,11 +76,11 @@ class OffersSubclasses(Protocol):
 
     @property
     def partition_(self) -> Partition | None:
-        """What the clusters come from, if known."""
+        """The partition that the clusters come from, if known."""
 
     @property
     def novelty_error(self) -> float:
-        """Standard error that the novelties of all training items have in common."""
+        """Standard error that the novelties of all training items share."""
 
     def items(self, X: Any, weights: Any = None) -> Items:
         """What it sees of items."""
@@ -89,8 +89,8 @@ class OffersSubclasses(Protocol):
         """Estimates of samples, with the diagnostics."""
 
 
-def nowhere(n_items: int) -> Clusters:
-    """A single cluster for all, as good as none."""
+def single_cluster(n_items: int) -> Clusters:
+    """A single cluster for all items, which is equivalent to none."""
     return Clusters(np.zeros(n_items, np.int64), np.full(n_items, np.nan))
 
 
@@ -98,16 +98,16 @@ def fit_plain(
     posteriors: Posteriors, codes: Codes, weights: Weights | None = None
 ) -> SubclassModel:
     """The model of posteriors alone."""
-    return fit_model(posteriors, codes, nowhere(len(codes)), 1, weights)
+    return fit_model(posteriors, codes, single_cluster(len(codes)), 1, weights)
 
 
 def carries_subclasses(
     model: SubclassModel, posteriors: Posteriors, clusters: Codes, weights: Weights | None = None
 ) -> bool:
-    """Whether the training items carry subclasses: enough of each class, and of what tells them.
+    """Whether the training items support subclasses: enough items, and enough variance within.
 
-    Clusters of few or discrete columns may *be* the score: then nothing within them tells the
-    classes apart, and a change of prevalence looks like one of clusters.
+    Clusters of few or discrete columns may determine the score completely: then nothing within them
+    separates the classes, and a change of prevalence looks like a change of clusters.
     """
     if model.sizes.sum(axis=0).min() < ITEMS_PER_CLUSTER * len(model.shares):
         return False
@@ -130,9 +130,9 @@ def fit_model(
 ) -> SubclassModel:
     """Calibration and shares from held-out posteriors, labels and clusters of training items."""
     calibration = fit_cluster_calibration(posteriors, codes, clusters.codes, n_clusters, weights)
-    heft = np.ones(len(codes)) if weights is None else weights
+    item_weights = np.ones(len(codes)) if weights is None else weights
     calibrated = calibration(posteriors, clusters.codes)
-    return subclass_model(calibration, calibrated, codes, clusters, n_clusters, heft)
+    return subclass_model(calibration, calibrated, codes, clusters, n_clusters, item_weights)
 
 
 def subclass_model(
@@ -143,17 +143,17 @@ def subclass_model(
     n_clusters: int,
     weights: Reals,
 ) -> SubclassModel:
-    """What weighted training items say of subclasses, given the calibration.
+    """The subclasses of weighted training items, given the calibration.
 
-    q: their calibrated posteriors. A cluster without items, as a resampled training set may have,
-    counts as half an item.
+    q: their calibrated posteriors. A cluster without items, which can occur in a resampled training
+    set, counts as half an item.
     """
     n_classes = q.shape[1]
     sizes = np.bincount(clusters.codes, weights, minlength=n_clusters)
     filled = np.where(sizes > 0, sizes, 0.5)
     shares = filled / filled.sum()
-    # The calibration's own means rather than counts: SLD then gives the training prevalence back
-    # on the training items, and a cluster with no item of a class has a share of it all the same.
+    # Uses means of calibrated posteriors rather than counts: SLD then returns the training
+    # prevalence on the training items, and a cluster without items of a class still has a share.
     means = _means(clusters.codes, q * weights[:, np.newaxis], sizes)
     within = np.where(sizes[:, np.newaxis] > 0, means, weights @ q / weights.sum())
     novelty, variance = _novelty_moments(clusters, codes, n_clusters, n_classes, weights)
@@ -179,15 +179,15 @@ def _means(groups: Codes, values: Reals, sizes: NDArray[Any]) -> Reals:
 def _novelty_moments(
     clusters: Clusters, codes: Codes, n_clusters: int, n_classes: int, weights: Reals
 ) -> tuple[Reals, Reals]:
-    """Mean and variance of the novelty in every subclass; an empty one has its class's."""
+    """Mean and variance of the novelty in every subclass; an empty one gets those of its class."""
     cell = clusters.codes * n_classes + codes
     sizes = np.bincount(cell, weights, minlength=n_clusters * n_classes)
-    of_class = np.bincount(codes, weights, minlength=n_classes)
+    class_sizes = np.bincount(codes, weights, minlength=n_classes)
     value = clusters.novelty
     moments = []
     for power in (1, 2):
         raised = weights * value**power
-        per_class = np.bincount(codes, raised, minlength=n_classes) / of_class
+        per_class = np.bincount(codes, raised, minlength=n_classes) / class_sizes
         sums = np.bincount(cell, raised, minlength=len(sizes))
         mean = sums / np.where(sizes > 0, sizes, 1)
         mean = np.where(sizes > 0, mean, np.tile(per_class, n_clusters))
@@ -209,8 +209,8 @@ def excess_novelty(
     """Mean novelty above what the local model's subclasses explain, in standard errors.
 
     f: subclass shares, (n_samples, n_clusters, n_classes); size: items of a sample, or the total
-    weight of each; common: error that all training items share. The others are the sample's and
-    those of the means of the training subclasses. Zero where novelty is unknown.
+    weight of each; common: error that all training items share. Other errors are those of the
+    sample and of the means of the training subclasses. Zero if novelty is unknown.
     """
     expected = (f * model.novelty).sum(axis=(1, 2))
     spread = f / np.reshape(size, (-1, 1, 1)) + f * f / np.maximum(model.sizes, 1)
@@ -220,7 +220,7 @@ def excess_novelty(
 
 
 def training_evidence(model: SubclassModel, prior: Prevalences, size: int | Reals) -> Reals:
-    """How much of a likelihood ratio is not the training set's own noise, (n_samples, 1).
+    """The part of a likelihood ratio that is not noise of the training set, (n_samples, 1).
 
     prior: class shares under the prior model; size: items of a sample, or their total weight.
     """
@@ -230,7 +230,7 @@ def training_evidence(model: SubclassModel, prior: Prevalences, size: int | Real
 
 
 def model_scores(model: SubclassModel, prior: Prevalences, fit: Reals, size: int | Reals) -> Reals:
-    """Log-likelihoods less what the free shares cost, (n_samples, 4)."""
+    """Log-likelihoods minus a penalty for the free shares, (n_samples, 4)."""
     evidence = training_evidence(model, prior, size)
     return np.asarray(evidence * fit - model.n_free / 2 * np.log(np.reshape(size, (-1, 1))))
 

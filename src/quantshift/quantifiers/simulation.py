@@ -1,8 +1,8 @@
-"""What a quantifier estimates where the prevalence is known: samples drawn from held-out items.
+"""Estimates on simulated samples of known prevalence, drawn from held-out items.
 
 Under prior shift a sample is a mixture of the training classes. Held-out items of each class, drawn
-in the proportions of any prevalence, are such a sample, and the errors that a method makes there
-are those it makes on a real one.
+in the proportions of a prevalence, are such a sample, and a method's errors there are like those on
+a real sample.
 """
 
 from collections.abc import Sequence
@@ -17,20 +17,20 @@ Reals = NDArray[np.float64]
 
 _HALF = (0.0, 0.005, 0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.35)
 GRID = np.array([*_HALF, 0.5, *(1 - p for p in reversed(_HALF))])
-"""Prevalences of the second of two classes that are simulated, closer to each other at the ends."""
+"""Simulated prevalences of the second of two classes, denser at the ends."""
 
 TIE = 1e-9
-"""Estimates nearer than this are the same."""
+"""Estimates that differ by less are treated as equal."""
 
 PILOT = 20
-"""After so many simulations, prevalences far from any that matters are left out."""
+"""After this many simulations, prevalences that are too far away to matter are left out."""
 
 
 class ClassMembers:
-    """The training items class by class, to draw samples of any prevalence from.
+    """The training items class by class, for drawing samples of any prevalence.
 
-    codes: of the training items; every class is among them. weights: of these items; within its
-    class an item is drawn with a probability in proportion, and counts as one item when drawn.
+    codes: of the training items; every class occurs. weights: of these items; within its class an
+    item is drawn with a probability proportional to its weight, and counts as one item.
     """
 
     def __init__(self, codes: Codes, n_classes: int, weights: Reals | None = None) -> None:
@@ -44,8 +44,8 @@ class ClassMembers:
     ) -> Indices:
         """Positions of the items of n samples at each prevalence, (n_prevalences * n, size).
 
-        prevalences: shape (n_prevalences, n_classes). The samples at two prevalences have as many
-        items in common as they can, so that their estimates differ by little else.
+        prevalences: shape (n_prevalences, n_classes). The samples at different prevalences share as
+        many items as possible, so that their estimates differ mainly because of the prevalence.
         """
         which, member = rng.random((n, size)), rng.random((n, size))
         borders = np.cumsum(prevalences, axis=1)[:, :-1]
@@ -59,22 +59,22 @@ class ClassMembers:
         return np.asarray(self._order[rows].reshape(-1, size))
 
     def _draw_weighted(self, weights: Reals, drawn: Codes, member: Reals) -> Indices:
-        """Rows of the items at the share `member` of their class's weight."""
+        """Rows of the items at the position `member` in the cumulated weight of their class."""
         rows = np.empty(drawn.shape, dtype=np.int64)
         shares = np.broadcast_to(member, drawn.shape)
         for k, (start, count) in enumerate(zip(self._starts, self._counts, strict=True)):
-            own = drawn == k
+            is_drawn = drawn == k
             upper = np.cumsum(weights[start : start + count])
-            place = np.searchsorted(upper, shares[own] * upper[-1], side="right")
-            # Rounding may reach the end, behind which there is no item.
-            rows[own] = start + np.minimum(place, np.searchsorted(upper, upper[-1]))
+            place = np.searchsorted(upper, shares[is_drawn] * upper[-1], side="right")
+            # Rounding may lead beyond the last item.
+            rows[is_drawn] = start + np.minimum(place, np.searchsorted(upper, upper[-1]))
         return rows
 
 
 class KnownPrevalences:
     """Estimates on simulated samples of two classes at the prevalences of `GRID`.
 
-    p_hat: the estimates, of the second class, that are to be compared with them.
+    p_hat: the estimates, of the second class, that are compared with them.
     """
 
     def __init__(self, p_hat: Reals) -> None:
@@ -88,19 +88,19 @@ class KnownPrevalences:
         return np.stack([1 - GRID[self.needed], GRID[self.needed]], axis=1)
 
     def add(self, estimates: Reals) -> None:
-        """Take estimates, (n_needed, n), of further samples at the prevalences that are needed."""
-        for i, own in zip(np.flatnonzero(self.needed), estimates, strict=True):
-            self._estimates[i].append(own)
+        """Add estimates, (n_needed, n), of further samples at the needed prevalences."""
+        for i, estimates_there in zip(np.flatnonzero(self.needed), estimates, strict=True):
+            self._estimates[i].append(estimates_there)
         if len(self._estimates[0]) == PILOT and self.needed.all():
             self._leave_out()
 
     def _leave_out(self) -> None:
-        """Need no more of prevalences whose estimates are all far from those to compare."""
-        least = np.array([np.min(own) for own in self._estimates])
-        most = np.array([np.max(own) for own in self._estimates])
-        spread = most - least
+        """Stop simulating prevalences whose estimates are all far from those to compare."""
+        smallest = np.array([np.min(estimates) for estimates in self._estimates])
+        largest = np.array([np.max(estimates) for estimates in self._estimates])
+        spread = largest - smallest
         p = self.p_hat[:, np.newaxis]
-        near = ((p >= least - spread) & (p <= most + spread)).any(axis=0)
+        near = ((p >= smallest - spread) & (p <= largest + spread)).any(axis=0)
         if not near.any():
             return
         self.needed = near.copy()
@@ -108,9 +108,9 @@ class KnownPrevalences:
         self.needed[:-1] |= near[1:]
 
     def limits(self, level: float) -> tuple[Reals, Reals]:
-        """The lowest and the highest prevalence at which each estimate is to be expected."""
-        estimates = [np.concatenate(own) for own in self._estimates]
-        mirrored = [1 - own for own in reversed(estimates)]
+        """The lowest and the highest prevalence at which each estimate is plausible."""
+        estimates = [np.concatenate(parts) for parts in self._estimates]
+        mirrored = [1 - values for values in reversed(estimates)]
         tail = (1 - level) / 2
         return 1 - highest_expected(mirrored, 1 - self.p_hat, tail), highest_expected(
             estimates, self.p_hat, tail
@@ -122,17 +122,17 @@ def highest_expected(estimates: Sequence[Reals], p_hat: Reals, tail: float) -> R
 
     estimates: on simulated samples at each prevalence of `GRID`.
     """
-    # The quantiles rise with the prevalence, but for the noise of the simulation.
+    # The quantiles increase with the prevalence, apart from the noise of the simulation.
     curve = np.maximum.accumulate([np.quantile(e, tail, method="lower") for e in estimates])
     return np.array([_crossing(curve, estimates, float(p), tail) for p in p_hat])
 
 
 def _crossing(curve: Reals, estimates: Sequence[Reals], p: float, tail: float) -> float:
-    """Where the curve of quantiles over `GRID` goes above p: linear between its points.
+    """Where the curve of quantiles over `GRID` rises above p, interpolated linearly.
 
-    A curve that is flat at p leaves open where between two points it rises: estimates are clipped
-    there (p = 0), or go in steps. The share of estimates not above p then tells, if it is not zero
-    at the second point; else the next piece of the curve is prolonged.
+    If the curve is flat at p, because estimates are clipped there (p = 0) or go in steps, it does
+    not show where between two points it rises. The share of estimates not above p then decides, if
+    it is not zero at the second point; otherwise the next piece of the curve is extrapolated.
     """
     below = np.flatnonzero(curve <= p + TIE)
     if not len(below):
@@ -142,12 +142,12 @@ def _crossing(curve: Reals, estimates: Sequence[Reals], p: float, tail: float) -
         return 1.0
     gap, rise = GRID[i + 1] - GRID[i], curve[i + 1] - curve[i]
     if curve[i] < p - TIE:
-        # Where estimates are clipped at 0, the curve starts from where it leaves 0.
+        # If estimates are clipped at 0, the curve starts where it leaves 0.
         start = _crossing(curve, estimates, 0.0, tail) if curve[i] <= TIE else GRID[i]
         return float(start + (GRID[i + 1] - start) * (p - curve[i]) / rise)
-    here, there = (float(np.mean(estimates[j] <= p + TIE)) for j in (i, i + 1))
-    if there > 0:
-        start, goal, end = ndtri([min(here, 1 - TIE), tail, there])
+    share_before, share_after = (float(np.mean(estimates[j] <= p + TIE)) for j in (i, i + 1))
+    if share_after > 0:
+        start, goal, end = ndtri([min(share_before, 1 - TIE), tail, share_after])
         return float(GRID[i] + gap * np.clip((start - goal) / (start - end), 0.0, 1.0))
     if i + 2 < len(GRID) and curve[i + 2] > curve[i + 1]:
         slope = (curve[i + 2] - curve[i + 1]) / (GRID[i + 2] - GRID[i + 1])

@@ -1,10 +1,10 @@
-"""Ordered classes: prevalences that do not jump between neighbours, by penalties or by smoothing.
+"""Ordered classes: smooth prevalences, by penalties or by smoothing.
 
 A prevalence of ordered classes (stars, ages, energies) is often smooth. Its roughness is |C p|^2
 with C the second differences, (-1, 2, -1) along the classes: zero if the shares lie on a line. A
-penalty tau |C p|^2 is added to what a method minimises. Smoothing goes another way: a prevalence
-is moved towards the polynomial of low order nearest to it, (1 - l) p + l poly(p), after every step
-of expectation maximisation.
+penalty tau |C p|^2 is added to what a method minimises. Smoothing is an alternative: a prevalence
+is moved towards the closest polynomial of low order, (1 - l) p + l poly(p), after every step of
+expectation maximisation.
 
 References: V. Blobel, "Unfolding methods in high-energy physics experiments", CERN 85-09, 1985; G.
 D'Agostini, "A multidimensional unfolding method based on Bayes' theorem", NIM A 362 (1995); M.
@@ -44,18 +44,18 @@ def second_differences(n_classes: int) -> Reals:
 
 
 def checked_penalty(name: str, value: float) -> float:
-    """The strength of a penalty, refused if it is negative or no number."""
+    """The strength of a penalty; an error if it is negative or not a number."""
     if not 0 <= value < np.inf:
         raise UserError(f"{name} must be a number of at least 0, got {value!r}")
     return float(value)
 
 
 def smoother(n_classes: int, order: int, smoothing: float) -> Reals:
-    """The matrix of p -> (1 - smoothing) p + smoothing poly(p), poly of that order nearest to p."""
+    """The matrix of p -> (1 - smoothing) p + smoothing poly(p), poly of that order closest to p."""
     if not 0 <= smoothing <= 1:
         raise UserError(f"smoothing must be between 0 and 1, got {smoothing!r}")
     if order < 0:
-        raise UserError(f"the order of a polynomial is 0 or more, got {order!r}")
+        raise UserError(f"the order of a polynomial must be at least 0, got {order!r}")
     places = np.linspace(-1.0, 1.0, n_classes)
     basis = np.linalg.qr(np.vander(places, min(order, n_classes - 1) + 1))[0]
     return np.asarray((1 - smoothing) * np.eye(n_classes) + smoothing * basis @ basis.T)
@@ -75,9 +75,9 @@ def smoothed_expectation(
     """EM for the prevalences of samples, each step followed by smoothing.
 
     likelihoods: of the items of a pool, (n_classes, n_items); index: (n_samples, size); start:
-    (n_classes,). weights: of the items, (n_items,). What smoothing makes negative becomes zero.
-    tol: largest change of a share in the last step.
-    Smoothing that changes nothing is plain maximum likelihood, and goes to its maximum directly.
+    (n_classes,). weights: of the items, (n_items,). Shares that smoothing makes negative are set to
+    zero. tol: largest change of a share in the last step.
+    Without effective smoothing it is plain maximum likelihood, whose maximum is found directly.
     Returns (prevalences (n_samples, n_classes), steps, converged).
     """
     n_classes = len(likelihoods)
@@ -122,7 +122,7 @@ def _smoothed_each(
             for k in range(n_classes):
                 rows[n, k] = likelihoods[k, index[s, j]]
                 mass += rows[n, k]
-            # An item that no class explains, or of no weight, says nothing.
+            # An item that no class explains, or without weight, is not informative.
             if mass > 0.0 and weights[s, j] > 0.0:
                 heft[n] = weights[s, j]
                 total += heft[n]
@@ -162,18 +162,18 @@ def _smoothed_each(
 def penalised_likelihood(
     likelihoods: Reals, weights: Reals, penalty: Reals, start: Prevalences
 ) -> Prevalences:
-    """The p on the simplex with the least -mean log(p . likelihood) + p . penalty p, each sample.
+    """For each sample, the p on the simplex with the smallest -mean log(p . r) + p . penalty p.
 
-    likelihoods: (n_samples, size, n_classes), or (size, n_classes) if the samples share them;
-    weights: (n_samples, size); those of items that no class explains are taken to be zero. penalty:
+    likelihoods: r, (n_samples, size, n_classes), or (size, n_classes) if the samples share them;
+    weights: (n_samples, size); those of items that no class explains are set to zero. penalty:
     (n_classes, n_classes), positive semidefinite; start: (n_classes,), all positive.
     """
     known = likelihoods.sum(axis=-1) > 0
-    heft = np.where(known, weights, 0.0)
-    total = heft.sum(axis=1, keepdims=True)
-    heft = np.divide(heft, total, out=np.zeros_like(heft), where=total > 0)
+    item_weights = np.where(known, weights, 0.0)
+    total = item_weights.sum(axis=1, keepdims=True)
+    item_weights = np.divide(item_weights, total, out=np.zeros_like(item_weights), where=total > 0)
     shared = likelihoods.ndim == 2
-    # An item of no weight has no logarithm to be minded.
+    # Items without weight must not lead to a logarithm of zero.
     rows = np.where(known[..., np.newaxis], likelihoods, 1.0)
 
     def masses(p: Prevalences, some: Indices) -> tuple[Reals, Reals]:
@@ -184,17 +184,17 @@ def penalised_likelihood(
     def objective(p: Prevalences, some: Indices) -> Reals:
         _, mass = masses(p, some)
         with np.errstate(divide="ignore", invalid="ignore"):
-            terms = np.where(heft[some] > 0, -heft[some] * np.log(mass), 0.0)
+            terms = np.where(item_weights[some] > 0, -item_weights[some] * np.log(mass), 0.0)
         return np.asarray(terms.sum(axis=1) + ((p[:, np.newaxis] * penalty).sum(2) * p).sum(1))
 
     def derivatives(p: Prevalences, some: Indices) -> tuple[Reals, Reals]:
-        own, mass = masses(p, some)
-        pull = own / np.maximum(mass, 1e-300)[..., np.newaxis]
-        weighed = heft[some][..., np.newaxis] * pull
+        likelihoods_there, mass = masses(p, some)
+        pull = likelihoods_there / np.maximum(mass, 1e-300)[..., np.newaxis]
+        weighed = item_weights[some][..., np.newaxis] * pull
         gradient = -weighed.sum(axis=1) + 2 * (p[:, np.newaxis] * penalty).sum(axis=2)
         return gradient, np.einsum("sjk,sjl->skl", weighed, pull) + 2 * penalty
 
-    return minimise_convex(objective, derivatives, start, len(heft))
+    return minimise_convex(objective, derivatives, start, len(item_weights))
 
 
 def sample_weights(index: Indices, weights: Weights | None) -> Reals:

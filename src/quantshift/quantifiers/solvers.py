@@ -1,30 +1,31 @@
 """Maximum likelihood of a mixture, exact and compiled: the prevalence that explains a sample best.
 
-An item j has likelihood r_jk under class k, known up to a factor of its own. A sample of prevalence
-p then has the log-likelihood sum_j log(p . r_j), which is concave. With w_jk = r_jk / (p . r_j) and
+An item j has likelihood r_jk under class k, known up to a factor per item. A sample of prevalence p
+then has the log-likelihood sum_j log(p . r_j), which is concave. With w_jk = r_jk / (p . r_j) and
 g_k the mean of w_jk over the sample, p is its maximum on the simplex if and only if
 
     g_k <= 1 for every class, and g_k = 1 wherever p_k > 0          (Karush, Kuhn and Tucker)
 
 and `converged` means that this holds to 1e-7. EM, p_k <- p_k g_k, needs tens to thousands of steps;
-Newton's method within safe bounds needs about four (two classes) to ten.
+a safeguarded Newton method needs about four (two classes) to ten.
 
-The same solver serves a sample of several groups c of n_c items, in which the odds of the classes
-are those known of the group, m_c, times common factors:
+The same solver handles a sample of several groups c of n_c items, in which the odds of the classes
+are the known odds of the group, m_c, times common factors:
 sum_j log(p . r_j) - sum_c n_c log(p . m_c). One group with m = (1, ..., 1) is the plain mixture.
 
-Items may have weights: the terms of j in the sums, and in means, are then times w_j, and n_c is the
-sum of the group's weights. Without weights (None) a version is compiled that knows of none.
+Items may have weights: the terms of j in sums and means are then multiplied by w_j, and n_c is the
+sum of the group's weights. Without weights (None) a version without them is compiled.
 
-Where the maximum is not unique (classes of equal likelihoods, fewer items than classes), it is the
-one nearest to the start. With two classes this is the start itself, because either all prevalences
-are equally likely or one is the likeliest. With more, NEARNESS / 2 |p - start|^2 is subtracted from
-the mean log-likelihood, which decides between differences of it below 1e-10.
+If the maximum is not unique (classes with equal likelihoods, fewer items than classes), the one
+closest to the start is found. With two classes this is the start itself, because either all
+prevalences are equally likely or one has the largest likelihood. With more,
+NEARNESS / 2 |p - start|^2 is subtracted from the mean log-likelihood, which only matters if
+likelihoods differ by less than 1e-10.
 
 References: Y. Kim et al., "A fast algorithm for maximum likelihood estimation of mixture
 proportions using sequential quadratic programming", JCGS 2020; Y. Nesterov, "Lectures on convex
-optimization", 2018, section 5.2: minus a logarithm is self-concordant, so the error that Newton's
-step leaves is bounded before the step is taken.
+optimization", 2018, section 5.2: the negative logarithm is self-concordant, so the error after a
+Newton step is bounded before the step is taken.
 
 `shift_likelihood` compiles these functions into its own, and numba's cache does not notice changes
 in another file: after an edit here, touch that file too.
@@ -43,19 +44,19 @@ Reals = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 STEEPEST = 1e8
-"""Factor in EM's step beyond which a class may not be put at zero."""
+"""Factor in EM's step beyond which the share of a class must not be set to zero."""
 
 FLAT = 1e-12
-"""Two classes: with likelihoods equal to this relative precision, the items say nothing."""
+"""Two classes: with likelihoods equal to this relative precision, the items are uninformative."""
 
 ROUNDING = 1e-14
-"""A sum of positive and negative terms that cancel to this part of them is zero."""
+"""A sum whose terms cancel to this fraction of their size is treated as zero."""
 
 FARTHEST = 700.0
-"""Log-odds beyond which a share is zero among the numbers of the machine."""
+"""Log-odds beyond which a share is zero in floating-point numbers."""
 
 PATIENCE = 12
-"""Two classes: after this many passes every other step halves the bracket, whatever Newton says."""
+"""Two classes: after this many passes every other step is a bisection."""
 
 
 def maximise_mixtures(
@@ -67,7 +68,7 @@ def maximise_mixtures(
     max_iter: int,
     weights: Reals | None = None,
 ) -> tuple[Reals, Ints, NDArray[np.bool_]]:
-    """Prevalences of maximum likelihood of many samples, each solved by itself.
+    """Maximum likelihood prevalences of many samples, each solved independently.
 
     likelihoods: of the items of a pool, up to a factor per item, (n_classes, n_items); an item that
         is impossible under every class is left out of its sample. index: (n_samples, size).
@@ -76,19 +77,21 @@ def maximise_mixtures(
     weights: of the items of the pool, (n_items,); only their proportions in a sample matter.
     Returns (prevalences (n_samples, n_classes), passes, converged).
     """
-    # One kind of array, or the loop would be compiled again for each: a mapped file is read-only.
+    # The same kind of array every time (a mapped file is read-only), to avoid recompilation.
     pool = np.require(likelihoods, np.float64, ["C", "W"])
     samples = np.require(index, np.int64, ["C", "W"])
     begin = np.require(start, np.float64, ["C", "W"])
-    heft = None if weights is None else np.require(weights, np.float64, ["C", "W"])
+    item_weights = None if weights is None else np.require(weights, np.float64, ["C", "W"])
     if len(pool) == 2:
-        return _maximise_pairs(pool, samples, begin, float(tol), int(max_iter), heft)
-    found = newton_mixtures(pool, samples, begin, None, float(tol), int(max_iter), heft)
-    rest = np.flatnonzero(~found[2])
-    if len(rest):
-        again = _maximise_each(pool, samples[rest], begin, float(tol), int(max_iter), heft)
-        for column, values in zip(found, again, strict=True):
-            column[rest] = values
+        return _maximise_pairs(pool, samples, begin, float(tol), int(max_iter), item_weights)
+    found = newton_mixtures(pool, samples, begin, None, float(tol), int(max_iter), item_weights)
+    unconverged = np.flatnonzero(~found[2])
+    if len(unconverged):
+        resolved = _maximise_each(
+            pool, samples[unconverged], begin, float(tol), int(max_iter), item_weights
+        )
+        for column, values in zip(found, resolved, strict=True):
+            column[unconverged] = values
     return found
 
 
@@ -144,9 +147,9 @@ def _maximise_each(
 def _gather(
     likelihoods: Reals, items: Ints, rows: Reals, weights: Reals | None, heft: Reals | None
 ) -> int:
-    """The items' likelihoods, and weights, row by row, without items of no weight: how many.
+    """Set the items' likelihoods and weights, row by row, and return how many there are.
 
-    Items that no class explains are left out, too.
+    Items without weight, and items that no class explains, are left out.
     """
     n = 0
     for item in items:
@@ -165,7 +168,7 @@ def _gather(
 
 @compiled
 def part_of(weights: Reals | None, first: int, last: int) -> Reals | None:
-    """Some of the weights, if there are any."""
+    """A slice of the weights, if there are any."""
     return None if weights is None else weights[first:last]
 
 
@@ -203,9 +206,9 @@ def maximise_factors(
 ) -> tuple[int, bool]:
     """The p on the simplex, in place, at a maximum of the likelihood with groups.
 
-    sum_j w_j log(p . likelihood_j) - sum_c counts_c log(p . groups_c), which is not concave and may
-    have several maxima: the one found is uphill of p. groups: (n_groups, n_classes); counts: items
-    of each, or the sum of their weights.
+    sum_j w_j log(p . likelihood_j) - sum_c counts_c log(p . groups_c) is not concave and may have
+    several maxima: the one found is uphill from p. groups: (n_groups, n_classes); counts: items of
+    each, or the sum of their weights.
     """
     if likelihood.shape[1] == 2:
         return _maximise_odds(likelihood, groups, counts, p, tol, max_iter, weights)
@@ -216,7 +219,7 @@ def maximise_factors(
 def log_likelihood(likelihood: Reals, p: Reals, weights: Reals | None = None) -> float:
     """Sum of w_j log(p . likelihood_j).
 
-    Without weights by one logarithm for several items: they cost most.
+    Without weights, one logarithm is taken for several items, because logarithms cost most.
     """
     total, product = 0.0, 1.0
     for j in range(likelihood.shape[0]):
@@ -243,11 +246,11 @@ def _maximise_pair(
 
     The score is up - down, with up the sum over items of class 1 (likelihood_1 > likelihood_0) of
     1 / (q - pole), every pole <= 0, and down that over the others, with poles >= 1. Each is fitted
-    by one pole, in value and slope, and the next q is where the two fits meet. Unlike Newton's on
-    the score, this step is right when an item is almost impossible at one border: its pole is all
-    but there. A border is only returned if the score at it points outwards; a step out of the
-    bracket becomes bisection. The bounds of Newton's error hold for weights of at least one: with
-    smaller ones, for the likelihood divided by the least.
+    by one pole, in value and slope, and the next q is where the two fits meet. Unlike a Newton step
+    on the score, this step is accurate if an item is almost impossible at one border, because its
+    pole is close to that border. A border is only returned if the score there points outwards; a
+    step out of the bracket is replaced by bisection. The bounds of Newton's error hold for weights
+    of at least one; with smaller ones, for the likelihood divided by the smallest weight.
     """
     n = likelihood.shape[0]
     total = total_weight(weights, n)
@@ -263,9 +266,9 @@ def _maximise_pair(
         up, up_square, down, down_square = 0.0, 0.0, 0.0, 0.0
         for j in range(n):
             a, b = likelihood[j, 0], likelihood[j, 1]
-            # Not a + now (b - a), which is zero where b alone is left and small.
+            # Not a + now (b - a), which may round to zero if only b remains and is small.
             term = (b - a) / (other * a + now * b)
-            # Without a branch: which way items pull is as good as random.
+            # Without a branch, because the sign of the term is unpredictable.
             pull_up, pull_down = max(term, 0.0), max(-term, 0.0)
             if weights is None:
                 up += pull_up
@@ -291,7 +294,7 @@ def _maximise_pair(
         steepness = math.sqrt(curvature / least)
         decrement = abs(score) / least / steepness
         if decrement < 0.25 and 0.0 < now < 1.0:
-            # Bounds of the decrement, the score and the error after Newton's step.
+            # Bounds on the decrement, the score and the error after a Newton step.
             after = (decrement / (1.0 - decrement)) ** 2
             left = least * after * (steepness / (1.0 - decrement))
             error = after / (1.0 - after) / ((1.0 - decrement) * steepness)
@@ -311,7 +314,7 @@ def _maximise_pair(
             following = 1.0
         elif not low < following < high or (step > PATIENCE and step % 2 == 0):
             following = 0.5 * (low + high)
-            if following in (low, high):  # neighbours among the numbers of the machine
+            if following in (low, high):  # adjacent floating-point numbers
                 p[0], p[1] = 1.0 - now, now
                 return step, True
         now = following
@@ -329,12 +332,12 @@ def _maximise_odds(
     max_iter: int,
     weights: Reals | None,
 ) -> tuple[int, bool]:
-    """Two classes with groups: Newton on the log-odds of p within a bracket of the score's sign.
+    """Two classes with groups: Newton on the log-odds of p within a bracket of the score's root.
 
-    With u_j = p_1 r_j1 / (p . r_j), the score is sum_j u_j - sum_c n_c v_c, v_c being the same of
-    m_c. Its first two derivatives are sums of u (1 - u) and n v (1 - v) at most, which bounds the
-    error after a step. The quadratic model holds no further than about 2, which limits a step;
-    while the maximum is not yet bracketed, the limit doubles from step to step. A border is an
+    With u_j = p_1 r_j1 / (p . r_j), the score is sum_j u_j - sum_c n_c v_c, where v_c is the same
+    for m_c. Its first two derivatives are at most sums of u (1 - u) and n v (1 - v), which bounds
+    the error after a step. The quadratic model is valid up to a distance of about 2, which limits a
+    step; while the maximum is not yet bracketed, the limit doubles with every step. A border is an
     infinite log-odds: it is tried once p is within 1e-2 of it and the score points there.
     """
     n, n_groups = likelihood.shape[0], groups.shape[0]
@@ -345,7 +348,7 @@ def _maximise_odds(
     zero_tried, one_tried = False, False
     for step in range(1, max_iter + 1):
         p[0], p[1] = 1.0 / (1.0 + math.exp(now)), 1.0 / (1.0 + math.exp(-now))
-        # Sums of what is small: of the shares of class 1 if p_1 is, else of those of class 0.
+        # Sums of small terms: the shares of class 1 if p_1 is small, otherwise those of class 0.
         rare = 1 if now < 0.0 else 0
         expected, fitted, item_variance, group_variance = 0.0, 0.0, 0.0, 0.0
         for j in range(n):
@@ -373,8 +376,8 @@ def _maximise_odds(
         if curvature > 0.0:
             newton = score / curvature
             bound = math.exp(min(abs(newton), 1.0)) * (group_variance + item_variance)
-            slope = curvature - bound * abs(newton)  # at least, after the step
-            left = 0.5 * bound * newton**2  # of the score, at most, after the step
+            slope = curvature - bound * abs(newton)  # lower bound after the step
+            left = 0.5 * bound * newton**2  # upper bound of the score after the step
             if (
                 abs(newton) < 1.0
                 and slope > 0.0
@@ -407,7 +410,7 @@ def _maximise_odds(
 def _is_border(
     likelihood: Reals, groups: Reals, counts: Reals | Ints, absent: int, weights: Reals | None
 ) -> bool:
-    """Whether the likelihood falls with the odds of a class from zero."""
+    """Whether the likelihood decreases if the odds of a class increase from zero."""
     score = 0.0
     for j in range(likelihood.shape[0]):
         pull = likelihood[j, absent] / likelihood[j, 1 - absent]
@@ -428,13 +431,13 @@ def _maximise_many(
     max_iter: int,
     weights: Reals | None,
 ) -> tuple[int, bool]:
-    """Any number of classes: Newton's steps with p >= 0 kept as a constraint of each.
+    """Any number of classes: Newton steps under the constraint p >= 0.
 
-    The step goes to the maximum of the quadratic model over p >= 0 and is shortened until the
-    likelihood rises. Where a share is so small that Newton's step could at best double it
-    (g_k > 2), EM's goes straight to its size. Where the likelihood is not concave (groups), every
-    step is tried at twice the length of the one before, for it may be flat as well. The scale of p
-    is free in the likelihood, and set.
+    A step goes to the maximum of the quadratic model over p >= 0 and is shortened until the
+    likelihood rises. If a share is so small that Newton's step could at best double it (g_k > 2),
+    an EM step is taken, which finds its size at once. If the likelihood is not concave (groups),
+    every step is tried at twice the length of the previous one, because it may be flat as well. The
+    likelihood does not depend on the scale of p, which is fixed.
     """
     n, n_classes = likelihood.shape
     if n == 0:
@@ -454,8 +457,8 @@ def _maximise_many(
     while True:
         violation, largest = 0.0, 0.0
         for k in range(n_classes):
-            # Without groups the two are one. With them, the gradient of a tiny share that matters
-            # is all rounding, and the factor of a class that no group has means nothing.
+            # Without groups the two are equal. With groups, the gradient of a tiny share is mostly
+            # rounding, and the factor of a class that no group contains is meaningless.
             excess = min(abs(gradient[k]), abs(factor[k] - 1.0))
             if now[k] > 0.0 or gradient[k] > 0.0:
                 violation = max(violation, excess)
@@ -478,7 +481,7 @@ def _maximise_many(
             longest = 0.0
             for k in range(n_classes):
                 longest = max(longest, abs(step[k]))
-            # Below NEARNESS, the start alone decides: a step may be long, and is the last.
+            # Below NEARNESS only the start decides: the step may be long, but it is the last.
             if violation <= STATIONARY and (longest <= tol or violation <= NEARNESS):
                 move(now, step, 1.0, p)
                 return passes, True
@@ -514,7 +517,7 @@ def _maximise_many(
 
 @compiled
 def _is_cliff(p: Reals, factor: Reals) -> bool:
-    """Whether a class is at zero that single items demand so much that curvatures overflow."""
+    """Whether a share is zero although single items need it so much that curvatures overflow."""
     found = False
     for k in range(len(p)):
         found = found or (p[k] == 0.0 and factor[k] > STEEPEST)
@@ -534,11 +537,11 @@ def _derivatives(
     weights: Reals | None,
     total: float,
 ) -> float:
-    """The log-likelihood at p; in place its gradient and minus its second derivatives, per item.
+    """The log-likelihood at p; sets its gradient and negative second derivatives, per item.
 
-    factor: the factor of each class in EM's step. curvature: the items' part alone. model: with the
-    groups', and with a unit curvature along the scale of p, which the likelihood leaves free.
-    total: the items' number, or the sum of their weights.
+    factor: the factor of each class in EM's step. curvature: only the items' part. model: including
+    the groups' part, and a unit curvature along the scale of p, on which the likelihood does not
+    depend. total: the number of items, or the sum of their weights.
     """
     n, n_classes = likelihood.shape
     pull = np.empty(n_classes)
@@ -609,12 +612,12 @@ def _make_definite(
     usable: NDArray[np.bool_],
     root: Reals,
 ) -> bool:
-    """Where the likelihood is not concave, a model that is, in place, and classes it is for.
+    """If the likelihood is not concave, make the model concave, in place, and set usable classes.
 
-    Classes at zero that the gradient keeps there are left out: a maximum need only be one among
-    the others. If that is enough, the answer is True. If not, more and more of the items' own
-    curvature is added; alone, it belongs to a bound from below that touches the likelihood at p, so
-    its steps lead uphill.
+    Classes at zero that the gradient keeps there are left out: a maximum need only be one among the
+    others. If that is enough, the result is True. If not, more and more of the items' own curvature
+    is added; on its own, it belongs to a lower bound that touches the likelihood at p, so its steps
+    lead uphill.
     """
     n_classes = len(p)
     for k in range(n_classes):

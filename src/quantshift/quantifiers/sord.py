@@ -6,8 +6,8 @@ the sample's, the mixture weight minimises the area between the functions,
     a = argmin of the integral of |a F+(s) + (1 - a) F-(s) - F(s)| over s.
 
 Between neighbouring scores all three are constant, so that the area is a sum of |F+ - F-| x gap
-times |a - (F - F-) / (F+ - F-)|. Its least value is at the weighted median of these quotients: a
-closed form, clipped to [0, 1], since the area is convex in a.
+times |a - (F - F-) / (F+ - F-)|. Its minimum is at the weighted median of these quotients: a closed
+form, clipped to [0, 1], because the area is convex in a.
 
 Reference: A. Maletzke et al., "DyS: a framework for mixture models in quantification", AAAI 2019.
 """
@@ -29,13 +29,13 @@ from quantshift.weights import Weights
 Reals = NDArray[np.float64]
 
 EVEN = 1e-12
-"""Part of all weight by which two halves may differ and be equal: the middle is between them."""
+"""Two halves count as equal if they differ by at most this share of the total weight."""
 
 
 class SORD(AbstractWithoutOptions):
-    """Sample Ordinal Distance: the mixture with the least area between distribution functions.
+    """Sample Ordinal Distance: the mixture with the smallest area between distribution functions.
 
-    Falls back to the training prevalence where the classes have equal distribution functions
+    Falls back to the training prevalence if the classes have equal distribution functions
     (`fallback`). More than two classes: one against the rest, and `distance` is the mean.
     """
 
@@ -51,13 +51,14 @@ class SORD(AbstractWithoutOptions):
         members = scored_members(codes, posteriors.shape[1])
         w = np.ones(len(codes)) if weights is None else weights
         scores, functions = [], []
-        for column, own in zip(matched_columns(posteriors).T, members, strict=True):
+        for column, is_member in zip(matched_columns(posteriors).T, members, strict=True):
             distinct, place = np.unique(column, return_inverse=True)
             below = [
-                np.cumsum(np.bincount(place[some], w[some], len(distinct))) for some in (~own, own)
+                np.cumsum(np.bincount(place[chosen], w[chosen], len(distinct)))
+                for chosen in (~is_member, is_member)
             ]
             scores.append(distinct)
-            functions.append(np.stack([each / each[-1] for each in below]))
+            functions.append(np.stack([cumulated / cumulated[-1] for cumulated in below]))
         self.scores_, self.functions_ = tuple(scores), tuple(functions)
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
@@ -83,7 +84,7 @@ class SORD(AbstractWithoutOptions):
 def _least_areas(
     pool: Reals, index: Indices, scores: Reals, functions: Reals, weights: Weights | None
 ) -> tuple[Reals, Reals]:
-    """Weights of the class, NaN if any would do, and areas, of each sample.
+    """For each sample the weight of the class, NaN if it is not determined, and the area.
 
     scores: the distinct held-out scores; functions: the distribution functions of the rest and of
     the class at them, (2, n_scores).
@@ -107,7 +108,7 @@ def _least_areas(
         n, base = 0, 0.0
         known, new = 0, 0
         rest = member = below = 0.0
-        # Up the scores of both: at each, the functions step; the gap to the next is weighed.
+        # Merge both sets of scores in ascending order; each gap to the next score is weighted.
         while known < n_known or new < size:
             here = np.inf
             if known < n_known:
@@ -148,10 +149,10 @@ def _least_areas(
 
 @compiled
 def _weighted_median(values: Reals, masses: Reals, room: Reals) -> float:
-    """The value below and above which lies at most half the mass; in the middle if there are two.
+    """The value with at most half the mass below and above it; the midpoint if there are two.
 
-    Selection: a pivot divides the values that are still possible, and the side with half the mass
-    remains. room: space for as many values.
+    By selection: a pivot divides the remaining values, and the side with half the mass is kept.
+    room: a buffer for as many values.
     """
     n = len(values)
     left = np.empty(n)
@@ -190,7 +191,7 @@ def _weighted_median(values: Reals, masses: Reals, room: Reals) -> float:
             break
     low = high = pivot
     if lighter + below >= half - EVEN * total:
-        # Exactly half is below: the other end is the largest value below, if it is not gone.
+        # Exactly half is below: the other end is the largest value below, if there is one.
         largest = -np.inf
         for k in range(len(values)):
             if values[k] < pivot and values[k] > largest:

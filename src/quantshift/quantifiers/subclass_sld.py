@@ -17,17 +17,17 @@ relative to the training distribution. Four nested models, one per kind of shift
 Clusters are observed, so the maxima need no EM over clusters: s'_c is the share of the cluster in
 the sample; "prior" is SLD; "local" is an SLD within every cluster; "mixed" has a common factor of
 the odds. The estimate is the average of prior, mixed and local, weighted by exp(evidence * l -
-d / 2 log n), d being the free shares. `evidence` < 1 is how much of a deviation can be the
-training set's own: n_y training items of a class know its clusters only as well as n_y items can.
-Pure covariate shift stays out of the average, for it explains small changes of prevalence away.
+d / 2 log n), where d is the number of free shares. `evidence` < 1 accounts for deviations that are
+due to the training set: the clusters of a class are only known as well as its n_y training items
+allow. Pure covariate shift is not averaged, because it explains away small changes of prevalence.
 
-The calibration is learnt from posteriors out of fold, so new items are classified by the models
-that made those: a committee, one member per fold, whose estimates are averaged. The model of all
-training items scores more extremely than the calibration has seen, which with few items of a class
-or a strong penalty is the largest error of all.
+The calibration is learnt from out-of-fold posteriors, so new items are classified by the models
+that produced those: a committee, one member per fold, whose estimates are averaged. The scores of a
+model trained on all items are more extreme than the calibration has seen, which with few items of a
+class or a strong penalty is the largest error of all.
 
-If the items are unlike those of training (mean novelty above what the subclasses' own explains), no
-subclass describes them and the estimate is that of the prior model: `fallback`.
+If the items are unlike those of training (the mean novelty is above what the subclasses explain),
+no subclass describes them and the estimate is that of the prior model: `fallback`.
 
 References: M. Saerens et al., Neural Computation 14 (2002); G. Schwarz, "Estimating the dimension
 of a model", Annals of Statistics 6 (1978), for the weights.
@@ -54,6 +54,7 @@ from quantshift.quantifiers.estimator import (
     Estimate,
     Samples,
     labelled_items,
+    refuse_unknown,
 )
 from quantshift.quantifiers.items import Items, drawn_weights
 from quantshift.quantifiers.shift_likelihood import maximise_subclasses
@@ -67,7 +68,7 @@ from quantshift.quantifiers.shift_models import (
     fit_plain,
     mean_novelty,
     model_weights,
-    nowhere,
+    single_cluster,
     subclass_model,
 )
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
@@ -80,7 +81,7 @@ Reals = NDArray[np.float64]
 class Division:
     """A division of the feature space, and the clusters of the training items in it.
 
-    These are as if the items were new, which is not what `partition.locate` says of them.
+    The training items are located as if they were new, which `partition.locate` does not do.
     """
 
     partition: Partition
@@ -93,7 +94,7 @@ class Division:
 
 @dataclass(frozen=True, eq=False)
 class Represented:
-    """Items as the models see them: calibrated by each member of the committee, in clusters.
+    """Items as the models use them: calibrated by each member of the committee, in clusters.
 
     posteriors: (n_items, n_classes) by each member.
     """
@@ -104,20 +105,21 @@ class Represented:
 
 
 class SubclassSLD(AbstractClassifying):
-    """Subclass SLD: maximum likelihood over (class, cluster), under the kind of shift there is.
+    """Subclass SLD: maximum likelihood over (class, cluster), weighting several kinds of shift.
 
     n_clusters: k-means clusters of the training features, or fewer with few items of a class or
         few distinct points; `fit(X, y, groups=...)` takes known groups instead. With fewer than 25
         items of the rarest class for each cluster, or clusters that explain most of the
-        posteriors, the estimate is SLD's (`divided_` is False), and clusters serve the shift test.
-    n_components: singular vectors that features are reduced to for the clusters.
+        posteriors, the estimate is SLD's (`divided_` is False), and the clusters are only used for
+        the shift test.
+    n_components: number of singular vectors to which features are reduced for the clusters.
     tol, max_iter: as in SLD.
 
-    Features come from X itself or, with a Pipeline as the classifier, from its first steps.
+    Features come from X itself or, if the classifier is a Pipeline, from all but its last step.
     Fitted from posteriors alone, without clusters, it is SLD with smooth calibration; and so is
     any estimate from posteriors alone.
 
-    Diagnostics beside `iterations` and `converged`, in the order of `shift_models.MODELS`:
+    Diagnostics in addition to `iterations` and `converged`, ordered as `shift_models.MODELS`:
     `model_prevalence` (..., 4, n_classes), `model_weight` (..., 4), `log_likelihood` (..., 4)
     relative to the training distribution, `subclass_prevalence` (..., 4, n_clusters, n_classes);
     `novelty`, the sample's mean novelty in standard errors above what is expected, and `fallback`,
@@ -140,7 +142,7 @@ class SubclassSLD(AbstractClassifying):
     model_: SubclassModel
     plain_: SubclassModel | None
     calibrated_: tuple[Posteriors, Clusters, Posteriors] | None = None
-    """Of a refit: posteriors and clusters of the training items, and what it makes of them."""
+    """Of a refit: posteriors and clusters of the training items, and calibrated posteriors."""
 
     def __init__(
         self,
@@ -161,12 +163,21 @@ class SubclassSLD(AbstractClassifying):
         self.cv = cv
         self.seed = seed
 
-    def fit(self, X: Any, y: Any, weights: ArrayLike | None = None, *, groups: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        weights: ArrayLike | None = None,
+        *,
+        groups: Any = None,
+        **unknown: Any,
+    ) -> Self:
         """Fit classifier, clusters and calibration on labelled items.
 
         groups: a known grouping of the training items, used instead of clusters. weights: as for
         every quantifier.
         """
+        refuse_unknown(unknown)
         return self._fit(X, y, weights, partial(self.reduction, groups=groups))
 
     def reduction(
@@ -223,7 +234,7 @@ class SubclassSLD(AbstractClassifying):
         """Like `estimate`; without `clusters` the estimate is plain SLD's.
 
         committee: posteriors of the items by each of the models that made the held-out posteriors
-            of the fit, (n_members, n_items, n_classes); by default the posteriors stand for them.
+            of the fit, (n_members, n_items, n_classes); by default the posteriors are used.
         """
         if clusters is None:
             return super().estimate_posteriors(posteriors, samples, weights=weights)
@@ -236,38 +247,38 @@ class SubclassSLD(AbstractClassifying):
 
     @property
     def partition_(self) -> Partition | None:
-        """What the clusters come from, if known."""
+        """The partition that the clusters come from, if known."""
         return self.reduction_.partition if isinstance(self.reduction_, Division) else None
 
     @property
     def novelty_error(self) -> float:
-        """Standard error that the novelties of all training items have in common."""
+        """Standard error that the novelties of all training items share."""
         return 0.0 if self.partition_ is None else self.partition_.novelty_error
 
     def refitter(self) -> Callable[[Indices], Self]:
-        """Clusters stay; the calibration is fitted again from where it is."""
+        """Clusters stay; the calibration is refitted, starting from its current parameters."""
         check_is_fitted(self, "classes_")
         items, codes, pure = self.held_out_, self.held_out_codes_, self.held_out_posteriors_
-        placed = nowhere(len(codes)) if items.features is None else items.features
+        placed = single_cluster(len(codes)) if items.features is None else items.features
         recalibrate = self.model_.calibration.refitter(pure, codes, placed.codes, items.weights)
         n_clusters = len(self.model_.shares)
 
         def refit(rows: Indices) -> Any:
-            again = copy(self)
-            again._set_training(items.take(rows), codes[rows], self.classes_)
+            replicate = copy(self)
+            replicate._set_training(items.take(rows), codes[rows], self.classes_)
             weights = drawn_weights(rows, items.weights, len(codes))
             calibration = recalibrate(weights)
             q = calibration(pure, placed.codes)
-            again.model_ = subclass_model(calibration, q, codes, placed, n_clusters, weights)
-            again.calibrated_ = pure, placed, q
-            again.plain_ = again.model_ if items.features is None else None
-            return again
+            replicate.model_ = subclass_model(calibration, q, codes, placed, n_clusters, weights)
+            replicate.calibrated_ = pure, placed, q
+            replicate.plain_ = replicate.model_ if items.features is None else None
+            return replicate
 
         return refit
 
     def _learn(self, items: Items, codes: Codes) -> None:
         if items.posteriors is None:
-            raise UserError("SubclassSLD sees posteriors: give held-out ones of the items")
+            raise UserError("SubclassSLD needs posteriors: give held-out ones of the items")
         if items.features is not None and not isinstance(items.features, Clusters):
             self.reduction_ = self.reduction(items.features, codes, items.weights)
             items = self.held_out_ = replace(items, features=self.reduction_.known)
@@ -282,7 +293,7 @@ class SubclassSLD(AbstractClassifying):
         self.divided_ = carries_subclasses(self.model_, pure, clusters.codes, weights)
 
     def _plain(self) -> SubclassModel:
-        """The model of posteriors alone, made when asked for: a bootstrap's refits never do."""
+        """The model of posteriors alone, fitted when needed, which refits of a bootstrap do not."""
         if self.plain_ is None:
             items = self.held_out_
             self.plain_ = fit_plain(self.held_out_posteriors_, self.held_out_codes_, items.weights)
@@ -291,10 +302,10 @@ class SubclassSLD(AbstractClassifying):
     def _represent_items(self, items: Items) -> Represented:
         pure, clusters = items.posteriors, items.features
         if pure is None:
-            raise UserError("SubclassSLD sees posteriors: give those of the items")
+            raise UserError("SubclassSLD needs posteriors: give those of the items")
         if clusters is None:
-            alone, model = nowhere(len(pure)), self._plain()
-            return Represented(model, [model.calibration(pure, alone.codes)], alone)
+            one_cluster, model = single_cluster(len(pure)), self._plain()
+            return Represented(model, [model.calibration(pure, one_cluster.codes)], one_cluster)
         if not isinstance(clusters, Clusters):
             if self.reduction_ is None:
                 raise UserError(
@@ -307,7 +318,7 @@ class SubclassSLD(AbstractClassifying):
             if pure is known and clusters is placed:
                 return Represented(self.model_, [q], clusters)
         members = pure[np.newaxis] if items.committee is None else items.committee
-        # All members at once: a few large arrays instead of many small ones.
+        # All members at once, because a few large arrays are faster than many small ones.
         calibrated = self.model_.calibration(
             members.reshape(-1, pure.shape[1]), np.tile(clusters.codes, len(members))
         )
@@ -371,5 +382,5 @@ def _n_clusters(clusters: Clusters, partition: Partition | None) -> int:
 def _in_clusters(items: Items, clusters: Any) -> Items:
     if clusters is None:
         return items
-    told = clusters if isinstance(clusters, Clusters) else Clusters.known(clusters)
-    return replace(items, features=told)
+    known = clusters if isinstance(clusters, Clusters) else Clusters.known(clusters)
+    return replace(items, features=known)

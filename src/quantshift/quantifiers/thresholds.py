@@ -5,9 +5,9 @@ held-out items, the adjusted count of a sample at t is
 
     p(t) = (share of the sample at or above t - fpr(t)) / (tpr(t) - fpr(t)),  clipped to [0, 1].
 
-Every distinct held-out score with tpr(t) != fpr(t) is a candidate. A method takes the candidate it
-prefers, the lowest of equals, or the median of p(t) over many. Where there is no candidate, the
-items predicted to be positive are counted (CC). With more than two classes: one against the rest.
+Every distinct held-out score with tpr(t) != fpr(t) is a candidate. A method takes its preferred
+candidate (the lowest of ties) or the median of p(t) over many. If there is no candidate, the items
+predicted to be positive are counted (CC). With more than two classes: one against the rest.
 
 References: G. Forman, "Quantifying trends accurately despite classifier error and class imbalance",
 KDD 2006; G. Forman, "Quantifying counts and costs via classification", DMKD 2008.
@@ -37,7 +37,7 @@ from quantshift.weights import Weights
 Reals = NDArray[np.float64]
 
 SEPARATED = 0.25
-"""tpr - fpr above which MS2 takes a threshold."""
+"""tpr - fpr above which MS2 uses a threshold."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Candidates:
     """Thresholds, ascending, and the held-out items at or above each of them.
 
     true, false: weight of the positive and of the other items at or above; positive, negative:
-    weight of all of them. Whole weights stay whole, so that equal ones are exactly equal.
+    their total weights. Integer weights stay integers, so that ties are exact.
     """
 
     thresholds: Reals
@@ -74,10 +74,11 @@ class Candidates:
 
 
 class AbstractThreshold(AbstractWithoutOptions):
-    """What methods of thresholds share: candidates, and the median of adjusted counts at some.
+    """What threshold methods share: candidates, and the median of adjusted counts at some of them.
 
-    Diagnostics: `clipped` (the share of a class had to be), `separation` (mean tpr - fpr of the
-    thresholds in use, the least of all classes), `fallback` (a class without a threshold, CC).
+    Diagnostics: `clipped` (whether the share of a class was clipped), `separation` (mean tpr - fpr
+    of the thresholds in use, the smallest of all classes), `fallback` (whether a class without a
+    threshold was counted by CC).
     """
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
@@ -97,14 +98,14 @@ class AbstractThreshold(AbstractWithoutOptions):
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
         members = scored_members(codes, posteriors.shape[1])
-        every = [
-            _candidates(scores, own, weights)
-            for scores, own in zip(matched_columns(posteriors).T, members, strict=True)
+        by_class = [
+            _candidates(scores, is_member, weights)
+            for scores, is_member in zip(matched_columns(posteriors).T, members, strict=True)
         ]
-        used = [each[self._kept(each)] if len(each) else each for each in every]
-        self.thresholds_ = tuple(each.thresholds for each in used)
-        self.tpr_ = tuple(each.tpr for each in used)
-        self.fpr_ = tuple(each.fpr for each in used)
+        used = [found[self._kept(found)] if len(found) else found for found in by_class]
+        self.thresholds_ = tuple(candidates.thresholds for candidates in used)
+        self.tpr_ = tuple(candidates.tpr for candidates in used)
+        self.fpr_ = tuple(candidates.fpr for candidates in used)
         gaps = [
             (tpr - fpr).mean() if len(tpr) else 0.0
             for tpr, fpr in zip(self.tpr_, self.fpr_, strict=True)
@@ -114,7 +115,7 @@ class AbstractThreshold(AbstractWithoutOptions):
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         """How many of the thresholds in use each score is at or above, (n_scores, n_items)."""
         ranks = np.empty((len(self.thresholds_), len(posteriors)), dtype=np.int32)
-        first = posteriors.shape[1] - len(ranks)  # of two classes the second alone has a score
+        first = posteriors.shape[1] - len(ranks)  # only the second of two classes has a score
         rows = np.ascontiguousarray(posteriors)
         for k, thresholds in enumerate(self.thresholds_):
             if len(thresholds):
@@ -133,8 +134,8 @@ class AbstractThreshold(AbstractWithoutOptions):
             if not len(tpr):
                 tpr, fpr, fallback = np.ones(1), np.zeros(1), True
             _sweep(representation[k], index, tpr, fpr, weights, shares[k], clipped)
-        both = len(shares) == 1  # of two classes
-        return of_positive(shares[0]) if both else normalised_shares(shares.T, self.prior_), {
+        binary = len(shares) == 1
+        return of_positive(shares[0]) if binary else normalised_shares(shares.T, self.prior_), {
             "clipped": clipped,
             "separation": repeated(self.separation_, n_samples),
             "fallback": repeated(fallback, n_samples),
@@ -142,7 +143,7 @@ class AbstractThreshold(AbstractWithoutOptions):
 
 
 class T50(AbstractThreshold):
-    """Threshold 50: adjusted counting at the threshold whose tpr is nearest to one half.
+    """Threshold 50: adjusted counting at the threshold whose tpr is closest to one half.
 
     The second of two classes is the positive one. More classes: one against the rest.
     """
@@ -164,7 +165,7 @@ class MAX(AbstractThreshold):
 
 
 class MethodX(AbstractThreshold):
-    """Method X: adjusted counting at the threshold where 1 - tpr and fpr are nearest.
+    """Method X: adjusted counting at the threshold where 1 - tpr and fpr are closest.
 
     The second of two classes is the positive one. More classes: one against the rest.
     """
@@ -195,23 +196,23 @@ class MS2(AbstractThreshold):
 
 
 def _candidates(
-    scores: Reals, own: NDArray[np.bool_], weights: Weights | None = None
+    scores: Reals, is_member: NDArray[np.bool_], weights: Weights | None = None
 ) -> Candidates:
     """The distinct scores at which the rates of the class and of the others differ."""
     thresholds, place = np.unique(scores, return_inverse=True)
     w = np.ones(len(scores)) if weights is None else weights
 
-    def at_or_above(some: NDArray[np.bool_]) -> Reals:
-        counts = np.bincount(place[some], w[some], len(thresholds)).astype(np.float64)
+    def at_or_above(chosen: NDArray[np.bool_]) -> Reals:
+        counts = np.bincount(place[chosen], w[chosen], len(thresholds)).astype(np.float64)
         return np.cumsum(counts[::-1])[::-1]
 
-    true, false = at_or_above(own), at_or_above(~own)
+    true, false = at_or_above(is_member), at_or_above(~is_member)
     found = Candidates(thresholds, true, false, float(true[0]), float(false[0]))
     return found[found.tpr != found.fpr]
 
 
 def _least(values: Reals) -> slice:
-    """The first of the least values."""
+    """The first of the smallest values."""
     best = int(values.argmin())
     return slice(best, best + 1)
 
@@ -259,7 +260,7 @@ def _sweep(
         for t in range(n - 1, -1, -1):
             above += counts[t + 1]
             values[t] = (above / total - fpr[t]) / (tpr[t] - fpr[t])
-        # Clipping keeps the order, so that the middle ones may be clipped afterwards.
+        # Clipping keeps the order, so the middle values can be clipped afterwards.
         low = select(values, (n - 1) // 2)
         high = low
         if n % 2 == 0:
@@ -270,7 +271,7 @@ def _sweep(
 
 @compiled
 def select(values: Reals, k: int) -> float:
-    """The k-th least value (from 0), by Hoare's selection: in place, larger ones behind it."""
+    """The k-th smallest value (from 0), by Hoare's selection, which reorders the values."""
     low, high = 0, len(values) - 1
     while low < high:
         pivot = values[(low + high) // 2]

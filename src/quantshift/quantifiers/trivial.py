@@ -1,4 +1,4 @@
-"""The estimate that looks at nothing: the baseline that every quantifier must beat."""
+"""The estimate that ignores the sample: the baseline that every quantifier must beat."""
 
 from typing import Any, ClassVar
 
@@ -16,7 +16,7 @@ class MLPE(AbstractAggregative):
     assumption: ClassVar[str] = "no shift at all: the sample has the training prevalence"
     sees: ClassVar[frozenset[str]] = frozenset()
     adjusts: ClassVar[bool] = False
-    interval_note: ClassVar[str] = "the interval is of the share in training, whatever the sample"
+    interval_note: ClassVar[str] = "the interval is for the share in training, not in the sample"
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None

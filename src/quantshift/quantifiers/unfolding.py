@@ -1,9 +1,9 @@
-"""Unfolding: the prevalence of ordered classes from how many items fall into each of some cells.
+"""Unfolding: the prevalence of ordered classes from counts of items in cells.
 
-Physicists do not classify events; they count them in cells of what was measured and unfold the
+Physicists do not classify events; they count them in cells of a measured quantity and unfold the
 counts. Here a cell is a range of the expected class, sum_k k P(k | x), which runs from the first
-class to the last and is cut evenly. With M_bk the share of class k in cell b and q the shares of
-the sample, M p = q is solved with a likelihood of counts: by expectation maximisation with
+class to the last and is divided evenly. With M_bk the share of class k in cell b and q the shares
+of the sample, M p = q is solved with a likelihood of counts: by expectation maximisation with
 smoothing (IBU), or by its maximum with a penalty on second differences (RUN).
 
 References: G. D'Agostini, "A multidimensional unfolding method based on Bayes' theorem", NIM A 362
@@ -34,11 +34,11 @@ from quantshift.weights import Weights
 Reals = NDArray[np.float64]
 
 CELLS_PER_CLASS = 8
-"""Cells by default, for each class."""
+"""Default number of cells per class."""
 
 
 class AbstractUnfolding(AbstractAggregative):
-    """Counts in cells of the expected class; what is left is how they are unfolded."""
+    """Counts in cells of the expected class; subclasses define how they are unfolded."""
 
     assumption: ClassVar[str] = PRIOR_SHIFT
     ordered: ClassVar[bool] = True
@@ -54,9 +54,9 @@ class AbstractUnfolding(AbstractAggregative):
         if self.n_cells is not None and self.n_cells < 2:
             raise UserError(f"n_cells must be at least 2, got {self.n_cells!r}")
         cells = self._represent(posteriors)[0]
-        heft = np.ones(len(codes)) if weights is None else weights
+        item_weights = np.ones(len(codes)) if weights is None else weights
         counts = np.zeros((self._cell_count(), n_classes))
-        np.add.at(counts, (cells, codes), heft)
+        np.add.at(counts, (cells, codes), item_weights)
         self.transfer_ = counts / counts.sum(axis=0)
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
@@ -74,12 +74,12 @@ class AbstractUnfolding(AbstractAggregative):
         """Weight of the items of each sample in each cell, (n_samples, n_cells)."""
         n_cells = self._cell_count()
         place = cells[0][index] + n_cells * np.arange(len(index))[:, np.newaxis]
-        heft = sample_weights(index, weights)
-        counts = np.bincount(place.ravel(), heft.ravel(), minlength=n_cells * len(index))
+        item_weights = sample_weights(index, weights)
+        counts = np.bincount(place.ravel(), item_weights.ravel(), minlength=n_cells * len(index))
         return np.asarray(counts, dtype=np.float64).reshape(len(index), n_cells)
 
     def _unknown(self, counts: Reals) -> NDArray[np.bool_]:
-        """Samples that say nothing: no item in a cell that training knows, or all classes alike."""
+        """Samples without information: no item in a cell known from training, or equal classes."""
         known = self.transfer_.any(axis=1)
         alike = bool(np.abs(self.transfer_ - self.transfer_[:, :1]).max() < SINGULAR)
         return np.asarray(~counts[:, known].any(axis=1) | alike)
@@ -89,9 +89,9 @@ class IBU(AbstractUnfolding):
     """Iterative Bayesian Unfolding: expectation maximisation on counts in cells, smoothed.
 
     order, smoothing: as in OrdinalSLD, after every step.
-    n_cells: into how many cells the expected class is cut; default: eight per class.
-    tol, max_iter: the steps end when no share changes by more than tol, or after so many, with
-        `converged` False. Falls back to the training prevalence where no cell of the sample is
+    n_cells: number of cells into which the expected class is divided; default: eight per class.
+    tol, max_iter: the steps end when no share changes by more than tol, or after max_iter steps,
+        with `converged` False. Falls back to the training prevalence if no cell of the sample is
         known from training, or the classes are alike (`fallback`).
     """
 
@@ -124,7 +124,7 @@ class IBU(AbstractUnfolding):
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
         counts = self._counts(representation, index, weights)
-        # The cells of each sample are items of a pool, weighted by what is in them.
+        # The cells of each sample are treated as items of a pool, weighted by their counts.
         p_hat, steps, converged = smoothed_expectation(
             np.tile(self.transfer_.T, (1, len(counts))),
             np.arange(counts.size).reshape(counts.shape),
@@ -143,7 +143,7 @@ class IBU(AbstractUnfolding):
 class RUN(AbstractUnfolding):
     """Regularised Unfolding: maximum likelihood of counts in cells, with a penalty on jumps.
 
-    The p on the simplex with the least -sum_b q_b log (M p)_b + tau |C p|^2, where C are second
+    The p on the simplex with the smallest -sum_b q_b log (M p)_b + tau |C p|^2, where C are second
     differences along the classes: Blobel's Poisson likelihood, whose total is known on the simplex,
     with Tikhonov's regularisation.
     tau: strength of the penalty. n_cells: as in IBU. Falls back as IBU does (`fallback`).

@@ -1,8 +1,8 @@
-"""The mixture of two histograms nearest to a third, compiled: most of the work of DyS, HDy, HDx.
+"""The mixture of two histograms closest to a third, compiled: most of the work of DyS, HDy, HDx.
 
-The same search as `matching.minimise_unimodal`, number by number and to the last bit: what numpy
-does for all samples in passes over memory is done here for one sample after the other, without a
-table ever leaving the processor's cache.
+This is the same search as `matching.minimise_unimodal`, identical bit for bit. Numpy processes all
+samples in several passes over memory; here one sample after another is solved within the
+processor's cache.
 """
 
 import math
@@ -15,10 +15,10 @@ from quantshift.compiled import compiled
 Reals = NDArray[np.float64]
 
 MOST_BINS = 128
-"""Longer sums are split by numpy, in a way that is not followed here."""
+"""Numpy splits longer sums, in a way that is not reproduced here."""
 
 HELLINGER, TOPSOE, SQUARED_EUCLIDEAN = 0, 1, 2
-"""The divergences it knows, which are defined in `divergences`."""
+"""Numbers of the implemented divergences, which are defined in `divergences`."""
 
 _GOLDEN = (math.sqrt(5.0) - 1) / 2
 
@@ -50,7 +50,7 @@ def nearest_common_mixtures(
 ) -> tuple[Reals, Reals]:
     """One weight of `own` in all channels, and the mean divergence there, both (n_samples,).
 
-    As `nearest_mixtures`, between the neighbours of the best weight of the grid. At most
+    Like `nearest_mixtures`, but searches around the best weight of the grid. At most
     `MOST_BINS` channels.
     """
     n_samples, n_channels, n_bins = samples.shape
@@ -148,7 +148,7 @@ def _distance(
 
 @compiled
 def _relative_entropy(p: float, q: float) -> float:
-    # p log(p / q), as exact near p = q as scipy's.
+    # p log(p / q), as accurate near p = q as scipy's.
     if p <= 0.0:
         return 0.0
     ratio = p / q
@@ -157,7 +157,7 @@ def _relative_entropy(p: float, q: float) -> float:
 
 @compiled
 def _sum(a: Reals) -> float:
-    # In numpy's order.
+    # Sums in the same order as numpy.
     n = len(a)
     if n < 8:
         few = 0.0

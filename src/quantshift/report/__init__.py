@@ -1,4 +1,4 @@
-"""From frames to what people read: tables, figures, and one page that holds them all."""
+"""Reports of results: tables, figures, and a page with all of them."""
 
 from quantshift.report.build import FORMATS, Report, build_report
 from quantshift.report.formats import TABLE_FORMATS, save_tables

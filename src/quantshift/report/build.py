@@ -1,12 +1,12 @@
-"""Everything a reader wants of a run, in one folder: page, tables, figures, and a short summary.
+"""The report of a run in one folder: page, tables, figures, and a short summary.
 
-    OUT/report.html      the page, complete in itself
+    OUT/report.html      the page, self-contained
     OUT/summary.md       verdicts on the paper's findings and the headline means
     OUT/tables/*         every table as LaTeX, Markdown, HTML and CSV
     OUT/figures/*        every figure as PDF, SVG and PNG
 
-Nothing is computed again that the results already hold, and the folder changes only when all is
-written: a report that was interrupted leaves the previous one as it was. Files of other names in
+Nothing is recomputed that the results already contain. The folder changes only when everything is
+written: a report that was interrupted leaves the previous one unchanged. Files with other names in
 the folder are left alone.
 """
 
@@ -56,17 +56,17 @@ SUMMARY, PAGE = "summary.md", "report.html"
 FIGURE_FORMATS = ("pdf", "svg", "png")
 
 FORMATS = ("html", *FIGURE_FORMATS, *(name for name in TABLE_FORMATS if name != "html"))
-"""All formats: html is the page and the tables, pdf, svg and png figures, the others tables."""
+"""All formats: html for the page and tables; pdf, svg and png for figures; others for tables."""
 
 UNREAD = ("setting", "classifier_converged")
 """Core columns that no table or figure shows."""
 
-Tell = Callable[[str], None]
+OnStep = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Report:
-    """A report that was written: its files, and what it lacks, in words."""
+    """A report that was written: its files, and what is missing, in words."""
 
     files: tuple[Path, ...]
     gaps: tuple[str, ...]
@@ -85,22 +85,22 @@ def build_report(
     planned: Planned | None = None,
     workers: int = 1,
     overwrite: bool = False,
-    progress: Tell | None = None,
+    progress: OnStep | None = None,
 ) -> Report:
     """Write the report of a store, its folder, or a frame of raw outcomes.
 
     out: default `report` inside the store's folder.
-    measure: what errors are, any of `quantshift.metrics.MEASURES`; the paper's findings and
-        published numbers are absolute errors whatever is chosen.
+    measure: the error measure, any of `quantshift.metrics.MEASURES`; the paper's findings and
+        published numbers always use absolute errors.
     methods: only these, in this order; default: all that have results.
     formats: any of `FORMATS`; summary.md is always written.
     against_paper: add the comparison with the published numbers.
-    abouts, provenance: for a frame; those of a store are its own.
-    planned: cells a store was made for, so that the report tells how complete it is.
-    workers: processes to work with; the files are the same whatever their number. With more than
-        one, a script must be protected by `if __name__ == "__main__"`.
-    overwrite: replace files of the report's names that are not of a report.
-    progress: called with what is being worked on.
+    abouts, provenance: only for a frame; a store has its own.
+    planned: the cells that the store should contain, so that the report says how complete it is.
+    workers: number of processes; the files are the same for any number. With more than one, a
+        script must be protected by `if __name__ == "__main__"`.
+    overwrite: replace files that have the names of report files but do not belong to a report.
+    progress: called with the current step.
     """
     measure_called(measure)
     for name in formats:
@@ -109,7 +109,7 @@ def build_report(
     if set(formats) & set(FIGURE_FORMATS):
         with extra_needed("report", f"figures ({', '.join(FIGURE_FORMATS)})"):
             import_module("matplotlib")
-    tell = progress or _silent
+    on_step = progress or _silent
     if isinstance(results, pl.DataFrame):
         if out is None:
             raise UserError("say where to write the report of a frame: out=DIR")
@@ -118,7 +118,7 @@ def build_report(
     else:
         store = results if isinstance(results, ResultStore) else ResultStore.open(results)
         target = store.path / REPORT if out is None else Path(out)
-        tell("results")
+        on_step("results")
         described = {name: store.about(name) for name in store.experiments}
         frame = _read(store, described, methods)
         origin = _provenance(store, planned, methods)
@@ -131,11 +131,11 @@ def build_report(
         measure=measure,
         methods=methods,
         against_paper=against_paper,
-        progress=tell,
+        progress=on_step,
     )
     del frame
     with _aside(target, overwrite=overwrite) as folder:
-        written = _write(contents, origin, folder, formats, workers, tell)
+        written = _write(contents, origin, folder, formats, workers, on_step)
         relative = [path.relative_to(folder) for path in written]
     sections = sections_of(subjects_of(contents.rows, contents.abouts))
     return Report(
@@ -150,18 +150,19 @@ def _read(
     """The rows of a store with the columns that reports show."""
     coordinates = (c.name for about in abouts.values() for c in about.coordinates)
     columns = dict.fromkeys([*(name for name in CORE if name not in UNREAD), *coordinates])
-    # Names as categories from the start: as text they would fill half of the memory.
+    # Names are categories from the start: as text they would take up half of the memory.
     frame = store.read(methods=methods).select(*columns).cast({pl.String: pl.Categorical}).collect()
     if frame.is_empty():
-        of = f" of {', '.join(methods)}" if methods else ""
+        of_methods = f" of {', '.join(methods)}" if methods else ""
         raise DataError(
-            f"{store.path} holds no finished results{of} yet; continue its run and try again"
+            f"{store.path} holds no finished results{of_methods} yet; continue its run and try "
+            "again"
         )
     return frame
 
 
 def _chosen(frame: pl.DataFrame, methods: Sequence[str] | None) -> pl.DataFrame:
-    """The rows of these methods; one that has none is an error."""
+    """The rows of these methods; a method without rows is an error."""
     if methods is None or "method" not in frame.columns:
         return frame
     known = frame["method"].unique()
@@ -174,11 +175,11 @@ def _chosen(frame: pl.DataFrame, methods: Sequence[str] | None) -> pl.DataFrame:
 def _provenance(
     store: ResultStore, planned: Planned | None, methods: Sequence[str] | None
 ) -> Provenance:
-    """Where the results of these methods are from; failures of others are none of theirs."""
+    """The provenance of these methods' results, without the failures of other methods."""
     if methods is None:
         return provenance_of(store, planned)
     wanted = set(methods)
-    own = planned and {
+    chosen_plan = planned and {
         experiment: {
             dataset: [
                 (cell, {m: s for m, s in signatures.items() if m in wanted})
@@ -188,7 +189,7 @@ def _provenance(
         }
         for experiment, datasets in planned.items()
     }
-    whole = provenance_of(store, own)
+    whole = provenance_of(store, chosen_plan)
     failures = (
         replace(failure, methods=tuple(m for m in failure.methods if m in wanted))
         for failure in whole.failures
@@ -202,32 +203,34 @@ def _write(
     folder: Path,
     formats: Sequence[str],
     workers: int,
-    tell: Tell,
+    on_step: OnStep,
 ) -> list[Path]:
-    """All files; workers save figures while this process goes on."""
+    """Write all files; workers save figures while this process continues."""
     drawn = [name for name in formats if name in FIGURE_FORMATS]
     with _saver(folder / "figures", drawn, workers) as save:
-        figures = _figures(contents, save, tell) if drawn else []
+        figures = _figures(contents, save, on_step) if drawn else []
         written = [folder / SUMMARY]
         written[0].write_text(summary_text(contents, provenance), encoding="utf-8", newline="\n")
         if "html" in formats:
             page = folder / PAGE
-            text = render_page(contents, provenance, progress=tell)
+            text = render_page(contents, provenance, progress=on_step)
             page.write_text(text, encoding="utf-8", newline="\n")
             written.append(page)
         tables = [name for name in formats if name in TABLE_FORMATS]
         if tables:
             written += save_tables(contents.all_tables, folder / "tables", formats=tables)
-        tell("figures")
+        on_step("figures")
         return written + [path for saved in figures for path in saved()]
 
 
 Saved = Callable[[], list[Path]]
-"""The files of a figure, when they are there."""
+"""Waits until the files of a figure are written, and returns them."""
 
 
-def _figures(contents: Contents, save: Callable[["Figure", str], Saved], tell: Tell) -> list[Saved]:
-    # matplotlib takes a second to import, which reports without figures need not wait for.
+def _figures(
+    contents: Contents, save: Callable[["Figure", str], Saved], on_step: OnStep
+) -> list[Saved]:
+    # Imported here because matplotlib takes a second to import, and only figures need it.
     from quantshift.report.figures.collection import gallery
     from quantshift.report.illustrations import (
         concept_illustration,
@@ -239,7 +242,7 @@ def _figures(contents: Contents, save: Callable[["Figure", str], Saved], tell: T
 
     saved = []
     for name, figure in gallery(contents.rows, contents.abouts, measure=contents.measure.name):
-        tell(f"figure {name}")
+        on_step(f"figure {name}")
         saved.append(save(figure, name))
     for kind, draw in (
         ("prior", prior_illustration),
@@ -248,7 +251,7 @@ def _figures(contents: Contents, save: Callable[["Figure", str], Saved], tell: T
         ("concept", concept_illustration),
         ("overlap", overlap_illustration),
     ):
-        tell(f"illustration of {kind}")
+        on_step(f"illustration of {kind}")
         saved.append(save(draw(), f"illustration-{kind}"))
     return saved
 
@@ -257,7 +260,7 @@ def _figures(contents: Contents, save: Callable[["Figure", str], Saved], tell: T
 def _saver(
     folder: Path, formats: Sequence[str], workers: int
 ) -> Iterator[Callable[["Figure", str], Saved]]:
-    """A function that saves a figure under a name, in this process or beside it."""
+    """A function that saves a figure under a name, in this process or in another."""
     if workers < 1:
         raise UserError(f"a report needs at least one process, got workers={workers}")
     if workers == 1 or not formats:
@@ -287,7 +290,7 @@ def _saver(
 
 
 def check_place(target: Path, *, overwrite: bool = False) -> None:
-    """Refuse a folder that cannot be written, or in which a report would replace other files."""
+    """Check that the folder can be written and the report would not replace other files."""
     for name in (SUMMARY, PAGE):
         check_replaceable(target / name, overwrite=overwrite, ours=_is_of_a_report)
     if target.is_dir():
@@ -302,7 +305,7 @@ def _is_of_a_report(path: Path) -> bool:
 
 @contextmanager
 def _aside(target: Path, *, overwrite: bool) -> Iterator[Path]:
-    """A folder to write to; at the end its files take their places in `target`, others stay."""
+    """A temporary folder; at the end its files move to `target`, where other files stay."""
     summary = target / SUMMARY
     known = summary.is_file() and _is_of_a_report(summary)
     make_folder(target)
@@ -314,7 +317,7 @@ def _aside(target: Path, *, overwrite: bool) -> Iterator[Path]:
         files = sorted(path for path in folder.rglob("*") if path.is_file())
         places = {path: target / path.relative_to(folder) for path in files}
         for place in places.values():
-            # Beside a summary of ours stand tables and figures of ours.
+            # Next to a summary of ours, tables and figures are ours too.
             check_replaceable(place, overwrite=overwrite or known, ours=_is_of_a_report)
         with write_errors(target):
             for path, place in places.items():
@@ -324,5 +327,5 @@ def _aside(target: Path, *, overwrite: bool) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _silent(_what: str) -> None:
-    """Progress nobody wants to see."""
+def _silent(_step: str) -> None:
+    """Ignore progress reports."""

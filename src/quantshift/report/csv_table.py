@@ -1,4 +1,4 @@
-"""Tables in CSV: a line per cell, so that any tool can filter and pivot."""
+"""Tables in CSV: one line per cell, which any tool can filter and pivot."""
 
 import csv
 import io

@@ -14,15 +14,15 @@ _TIE_DECIMALS = 10
 
 def dataset_table(rows: pl.DataFrame, spec: TableSpec, datasets: Sequence[str]) -> ReportTable:
     """A row per data set, the mean over data sets and the mean rank; `rows` with `error`."""
-    own = rows.filter(pl.col("method").is_in(spec.methods))
+    chosen = rows.filter(pl.col("method").is_in(spec.methods))
     compared = {
         (row["dataset"], row["method"]): row
-        for row in compare_with_best(own, ["dataset"], correction=spec.correction).iter_rows(
+        for row in compare_with_best(chosen, ["dataset"], correction=spec.correction).iter_rows(
             named=True
         )
     }
     cells = {key: mean_cell(row) for key, row in compared.items()}
-    ranks = _ranks(own)
+    ranks = _ranks(chosen)
     lines = (
         *(
             Row(
@@ -53,7 +53,7 @@ def dataset_table(rows: pl.DataFrame, spec: TableSpec, datasets: Sequence[str]) 
 
 
 def rank_legend(ranks: RankComparison | None, blocks: str) -> tuple[str, ...]:
-    """What a reader must know of mean ranks over these blocks (training sets, data sets)."""
+    """The legend of mean ranks over these blocks (training sets, data sets)."""
     if ranks is None:
         return ()
     sentence = (
@@ -75,23 +75,23 @@ def _ranks(rows: pl.DataFrame) -> RankComparison | None:
 def _means(
     cells: Mapping[tuple[str, str], Cell], datasets: Sequence[str], methods: Sequence[str]
 ) -> tuple[Cell, ...]:
-    """The mean over data sets of each method; a gap where it lacks estimates on one of them."""
+    """The mean over data sets of each method; missing if a data set has too few estimates."""
     means: dict[str, float] = {}
     for method in methods:
-        own = [cells.get((dataset, method)) for dataset in datasets]
+        cells_of_method = [cells.get((dataset, method)) for dataset in datasets]
         known = [
             cell.value
-            for cell in own
+            for cell in cells_of_method
             if cell is not None and isinstance(cell.value, float) and not cell.partial
         ]
         if len(known) == len(datasets):
             means[method] = sum(known) / len(known)
-    least = round(min(means.values(), default=0.0), _TIE_DECIMALS)
+    lowest = round(min(means.values(), default=0.0), _TIE_DECIMALS)
     return tuple(
         Cell(
             decimal(means[method]),
             means[method],
-            mark="best" if round(means[method], _TIE_DECIMALS) == least else "",
+            mark="best" if round(means[method], _TIE_DECIMALS) == lowest else "",
         )
         if method in means
         else Cell(MISSING)
@@ -100,10 +100,8 @@ def _means(
 
 
 def _rank_cells(ranks: RankComparison, methods: Sequence[str]) -> tuple[Cell, ...]:
-    of_method = dict(zip(ranks.methods, ranks.ranks, strict=True))
+    rank_of = dict(zip(ranks.methods, ranks.ranks, strict=True))
     return tuple(
-        Cell(decimal(of_method[method], 2), of_method[method])
-        if method in of_method
-        else Cell(MISSING)
+        Cell(decimal(rank_of[method], 2), rank_of[method]) if method in rank_of else Cell(MISSING)
         for method in methods
     )

@@ -1,9 +1,9 @@
 """A table of mean errors by degree of shift and method.
 
-Rows are degrees and a total over all samples, columns are methods, in groups if there are several.
-The best of a row is bold, the others are marked by a paired test against it
-(`quantshift.analysis.paired`). A method without results has a gap, one that lacks some samples of
-a row shows how many it has.
+Rows are degrees and a total over all samples; columns are methods, in groups if there are several
+groups. The best of a row is bold, and the others are marked by a paired test against it
+(`quantshift.analysis.paired`). A method without results has an empty cell; one that lacks some
+samples of a row shows how many it has.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,10 @@ from quantshift.report.wording import degree_step, in_steps
 
 EXACT_DIGITS = 3
 MOST_DIGITS = 6
-"""Decimals of a degree: so many if that makes it exact, so many at most to tell it from others."""
+"""The most decimals of a degree: to show it exactly, and to tell it apart from others."""
+
+TOO_FEW = 5
+"""With this many samples Wilcoxon's test has a p-value of at least 1/16."""
 
 _SAME = 1e-9
 
@@ -42,7 +45,7 @@ EVERYTHING = Group("", pl.lit(value=True))
 
 @dataclass(frozen=True)
 class TableSpec:
-    """What a table is to be: its names and words, the methods and the measure it compares."""
+    """What a table shows: its names and texts, the methods and the measure it compares."""
 
     name: str
     title: str
@@ -60,11 +63,11 @@ class TableSpec:
 def error_table(
     rows: pl.DataFrame, spec: TableSpec, groups: Sequence[Group] = (EVERYTHING,)
 ) -> ReportTable:
-    """The table of `rows` with `error`; degrees that are too many come in steps."""
+    """The table of `rows` with `error`; if there are too many degrees they are rounded."""
     step = degree_step(rows["degree"].drop_nulls().unique())
-    own = rows.filter(pl.col("method").is_in(spec.methods)).with_columns(degree=in_steps(step))
-    cells = [_cells(own.filter(group.where), group, spec.correction) for group in groups]
-    degrees = own["degree"].drop_nulls().unique().sort().to_list()
+    chosen = rows.filter(pl.col("method").is_in(spec.methods)).with_columns(degree=in_steps(step))
+    cells = [_cells(chosen.filter(group.where), group, spec.correction) for group in groups]
+    degrees = chosen["degree"].drop_nulls().unique().sort().to_list()
     digits = _digits(degrees, spec.digits)
     points: list[Point] = [*degrees, None]
     lines = tuple(
@@ -73,8 +76,8 @@ def error_table(
             value=point,
             total=point is None,
             cells=tuple(
-                of_group.get((point, method), Cell(MISSING, shaded=group.shaded))
-                for group, of_group in zip(groups, cells, strict=True)
+                cells_of_group.get((point, method), Cell(MISSING, shaded=group.shaded))
+                for group, cells_of_group in zip(groups, cells, strict=True)
                 for method in spec.methods
             ),
         )
@@ -95,6 +98,7 @@ def error_table(
         legend=(
             *mark_legend(grouped=len(groups) > 1, correction=spec.correction),
             *([spec.note] if spec.note else []),
+            *few_legend(lines),
             *gap_legend(lines),
         ),
         experiment=spec.experiment,
@@ -143,6 +147,16 @@ def mark_legend(*, grouped: bool, correction: Correction | None) -> tuple[str, .
     )
 
 
+def few_legend(rows: Sequence[Row]) -> tuple[str, ...]:
+    """What ‡ means in rows that are too short for a test, if there are any."""
+    marked = [cell.samples for row in rows for cell in row.cells if cell.mark == "ddag"]
+    if any(samples is not None and samples <= TOO_FEW for samples in marked):
+        return (
+            f"Rows of {TOO_FEW} samples or fewer are too short for the test: ‡ says nothing there.",
+        )
+    return ()
+
+
 def gap_legend(rows: Sequence[Row]) -> tuple[str, ...]:
     """What the signs of missing results mean, if there are any."""
     cells = [cell for row in rows for cell in row.cells]
@@ -151,14 +165,14 @@ def gap_legend(rows: Sequence[Row]) -> tuple[str, ...]:
         sentences.append(f"{MISSING}: no result.")
     if any(cell.partial for cell in cells):
         sentences.append(
-            "n: estimates there are, where some are missing; such a mean is over other samples "
+            "n: the number of estimates, where some are missing; such a mean is over other samples "
             "than the rest of its row."
         )
     return tuple(sentences)
 
 
 def _digits(degrees: Sequence[float], wanted: int) -> int:
-    """As many decimals as wanted, or a few more where degrees would look like others."""
+    """The wanted number of decimals, or more if degrees would look the same."""
     exact = (
         digits
         for digits in range(wanted, EXACT_DIGITS + 1)

@@ -1,4 +1,4 @@
-"""Tables to files, in any of the formats there are."""
+"""Writes tables to files in any of the available formats."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path

@@ -1,8 +1,8 @@
 """Tables in HTML: semantic, sortable, with class names for the page's style sheet.
 
 Classes: `report-table` (the figure), `best`, `shaded`, `missing`, `partial` (cells), `legend`.
-Every cell has `data-sort`, a number, or a text in the column of labels; totals are in the foot,
-where sorting leaves them.
+Every cell has `data-sort`, a number, or a text in the column of labels; totals are in the table
+footer, which is not sorted.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Tables in LaTeX, with the rules of booktabs and grey cells of colortbl."""
+"""Tables in LaTeX, with booktabs rules and grey cells by colortbl."""
 
 import re
 
@@ -19,13 +19,13 @@ PREAMBLE = (
     r"\usepackage[table]{xcolor}",
     r"\usepackage{graphicx}",
 )
-"""What a document needs for these tables."""
+"""The packages that a document needs for these tables."""
 
 WIDE = 10
 """Tables with more columns have less space between them."""
 
 FIT = r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}"
-"""Shrinks what is wider than the text, and nothing else."""
+"""Shrinks a table if it is wider than the text."""
 
 GREY = r"\cellcolor[gray]{0.8}"
 
@@ -64,7 +64,7 @@ def latex(table: ReportTable, *, standalone: bool = False) -> str:
 
 
 def latex_text(text: str) -> str:
-    """Text with mathematics, special characters spelt out."""
+    """Text with mathematics and escaped special characters."""
     return with_mathematics(text, _plain, lambda formula: f"${formula}$")
 
 
@@ -126,7 +126,7 @@ def _cell(cell: Cell) -> str:
     if cell.mark == "best":
         text = f"\\textbf{{{text}}}"
     elif cell.mark in SYMBOLS:
-        # No width, so that the digits stay in line.
+        # Marks take no width, so that the digits stay aligned.
         text += f"\\rlap{{$^{{{_MARKS[cell.mark]}}}$}}"
     if cell.partial:
         text += f" {{\\tiny ($n={cell.n}$)}}"

@@ -1,4 +1,4 @@
-"""Tables in Markdown; headings of groups stand before the names of their columns."""
+"""Tables in Markdown; column names are prefixed with the heading of their group."""
 
 from quantshift.report.table import (
     SYMBOLS,

@@ -1,6 +1,6 @@
-"""Prevalences as numbers where one number says it all.
+"""Prevalences as single numbers if there are two classes.
 
-Filtering millions of lists takes a second each time, filtering numbers next to nothing; and of two
+Filtering millions of lists takes a second each time, filtering numbers almost no time. With two
 classes the prevalence of the positive one is enough.
 """
 

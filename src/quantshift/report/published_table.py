@@ -1,4 +1,4 @@
-"""Our mean absolute errors beside the published ones, in the layout of the four tables."""
+"""Our mean absolute errors next to the published ones, in the layout of the four tables."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ CORRELATION = r"$\rho$"
 
 
 def published_comparison_tables(compared: pl.DataFrame) -> list[ReportTable]:
-    """A table for each published one of which we have results: ours / theirs, rank correlation.
+    """A table for each published one that we have results for: ours / theirs, rank correlation.
 
     compared: the frame of `quantshift.paper.against_published`.
     """

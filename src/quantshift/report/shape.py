@@ -1,8 +1,8 @@
-"""Tables that are too wide to be read, made into several that can be.
+"""Splits tables that are too wide to read into several narrower ones.
 
 A group of columns becomes a table of its own. If one group is still too wide, as with forty
-methods, rows and columns change places: methods stand below each other. What is then too wide,
-because there were many rows, is cut into pieces that all end with the totals.
+methods, rows and columns are swapped, so that each method is a row. If the table is then too wide
+because there were many rows, it is cut into pieces that all end with the totals.
 """
 
 import re
@@ -12,13 +12,13 @@ from dataclasses import replace
 from quantshift.report.table import Cell, ColumnGroup, ReportTable, Row
 
 WIDEST = 24
-"""Most columns of a table; the paper's widest has 18."""
+"""The most columns of a table; the paper's widest has 18."""
 
 IN_GROUPS = ", in each group of columns"
-"""Part of a legend that is untrue of a table with one group."""
+"""Part of a legend that only applies to tables with several groups."""
 
 BOLD, TESTED = "Bold: the lowest error in its", "Others: paired Wilcoxon signed-rank test"
-"""How the sentences of a legend that explain marks begin."""
+"""The beginnings of the sentences of a legend that explain marks."""
 
 NO_WINNER = (
     "No method is marked as the best: all of them fail under this shift, which unlabelled items "
@@ -26,11 +26,11 @@ NO_WINNER = (
 )
 
 _MEASURE = ": mean "
-"""What separates the title in a caption from what was measured."""
+"""Separates the title in a caption from what was measured."""
 
 
 def fitted(table: ReportTable, *, corner: str = "method") -> list[ReportTable]:
-    """The table, or the tables it is made into; `corner` says what its columns are."""
+    """The table, or the tables it is split into; `corner`: what its columns are."""
     if len(table.columns) <= WIDEST:
         return [table]
     if len(table.groups) > 1:
@@ -44,8 +44,8 @@ def fitted(table: ReportTable, *, corner: str = "method") -> list[ReportTable]:
 
 def retitled(table: ReportTable, *, name: str, title: str) -> ReportTable:
     """The table with something added to its name and to the title in its caption."""
-    head, measured, rest = table.caption.partition(_MEASURE)
-    return replace(table, name=table.name + name, caption=f"{head}{title}{measured}{rest}")
+    head, measured, measure_name = table.caption.partition(_MEASURE)
+    return replace(table, name=table.name + name, caption=f"{head}{title}{measured}{measure_name}")
 
 
 def unmarked(table: ReportTable) -> ReportTable:
@@ -64,7 +64,7 @@ def unmarked(table: ReportTable) -> ReportTable:
 
 
 def slug(text: str) -> str:
-    """A text as part of a file's name.
+    """A text as part of a file name.
 
     >>> slug("$p_U = 0.25$"), slug("(0.2, 0.8)")
     ('p_U-0.25', '0.2-0.8')

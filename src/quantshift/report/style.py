@@ -1,10 +1,10 @@
-"""How methods look, in one place for all figures and the page.
+"""The styles of methods, shared by all figures and the page.
 
 Colours are those of Okabe & Ito, "Color universal design" (2008), which can be distinguished with
-any common colour vision; the yellow is darkened, because the original hardly shows on white paper.
-Markers and dashes distinguish methods without colour. The methods of the paper have looks of their
-own; any others take theirs from a wheel of colours, one of markers and one of dashes,
-which turn together and have no common period: no combination comes twice.
+any common form of colour vision; the yellow is darkened, because the original is hardly visible on
+white. Markers and dashes distinguish methods without colour. The methods of the paper have fixed
+styles; others cycle through colours, markers and dashes at once. These cycles have different
+lengths, so that no combination is repeated.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -48,7 +48,7 @@ ON_DARK: Mapping[str, str] = MappingProxyType(
         "#B5004F": "#F0618F",
     }
 )
-"""Colours to be replaced on a dark background; the others show on both."""
+"""Colours to be replaced on a dark background; the others work on both."""
 
 PALETTE = (
     *("#7B3FA0", "#E69F00", "#009E73", "#8C4A2F", "#56B4E9", "#D55E00"),
@@ -61,13 +61,13 @@ DASHES: tuple[Dash, ...] = (
     *((0, (8, 2, 2, 2)), (0, (3, 1, 3, 3)), (0, (10, 3)), (0, (3, 1))),
     *((0, (5, 1, 1, 1, 1, 1, 1, 1)), (0, (2, 1)), (0, (12, 2, 1, 2))),
 )
-"""None of these is a dash of the paper's methods, so that no look is one of theirs."""
+"""None of these is a dash of the paper's methods, so that no style is the same as theirs."""
 
 
 def method_styles(names: Iterable[str]) -> dict[str, MethodStyle]:
-    """The style of each method: its own, or for an unknown one the next that is free.
+    """The style of each method: its fixed one, or for other methods the next that is free.
 
-    Up to twelve methods have colours of their own; of more, those that share a colour differ in
+    Up to twelve methods have different colours; beyond that, methods that share a colour differ in
     marker and dash.
 
     >>> sorted(method_styles(["SLD", "Mine"]))
@@ -76,20 +76,20 @@ def method_styles(names: Iterable[str]) -> dict[str, MethodStyle]:
     methods = order_methods(names)
     others = [name for name in methods if name not in METHOD_STYLE]
     taken = {METHOD_STYLE[name].colour for name in methods if name in METHOD_STYLE}
-    # Sorting is stable: colours that no method of the paper has come first.
+    # Sorting is stable: colours that no method of the paper uses come first.
     colours = sorted(PALETTE, key=taken.__contains__)
     spare = {name: _spare(number, colours) for number, name in enumerate(others)}
     return {name: METHOD_STYLE.get(name) or spare[name] for name in methods}
 
 
 def _spare(number: int, colours: Sequence[str]) -> MethodStyle:
-    """The look of the n-th method that has none of its own.
+    """The style of the n-th method without a fixed one.
 
-    12 colours and 13 markers meet again after 156 methods, when the dashes have moved by one more.
+    12 colours and 13 markers repeat after 156 methods; the dashes are then shifted by one.
     """
-    turn = number // (len(colours) * len(MARKERS))
+    cycle = number // (len(colours) * len(MARKERS))
     return MethodStyle(
         colours[number % len(colours)],
         MARKERS[number % len(MARKERS)],
-        DASHES[(number + turn) % len(DASHES)],
+        DASHES[(number + cycle) % len(DASHES)],
     )

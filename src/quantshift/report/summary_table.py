@@ -1,6 +1,6 @@
 """One table per part of an experiment: every method's error, its limits, its bias, its rank.
 
-With more than two classes no one number tells the bias: a table of its own has that of each class.
+With more than two classes there is a separate table with the bias of each class.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,13 +41,13 @@ def summary_tables(
 ) -> list[ReportTable]:
     """A summary of each part of each experiment on each data set, and biases by class.
 
-    abouts, measure: as of `result_tables`.
+    abouts, measure: see `result_tables`.
     """
     rows = ensure_part(frame)
     if "error" not in rows.columns:
         rows = with_errors(rows, measure=measure)
     tables = []
-    light = lean(rows, OUTCOME)
+    reduced = lean(rows, OUTCOME)
     for subject in subjects_of(rows, abouts):
         for facet in subject.facets:
             for dataset in subject.datasets:
@@ -56,11 +56,11 @@ def summary_tables(
                     & (pl.col("part") == facet.part)
                     & (pl.col("dataset") == dataset)
                 )
-                own = light.filter(where)
-                if own.is_empty():
+                part_rows = reduced.filter(where)
+                if part_rows.is_empty():
                     continue
                 summary = summary_table(
-                    own,
+                    part_rows,
                     measure=measure,
                     confidence=confidence,
                     seed=seed,
@@ -100,7 +100,7 @@ def summary_table(
     )
     columns = [name for name in COLUMNS if name != "bias" or lines["bias"].null_count() == 0]
     ranks = _ranks(rows)
-    of_method = dict(zip(ranks.methods, ranks.ranks, strict=True)) if ranks else {}
+    rank_of = dict(zip(ranks.methods, ranks.ranks, strict=True)) if ranks else {}
     return ReportTable(
         name=f"summary-{part}",
         caption=f"{heading or part}: mean {title} of each method over all samples.",
@@ -113,7 +113,7 @@ def summary_table(
                 cells=(
                     mean_cell(line),
                     *(_cell(line[column]) for column in columns),
-                    _cell(of_method.get(line["method"]), digits=2),
+                    _cell(rank_of.get(line["method"]), digits=2),
                     Cell(f"{line['n']:,}", line["n"]),
                 ),
             )
@@ -165,13 +165,13 @@ def bias_tables(frame: pl.DataFrame, classes: Sequence[str]) -> list[ReportTable
 
 
 def _only(rows: pl.DataFrame, name: str) -> str:
-    """The one value of a column; what may not be averaged together is refused."""
-    there = sorted(rows[name].unique())
-    if len(there) != 1:
+    """The only value of a column; an error if there are several, which must not be averaged."""
+    present = sorted(rows[name].unique())
+    if len(present) != 1:
         raise DataError(
-            f"summarise one {name} at a time; there are results of {', '.join(there) or 'none'}"
+            f"summarise one {name} at a time; there are results of {', '.join(present) or 'none'}"
         )
-    return str(there[0])
+    return str(present[0])
 
 
 def _ranks(rows: pl.DataFrame) -> RankComparison | None:

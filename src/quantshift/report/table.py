@@ -1,7 +1,7 @@
-"""A table as plain data: what stands where, before anybody decides how it is drawn.
+"""A table as plain data, independent of how it is rendered.
 
-Labels, captions and legends may hold mathematics between dollar signs, in the little language of
-`$p_U$` and `$\\alpha_L$`; each renderer writes it in its own way.
+Labels, captions and legends may contain simple mathematics between dollar signs, such as `$p_U$`
+and `$\\alpha_L$`; each renderer writes it in its own way.
 """
 
 import re
@@ -12,15 +12,15 @@ from typing import Literal
 Mark = Literal["", "best", "ddag", "dag"]
 
 SYMBOLS = {"ddag": "‡", "dag": "†"}
-"""How the marks look; the best is bold instead."""
+"""Symbols of the marks; the best is bold instead."""
 
 MISSING = "–"
-"""Stands where there is no result."""
+"""Shown where there is no result."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One value as it is shown, with what a reader must know of it.
+    """One value as it is shown, with its marks and counts.
 
     text: the value as text, `MISSING` if there is none.
     value: the value itself, for sorting and for CSV.
@@ -51,7 +51,7 @@ class ColumnGroup:
 
 @dataclass(frozen=True)
 class Row:
-    """A row: its label, its value for sorting and its cells; a total stands apart at the end."""
+    """A row: its label, its value for sorting and its cells; totals are kept apart at the end."""
 
     label: str
     cells: tuple[Cell, ...]
@@ -61,7 +61,7 @@ class Row:
 
 @dataclass(frozen=True)
 class ReportTable:
-    """A table with its caption and legend; `name` is fit for a file, `corner` heads the labels.
+    """A table with its caption and legend; `name` can name a file, `corner` heads the labels.
 
     experiment, parts, dataset: what the table is about; empty where it is about more than one.
     """
@@ -88,7 +88,7 @@ class ReportTable:
 
 
 def decimal(value: float, digits: int = 3) -> str:
-    """A number in the paper's manner, without the zero before the point.
+    """A number in the style of the paper, without the zero before the decimal point.
 
     >>> decimal(0.0294), decimal(-0.5), decimal(1.25), decimal(-0.0001)
     ('.029', '-.500', '1.250', '.000')

@@ -1,11 +1,11 @@
-"""The tables of mean errors that results allow, laid out as the protocols ask for.
+"""Tables of mean errors, laid out as the protocols specify.
 
-What a table shows, and how many there are, follows from the words of the experiment's protocol
-(`Words`): a table per value of one coordinate, a group of columns per value of another or per
-facet, grey columns for one facet. Facets are never averaged together: where the layout would mix
-them, each gets tables of its own. With several data sets each has its tables, and one more sets
-the data sets side by side (`quantshift.report.dataset_table`). What is too wide to be read is
-divided (`quantshift.report.shape`).
+The experiment's protocol (its `Words`) determines what the tables show and how many there are: a
+table per value of one coordinate, a group of columns per value of another or per facet, grey
+columns for one facet. Facets are never averaged together: where the layout would mix them, each
+gets its own tables. With several data sets each has its own tables, and one more table compares the
+data sets (`quantshift.report.dataset_table`). Tables that are too wide to read are split
+(`quantshift.report.shape`).
 """
 
 from collections import Counter
@@ -30,17 +30,17 @@ from quantshift.report.wording import Subject, subjects_of, symbol, value_text
 from quantshift.results.about import About
 
 MOST_VALUES = 12
-"""A coordinate with more values gets no table, or group of columns, for each of them."""
+"""A coordinate with more values does not get a table or group of columns for each of them."""
 
 _DECIMALS = 6
-"""Values of a coordinate that agree in so many decimals are one."""
+"""Values of a coordinate that agree to this many decimals are treated as equal."""
 
 
 def shown_methods(present: Iterable[str]) -> tuple[str, ...]:
     """The columns by default: all methods that have results.
 
-    Where all six of the paper's tables are among them, HDy, SMM and MLPE, which are in its text
-    and not in its tables, are left out.
+    If all six methods of the paper's tables are among them, then HDy, SMM and MLPE, which the paper
+    mentions in its text but not in its tables, are left out.
     """
     names = set(present)
     if not names.issuperset(PAPER_METHODS):
@@ -57,11 +57,11 @@ def result_tables(
     measure: str = "ae",
     correction: Correction | None = None,
 ) -> list[ReportTable]:
-    """All tables of mean errors the results allow, experiment by experiment.
+    """All tables of mean errors, experiment by experiment.
 
-    abouts: the experiments in the words of their protocols (`ResultStore.about`); what is missing
-        comes from the rows.
-    experiment: this one only.
+    abouts: descriptions of the experiments (`ResultStore.about`); what they lack is taken from the
+        rows.
+    experiment: only this one.
     methods: the columns, compared among themselves (default: `shown_methods`).
     measure: any of `quantshift.metrics.MEASURES`; rows that have an `error` keep it.
     correction: "holm" for tests corrected for the number of methods.
@@ -75,28 +75,30 @@ def result_tables(
     if "error" not in rows.columns:
         rows = with_errors(rows, measure=measure)
     subjects = subjects_of(rows, abouts)
-    spoken = [subject.about.words for subject in subjects]
-    axes = [name for words in spoken for name in (words.tables_by, words.columns_by) if name]
+    words_of = [subject.about.words for subject in subjects]
+    axes = [name for words in words_of for name in (words.tables_by, words.columns_by) if name]
     rows = lean(rows, [*OUTCOME, *axes])
-    titles = Counter(words.title for words in spoken)
+    titles = Counter(words.title for words in words_of)
     tables = []
-    for subject, words in zip(subjects, spoken, strict=True):
-        own = rows.filter(pl.col("experiment") == subject.name)
+    for subject, words in zip(subjects, words_of, strict=True):
+        experiment_rows = rows.filter(pl.col("experiment") == subject.name)
         spec = TableSpec(
             name=subject.name,
             title=words.title if titles[words.title] == 1 else f"{words.title} ({subject.name})",
             degree=words.degree,
-            methods=tuple(methods) if methods else shown_methods(own["method"].unique()),
+            methods=tuple(methods)
+            if methods
+            else shown_methods(experiment_rows["method"].unique()),
             measure=chosen,
             digits=words.digits,
             note=words.note,
             correction=correction,
             experiment=subject.name,
         )
-        made = _tables(own, subject, spec)
+        experiment_tables = _tables(experiment_rows, subject, spec)
         if not subject.ranked:
-            made = [unmarked(table) for table in made]
-        tables += [piece for table in made for piece in fitted(table)]
+            experiment_tables = [unmarked(table) for table in experiment_tables]
+        tables += [piece for table in experiment_tables for piece in fitted(table)]
     return tables
 
 
@@ -105,32 +107,34 @@ def _tables(rows: pl.DataFrame, subject: Subject, spec: TableSpec) -> list[Repor
     several = len(subject.datasets) > 1
     tables = []
     for dataset in subject.datasets:
-        own = rows.filter(pl.col("dataset") == dataset)
-        made = _tables_on(own, subject, replace(spec, dataset=dataset))
-        tables += [on_dataset(table) for table in made] if several else made
+        chosen_rows = rows.filter(pl.col("dataset") == dataset)
+        dataset_tables = _tables_on(chosen_rows, subject, replace(spec, dataset=dataset))
+        tables += [on_dataset(table) for table in dataset_tables] if several else dataset_tables
     for facet in subject.facets if several else ():
-        own = rows.filter(pl.col("part") == facet.part)
-        there = set(own["dataset"].unique())
+        chosen_rows = rows.filter(pl.col("part") == facet.part)
+        present = set(chosen_rows["dataset"].unique())
         titled = replace(
             spec,
             name=f"datasets-{facet.part}",
             title=f"{spec.title}, {facet.title}" if facet.title else spec.title,
             parts=(facet.part,),
         )
-        tables.append(dataset_table(own, titled, [d for d in subject.datasets if d in there]))
+        tables.append(
+            dataset_table(chosen_rows, titled, [d for d in subject.datasets if d in present])
+        )
     return tables
 
 
 def on_dataset(table: ReportTable) -> ReportTable:
-    """The table with its data set in name and caption, for reports of several."""
+    """The table with its data set in name and caption, for reports on several data sets."""
     return retitled(table, name=f"-on-{table.dataset}", title=f", data set {table.dataset}")
 
 
 def _tables_on(rows: pl.DataFrame, subject: Subject, spec: TableSpec) -> list[ReportTable]:
     """The tables of one experiment on one data set."""
     words = subject.about.words
-    there = set(rows["facet"].unique())
-    subject = replace(subject, facets=tuple(f for f in subject.facets if f.name in there))
+    present = set(rows["facet"].unique())
+    subject = replace(subject, facets=tuple(f for f in subject.facets if f.name in present))
     pages = _values(rows, subject.about, words.tables_by)
     if _mixes_facets(rows, subject, pages):
         return [
@@ -150,14 +154,16 @@ def _tables_on(rows: pl.DataFrame, subject: Subject, spec: TableSpec) -> list[Re
         return [error_table(rows, _about(rows, subject, spec), _groups(rows, subject))]
     tables = []
     for page in pages:
-        own = rows.filter(page.where)
+        page_rows = rows.filter(page.where)
         titled = replace(spec, name=f"{spec.name}-{page.slug}", title=f"{spec.title}, {page.text}")
-        tables.append(error_table(own, _about(own, subject, titled), _groups(own, subject)))
+        tables.append(
+            error_table(page_rows, _about(page_rows, subject, titled), _groups(page_rows, subject))
+        )
     return tables + _overall(rows, subject, spec)
 
 
 def _overall(rows: pl.DataFrame, subject: Subject, spec: TableSpec) -> list[ReportTable]:
-    """Where a coordinate has a table per value: one over all its values, for each facet."""
+    """For a coordinate with a table per value, one more table over all values, for each facet."""
     words = subject.about.words
     symbols = [
         symbol(coordinate)
@@ -166,20 +172,20 @@ def _overall(rows: pl.DataFrame, subject: Subject, spec: TableSpec) -> list[Repo
     ]
     tables = []
     for facet in subject.facets:
-        own = rows.filter(pl.col("facet") == facet.name)
+        facet_rows = rows.filter(pl.col("facet") == facet.name)
         title = ", ".join(
             [spec.title]
             + ([facet.title] if facet.title else [])
             + [f"all values of {' and '.join(symbols)}"]
         )
         titled = replace(spec, name=facet.part, title=title, parts=(facet.part,), note="")
-        tables.append(error_table(own, titled))
+        tables.append(error_table(facet_rows, titled))
     return tables
 
 
 @dataclass(frozen=True)
 class _Value:
-    """A value of a coordinate: as a heading, as part of a file's name, and its rows."""
+    """A value of a coordinate: as a heading, as part of a file name, and its rows."""
 
     text: str
     slug: str
@@ -198,26 +204,26 @@ def _values(rows: pl.DataFrame, about: About, name: str | None) -> list[_Value]:
     distinct = distinct.unique("key")
     if len(distinct) > MOST_VALUES:
         return []
-    pairs = sorted((_alone(value), own_key) for own_key, value in distinct.iter_rows())
+    pairs = sorted((_alone(value), value_key) for value_key, value in distinct.iter_rows())
     return [
         _Value(
             f"${coordinate.symbol} = {value_text(value)}$"
             if coordinate.symbol
             else f"{coordinate.label} {value_text(value)}",
             slug(value_text(value)),
-            key == own_key,
+            key == value_key,
         )
-        for value, own_key in pairs
+        for value, value_key in pairs
     ]
 
 
 def _alone(value: Any) -> Any:
-    """A number that stands in a list of one, because other experiments have vectors."""
+    """The number in a list of one; numbers are stored so if other experiments have vectors."""
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def _key(kind: pl.DataType, name: str) -> pl.Expr:
-    """What two rows with one value of the coordinate have in common."""
+    """An expression that is equal for rows with the same value of the coordinate."""
     if kind.is_float():
         return pl.col(name).round(_DECIMALS) + 0.0
     if kind.is_nested():
@@ -259,5 +265,7 @@ def _mixes_facets(rows: pl.DataFrame, subject: Subject, pages: Sequence[_Value])
 
 def _about(rows: pl.DataFrame, subject: Subject, spec: TableSpec) -> TableSpec:
     """The specification with the parts that its table shows."""
-    there = set(rows["part"].unique())
-    return replace(spec, parts=tuple(facet.part for facet in subject.facets if facet.part in there))
+    present = set(rows["part"].unique())
+    return replace(
+        spec, parts=tuple(facet.part for facet in subject.facets if facet.part in present)
+    )

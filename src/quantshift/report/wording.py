@@ -1,7 +1,7 @@
-"""What a report calls things: experiments, facets, coordinates and degrees, in their own words.
+"""How a report names experiments, facets, coordinates and degrees.
 
-All of it comes from what the protocol of an experiment declares (`quantshift.results.About`), so
-that a protocol nobody has seen before is spoken of as well as any other.
+All names come from what the protocol of an experiment declares (`quantshift.results.About`), so
+that new protocols are described as well as the built-in ones.
 """
 
 import math
@@ -17,14 +17,14 @@ from quantshift.results.schema import CORE, DIAGNOSTICS
 from quantshift.shifts.protocol import Coordinate, Words
 
 MOST_DEGREES = 41
-"""More distinct degrees than these are drawn in steps."""
+"""If there are more distinct degrees, they are rounded to steps."""
 
 STEPS = 20
-"""About as many steps as a wide range of degrees is drawn in."""
+"""The approximate number of such steps."""
 
 UNSEEN = frozenset({"concept"})
-"""Kinds of shift that no unlabelled sample shows. All methods fail there, and the one with the
-lowest error has it by accident, so no output marks a best method."""
+"""Kinds of shift that unlabelled samples cannot show. All methods fail there, and the lowest error
+is an accident, so no output marks a best method."""
 
 _DERIVED = {"part", "error", "signed", "panel"}
 
@@ -62,7 +62,7 @@ class Subject:
 
     @property
     def side_by_side(self) -> bool:
-        """Whether the facets are to be compared with each other, as a shift with its control."""
+        """Whether the facets are compared with each other, such as a shift with its control."""
         return self.about.words.columns_by == "facet" and len(self.facets) > 1
 
     @property
@@ -88,32 +88,37 @@ def subjects_of(
     rows: pl.DataFrame, abouts: Mapping[str, About] | None = None
 ) -> tuple[Subject, ...]:
     """The experiments of the rows: those of `abouts` in its order, then the others by name."""
-    there = ensure_part(rows).select("experiment", "facet", "part", "dataset").unique()
+    present = ensure_part(rows).select("experiment", "facet", "part", "dataset").unique()
     known = dict(abouts or {})
-    names = set(there["experiment"])
+    names = set(present["experiment"])
     ordered = [*(name for name in known if name in names), *sorted(names.difference(known))]
     return tuple(
         _subject(
-            there.filter(pl.col("experiment") == name), known.get(name) or about_of(rows, name)
+            present.filter(pl.col("experiment") == name), known.get(name) or about_of(rows, name)
         )
         for name in ordered
     )
 
 
 def about_of(rows: pl.DataFrame, experiment: str) -> About:
-    """What can be said of an experiment from its rows alone, where nobody has described it."""
-    own = rows.filter(pl.col("experiment") == experiment)
-    names = [name for name in own.columns if name not in {*CORE, *DIAGNOSTICS, *_DERIVED}]
+    """A description of an experiment derived from its rows, if there is no other."""
+    experiment_rows = rows.filter(pl.col("experiment") == experiment)
+    names = [
+        name for name in experiment_rows.columns if name not in {*CORE, *DIAGNOSTICS, *_DERIVED}
+    ]
     coordinates = tuple(
         Coordinate(name, "train" if name.endswith("_train") else "test", kind, name, "")  # type: ignore[arg-type]
         for name in names
-        if own[name].null_count() < len(own) and (kind := _TYPES.get(own.schema[name].base_type()))
+        if experiment_rows[name].null_count() < len(experiment_rows)
+        and (kind := _TYPES.get(experiment_rows.schema[name].base_type()))
     )
-    sizes = own.group_by("dataset").agg(n=pl.col("p_true").list.len().max()).sort("dataset")
+    sizes = (
+        experiment_rows.group_by("dataset").agg(n=pl.col("p_true").list.len().max()).sort("dataset")
+    )
     return About(
         name=experiment,
         title=experiment,
-        shift=own["shift"][0],
+        shift=experiment_rows["shift"][0],
         coordinates=coordinates,
         words=Words(experiment, ""),
         datasets={name: tuple(map(str, range(n))) for name, n in sizes.iter_rows()},
@@ -122,7 +127,7 @@ def about_of(rows: pl.DataFrame, experiment: str) -> About:
 
 
 def degree_label(words: Words, step: float | None = None) -> str:
-    """What the degree is, for an axis; may hold mathematics between dollar signs."""
+    """The axis label of the degree; may contain mathematics between dollar signs."""
     label = f"degree of shift, {words.degree}" if words.degree else "degree of shift"
     return f"{label}, in steps of {step:g}" if step else label
 
@@ -148,7 +153,7 @@ def value_text(value: Any) -> str:
 
 
 def degree_step(degrees: Iterable[float]) -> float | None:
-    """The step to draw these degrees in; None if they are few enough to be drawn as they are.
+    """The step to round these degrees to; None if they are few enough to be drawn as they are.
 
     >>> degree_step([0.1, 0.2]), degree_step(i / 1000 for i in range(1000))
     (None, 0.05)
@@ -158,31 +163,31 @@ def degree_step(degrees: Iterable[float]) -> float | None:
         return None
     wanted = (distinct[-1] - distinct[0]) / STEPS
     power = 10.0 ** math.floor(math.log10(wanted))
-    return next(f * power for f in (1, 2, 5, 10) if f * power >= wanted * (1 - 1e-9))
+    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= wanted * (1 - 1e-9))
 
 
 def in_steps(step: float | None) -> pl.Expr:
-    """The degree as it is drawn: on a point of the grid."""
+    """The degree as it is drawn, rounded to the step."""
     degree = pl.col("degree")
-    at = degree if step is None else (degree / step).round() * step
-    # Adding zero turns -0.0, which rounding makes of small negatives, into 0.0.
-    return at.round(6) + 0.0
+    rounded = degree if step is None else (degree / step).round() * step
+    # Rounding turns small negative numbers into -0.0; adding zero turns that into 0.0.
+    return rounded.round(6) + 0.0
 
 
-def _subject(there: pl.DataFrame, about: About) -> Subject:
+def _subject(present: pl.DataFrame, about: About) -> Subject:
     named = list(about.words.facets)
-    present = dict(there.select("facet", "part").unique().iter_rows())
-    ordered = sorted(present, key=lambda f: (named.index(f) if f in named else len(named), f))
+    part_of = dict(present.select("facet", "part").unique().iter_rows())
+    ordered = sorted(part_of, key=lambda f: (named.index(f) if f in named else len(named), f))
     return Subject(
         about=about,
-        facets=tuple(Facet(f, present[f], about.words.facets.get(f, f)) for f in ordered),
-        datasets=_ordered(there["dataset"].unique(), about),
+        facets=tuple(Facet(f, part_of[f], about.words.facets.get(f, f)) for f in ordered),
+        datasets=_ordered(present["dataset"].unique(), about),
     )
 
 
 def _ordered(present: Sequence[str] | pl.Series, about: About) -> tuple[str, ...]:
-    there = set(present)
+    names = set(present)
     return (
-        *(name for name in about.datasets if name in there),
-        *sorted(there.difference(about.datasets)),
+        *(name for name in about.datasets if name in names),
+        *sorted(names.difference(about.datasets)),
     )

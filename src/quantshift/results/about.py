@@ -1,4 +1,4 @@
-"""What an experiment of a store is of, read from its description: names, words, columns."""
+"""The description of an experiment of a store: names, words and columns."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from quantshift.shifts.protocol import Coordinate, Words
 
 @dataclass(frozen=True)
 class About:
-    """An experiment as tables, figures and pages speak of it.
+    """An experiment as described in tables, figures and pages.
 
     shift        the kind of shift
     coordinates  those that its protocol declares, in the order of the columns
@@ -31,7 +31,7 @@ class About:
 
     @classmethod
     def of(cls, name: str, experiment: Mapping[str, Any]) -> Self:
-        """The experiment called so with this description; refused if something is amiss in it."""
+        """The experiment with this name and description; an error if it is not valid."""
         try:
             title = str(experiment.get("title") or name)
             words = experiment.get("words")
@@ -56,10 +56,10 @@ class About:
         for dataset, classes in about.datasets.items():
             if len(set(classes)) < max(2, len(classes)):
                 raise UserError(
-                    f"data set {dataset!r} of experiment {name!r} needs two or more classes, each "
-                    f"of a name of its own, got {list(classes)}"
+                    f"data set {dataset!r} of experiment {name!r} needs two or more classes with "
+                    f"different names, got {list(classes)}"
                 )
-        schema_of(about.coordinates, about.diagnostics)  # refuses columns that cannot be
+        schema_of(about.coordinates, about.diagnostics)  # raises an error for invalid columns
         return about
 
     @property

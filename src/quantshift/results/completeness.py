@@ -1,4 +1,4 @@
-"""How far a run is: planned work against what the store holds."""
+"""How complete a run is: planned work compared with what the store contains."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
@@ -30,10 +30,10 @@ SCHEMA = pl.Schema(
 
 
 def status(store: ResultStore, planned: Planned) -> pl.DataFrame:
-    """A row per experiment and data set: cells, and results (a method on a cell).
+    """A row per experiment and data set with the numbers of cells and results (a method on a cell).
 
-    Both by done, failed and to do. A cell is done when all its methods are, failed when one of
-    them failed.
+    Both are counted as done, failed and to do. A cell is done when all its methods are, and failed
+    when one of them failed.
     """
     return pl.DataFrame(
         [
@@ -73,5 +73,5 @@ def _row(
     }
 
 
-def _matches(there: Mapping[str, str], methods: Mapping[str, str]) -> int:
-    return sum(there.get(method) == signature for method, signature in methods.items())
+def _matches(stored: Mapping[str, str], methods: Mapping[str, str]) -> int:
+    return sum(stored.get(method) == signature for method, signature in methods.items())

@@ -1,4 +1,4 @@
-"""What a store is of: the file `store.json`, and a copy of each experiment's part of it.
+"""The description of a store: the file `store.json`, and a copy of each experiment's part of it.
 
     {"format": "quantshift-results", "version": 2, "quantshift": "...",
      "corpus": "...",
@@ -11,9 +11,9 @@
                                "methods": [{"name": "CC", "signature": "...", ...}, ...]}},
      "digest": "..."}
 
-The runner gives all but the first line and the last. Keys beside `experiments` hold for the whole
-store. Each experiment's folder has an `about.json`, the same file with that experiment alone: they
-are written first, so that a `store.json` that was damaged can be made of them again.
+The runner provides everything except the first and the last line. Keys next to `experiments` apply
+to the whole store. Each experiment's folder has an `about.json`, the same file with that experiment
+alone. These are written first, so that a damaged `store.json` can be rebuilt from them.
 """
 
 import hashlib
@@ -40,12 +40,12 @@ LEFT_OUT = "left_out"
 """In the record of a data set: methods that are not run on it, name -> why."""
 
 ORDERED = "ordered"
-"""In the record of a data set with three or more classes: whether they are ordered, if so."""
+"""In the record of a data set with three or more classes: true if they are ordered."""
 
 HEAD = ("format", "version", "quantshift")
 
 REPORT = "report"
-"""Where a report is written, unless another place is named."""
+"""The folder of a report, unless another one is named."""
 
 _SAFE_NAME = re.compile(r"\w[\w.,=+-]*")
 _MOST_BYTES = 250
@@ -53,7 +53,7 @@ _TAKEN = {"experiment": (LOG, STORE, REPORT), "data set": (ABOUT,)}
 
 
 class DamagedStoreError(DataError):
-    """A `store.json` that is lost or not what was written, and may be made again."""
+    """A `store.json` that is lost or has changed, and can be rebuilt."""
 
     def __init__(self, folder: Path, detail: str) -> None:
         super().__init__(
@@ -62,7 +62,7 @@ class DamagedStoreError(DataError):
 
 
 def complete(description: Mapping[str, Any]) -> dict[str, Any]:
-    """The description as it will be read from `store.json`; refused if it cannot be stored."""
+    """The description as it will be read from `store.json`; an error if it cannot be stored."""
     try:
         plain: dict[str, Any] = json.loads(json.dumps(dict(description), allow_nan=False))
     except (TypeError, ValueError) as error:
@@ -77,14 +77,14 @@ def complete(description: Mapping[str, Any]) -> dict[str, Any]:
                 f"experiment {name!r} needs `methods`, each with a name and a signature"
             ) from error
         if len(dict(methods)) < len(methods):
-            raise UserError(f"experiment {name!r} has two methods of one name; rename one")
+            raise UserError(f"experiment {name!r} has two methods with the same name; rename one")
         for dataset in About.of(name, experiment).datasets:
             check_new_name("data set", dataset)
     return head() | {key: value for key, value in plain.items() if key not in (*HEAD, "digest")}
 
 
 def checked(description: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The description; refused if something in it cannot be, such as two columns of one name."""
+    """The description; an error if it is invalid, for example if two columns share a name."""
     for name, experiment in description["experiments"].items():
         About.of(name, experiment)
     return description
@@ -102,18 +102,18 @@ def signatures(experiment: Mapping[str, Any]) -> dict[str, str]:
 
 
 def is_name(name: str) -> bool:
-    """Whether an experiment, a data set or a cell may be called so: it names a folder."""
+    """Whether this can name an experiment, a data set or a cell, and thus a folder."""
     return _SAFE_NAME.fullmatch(name) is not None and len(name.encode()) <= _MOST_BYTES
 
 
 def fit_name(text: str) -> str:
-    """The text as the name of a folder of a data set: what cannot be in one becomes a hyphen."""
+    """The text as a folder name for a data set, with hyphens for characters not allowed."""
     name = folder_name(text)
     return name if is_name(name) and name != ABOUT else "data"
 
 
 def check_name(kind: str, name: str) -> None:
-    """Refuse a name that cannot be a folder of the store."""
+    """Raise an error for a name that cannot be a folder of the store."""
     if not is_name(name):
         shown = repr(name if len(name) <= 80 else f"{name[:80]}...")
         raise UserError(
@@ -123,33 +123,33 @@ def check_name(kind: str, name: str) -> None:
 
 
 def check_new_name(kind: str, name: str) -> None:
-    """Refuse a name that cannot be a folder of the store, or is that of something else in it."""
+    """Raise an error for a name that cannot be a folder of the store, or is taken in it."""
     check_name(kind, name)
     if name.lower() in _TAKEN[kind]:
         raise UserError(
-            f"{kind} name {name!r} is that of another file or folder of the results; choose another"
+            f"{kind} name {name!r} is reserved for a file or folder of the results; choose another"
         )
 
 
 def load(folder: Path) -> dict[str, Any]:
-    """The description of the store in `folder`, of a version that can be read."""
+    """The description of the store in `folder`; an error if its version cannot be read."""
     description = load_any(folder)
     version = description["version"]
     if version != VERSION:
-        told = f"{folder} has results format {version}, this is {VERSION}"
+        mismatch = f"{folder} has results format {version}, this version reads {VERSION}"
         if type(version) is int and 0 < version < VERSION:
-            raise DataError(f"{told}; `quantshift migrate {folder}` brings them up to date")
+            raise DataError(f"{mismatch}; `quantshift migrate {folder}` brings them up to date")
         newer = type(version) is int and version > VERSION
         cure = "upgrade quantshift" if newer else "make the results again in another folder"
-        raise DataError(f"{told}; {cure}")
+        raise DataError(f"{mismatch}; {cure}")
     digest = description.pop("digest", None)
     if digest != _digest(description):
-        raise _damaged(folder, "is not what was written")
+        raise _damaged(folder, "has changed since it was written")
     return description
 
 
 def load_any(folder: Path) -> dict[str, Any]:
-    """The description of the store in `folder`, of whatever version."""
+    """The description of the store in `folder`, of any version."""
     path = folder / STORE
     if not path.is_file():
         if folder.is_dir() and about_files(folder):
@@ -170,20 +170,20 @@ def load_any(folder: Path) -> dict[str, Any]:
 
 
 def begin(folder: Path, description: Mapping[str, Any]) -> None:
-    """Write `store.json` alone: a folder with anything else and without it is no new store."""
+    """Write only `store.json`: a folder with other files but without it is not a new store."""
     write_whole(folder / STORE, _content(description))
     flush(folder)
 
 
 def save(folder: Path, description: Mapping[str, Any]) -> None:
-    """Replace `store.json`, after the copies of what it says of each experiment."""
+    """Replace `store.json`, after the copies of the description of each experiment."""
     for name in description["experiments"]:
         save_about(folder, description, name)
     begin(folder, description)
 
 
 def save_about(folder: Path, description: Mapping[str, Any], experiment: str) -> None:
-    """Write the copy of what the description says of the experiment, unless it is there."""
+    """Write the copy of the description of the experiment, unless it exists already."""
     path = folder / experiment / ABOUT
     content = _content(_alone(description, experiment))
     if path.is_file() and path.read_bytes() == content:
@@ -194,7 +194,7 @@ def save_about(folder: Path, description: Mapping[str, Any], experiment: str) ->
 
 
 def is_sound_about(path: Path) -> bool:
-    """Whether this is the copy of a description as it was written."""
+    """Whether this is an undamaged copy of a description."""
     return _read_about(path) is not None
 
 
@@ -204,11 +204,13 @@ def about_files(folder: Path) -> list[Path]:
 
 
 def rebuild(folder: Path) -> dict[str, Any]:
-    """The description put together from the copies in the experiments' folders."""
+    """The description, rebuilt from the copies in the experiments' folders."""
     copies = {path: _read_about(path) for path in about_files(folder)}
-    torn = [str(path) for path, copy in copies.items() if copy is None]
-    if torn:
-        raise DataError(f"{', '.join(torn)} is damaged too; put it back from a copy of {folder}")
+    damaged = [str(path) for path, copy in copies.items() if copy is None]
+    if damaged:
+        raise DataError(
+            f"{', '.join(damaged)} is damaged too; restore it from a backup of {folder}"
+        )
     whole: dict[str, Any] = {}
     for copy in copies.values():
         assert copy is not None
@@ -216,7 +218,7 @@ def rebuild(folder: Path) -> dict[str, Any]:
         whole = {**copy, **whole, "experiments": experiments}
     if not whole:
         raise DataError(
-            f"{folder} has no {ABOUT} to make a {STORE} of; choose another folder",
+            f"{folder} has no {ABOUT} to rebuild {STORE} from; choose another folder",
             arguments=["out"],
         )
     return whole

@@ -1,7 +1,7 @@
-"""What went wrong in a cell, as a record: which methods, the error, where it came from.
+"""Records of what went wrong in a cell: which methods failed, the error, and its traceback.
 
-A cell has at most one file of failures. It names no times, so that the same failure gives the same
-bytes.
+A cell has at most one file of failures. It contains no times, so that the same failure gives the
+same bytes.
 """
 
 import json
@@ -72,12 +72,12 @@ def _failure(values: dict[str, Any]) -> Failure:
     failure = Failure(**values)
     texts = (failure.error, failure.message, failure.traceback, *failure.methods.values())
     if not all(isinstance(text, str) for text in texts):
-        raise TypeError("what a failure says must be text")
+        raise TypeError("the entries of a failure must be text")
     return failure
 
 
 def save_failures(folder: Path, failures: Sequence[Failure]) -> None:
-    """Replace the failures of the cell in `folder`; without any, the file goes. It is locked."""
+    """Replace the failures of the cell in the locked `folder`; without any, remove the file."""
     path = folder / FAILURE
     if failures:
         ordered = sorted(failures, key=lambda failure: sorted(failure.methods))
@@ -91,7 +91,7 @@ def save_failures(folder: Path, failures: Sequence[Failure]) -> None:
 
 
 def without(failures: Sequence[Failure], methods: Collection[str]) -> list[Failure]:
-    """The failures that are left when these methods are no longer among them."""
+    """The failures without these methods."""
     kept = (
         replace(f, methods={k: v for k, v in f.methods.items() if k not in methods})
         for f in failures

@@ -1,4 +1,4 @@
-"""A diary of runs: JSON lines of when, how long and by whom; no part of the results."""
+"""A log of runs as JSON lines (when, how long, on which host); not part of the results."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from quantshift.files import disk_errors, make_folder
 from quantshift.plain_json import parse_json
 
 NUMBERS = ("cells", "cells_planned", "failures", "seconds", "workers")
-"""What is a number in a record, if it is there."""
+"""The keys of a record whose values are numbers."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,13 @@ class RunLog:
         with disk_errors(self.path.parent):
             descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
             try:
-                # One write per line: appends of several processes do not mix.
+                # One write per line, so that lines of several processes do not mix.
                 os.write(descriptor, line)
             finally:
                 os.close(descriptor)
 
     def records(self) -> list[dict[str, Any]]:
-        """All records in the order of the file, without torn lines and what is no record."""
+        """All records in the order of the file, without incomplete or invalid lines."""
         if not self.path.exists():
             return []
         records = []

@@ -1,11 +1,11 @@
-"""Results of an older version become results of this one, and the old ones are kept.
+"""Converts results of an older version to this one, and keeps the old ones.
 
     DIR              the results
-    .DIR.migrating   the new results while they are made; what a kill leaves of them is made anew
-    DIR.v1           the old results, when the new ones have taken their place
+    .DIR.migrating   the new results while they are written; after an interruption, started over
+    DIR.v1           the old results, once the new ones have taken their place
 
-Two renames make the change. Killed between them, `DIR` is missing and the same command ends what
-was begun.
+The change takes two renames. If the process is killed between them, `DIR` is missing, and the same
+command completes the change.
 """
 
 import os
@@ -39,10 +39,10 @@ from quantshift.results.verification import verify
 
 @dataclass
 class Migration:
-    """What came of a migration: parts and rows of the new results, where the old ones are kept.
+    """The outcome of a migration: parts and rows of the new results, where the old ones are kept.
 
     left_out  damaged files, which have no counterpart in the new results
-    foreign   files that are none of the results; they are with the old results alone
+    foreign   files that do not belong to the results; they stay with the old results only
     """
 
     kept: Path
@@ -53,19 +53,19 @@ class Migration:
 
 
 def migrate(path: str | Path) -> Migration | None:
-    """Bring the results in a folder up to date; None if they are already.
+    """Bring the results in a folder up to date; None if they already are.
 
-    The old results are kept beside the folder, as `DIR.v1`. Killed at any instant, the same call
-    completes the work or starts over.
+    The old results are kept next to the folder, as `DIR.v1`. After an interruption at any time, the
+    same call completes the work or starts over.
     """
     folder = Path(os.path.realpath(path))
     aside = folder.with_name(f".{folder.name}.migrating")
     done = Migration(folder.with_name(f"{folder.name}.v{version_1.VERSION}"))
-    held = folder if folder.is_dir() else done.kept
-    if not held.is_dir():
+    current = folder if folder.is_dir() else done.kept
+    if not current.is_dir():
         described.load_any(folder)  # raises
-    # The lock goes with the old results when they are renamed: whoever waits finds the new ones.
-    with locked(held), disk_errors(folder.parent):
+    # The lock moves with the old results when they are renamed; waiting processes find new ones.
+    with locked(current), disk_errors(folder.parent):
         if aside.is_dir() and done.kept.is_dir() and not folder.exists():
             _put_in_place(aside, folder)
             _count(ResultStore.open(folder), done)
@@ -76,8 +76,8 @@ def migrate(path: str | Path) -> Migration | None:
             return None
         if done.kept.exists():
             raise UserError(
-                f"{done.kept} is in the way, where the old results would be kept; move it and run "
-                "the same command again"
+                f"{done.kept}, where the old results would be kept, exists already; move it and "
+                "run the same command again"
             )
         if aside.exists():
             shutil.rmtree(aside)
@@ -92,7 +92,7 @@ def migrate(path: str | Path) -> Migration | None:
 
 
 def _build(folder: Path, old: Mapping[str, Any], aside: Path, done: Migration) -> None:
-    """The new store, in another folder; the old one is only read."""
+    """Write the new store to another folder; the old one is only read."""
     make_folder(aside)
     experiments = {}
     for name, description in old["experiments"].items():
@@ -112,7 +112,7 @@ def _build(folder: Path, old: Mapping[str, Any], aside: Path, done: Migration) -
 
 
 def _renew(store: ResultStore, aside: Path, done: Migration) -> None:
-    """A copy of a store of this version, with the older files in it brought up to date."""
+    """Copy a store of this version and bring the older files in it up to date."""
     shutil.copytree(store.path, aside)
     experiments = dict(store.description["experiments"])
     for path in _older_files(store):
@@ -128,7 +128,7 @@ def _renew(store: ResultStore, aside: Path, done: Migration) -> None:
 def _convert(
     experiment: version_1.Experiment, path: Path, stratum: int, place: Path, done: Migration
 ) -> set[str]:
-    """Write what a file of version 1 says to another folder; the columns that have values."""
+    """Convert a file of version 1 to another folder, and return the columns that have values."""
     try:
         if is_marker(path):
             part = load_part(path, version=version_1.VERSION)
@@ -142,13 +142,13 @@ def _convert(
     return set()
 
 
-def _declaring(there: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    known = {coordinate["name"] for coordinate in there.get("coordinates", ())}
+def _declaring(current: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    known = {coordinate["name"] for coordinate in current.get("coordinates", ())}
     added = [c for c in more["coordinates"] if c["name"] not in known]
     return {
-        **there,
-        "coordinates": [*there.get("coordinates", ()), *added],
-        "diagnostics": {**more["diagnostics"], **there.get("diagnostics", {})},
+        **current,
+        "coordinates": [*current.get("coordinates", ()), *added],
+        "diagnostics": {**more["diagnostics"], **current.get("diagnostics", {})},
     }
 
 

@@ -1,6 +1,6 @@
-"""A part: the rows of the methods computed in one pass over a cell, and the marker beside them.
+"""A part: the rows of the methods computed in one pass over a cell, and their marker.
 
-    <part>.parquet    the rows; the same rows give the same bytes
+    <part>.parquet    the rows; equal rows give equal bytes
     <part>.json       size and SHA-256 of the Parquet file, rows, methods with their signatures
 
 The part's name is a hash of the methods in it. A part exists when its marker does: the marker is
@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from quantshift.errors import DataError
 from quantshift.files import flush, write_whole
 from quantshift.plain_json import parse_json
-from quantshift.results.schema import CORE, SCHEMA_VERSION
+from quantshift.results.schema import CORE, SCHEMA_VERSION, narrow_columns, select
 
 REDO = "run the same command again; it will be redone"
 UPGRADE = "upgrade quantshift to read it"
@@ -69,7 +69,7 @@ class Problem:
 
     @property
     def repairable(self) -> bool:
-        """Whether `repair` is the cure: what another version wrote is not ours to remove."""
+        """Whether `repair` can fix it; files of another version are never removed."""
         return self.kind not in ("version", "older")
 
     def __str__(self) -> str:
@@ -78,7 +78,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Part:
-    """What a marker says."""
+    """The content of a marker."""
 
     folder: Path
     methods: Mapping[str, str]
@@ -98,7 +98,7 @@ class Part:
 
     @property
     def marker(self) -> Path:
-        """The file that vouches for it."""
+        """The file that marks the part as complete."""
         return self.folder / f"{self.name}.json"
 
 
@@ -112,7 +112,7 @@ class DamagedPartError(DataError):
 
 
 def part_name(methods: Mapping[str, str]) -> str:
-    """The name of a part with these methods (name -> signature), whatever their order."""
+    """The name of a part with these methods (name -> signature), in any order."""
     pairs = json.dumps(sorted(methods.items()))
     return hashlib.sha256(pairs.encode()).hexdigest()[:12]
 
@@ -128,17 +128,19 @@ def is_data(path: Path) -> bool:
 
 
 def encode(rows: pl.DataFrame) -> bytes:
-    """The rows as the bytes of a Parquet file: no timestamps, every option of the writer fixed.
+    """The rows as the bytes of a Parquet file, without timestamps and with fixed writer options.
 
     Declared columns without any value are left out, so that the bytes do not depend on what else
-    a store declares; reading gives them back as nulls.
+    a store declares; reading restores them as nulls.
     """
-    told = rows.select(n for n in rows.columns if n in CORE or rows[n].null_count() < len(rows))
-    split = [_leaf(name, kind) for name, kind in told.schema.items() if _hardly_repeats(told[name])]
+    written = rows.select(n for n in rows.columns if n in CORE or rows[n].null_count() < len(rows))
+    split = [
+        _leaf(name, kind) for name, kind in written.schema.items() if _hardly_repeats(written[name])
+    ]
     sink = pa.BufferOutputStream()
     pq.write_table(
-        # Combined: the chunks of a frame depend on how it was put together, the bytes must not.
-        told.to_arrow().cast(_arrow_schema(told.schema)).combine_chunks(),
+        # Chunks depend on how a frame was put together, and the bytes must not.
+        written.to_arrow().cast(_arrow_schema(written.schema)).combine_chunks(),
         sink,
         row_group_size=max(1, len(rows)),
         version="2.6",
@@ -146,7 +148,7 @@ def encode(rows: pl.DataFrame) -> bytes:
         compression="zstd",
         compression_level=1,
         use_dictionary=[
-            leaf for n, kind in told.schema.items() if (leaf := _leaf(n, kind)) not in split
+            leaf for n, kind in written.schema.items() if (leaf := _leaf(n, kind)) not in split
         ],
         use_byte_stream_split=split,
         write_statistics=True,
@@ -155,7 +157,7 @@ def encode(rows: pl.DataFrame) -> bytes:
 
 
 def write_part(folder: Path, methods: Mapping[str, str], rows: pl.DataFrame) -> Part:
-    """Write rows that conform to the schema, then their marker. The folder is locked."""
+    """Write rows that conform to the schema, then their marker. The folder must be locked."""
     content = encode(rows)
     part = Part(
         folder=folder,
@@ -172,7 +174,7 @@ def write_part(folder: Path, methods: Mapping[str, str], rows: pl.DataFrame) -> 
         "methods": part.methods,
     }
     marker = (json.dumps(record, indent=2) + "\n").encode()
-    # An older marker must not vouch for other bytes, not even between two renames.
+    # An older marker must not stand for other bytes, not even between two renames.
     if part.marker.exists() and part.marker.read_bytes() != marker:
         part.marker.unlink()
         flush(folder)
@@ -183,17 +185,19 @@ def write_part(folder: Path, methods: Mapping[str, str], rows: pl.DataFrame) -> 
 
 
 def remove_part(marker: Path) -> None:
-    """Remove a part, its marker first. The folder is locked."""
+    """Remove a part, its marker first. The folder must be locked."""
     marker.unlink(missing_ok=True)
     flush(marker.parent)
     marker.with_suffix(".parquet").unlink(missing_ok=True)
 
 
 def load_part(marker: Path, *, version: int = SCHEMA_VERSION) -> Part:
-    """The part of a marker, with its data there in full size; the content is not read."""
+    """The part of a marker. Checks that its data has the right size, but does not read it."""
     part = _parse(marker, version)
     if not part.data.is_file():
-        raise DamagedPartError(Problem("missing", part.data, "is missing, its marker is there"))
+        raise DamagedPartError(
+            Problem("missing", part.data, "is missing, although its marker exists")
+        )
     n_bytes = part.data.stat().st_size
     if n_bytes != part.n_bytes:
         detail = f"has {n_bytes} bytes instead of {part.n_bytes}"
@@ -205,7 +209,7 @@ def read_bytes(part: Part) -> bytes:
     """The Parquet file's bytes, compared with the marker's hash."""
     content = part.data.read_bytes()
     if hashlib.sha256(content).hexdigest() != part.sha256:
-        detail = "is not what was written (its SHA-256 differs from the marker's)"
+        detail = "has changed since it was written (its SHA-256 differs from the marker's)"
         raise DamagedPartError(Problem("altered", part.data, detail))
     return content
 
@@ -213,7 +217,7 @@ def read_bytes(part: Part) -> bytes:
 def read_rows(part: Part, schema: pl.Schema) -> pl.DataFrame:
     """The rows of the part, compared with what the marker, the folders and the schema say.
 
-    Declared columns that have no value in the part are not among them.
+    Declared columns without values in the part are not included.
     """
     dataset = part.folder.parent
     place = {"experiment": dataset.parent.name, "dataset": dataset.name, "cell": part.folder.name}
@@ -226,14 +230,15 @@ def checked_rows(
     known: Mapping[str, pl.DataType],
     place: Mapping[str, str],
 ) -> pl.DataFrame:
-    """The rows of a part with the columns needed, none unknown, all of them of one place."""
+    """The rows of a part, after checking their columns, number, methods and cell."""
     content = read_bytes(part)
     try:
         rows = pl.read_parquet(content)
     except pl.exceptions.PolarsError as error:
         problem = Problem("rows", part.data, "cannot be read as Parquet")
         raise DamagedPartError(problem) from error
-    columns = dict(rows.schema)
+    narrow = narrow_columns(rows.schema, known)
+    columns = {**rows.schema, **{name: known[name] for name in narrow}}
     fits = needed.items() <= columns.items() <= known.items()
     checks = {
         "does not have the columns of the schema": fits,
@@ -247,14 +252,14 @@ def checked_rows(
     for detail, holds in checks.items():
         if not holds:
             raise DamagedPartError(Problem("rows", part.data, detail))
-    return rows
+    return rows.select(select(rows.schema, pl.Schema(columns))) if narrow else rows
 
 
 def other_version(path: Path, version: Any) -> Problem | None:
-    """The problem of a file with another schema than ours; None if it is ours or none at all."""
+    """The problem with a file of another schema version; None if the version is ours or invalid."""
     if type(version) is not int or version == SCHEMA_VERSION:
         return None
-    detail = f"has result schema {version}, this is {SCHEMA_VERSION}"
+    detail = f"has result schema {version}, this version reads {SCHEMA_VERSION}"
     return Problem("version" if version > SCHEMA_VERSION else "older", path, detail)
 
 
@@ -284,11 +289,11 @@ def _arrow_schema(schema: pl.Schema) -> Any:
 
 
 def _leaf(name: str, kind: pl.DataType) -> str:
-    """The column as Parquet names it: a list's numbers are a column of their own."""
+    """The column as Parquet names it: the elements of a list are a nested column."""
     return f"{name}.list.element" if kind.is_nested() else name
 
 
 def _hardly_repeats(column: pl.Series) -> bool:
-    """Whether more than half of the numbers are distinct: a dictionary would not pay."""
+    """Whether more than half of the numbers are distinct, so that a dictionary does not help."""
     numbers = column.explode() if column.dtype.is_nested() else column
     return numbers.dtype.is_float() and 2 * numbers.n_unique() > len(numbers)

@@ -1,4 +1,4 @@
-"""Estimates of given samples as the LeQua challenges evaluate them: `id`, then a column per class.
+"""Estimates of given samples in the format of the LeQua challenges: `id` and a column per class.
 
 DIR/<experiment>/<data set>/<method>-<part>.txt   ids are the names of the samples in the part
 DIR/<experiment>/<data set>/<method>.txt          where samples have no parts
@@ -29,27 +29,27 @@ def write_predictions(
     names = [e for e in store.experiments if SAMPLE in store.about(e).coordinates]
     if not names:
         raise UserError(
-            f'no experiment in {store.path} took given samples (kind = "given"), whose estimates '
-            "could be predictions"
+            f'no experiment in {store.path} has given samples (kind = "given"), which predictions '
+            "need"
         )
     files: dict[Path, pl.DataFrame] = {}
     for experiment in names:
         for dataset, classes in store.about(experiment).datasets.items():
             rows = store.read([experiment], methods, [dataset]).collect()
-            for (method,), own in rows.partition_by("method", as_dict=True).items():
-                if own["cell"].n_unique() > 1:
+            for (method,), method_rows in rows.partition_by("method", as_dict=True).items():
+                if method_rows["cell"].n_unique() > 1:
                     raise UserError(
-                        f"experiment {experiment!r} has {own['cell'].n_unique()} training sets, "
-                        "each with estimates of its own; predictions are those of one: run it "
-                        "with train_repeats = 1"
+                        f"experiment {experiment!r} has {method_rows['cell'].n_unique()} training "
+                        "sets, each with its own estimates, but predictions need a single one: run "
+                        "it with train_repeats = 1"
                     )
                 place = Path(folder) / experiment / dataset
-                for part, table in _parts(own, classes).items():
+                for part, table in _parts(method_rows, classes).items():
                     end = f"-{part}" if part else ""
                     files[place / f"{folder_name(str(method))}{end}.txt"] = table
-    there = next((path for path in files if path.exists()), None)
-    if there is not None:
-        raise UserError(f"{there} exists; choose another folder for predictions")
+    existing = next((path for path in files if path.exists()), None)
+    if existing is not None:
+        raise UserError(f"{existing} exists; choose another folder for predictions")
     for path, table in files.items():
         make_folder(path.parent)
         write_whole(path, table.write_csv().encode())
@@ -60,8 +60,8 @@ def _parts(rows: pl.DataFrame, classes: tuple[str, ...]) -> dict[str, pl.DataFra
     """The estimates of each part, a row per sample in the order of the ids."""
     samples: dict[str, dict[str, list[float]]] = {}
     for name, p_hat in rows.select(SAMPLE.name, "p_hat").iter_rows():
-        part, slash, own = name.partition(PART)
-        samples.setdefault(part if slash else "", {})[own if slash else name] = p_hat
+        part, slash, id_ = name.partition(PART)
+        samples.setdefault(part if slash else "", {})[id_ if slash else name] = p_hat
     columns = [classes.index(name) for name in in_order(classes)]
     tables = {}
     for part, estimates in samples.items():

@@ -2,7 +2,7 @@
 
 Every row has the columns of `CORE`. An experiment adds the coordinates that its protocol declares
 and the diagnostics that its methods declare; they are null where they do not apply. Errors, tests
-and tables are computed from these rows afterwards, so that a new measure costs no new run.
+and tables are computed from these rows afterwards, so that a new measure needs no new run.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ from quantshift.errors import DataError
 from quantshift.shifts.protocol import Coordinate
 
 SCHEMA_VERSION = 2
-"""Changes whenever the core columns or their meaning do; a new coordinate is no new version."""
+"""Changes with the core columns or their meaning; new coordinates do not change it."""
 
 CORE = pl.Schema(
     {
@@ -37,12 +37,12 @@ CORE = pl.Schema(
 """The columns that all results have, with their types.
 
 shift          the kind of shift: prior, covariate ...
-stratum        number of the training grid point, repeats not counted
-sample         number of the test draw in its cell: what pairs the methods
-facet          what must not be averaged together: pure, mixed, control ... or ""
+stratum        number of the training grid point, not counting repeats
+sample         number of the test sample in its cell, by which methods are paired
+facet          pure, mixed, control ... or ""; facets must not be averaged together
 degree         degree of shift; null if unknown
-p_true, p_hat  one number per class, in the order of the data set's classes; of two the positive
-               one is last
+p_true, p_hat  one number per class, in the order of the data set's classes; the positive one of two
+               is last
 """
 
 OPTIONAL = ("degree", "setting", "classifier_converged")
@@ -84,19 +84,33 @@ def schema_of(coordinates: Iterable[Coordinate], diagnostics: Mapping[str, str])
 
 
 def union(schemas: Iterable[pl.Schema]) -> pl.Schema:
-    """All columns of the schemas; one of two types gets the type that can hold both."""
+    """All columns of the schemas; a column with two types gets a type that can hold both."""
     columns = dict(CORE)
     for schema in schemas:
         for name, kind in schema.items():
-            columns[name] = _holding(columns.get(name, kind), kind)
+            columns[name] = _common_type(columns.get(name, kind), kind)
     return pl.Schema(columns)
 
 
-def select(there: pl.Schema, wanted: pl.Schema) -> list[pl.Expr]:
+def narrow_columns(
+    current: Mapping[str, pl.DataType], declared: Mapping[str, pl.DataType]
+) -> tuple[str, ...]:
+    """Columns of numbers that are declared as vectors.
+
+    They were written when all data sets of the experiment had two classes.
+    """
+    return tuple(
+        name
+        for name, kind in current.items()
+        if kind == TYPES["float"] and declared.get(name) == TYPES["vector"]
+    )
+
+
+def select(current: pl.Schema, wanted: pl.Schema) -> list[pl.Expr]:
     """Expressions that turn rows of the first schema into rows of the second, wider one."""
     return [
-        _widened(pl.col(name), there[name], kind).alias(name)
-        if name in there
+        _widened(pl.col(name), current[name], kind).alias(name)
+        if name in current
         else pl.lit(None, dtype=kind).alias(name)
         for name, kind in wanted.items()
     ]
@@ -105,9 +119,9 @@ def select(there: pl.Schema, wanted: pl.Schema) -> list[pl.Expr]:
 def conform(frame: pl.DataFrame, schema: pl.Schema = CORE) -> pl.DataFrame:
     """The rows with all columns of the schema, in its order and types.
 
-    Missing columns become null, and so does a degree that is not a number. Refused: unknown
-    columns, values that do not fit the type of their column, nulls in core columns that are not
-    `OPTIONAL`, and estimates or prevalences that are not one finite number for each class.
+    Missing columns become null, and so does a degree of NaN. Errors are raised for unknown columns,
+    values that do not fit the type of their column, nulls in core columns that are not `OPTIONAL`,
+    and estimates or prevalences that are not one finite number for each class.
     """
     unknown = [name for name in frame.columns if name not in schema]
     if unknown:
@@ -115,7 +129,7 @@ def conform(frame: pl.DataFrame, schema: pl.Schema = CORE) -> pl.DataFrame:
     rows = frame.select(_cast(frame, name, kind) for name, kind in schema.items())
     for name in CORE:
         if name not in OPTIONAL and rows[name].null_count():
-            raise DataError(f"results need a value of {name!r} in every row")
+            raise DataError(f"column {name!r} of the results needs a value in every row")
     for name in ("p_true", "p_hat"):
         finite = pl.col(name).list.eval(pl.element().is_finite().fill_null(value=False)).list.all()
         _refuse(rows, name, ~finite | (pl.col(name).list.len() == 0), "not finite numbers")
@@ -126,11 +140,11 @@ def conform(frame: pl.DataFrame, schema: pl.Schema = CORE) -> pl.DataFrame:
 _LENGTHS = "not one number for each number of p_true"
 
 
-def _refuse(rows: pl.DataFrame, name: str, wrong: pl.Expr, what: str) -> None:
+def _refuse(rows: pl.DataFrame, name: str, wrong: pl.Expr, fault: str) -> None:
     faulty = rows.filter(wrong)
     if len(faulty):
         raise DataError(
-            f"{name} of method {faulty['method'][0]!r} in cell {faulty['cell'][0]!r} is {what} "
+            f"{name} of method {faulty['method'][0]!r} in cell {faulty['cell'][0]!r} is {fault} "
             f"in {len(faulty)} of {len(rows)} rows"
         )
 
@@ -140,19 +154,19 @@ def _cast(frame: pl.DataFrame, name: str, kind: pl.DataType) -> pl.Series:
         return pl.Series(name, [None], dtype=kind).new_from_index(0, len(frame))
     given = frame.schema[name]
     try:
-        # A cast from a number to a list would make a list of one.
+        # A cast from a number to a list would silently make a list of one.
         if kind.is_nested() and not given.is_nested() and given != pl.Null():
             raise pl.exceptions.InvalidOperationError(str(given))
         cast = frame[name].cast(kind)
     except pl.exceptions.PolarsError as error:
         raise DataError(f"result column {name!r} does not hold {kind} values") from error
-    # A cast from float to integer drops the fraction without a word.
+    # A cast from float to integer silently drops the fraction.
     if kind.is_integer() and given.is_float() and not (cast == frame[name]).all():
-        raise DataError(f"result column {name!r} holds fractions, it must be whole numbers")
+        raise DataError(f"result column {name!r} holds fractions but must hold whole numbers")
     return cast
 
 
-def _holding(first: pl.DataType, second: pl.DataType) -> pl.DataType:
+def _common_type(first: pl.DataType, second: pl.DataType) -> pl.DataType:
     if first == second:
         return first
     if first.is_nested() or second.is_nested():
@@ -160,8 +174,8 @@ def _holding(first: pl.DataType, second: pl.DataType) -> pl.DataType:
     return TYPES["float" if first.is_numeric() and second.is_numeric() else "string"]
 
 
-def _widened(column: pl.Expr, there: pl.DataType, wanted: pl.DataType) -> pl.Expr:
-    if there == wanted:
+def _widened(column: pl.Expr, current: pl.DataType, wanted: pl.DataType) -> pl.Expr:
+    if current == wanted:
         return column
     if wanted.is_nested():
         number = column.cast(pl.Float64(), strict=False)

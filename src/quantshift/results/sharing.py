@@ -1,10 +1,11 @@
-"""When two runs may share one store, and what it is of when they do.
+"""When two runs can share a store, and the description of the shared store.
 
-A run may add experiments; and methods, data sets, coordinates and diagnostics to an experiment.
-Whatever else differs from what the store was made for is refused, because rows of two kinds would
-be averaged into one figure. What may differ without harm: the version of quantshift (the store
-keeps that of its maker), titles and words, the path of the data (the hash of their items must be
-the same), and how a method is written as long as its signature is.
+A run may add experiments, and it may add methods, data sets, coordinates and diagnostics to an
+experiment. Any other difference from the store is an error, because rows of two kinds would be
+averaged into one figure. The following may differ: the version of quantshift (the store keeps that
+of the first run), titles and words, the path of the data (if the hash of the items is the same),
+how a method is written (if its signature is the same), and whether a coordinate is a number or a
+vector: a prevalence is a number with two classes, and a vector as soon as one data set has more.
 """
 
 import json
@@ -16,7 +17,7 @@ from quantshift.errors import UserError
 from quantshift.results.description import HEAD, LEFT_OUT, ORDERED
 
 UNNAMED = ["0", "1"]
-"""Classes of data whose names were not known: a run that knows them gives them."""
+"""Classes whose names were not known; a run that knows the names fills them in."""
 
 Record: TypeAlias = Mapping[str, Any]
 Difference: TypeAlias = tuple[str, Any, Any]
@@ -28,47 +29,51 @@ _SHOWN_CHARACTERS = 40
 
 
 def merge(old: Record, new: Record, folder: Path) -> dict[str, Any]:
-    """The description of a store that holds both; refused if they cannot share one."""
+    """The description of a store with both; an error if they cannot share one."""
     experiments = dict(old["experiments"])
     differences = list(_differences(_shared(old), _shared(new)))
     for name, wanted in new["experiments"].items():
-        there = experiments.get(name, wanted)
-        differences += _experiment_differences(there, wanted, f"experiments.{name}.")
-        experiments[name] = _grown(there, wanted)
+        stored = experiments.get(name, wanted)
+        differences += _experiment_differences(stored, wanted, f"experiments.{name}.")
+        experiments[name] = _grown(stored, wanted)
     if differences:
         raise UserError(_refusal(differences, folder), arguments=["out", "redo"])
     return {**old, "experiments": experiments}
 
 
 def replace(old: Record, new: Record, folder: Path) -> dict[str, Any]:
-    """The description after the data sets of `new` are begun afresh; the others stay."""
+    """The description after the data sets of `new` are started over; the others stay."""
     others = {k: v for k, v in old["experiments"].items() if k not in new["experiments"]}
     if others:
         _refuse_beside(", ".join(sorted(others)), _differences(_shared(old), _shared(new)), folder)
     experiments = {}
     for name, wanted in new["experiments"].items():
-        there = old["experiments"].get(name, wanted)
-        kept = {k: v for k, v in there["datasets"].items() if k not in wanted["datasets"]}
+        stored = old["experiments"].get(name, wanted)
+        kept = {k: v for k, v in stored["datasets"].items() if k not in wanted["datasets"]}
         if kept:
-            there = {**there, "datasets": kept}
-            differences = _experiment_differences(there, wanted, f"experiments.{name}.")
+            stored = {**stored, "datasets": kept}
+            differences = _experiment_differences(stored, wanted, f"experiments.{name}.")
             _refuse_beside(f"{name} of {', '.join(sorted(kept))}", iter(differences), folder)
-            wanted = _grown(there, wanted)
+            wanted = _grown(stored, wanted)
         experiments[name] = wanted
     return {**new, "experiments": others | experiments}
 
 
-def _grown(there: Record, wanted: Record) -> dict[str, Any]:
-    """The experiment as it is there, with what else is wanted."""
-    merged = {**there}
+def _grown(stored: Record, wanted: Record) -> dict[str, Any]:
+    """The stored experiment, with what the new run adds."""
+    merged = {**stored}
     for key in ("methods", "coordinates"):
-        known = {item["name"] for item in there.get(key, ())}
+        known = {item["name"] for item in stored.get(key, ())}
         added = [item for item in wanted.get(key, ()) if item["name"] not in known]
-        merged[key] = [*there.get(key, ()), *added]
-    merged["diagnostics"] = {**there.get("diagnostics", {}), **wanted.get("diagnostics", {})}
-    merged["datasets"] = {**there["datasets"]}
+        merged[key] = [*stored.get(key, ()), *added]
+    vectors = {item["name"]: item for item in wanted.get("coordinates", ()) if _is_vector(item)}
+    merged["coordinates"] = [vectors.get(item["name"], item) for item in merged["coordinates"]]
+    if vectors and not any(_is_vector(item) for item in stored.get("coordinates", ())):
+        merged |= {"words": wanted["words"]} if "words" in wanted else {}
+    merged["diagnostics"] = {**stored.get("diagnostics", {}), **wanted.get("diagnostics", {})}
+    merged["datasets"] = {**stored["datasets"]}
     for name, dataset in wanted["datasets"].items():
-        known_dataset = there["datasets"].get(name, dataset)
+        known_dataset = stored["datasets"].get(name, dataset)
         unnamed = known_dataset["classes"] == UNNAMED
         named = {"classes": dataset["classes"]} if unnamed else {}
         named |= {ORDERED: dataset[ORDERED]} if ORDERED in dataset else {}
@@ -76,26 +81,26 @@ def _grown(there: Record, wanted: Record) -> dict[str, Any]:
     return merged
 
 
-def _with_left_out(there: Record, dataset: Record, wanted: Record) -> dict[str, Any]:
-    """The data set with the methods left out by either run, but those that are now run on it."""
+def _with_left_out(stored: Record, dataset: Record, wanted: Record) -> dict[str, Any]:
+    """The data set with the methods left out by either run, except those now run on it."""
     chosen = {method["name"] for method in wanted["methods"]}
-    kept = {m: why for m, why in there.get(LEFT_OUT, {}).items() if m not in chosen}
+    kept = {m: why for m, why in stored.get(LEFT_OUT, {}).items() if m not in chosen}
     left_out = {**kept, **dataset.get(LEFT_OUT, {})}
-    rest = {key: value for key, value in there.items() if key != LEFT_OUT}
-    return {**rest, **({LEFT_OUT: left_out} if left_out else {})}
+    others = {key: value for key, value in stored.items() if key != LEFT_OUT}
+    return {**others, **({LEFT_OUT: left_out} if left_out else {})}
 
 
-def _experiment_differences(there: Record, wanted: Record, key: str) -> list[Difference]:
-    differences = list(_differences(_lasting(there), _lasting(wanted), key))
+def _experiment_differences(stored: Record, wanted: Record, key: str) -> list[Difference]:
+    differences = list(_differences(_lasting(stored), _lasting(wanted), key))
     for name, dataset in wanted["datasets"].items():
-        known = there["datasets"].get(name, dataset)
+        known = stored["datasets"].get(name, dataset)
         differences += _differences(
             _items(known, dataset), _items(dataset, known), f"{key}datasets.{name}."
         )
-    differences += _differences(*_common(_columns(there), _columns(wanted)), key)
-    # Signatures follow from the rest; when that differs they need no mention.
+    differences += _differences(*_common(_columns(stored), _columns(wanted)), key)
+    # Signatures follow from the other entries; if those differ, signatures need no mention.
     return differences or list(
-        _method_differences(there["methods"], wanted["methods"], f"{key}methods.")
+        _method_differences(stored["methods"], wanted["methods"], f"{key}methods.")
     )
 
 
@@ -108,20 +113,27 @@ def _lasting(experiment: Record) -> dict[str, Any]:
 
 
 def _items(dataset: Record, other: Record) -> dict[str, Any]:
-    """What must be the same of one data set: all but where it came from, and unknown names."""
+    """What must agree for one data set: everything but its source and unknown class names."""
     unnamed = UNNAMED in (dataset["classes"], other["classes"])
     same_number = len(dataset["classes"]) == len(other["classes"])
-    # Stores from before it was recorded do not tell whether classes are ordered.
+    # Older stores do not record whether classes are ordered.
     may_differ = ("source", LEFT_OUT, ORDERED, *(["classes"] if unnamed and same_number else []))
     return {k: v for k, v in dataset.items() if k not in may_differ}
 
 
 def _columns(experiment: Record) -> dict[str, Any]:
-    """Side and type of every declared column, by dotted name."""
+    """Side and type of every declared column, by dotted name; vectors count as numbers."""
     return {
-        f"coordinates.{c['name']}": {"side": c["side"], "type": c["type"]}
+        f"coordinates.{c['name']}": {
+            "side": c["side"],
+            "type": "float" if _is_vector(c) else c["type"],
+        }
         for c in experiment.get("coordinates", ())
     } | {f"diagnostics.{n}": kind for n, kind in experiment.get("diagnostics", {}).items()}
+
+
+def _is_vector(coordinate: Record) -> bool:
+    return bool(coordinate["type"] == "vector")
 
 
 def _common(first: Record, second: Record) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -131,11 +143,11 @@ def _common(first: Record, second: Record) -> tuple[dict[str, Any], dict[str, An
 
 def _differences(old: Record, new: Record, prefix: str = "") -> Iterator[Difference]:
     for key in [*old, *(k for k in new if k not in old)]:
-        there, here = old.get(key), new.get(key)
-        if isinstance(there, dict) and isinstance(here, dict):
-            yield from _differences(there, here, f"{prefix}{key}.")
-        elif there != here:
-            yield f"{prefix}{key}", there, here
+        stored, wanted = old.get(key), new.get(key)
+        if isinstance(stored, dict) and isinstance(wanted, dict):
+            yield from _differences(stored, wanted, f"{prefix}{key}.")
+        elif stored != wanted:
+            yield f"{prefix}{key}", stored, wanted
 
 
 def _method_differences(
@@ -143,35 +155,35 @@ def _method_differences(
 ) -> Iterator[Difference]:
     known = {method["name"]: method for method in old}
     for method in new:
-        there = known.get(method["name"], method)
-        if there["signature"] != method["signature"]:
-            differences = list(_differences(there, method, f"{prefix}{method['name']}."))
-            telling = [d for d in differences if not d[0].endswith(".signature")]
-            yield from telling or differences
+        stored = known.get(method["name"], method)
+        if stored["signature"] != method["signature"]:
+            differences = list(_differences(stored, method, f"{prefix}{method['name']}."))
+            informative = [d for d in differences if not d[0].endswith(".signature")]
+            yield from informative or differences
 
 
 def _refuse_beside(others: str, differences: Iterator[Difference], folder: Path) -> None:
     first = next(differences, None)
     if first is not None:
         raise UserError(
-            f"{folder} also holds {others}, for which {_told(first)}; choose another folder",
+            f"{folder} also holds {others}, for which {_in_words(first)}; choose another folder",
             arguments=["out"],
         )
 
 
 def _refusal(differences: list[Difference], folder: Path) -> str:
-    told = "; ".join(_told(difference) for difference in differences[:_SHOWN_DIFFERENCES])
-    more = len(differences) - _SHOWN_DIFFERENCES
-    rest = f"; and {more} more differences" if more > 0 else ""
-    return f"{folder} holds other results: {told}{rest}; choose another folder, or redo all"
+    shown = "; ".join(_in_words(difference) for difference in differences[:_SHOWN_DIFFERENCES])
+    n_more = len(differences) - _SHOWN_DIFFERENCES
+    more = f"; and {n_more} more differences" if n_more > 0 else ""
+    return f"{folder} holds other results: {shown}{more}; choose another folder, or redo all"
 
 
-def _told(difference: Difference) -> str:
-    key, there, here = difference
+def _in_words(difference: Difference) -> str:
+    key, stored, wanted = difference
     if key.endswith(".items"):
         dataset = key.removesuffix(".items").rpartition(".")[2]
         return f"data set {dataset!r} had other items when they were made"
-    return f"{key} is {_shortened(there)} there and {_shortened(here)} here"
+    return f"{key} is {_shortened(stored)} there and {_shortened(wanted)} here"
 
 
 def _shortened(value: Any) -> str:

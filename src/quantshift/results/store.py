@@ -1,18 +1,19 @@
-"""The store of results on disk: what was computed, kept so that nothing is computed twice.
+"""The store of results on disk, so that nothing is computed twice.
 
-    DIR/store.json                                       what the results are of (`description.py`)
-    DIR/<experiment>/about.json                          a copy of what it says of the experiment
+    DIR/store.json                                       their description (`description.py`)
+    DIR/<experiment>/about.json                          a copy of the experiment's description
     DIR/<experiment>/<data set>/<cell>/<part>.parquet    rows of the methods computed in one pass
     DIR/<experiment>/<data set>/<cell>/<part>.json       the marker: the part exists when this does
     DIR/<experiment>/<data set>/<cell>/failure.json      methods that failed, and why
-    DIR/log/*.jsonl                                      when and how long; no part of the results
+    DIR/log/*.jsonl                                      when and how long; not part of the results
 
-Killed at any instant, a store holds what was finished before and nothing half-written. Any number
-of processes may write to one store: who computes the same part writes the same bytes, and changes
-to a cell are made under a lock on its folder.
+After an interruption at any time, a store contains what was finished before and nothing
+half-written. Any number of processes may write to one store: processes that compute the same part
+write the same bytes, and changes to a cell are made under a lock on its folder.
 """
 
 import contextlib
+import io
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -45,12 +46,12 @@ from quantshift.results.parts import (
     remove_part,
     write_part,
 )
-from quantshift.results.schema import conform, select, union
+from quantshift.results.schema import TYPES, conform, narrow_columns, select, union
 
 
 @dataclass(frozen=True)
 class ResultStore:
-    """The results in a folder, and what they are of."""
+    """The results in a folder, and their description."""
 
     path: Path
     description: Mapping[str, Any]
@@ -59,15 +60,16 @@ class ResultStore:
     def create(
         cls, path: str | Path, description: Mapping[str, Any], *, redo: bool = False
     ) -> Self:
-        """A store for this description: a new one, or the existing one with what is new added.
+        """A store for this description: a new one, or the existing one with new entries added.
 
         `description` is plain JSON: `experiments` maps names to what determines their results,
-        among it `methods` (a list, each with `name` and `signature`), `shift` with its `kind`,
+        including `methods` (a list, each with `name` and `signature`), `shift` with its `kind`,
         `datasets` (name -> `items`, `source`, `classes`), `coordinates`, `diagnostics` and `words`;
-        other keys hold for the whole store. A store made for something else is refused.
+        other keys apply to the whole store. If the folder has a store with conflicting entries, an
+        error is raised.
 
-        redo: drop all results of the experiments named in `description` first, on the data sets
-            named there.
+        redo: first drop all results of the experiments in `description`, on the data sets named
+            there.
         """
         folder = Path(path)
         wanted = described.complete(description)
@@ -90,14 +92,14 @@ class ResultStore:
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
-        """The store in the folder `path`; refused unless its format is one we read."""
+        """The store in the folder `path`; an error if its format cannot be read."""
         return cls(Path(path), described.load(Path(path)))
 
     @classmethod
     def rebuild(cls, path: str | Path) -> Self:
-        """The store in the folder `path`, its `store.json` made again if it was damaged or lost.
+        """The store in the folder `path`, rebuilding its `store.json` if it was damaged or lost.
 
-        It is made of the copies that the folders of the experiments have.
+        It is rebuilt from the copies in the folders of the experiments.
         """
         folder = Path(path)
         with contextlib.suppress(described.DamagedStoreError):
@@ -113,7 +115,7 @@ class ResultStore:
 
     @property
     def log(self) -> RunLog:
-        """The diary of the runs that wrote to this store."""
+        """The log of the runs that wrote to this store."""
         return RunLog(self.path / described.LOG / "runs.jsonl")
 
     @property
@@ -126,11 +128,11 @@ class ResultStore:
         return dict(self._described(experiment)["datasets"][dataset].get(described.LEFT_OUT, {}))
 
     def is_ordered(self, experiment: str, dataset: str) -> bool:
-        """Whether the data set has three or more classes in an order that means something."""
+        """Whether the data set has three or more ordered classes."""
         return bool(self._described(experiment)["datasets"][dataset].get(described.ORDERED))
 
     def about(self, experiment: str) -> About:
-        """What the experiment is of: its shift, coordinates, words, data sets, diagnostics."""
+        """The experiment's shift, coordinates, words, data sets and diagnostics."""
         return About.of(experiment, self._described(experiment))
 
     def datasets(self, experiment: str) -> tuple[str, ...]:
@@ -142,12 +144,12 @@ class ResultStore:
         return described.signatures(self._described(experiment))
 
     def quantifiers(self, experiment: str) -> dict[str, str]:
-        """Methods of an experiment, name -> the quantifier it is, by name or import path."""
+        """Methods of an experiment, name -> its quantifier, by name or import path."""
         methods = self._described(experiment)["methods"]
         return {method["name"]: method.get("quantifier", method["name"]) for method in methods}
 
     def cells(self, experiment: str, dataset: str) -> tuple[str, ...]:
-        """Keys of the cells that have, or once had, something in the store."""
+        """Keys of the cells that have, or once had, results or failures in the store."""
         folder = self._dataset_folder(experiment, dataset)
         if not folder.is_dir():
             return ()
@@ -155,7 +157,7 @@ class ResultStore:
         return tuple(sorted(name for name in names if described.is_name(name)))
 
     def lost_copies(self) -> list[Path]:
-        """The experiments' `about.json` that are not there as they were written."""
+        """The `about.json` files of experiments that are missing or damaged."""
         paths = (self.path / e / described.ABOUT for e in self.experiments)
         return [path for path in paths if not described.is_sound_about(path)]
 
@@ -169,7 +171,7 @@ class ResultStore:
     def finished(self, experiment: str, dataset: str, cell: str) -> dict[str, str]:
         """Methods with results for the cell, name -> signature.
 
-        A part counts when its marker and data are there in full size; nothing is hashed.
+        A part counts if its marker exists and its data has the right size; nothing is hashed.
         """
         finished: dict[str, str] = {}
         for marker in self._markers(experiment, dataset, cell):
@@ -202,7 +204,7 @@ class ResultStore:
     ) -> Part:
         """Store the rows of these methods (name -> signature) on the cell.
 
-        After the return they are on disk. A failure record of the methods is removed.
+        When this returns, they are on disk. A failure record of the methods is removed.
         """
         self._check_methods(experiment, methods)
         self._folder(experiment, dataset, cell)
@@ -232,10 +234,10 @@ class ResultStore:
         return failure
 
     def drop(self, experiment: str, dataset: str, cell: str, method: str | None = None) -> None:
-        """Forget the results and failures of a method, or of all, on the cell.
+        """Remove the results and failures of a method, or of all methods, on the cell.
 
-        Methods that shared a part with it keep their rows: these are written anew before the old
-        part goes. A damaged part goes whole.
+        Methods that shared a part with it keep their rows, which are rewritten before the old part
+        is removed. A damaged part is removed completely.
         """
         if not self._folder(experiment, dataset, cell).is_dir():
             return
@@ -261,7 +263,7 @@ class ResultStore:
         """Every part with the methods to take from it, in a fixed order.
 
         A method that is in two parts of a cell is taken from one of them; methods whose signature
-        is not the store's from none. A damaged part is an error.
+        differs from the store's are skipped. A damaged part is an error.
         """
         for experiment, dataset, cell in self.places(self._chosen_experiments(experiments)):
             if datasets is not None and dataset not in datasets:
@@ -280,12 +282,12 @@ class ResultStore:
         methods: Collection[str] | None = None,
         datasets: Collection[str] | None = None,
     ) -> pl.LazyFrame:
-        """The rows of all finished parts, or of the named experiments, methods and data sets only.
+        """The rows of all finished parts, or only of the named experiments, methods and data sets.
 
-        The columns are those of all the experiments chosen, null where one does not have them. (A
-        coordinate that is a number in one and a vector in another is a vector in all.) Every file
-        is compared with its hash before; a damaged part is an error that names it. The frame is
-        lazy: select the columns you need before you collect it.
+        The columns are those of all chosen experiments, null where one does not have them. (A
+        coordinate that is a number in one and a vector in another is a vector in all.) The hash of
+        every file is checked first; a damaged part is an error that names it. The frame is lazy:
+        select the columns you need before you collect it.
         """
         chosen = self._chosen_experiments(experiments)
         self._check_known("method", methods, [m for e in chosen for m in self.methods(e)])
@@ -294,29 +296,32 @@ class ResultStore:
         files: list[_File] = []
         for part, taken in self.parts(chosen, datasets):
             if methods is None or not set(methods).isdisjoint(taken):
-                read_bytes(part)
+                experiment = part.folder.parents[1].name
+                written = pl.read_parquet_schema(io.BytesIO(read_bytes(part)))
                 only = None if len(taken) == len(part.methods) else taken
-                files.append(_File(part.data, part.folder.parents[1].name, only))
+                narrow = narrow_columns(written, schemas[experiment])
+                files.append(_File(part.data, experiment, only, narrow))
         whole = union(schemas.values())
         frames = [pl.LazyFrame(schema=whole)]
-        # One scan for every run of files that are taken whole: 600 scans would be slow.
-        for (experiment, only), group in groupby(files, key=lambda f: (f.experiment, f.methods)):
+        # Consecutive files that need no filter share one scan: 600 scans would be slow.
+        for (experiment, only, narrow), group in groupby(files, key=_File.kind):
+            schema = pl.Schema(schemas[experiment] | dict.fromkeys(narrow, TYPES["float"]))
             scan = pl.scan_parquet(
                 [file.path for file in group],
-                schema=schemas[experiment],
+                schema=schema,
                 missing_columns="insert",
                 glob=False,
                 hive_partitioning=False,  # names of cells may look like partitions
             )
             taken_rows = scan if only is None else scan.filter(pl.col("method").is_in(only))
-            frames.append(taken_rows.select(select(schemas[experiment], whole)))
+            frames.append(taken_rows.select(select(schema, whole)))
         rows = pl.concat(frames)
         return rows if methods is None else rows.filter(pl.col("method").is_in(list(methods)))
 
     def clean(self) -> int:
-        """Remove what killed processes left behind: temporary files, data without a marker.
+        """Remove what killed processes left behind: temporary files and data without a marker.
 
-        Files that a live process is writing are left alone. Returns how many were removed.
+        Files that a running process is writing are left alone. Returns how many were removed.
         """
         removed = remove_leftovers(self.path)
         for experiment in self.experiments:
@@ -397,16 +402,25 @@ class ResultStore:
 
 @dataclass(frozen=True)
 class _File:
-    """A Parquet file to read, and the methods to take from it; None: all of them."""
+    """A Parquet file to read.
+
+    methods  those to take from it; None: all of them
+    narrow   columns of numbers where the store has vectors by now
+    """
 
     path: Path
     experiment: str
     methods: tuple[str, ...] | None
+    narrow: tuple[str, ...]
+
+    def kind(self) -> tuple[str, tuple[str, ...] | None, tuple[str, ...]]:
+        """Files of one kind are scanned together."""
+        return self.experiment, self.methods, self.narrow
 
 
 def _refuse_occupied(folder: Path) -> None:
     if described.about_files(folder):
-        described.load(folder)  # raises: the store has lost its description
+        described.load(folder)  # raises an error: the store has lost its description
     if not all(is_temporary(path) for path in folder.iterdir()):
         raise UserError(
             f"{folder} is not empty and holds no results; choose another folder", arguments=["out"]
@@ -421,7 +435,7 @@ def _check_rows(rows: pl.DataFrame, place: Mapping[str, str], methods: Collectio
             raise DataError(
                 f"{_whose(place)} have {column} {sorted(present)}, expected {sorted(values)}"
             )
-    # A cell is one training set, and a sample's number pairs the methods.
+    # A cell is one training set, and methods are paired by the numbers of the samples.
     for column in ("stratum", "train_repeat"):
         if rows[column].n_unique() > 1:
             raise DataError(f"{_whose(place)} have {column} {rows[column].unique().to_list()}")
@@ -443,7 +457,7 @@ def _whose(place: Mapping[str, str]) -> str:
 
 
 def _usable(marker: Path) -> Part | None:
-    """The part, or None if it is damaged (which `verify` tells) or was dropped just now."""
+    """The part; None if it is damaged (which `verify` reports) or was just dropped."""
     try:
         return load_part(marker)
     except FileNotFoundError:
@@ -471,7 +485,7 @@ def _orphans(folder: Path) -> Iterator[Path]:
 
 
 def _readable_failures(folder: Path) -> tuple[Failure, ...]:
-    # A record about to be replaced need not be readable, unless another version wrote it.
+    # A record that will be replaced need not be readable, unless another version wrote it.
     try:
         return load_failures(folder)
     except UnreadableFailuresError as error:

@@ -1,7 +1,7 @@
-"""Is everything in the store what was written there? Damage is found, named and removed.
+"""Checks that everything in the store is as it was written; finds and removes damaged files.
 
-A removed part is as good as never computed: the next run computes it again, with the same result.
-What another version of quantshift wrote is found and named too, and left as it is.
+The next run computes a removed part again, with the same result. Files of another version of
+quantshift are reported too, but left as they are.
 """
 
 from collections.abc import ItemsView, Iterator
@@ -26,15 +26,15 @@ from quantshift.results.store import ResultStore
 
 
 def verify(store: ResultStore, *, sizes_only: bool = False) -> list[Problem]:
-    """What is wrong with the parts and other files of the store, in a fixed order.
+    """The problems of the parts and other files of the store, in a fixed order.
 
-    Every part is read, hashed and compared with its marker; with `sizes_only` markers are read
-    and sizes compared, which finds what is missing or truncated but no altered byte. Unfinished
-    files of a run that is going on, or was killed, are no problem.
+    Every part is read, hashed and compared with its marker; with `sizes_only`, only markers are
+    read and sizes compared, which finds missing and truncated files but not altered bytes.
+    Unfinished files of a run in progress, or of one that was killed, are not a problem.
     """
     schemas = {experiment: store.about(experiment).schema for experiment in store.experiments}
     problems = [
-        Problem("about", path, "is not the copy of store.json that was written")
+        Problem("about", path, "is missing or has changed since it was written")
         for path in store.lost_copies()
     ]
     for experiment, dataset, cell in store.places():
@@ -47,8 +47,8 @@ def verify(store: ResultStore, *, sizes_only: bool = False) -> list[Problem]:
 def repair(store: ResultStore, problem: Problem) -> bool:
     """Remove the damaged part or record, so that the next run redoes it.
 
-    Nothing is removed if the problem has gone meanwhile; returns whether something was. A lost
-    copy of `store.json` is written again.
+    Returns whether anything was removed: nothing is if the problem no longer exists. A lost copy of
+    `store.json` is written again.
     """
     if not problem.repairable:
         raise UserError(str(problem))
@@ -71,7 +71,7 @@ def repair(store: ResultStore, problem: Problem) -> bool:
 
 
 def foreign_files(store: ResultStore) -> list[Path]:
-    """Files in the store's folder that are none of its own; they are left alone."""
+    """Files in the store's folder that do not belong to it; they are left alone."""
     return sorted(
         path for path in store.path.rglob("*") if path.is_file() and not _is_own(store, path)
     )
@@ -80,7 +80,7 @@ def foreign_files(store: ResultStore) -> list[Path]:
 def _problems(
     methods: ItemsView[str, str], path: Path, schema: pl.Schema | None
 ) -> Iterator[Problem]:
-    """Problems of a marker and its data, or of a failure record; without a schema, by size."""
+    """Problems of a marker and its data, or of a failure record; schema: None to skip the data."""
     try:
         if path.name == FAILURE:
             load_failures(path.parent)
@@ -89,11 +89,11 @@ def _problems(
             if schema is not None:
                 read_rows(part, schema)
             if part.methods.items().isdisjoint(methods):
-                yield Problem("stale", path, "is of methods the store no longer has")
+                yield Problem("stale", path, "holds methods that the store no longer has")
     except (DamagedPartError, UnreadableFailuresError) as error:
         yield error.problem
     except FileNotFoundError:
-        return  # Another process dropped the part just now.
+        return  # Another process has just dropped the part.
 
 
 def _is_own(store: ResultStore, path: Path) -> bool:

@@ -1,9 +1,9 @@
 """Results of version 1, read as rows of version 2.
 
 Version 1 had one set of columns for all experiments, the prevalence of the positive class as a
-number, and no data sets: `DIR/<experiment>/<cell>/<part>.parquet`. What it did not store follows
-from what it did: the number of a training set's grid point from the name of its cell, the number of
-a sample from the order of the rows, the facet from the kind of shift and the coordinates.
+number, and no data sets: `DIR/<experiment>/<cell>/<part>.parquet`. What it did not store can be
+derived: the number of a training set's grid point from the name of its cell, the number of a sample
+from the order of the rows, the facet from the kind of shift and the coordinates.
 """
 
 from collections.abc import Iterable, Mapping
@@ -65,7 +65,7 @@ COORDINATES = (
     Coordinate("repeat", "test", "int", "number of the sample at its point", ""),
     Coordinate("control", "test", "bool", "control", ""),
 )
-"""Its coordinates, for experiments whose protocol can no longer be made."""
+"""Its coordinates, for experiments whose protocol can no longer be constructed."""
 
 _KINDS: Mapping[str, type[AbstractProtocol]] = {
     kind.name: kind
@@ -79,17 +79,17 @@ _KINDS: Mapping[str, type[AbstractProtocol]] = {
     )
 }
 _SAME = 1e-9
-"""Prevalences of a grid that differ by less are the same point."""
+"""Prevalences of a grid that differ by less are treated as the same point."""
 
 _SYNTHETIC = "synthetic reviews ("
 
 Point: TypeAlias = tuple[tuple[str, float], ...]
-"""Names and values of a training set's coordinates, repeats not among them."""
+"""Names and values of a training set's coordinates, without the repeat."""
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment of version 1, and the name that its data set gets."""
+    """An experiment of version 1, and the new name of its data set."""
 
     name: str
     description: Mapping[str, Any]
@@ -97,7 +97,7 @@ class Experiment:
 
     @classmethod
     def of(cls, name: str, description: Mapping[str, Any]) -> "Experiment":
-        """The experiment with this description; its data set is called after the source."""
+        """The experiment with this description; its data set is named after the source."""
         return cls(name, description, _dataset_name(description))
 
     @property
@@ -106,20 +106,20 @@ class Experiment:
         return str(self.description.get("shift", {}).get("kind", "unknown"))
 
     def strata(self, cells: Iterable[str]) -> dict[str, int]:
-        """The number of each cell's training grid point: its place in the grid.
+        """The number of each cell's training grid point: its position in the grid.
 
-        If the grid is not known, the place among the points that are there.
+        If the grid is not known, it is the position among the existing points.
         """
         points = {cell: _point(cell) for cell in cells}
         protocol = self._protocol()
         grid = [] if protocol is None else list(map(_without_repeat, protocol.training_points()))
         if not set(points.values()) <= set(grid):
             grid = sorted(points.values())
-        place = {point: number for number, point in enumerate(dict.fromkeys(grid))}
-        return {cell: place[point] for cell, point in points.items()}
+        number_of = {point: number for number, point in enumerate(dict.fromkeys(grid))}
+        return {cell: number_of[point] for cell, point in points.items()}
 
     def rows(self, part: Part, stratum: int) -> pl.DataFrame:
-        """The rows of a part of version 1 as they are now; refused if it is damaged."""
+        """The rows of a part of version 1, converted; an error if it is damaged."""
         place = {"experiment": self.name, "cell": part.folder.name}
         old = checked_rows(part, COLUMNS, COLUMNS, place)
         new = old.with_columns(
@@ -134,7 +134,7 @@ class Experiment:
         return conform(new, schema_of(COORDINATES, DIAGNOSTICS))
 
     def described(self, columns: Iterable[str]) -> dict[str, Any]:
-        """Its description as it is now; `columns` are those that have values."""
+        """Its description in the current format; `columns` are those that have values."""
         protocol = self._protocol()
         title = str(self.description.get("title") or self.name)
         words = Words(title, "") if protocol is None else protocol.words()
@@ -154,7 +154,7 @@ class Experiment:
         }
 
     def _protocol(self) -> AbstractProtocol | None:
-        """The protocol of the experiment; None if it can no longer be made."""
+        """The protocol of the experiment; None if it can no longer be constructed."""
         options = {k: v for k, v in self.description.get("shift", {}).items() if k != "kind"}
         try:
             protocol = _KINDS[self.kind](**options)
@@ -174,7 +174,7 @@ def _facet(kind: str) -> pl.Expr:
 
 
 def _point(cell: str) -> Point:
-    """The coordinates in the name of a cell; the name itself, if it is no list of coordinates."""
+    """The coordinates in the name of a cell; the name itself if it has no coordinates."""
     try:
         axes = [text.replace("=", "-").split("-", 1) for text in cell.split(",")]
         return _without_repeat({name: float(value) for name, value in axes})
@@ -187,7 +187,7 @@ def _without_repeat(coordinates: Mapping[str, Any]) -> Point:
 
 
 def _dataset_name(description: Mapping[str, Any]) -> str:
-    """As a run on the same data would call it."""
+    """The name that a run on the same data would use."""
     source = str(description.get("source") or "")
     data = description.get("data") or {}
     if data.get("features") or data.get("posteriors"):

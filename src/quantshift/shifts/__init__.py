@@ -1,4 +1,4 @@
-"""Protocols: each yields index arrays, coordinates and the degree of shift."""
+"""Protocols, which yield index arrays, coordinates and the degree of shift."""
 
 from quantshift.shifts.concept import ConceptShift
 from quantshift.shifts.coordinates import number

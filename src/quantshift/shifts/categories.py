@@ -1,4 +1,4 @@
-"""What shifts between two categories of items share: their four groups, and which two they are."""
+"""What shifts between two categories of items share: the choice of categories, and four groups."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -21,9 +21,9 @@ from quantshift.shifts.strata import Strata, positive_code, positive_last
 class AbstractCategoryShift(AbstractShift):
     """A shift between two categories, A and B, of items of two classes.
 
-    positive                the class that prevalences speak of; default: the last
-    category_a, category_b  must be named where there are more than two categories; default: the
-                            sorted two
+    positive                the class that prevalences refer to; default: the last
+    category_a, category_b  must be named if there are more than two categories; default: the two in
+                            sorted order
     """
 
     needs_categories: ClassVar[bool] = True
@@ -94,7 +94,7 @@ def _category_pair(known: Sequence[Any], category_a: Any, category_b: Any) -> tu
                 "name two with category_a and category_b"
             )
         named = category_b if category_a is None else category_a
-        # Unnamed: sorted order. One named: the other is what remains.
+        # If none is named, they are in sorted order; if one is named, the other is the one left.
         swapped = named is not None and known.index(named) == (0 if category_a is None else 1)
         return (1, 0) if swapped else (0, 1)
     if category_a == category_b:

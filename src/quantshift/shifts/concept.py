@@ -1,9 +1,9 @@
 """Concept shift: what counts as positive changes.
 
-Items carry ordered levels (stars). Training set and test sample hold all levels in equal parts and
-are binarised at cut points of their own: the same item may be negative in training and positive in
-test. With forced prevalences the classes are brought to a prevalence first and the levels are equal
-inside each class, so that P(X) moves as well.
+Items have ordered levels (stars). Training sets and test samples contain all levels in equal parts
+and are binarised at different cut points: the same item may be negative in training and positive in
+test. With forced prevalences the classes have a given prevalence, and the levels are in equal parts
+within each class, so that P(X) changes as well.
 """
 
 import math
@@ -50,7 +50,7 @@ class ConceptShift(AbstractShift):
     train_prevalence: float | None = None
 
     def words(self) -> Words:
-        """Cut points rather than prevalences, even where these are forced."""
+        """The degree is in terms of cut points, even if prevalences are forced."""
         forced = self.train_prevalence is not None or self.test_prevalence is not None
         pairs = product(self._cuts("train"), self._cuts("test"))
         whole = all(float(nominal(train - test)).is_integer() for train, test in pairs)
@@ -60,7 +60,7 @@ class ConceptShift(AbstractShift):
     def _bound(
         self, classes: tuple[Any, ...], categories: tuple[Any, ...] | None, given: Given | None
     ) -> Self:
-        # Levels stay what they are: cut points speak of them.
+        # Levels stay as they are, because cut points refer to them.
         levels = tuple(np.unique(ordinal(classes)).tolist())
         for cut in (*self._cuts("train"), *self._cuts("test")):
             _sides(levels, cut)
@@ -123,7 +123,7 @@ class ConceptShift(AbstractShift):
 
 
 def _sides(levels: tuple[float, ...], cut: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which levels are below the cut point and which above; both must be some."""
+    """Which levels are below the cut point and which above; neither side may be empty."""
     values = np.array(levels)
     below, above = values < cut, values > cut
     if not below.any() or not above.any():
@@ -137,7 +137,7 @@ def _sides(levels: tuple[float, ...], cut: float) -> tuple[NDArray[np.bool_], ND
 def _level_counts(
     levels: tuple[float, ...], cut: float, forced: float | None, size: int
 ) -> list[int]:
-    """Items of every level: equal parts, of the whole or (forced prevalence) of each class."""
+    """Items of every level: equal parts of the whole or, if forced, of each class."""
     below, above = _sides(levels, cut)
     counts = np.zeros(len(levels), dtype=np.int64)
     if forced is None:

@@ -1,4 +1,4 @@
-"""The coordinates of the library's protocols: their names, their values, the degree they give."""
+"""The coordinates of the library's protocols: names, values, and the resulting degree."""
 
 import dataclasses
 import math
@@ -21,14 +21,14 @@ CUT_TEST = Coordinate("cut_test", "test", "float", "test cut point", "c_U")
 CONTROL = Coordinate("control", "test", "bool", "control")
 REPEAT = Coordinate("repeat", "test", "int", "repeat")
 SEPARATION = Coordinate("group_auc", "test", "float", "AUC against the training items")
-"""Nothing that a protocol can tell, for it knows no features: experiments measure it."""
+"""Measured by experiments, because a protocol does not know the features."""
 NOISE = Coordinate("feature_noise", "test", "float", "noise", r"\sigma")
-"""Standard deviation of the noise that is added to the features of a sample, in those of the
-features among the training items. A protocol knows no features: experiments add it."""
+"""Standard deviation of the noise added to the features of a sample, in standard deviations of each
+feature among the training items. Experiments add it: a protocol does not know the features."""
 REPLACE = Coordinate("replace", "test", "bool", "drawn with replacement")
 
 TRAIN_COORDINATES = ("alpha_train", "cut_train", "p_train", "replace", "train_repeat")
-"""Names by which every protocol understands the training sets of the others."""
+"""Training coordinates that every protocol accepts, including those of other protocols."""
 
 DIFFERENCE = "$p_U - p_L$"
 DISTANCE = "total variation distance between $p_U$ and $p_L$"
@@ -52,7 +52,7 @@ def prevalence_value(shares: Prevalences) -> float | tuple[float, ...]:
 
 
 def prevalence_degree(coordinates: Coordinates, *, decimals: int = 1) -> float:
-    """p_test - p_train, or the total variation distance where there are more than two classes."""
+    """p_test - p_train, or the total variation distance if there are more than two classes."""
     if "p_test" not in coordinates or "p_train" not in coordinates:
         return math.nan
     test, train = coordinates["p_test"], coordinates["p_train"]
@@ -76,7 +76,7 @@ def number(value: Value) -> float:
 def seed_axes(coordinates: Coordinates) -> dict[str, float | int | bool | str]:
     """Coordinates as axes of a seed: a vector has an axis for the rank of each class.
 
-    Classes go by their rank, so that recoded labels draw the same items.
+    Classes are identified by rank, so that recoded labels draw the same items.
     """
     axes: dict[str, float | int | bool | str] = {}
     for name, value in coordinates.items():
@@ -88,14 +88,14 @@ def seed_axes(coordinates: Coordinates) -> dict[str, float | int | bool | str]:
 
 
 def shown(coordinates: Coordinates) -> str:
-    """Coordinates as error messages have them: p_train=0.5, train_repeat=3."""
+    """Coordinates as shown in error messages: p_train=0.5, train_repeat=3."""
     return ", ".join(f"{name}={_text(value)}" for name, value in coordinates.items())
 
 
 def checked_coordinates(
     given: Coordinates, known: Collection[str], n_classes: int
 ) -> dict[str, Value]:
-    """Coordinates of a training set as plain values, refused if a name or a form is wrong."""
+    """Coordinates of a training set as plain values; an error for unknown names or wrong forms."""
     for name in given:
         if name not in known:
             raise unknown_name("training coordinate", name, known)

@@ -1,7 +1,7 @@
 """Global covariate shift: the mixture of two categories changes.
 
 Items come from categories A and B, a share alpha from A, each at the same prevalence. With p_train
-= p_test ("pure") the categories' weights are all that moves; with p_train != p_test ("mixed") prior
+= p_test ("pure") only the weights of the categories change; with p_train != p_test ("mixed") prior
 shift is added.
 """
 
@@ -29,7 +29,7 @@ from quantshift.shifts.strata import Recipe, Strata
 QUARTERS = (0.25, 0.5, 0.75)
 
 _SAME = 1e-9
-"""Prevalences that differ by less are the same point of a grid."""
+"""Prevalences that differ by less are treated as the same point of a grid."""
 
 
 @final
@@ -52,7 +52,7 @@ class CovariateShift(AbstractCategoryShift):
     train_prevalences: ArrayLike = QUARTERS
 
     def words(self) -> Words:
-        """As in the paper: a table per training prevalence, pure covariate shift in grey."""
+        """As in the paper, a table per training prevalence, with pure covariate shift in grey."""
         return Words(
             "Global covariate shift",
             r"$\alpha_L - \alpha_U$",
@@ -61,11 +61,11 @@ class CovariateShift(AbstractCategoryShift):
             tables_by="p_train",
             columns_by="p_test",
             shaded_facet="pure",
-            note="Grey: pure covariate shift, the prevalence stays.",
+            note="Grey: pure covariate shift (the prevalence stays the same).",
         )
 
     def facet(self, coordinates: Coordinates) -> str:
-        """Pure where the prevalence stays, mixed where it moves too."""
+        """Pure if the prevalence stays the same, mixed if it changes too."""
         if not {"p_train", "p_test"} <= coordinates.keys():
             return ""
         moved = number(coordinates["p_train"]) - number(coordinates["p_test"])

@@ -1,4 +1,4 @@
-"""Positions drawn at random from groups that lie one after the other."""
+"""Positions drawn at random from consecutive groups."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,7 +10,7 @@ from quantshift.types import Indices
 def positions(
     counts: Sequence[int], sizes: Sequence[int], *, replace: bool
 ) -> Callable[[np.random.Generator], Indices]:
-    """A draw of `counts` from groups of the given sizes that lie one after the other."""
+    """A function that draws `counts` items from consecutive groups of the given sizes."""
     offsets = np.cumsum([0, *sizes[:-1]])
     if not replace and any(2 * count > size for count, size in zip(counts, sizes, strict=True)):
         return lambda rng: _dense(counts, sizes, offsets, rng)
@@ -19,13 +19,13 @@ def positions(
 
 
 def _sparse(starts: Indices, spans: Indices, rng: np.random.Generator, *, replace: bool) -> Indices:
-    # All groups in one call; what was drawn twice is drawn again until nothing is. The procedure
-    # treats all items of a group alike, hence all sets of the size are equally likely. Groups are
-    # ascending, so sorting keeps every slot in its group.
+    # Draws from all groups in one call, and redraws duplicates until there are none. The procedure
+    # treats all items of a group alike, so all sets of that size are equally likely. Groups are
+    # ascending, so sorting keeps every position in its group.
     drawn = np.sort(starts + (rng.random(spans.size) * spans).astype(np.int64))
-    while not replace and (twice := np.flatnonzero(drawn[1:] == drawn[:-1])).size:
-        again = (rng.random(twice.size) * spans[twice]).astype(np.int64)
-        drawn[twice] = starts[twice] + again
+    while not replace and (duplicates := np.flatnonzero(drawn[1:] == drawn[:-1])).size:
+        redrawn = (rng.random(duplicates.size) * spans[duplicates]).astype(np.int64)
+        drawn[duplicates] = starts[duplicates] + redrawn
         drawn.sort()
     return drawn
 
@@ -33,7 +33,7 @@ def _sparse(starts: Indices, spans: Indices, rng: np.random.Generator, *, replac
 def _dense(
     counts: Sequence[int], sizes: Sequence[int], offsets: Indices, rng: np.random.Generator
 ) -> Indices:
-    # More than half of a group: drawing again what was drawn twice would take many rounds.
+    # For more than half of a group, redrawing duplicates would take many rounds.
     parts = [
         offset + np.sort(rng.permutation(size)[:count])
         for count, size, offset in zip(counts, sizes, offsets, strict=True)

@@ -1,8 +1,8 @@
 """Samples that come with the data: index lists whose true prevalences are known.
 
-Some data sets (those of the LeQua challenges, a firm's weekly batches with a known outcome) hold
-training items and ready-made samples. Nothing is drawn then but, if asked for, training sets of
-fewer items than there are; what changed between training and test is what changed in the data.
+Some data sets (those of the LeQua challenges, a company's weekly batches with a known outcome) have
+training items and ready-made samples. Nothing is drawn then except, if requested, smaller training
+sets; what changes between training and test is what changed in the data.
 """
 
 import dataclasses
@@ -41,7 +41,7 @@ from quantshift.shifts.strata import positive_code, positive_last
 from quantshift.types import Indices, Prevalences
 
 PART = "/"
-"""Stands between the part of a sample and its own name."""
+"""Separates the part of a sample from its own name."""
 
 SAMPLE = Coordinate("given", "test", "string", "sample")
 
@@ -53,8 +53,8 @@ class Given:
     train        positions of the training items
     samples      positions of each sample's items; an item may be in several samples
     prevalences  true prevalences, shape (n_samples, n_classes), in the order of the sorted classes
-    names        what each sample is called; those of a part of the samples begin with its name and
-                 a slash, as in "dev/17"
+    names        the name of each sample; if samples have parts, it begins with the part and a
+                 slash, as in "dev/17"
     """
 
     train: Indices
@@ -64,11 +64,11 @@ class Given:
 
     @property
     def n_classes(self) -> int:
-        """Number of classes that the prevalences are of."""
+        """The number of classes."""
         return int(self.prevalences.shape[1])
 
     def of_part(self, part: str) -> Self:
-        """The samples of a part alone."""
+        """Only the samples of a part."""
         chosen = [i for i, name in enumerate(self.names) if name.startswith(f"{part}{PART}")]
         if not chosen:
             parts = dict.fromkeys(name.partition(PART)[0] for name in self.names if PART in name)
@@ -82,7 +82,7 @@ class Given:
         )
 
     def check(self, n_items: int | None = None) -> None:
-        """Refuse parts that do not fit each other, or positions outside `n_items` if given."""
+        """Raise an error for inconsistent entries, or positions outside `n_items` if given."""
         truth = np.asarray(self.prevalences)
         if truth.ndim != 2 or not len(truth):
             raise DataError(f"true prevalences must have one row per sample, got {truth.shape}")
@@ -120,12 +120,12 @@ class Given:
 class GivenSamples(AbstractProtocol):
     """Given samples (index lists that come with the data, with their true prevalences).
 
-    The training set is all training items of the data, or `train_size` of them drawn at random,
-    `train_repeats` times. A sample is told by its name, the coordinate "given"; the labels of its
-    items need not be known. Degree as in prior shift. `positive` is the class that p_train and
-    p_test speak of if there are two (default: the last). `given` is filled in by `bind` in an
-    experiment, or by the user. `part` takes only the samples of a part, e.g. "dev" or "test"
-    (default: all).
+    The training set is all training items of the data, or `train_size` of them drawn at random
+    (all, if there are fewer), `train_repeats` times. A sample is identified by its name, the
+    coordinate "given"; the labels of its items need not be known. Degree as in prior shift.
+    `positive` is the class that p_train and p_test refer to if there are two (default: the last).
+    `given` is filled in by `bind` in an experiment, or by the user. `part` selects the samples of a
+    part, e.g. "dev" or "test" (default: all).
     """
 
     name: ClassVar[str] = "given"
@@ -148,7 +148,7 @@ class GivenSamples(AbstractProtocol):
         return Words("Given samples", prevalence_words(self._width()), digits=1)
 
     def count_training_sets(self) -> int:
-        """Number of training sets: one, or as many as are drawn."""
+        """Number of training sets: one, or `train_repeats` if they are drawn."""
         repeats = whole_number("train_repeats", self.train_repeats)
         if self.train_size is None:
             if repeats > 1:
@@ -160,8 +160,8 @@ class GivenSamples(AbstractProtocol):
         return repeats
 
     def count_samples(self) -> int | None:
-        """Number of given samples; None as long as there are no data."""
-        return None if self.given is None else len(self._own(self.given).samples)
+        """Number of given samples; None if there are no data yet."""
+        return None if self.given is None else len(self._chosen(self.given).samples)
 
     def training_points(self) -> list[Coordinates]:
         """Numbers of the training sets."""
@@ -175,7 +175,7 @@ class GivenSamples(AbstractProtocol):
         *,
         pool: ArrayLike | None = None,
     ) -> Draw:
-        """All training items, or the drawn ones with the number of the point."""
+        """All training items, or those drawn with the repeat number of the point."""
         wanted = checked_coordinates(point, TRAIN_COORDINATES, self._width())
         repeat: Any = wanted.get("train_repeat")
         if repeat not in range(self.count_training_sets()):
@@ -183,7 +183,7 @@ class GivenSamples(AbstractProtocol):
         train, labels, shares = self._training_items(y, pool)
         coordinates = {"p_train": prevalence_value(shares), "train_repeat": repeat}
         chosen = np.arange(train.size)
-        if self.train_size is not None:
+        if self.train_size is not None and self.train_size < train.size:
             draw = positions([self.train_size], [train.size], replace=False)
             rng = generator(self.seed, shift=self.name, side="train", train_repeat=repeat)
             chosen = draw(rng)
@@ -200,8 +200,8 @@ class GivenSamples(AbstractProtocol):
         """The given samples, in their order; `train` gives the degree of shift."""
         given = self._data(len(np.asarray(y)), pool)
         known = checked_coordinates(train or {}, TRAIN_COORDINATES, given.n_classes)
-        place = self._positive_place(y)
-        return self._draws(given, known, place)
+        position = self._positive_place(y)
+        return self._draws(given, known, position)
 
     def check_pools(
         self,
@@ -211,35 +211,35 @@ class GivenSamples(AbstractProtocol):
         train_pool: ArrayLike | None,
         test_pool: ArrayLike | None,
     ) -> None:
-        """Refuse data whose given samples do not lie in the pools, or too few training items."""
+        """Raise an error for samples with items outside the pool, or too few training items."""
         self.count_training_sets()
         self._training_items(y, train_pool)
         self._data(len(np.asarray(y)), test_pool)
 
     def class_order(self, classes: Sequence[Any]) -> tuple[Any, ...]:
-        """The classes in the order of their codes: as they are; of two, the positive one last."""
+        """The classes in the order of their codes; of two classes, the positive one is last."""
         return positive_last(classes, self.positive)
 
     def _bound(
         self, classes: tuple[Any, ...], categories: tuple[Any, ...] | None, given: Given | None
     ) -> Self:
-        there = self.given if given is None else given
-        if there is None:
+        samples = self.given if given is None else given
+        if samples is None:
             raise DataError("the data have no given samples; use another protocol, e.g. prior")
-        there = self._own(there)
-        there.check()
-        if there.n_classes != len(classes):
+        samples = self._chosen(samples)
+        samples.check()
+        if samples.n_classes != len(classes):
             raise DataError(
-                f"the given samples have prevalences of {there.n_classes} classes, the labels "
+                f"the given samples have prevalences of {samples.n_classes} classes, the labels "
                 f"have {len(classes)}: {list(classes[:5])}"
             )
         columns = [sorted(classes).index(label) for label in self.class_order(classes)]
-        ordered = dataclasses.replace(there, prevalences=there.prevalences[:, columns])
+        ordered = dataclasses.replace(samples, prevalences=samples.prevalences[:, columns])
         return dataclasses.replace(
             self, positive=None, part=None, given=ordered, n_classes=len(classes)
         )
 
-    def _own(self, given: Given) -> Given:
+    def _chosen(self, given: Given) -> Given:
         return given if self.part is None else given.of_part(self.part)
 
     def _width(self) -> int:
@@ -248,7 +248,7 @@ class GivenSamples(AbstractProtocol):
     def _data(self, n_items: int, pool: ArrayLike | None = None) -> Given:
         if self.given is None:
             raise UserError("GivenSamples has no samples yet; pass given=Given(...)")
-        given = self._own(self.given)
+        given = self._chosen(self.given)
         given.check(n_items)
         if pool is not None:
             inside = np.zeros(n_items, dtype=np.bool_)
@@ -270,10 +270,13 @@ class GivenSamples(AbstractProtocol):
         train = np.sort(given.train)
         if pool is not None:
             train = np.intersect1d(train, checked_pool(pool, len(everything)))
-        if train.size < (self.train_size or 1):
+        if not train.size:
+            raise PoolTooSmallError("given samples: there are no training items")
+        if self.train_repeats > 1 and train.size <= (self.train_size or 0):
             raise PoolTooSmallError(
-                f"given samples: a training set asks for {self.train_size or 1} items, there are "
-                f"{train.size}; ask for a smaller train_size"
+                f"given samples: there are {train.size} training items, so train_repeats="
+                f"{self.train_repeats} would repeat one training set; ask for a train_size below "
+                f"{train.size}"
             )
         labels = column(everything[train])
         order = self._classes(labels)
@@ -281,7 +284,7 @@ class GivenSamples(AbstractProtocol):
         return train, labels, prevalence.from_codes(codes, len(order))
 
     def _classes(self, labels: NDArray[Any]) -> tuple[Any, ...]:
-        """The classes, of two the positive one last; once bound they are codes."""
+        """The classes, with the positive one of two last; once bound, they are codes."""
         if self.n_classes is not None:
             return tuple(range(self.n_classes))
         classes = np.unique(labels).tolist()
@@ -293,7 +296,7 @@ class GivenSamples(AbstractProtocol):
         return self.class_order(classes)
 
     def _positive_place(self, y: ArrayLike) -> int:
-        """Which of two columns of true prevalences is that of the positive class."""
+        """Which of the two columns of true prevalences belongs to the positive class."""
         if self.positive is None or self.given is None:
             return -1
         classes = np.unique(column(_objects(y)[self.given.train])).tolist()
@@ -313,5 +316,5 @@ class GivenSamples(AbstractProtocol):
 
 
 def _objects(y: ArrayLike) -> NDArray[Any]:
-    # A list goes through objects: items of samples may have None for a label.
+    # Lists become object arrays, because items of samples may have None as their label.
     return np.array(y, dtype=object) if isinstance(y, list | tuple) else np.asarray(y)

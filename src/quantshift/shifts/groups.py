@@ -1,10 +1,10 @@
-"""Natural shift: groups of the data as they are, some to train on, each other one to estimate.
+"""Natural shift: groups of the data as they are, some to train on, the others to estimate.
 
-Nothing is made: between regions, hospitals or years everything changes a little, and what changed
-is what changed in the data. Training sets and samples are of different groups, so that they share
-no item and need no split of the items. Forward in time nothing is learnt from the future.
+No shift is simulated: between regions, hospitals or years everything changes a little, as it does
+in the data. Training sets and samples come from different groups, so they share no items and the
+items need not be split. With the forward design nothing is learnt from the future.
 
-Only the data tell which groups there are; `surveyed` fills them in.
+The groups are known only from the data; `surveyed` fills them in.
 """
 
 import dataclasses
@@ -52,16 +52,16 @@ GROUP_TEST = Coordinate("group_test", "test", "string", "test group")
 REPEAT = Coordinate("repeat", "test", "int", "repeat")
 
 NO_GROUP = "(missing)"
-"""The group of an item whose cell was empty, which is none."""
+"""Stands for an empty cell: the item belongs to no group."""
 
 FEWEST_OF_CLASS = 10
-"""Items of every class that a training set needs."""
+"""The fewest items of every class that a training set needs."""
 
 LONGEST_NAME = 40
-"""Characters of a group's name in the name of a training set."""
+"""The most characters of a group's name in the name of a training set."""
 
 SHOWN = 10
-"""So many names of groups are told; of more, their number."""
+"""The most names of groups that are listed; the rest are counted."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ class Side:
 class Survey:
     """The groups of the data, in order, and the training sets they make.
 
-    names      of the groups that are large enough
-    too_small  of those that are not
+    names      names of the groups that are large enough
+    too_small  names of those that are not
     sides      training sets with enough items of every class
     untrained  names of training sets that lack items of a class
     """
@@ -98,18 +98,18 @@ class GroupShift(AbstractProtocol):
     design: "leave-one-out" trains on all groups but one and estimates that one; "one-to-others"
         trains on one and estimates every other; "forward" trains on all groups up to one, in the
         order of numbers, dates or names, and estimates the `ahead` next.
-    every: dates (YYYY-MM-DD) as groups of a "day", "week", "month", "quarter" or "year"; empty:
-        every value is a group.
-    chunks: the values of the column, in order, as so many consecutive groups of about as many items
-        each; items of one value stay together.
+    every: group dates (YYYY-MM-DD) by "day", "week", "month", "quarter" or "year"; empty: every
+        value is a group.
+    chunks: divide the values of the column, in order, into this many consecutive groups of about
+        equal size; items with the same value stay together.
     smallest: groups of fewer items are left out, and the report says so.
-    train_size, test_size: so many random items of a training set (all, if there are fewer) or of a
-        group, drawn `train_repeats` and `test_repeats` times; None: all of them, once. Groups of
+    train_size, test_size: draw this many random items of a training set (all, if there are fewer)
+        or of a group, `train_repeats` and `test_repeats` times; None: all of them, once. Groups of
         fewer than test_size items are left out as well.
-    positive: the class that p_train and p_test speak of if there are two (default: the last).
+    positive: the class that p_train and p_test refer to if there are two (default: the last).
 
-    Degree as in prior shift. `group_auc`, which experiments measure, is the other degree: how well
-    a classifier tells the sample from the training items (AUC).
+    Degree as in prior shift. `group_auc`, which experiments measure, is a second degree: how well
+    a classifier separates the sample from the training items (AUC).
     """
 
     name: ClassVar[str] = "groups"
@@ -136,12 +136,12 @@ class GroupShift(AbstractProtocol):
     survey: Survey | None = dataclasses.field(default=None, repr=False, metadata=BOUND)
 
     def coordinates(self) -> tuple[Coordinate, ...]:
-        """The groups and the prevalences of both sides, and how well they are told apart."""
+        """The groups and prevalences of both sides, and how well a classifier separates them."""
         p_train, p_test = prevalences_declared(self.n_classes or 2)
         return GROUP_TRAIN, p_train, GROUP_TEST, p_test, REPEAT, SEPARATION
 
     def words(self) -> Words:
-        """The degree as in prior shift; what was left out below the tables."""
+        """The degree as in prior shift, and a note on what was left out."""
         return Words(
             "Natural shift between groups",
             prevalence_words(self.n_classes or 2),
@@ -154,29 +154,29 @@ class GroupShift(AbstractProtocol):
         return self.by
 
     def class_order(self, classes: Sequence[Any]) -> tuple[Any, ...]:
-        """The classes in the order of their codes: as they are; of two, the positive one last."""
+        """The classes in the order of their codes; of two classes, the positive one is last."""
         return positive_last(classes, self.positive)
 
     def count_training_sets(self) -> int:
-        """Number of training sets; 0 as long as there are no data."""
+        """Number of training sets; 0 if there are no data yet."""
         n_sides = 0 if self.survey is None else len(self.survey.sides)
         return n_sides * self._repeats("train")
 
     def count_samples(self) -> int | None:
-        """Number of test samples of each training set; None as long as there are no data."""
+        """Number of test samples of each training set; None if there are no data yet."""
         repeats = self._repeats("test")
         if self.survey is None:
             return None
         return repeats * len(self.survey.sides[0].tests)
 
     def training_points(self) -> list[Coordinates]:
-        """The names of the training groups; none as long as there are no data."""
+        """The names of the training groups; empty if there are no data yet."""
         sides = () if self.survey is None else self.survey.sides
         points: list[Coordinates] = [{"group_train": side.name} for side in sides]
         return repeated(points, "train_repeat", self._repeats("train"))
 
     def surveyed(self, y: ArrayLike, categories: ArrayLike | None) -> Self:
-        """The protocol with the groups of these items filled in; refused if there are too few."""
+        """The protocol with the groups of these items; an error if there are too few."""
         codes, names = self._groups(categories)
         labels = column(y)
         same_length(labels, codes)
@@ -187,21 +187,23 @@ class GroupShift(AbstractProtocol):
         kept = tuple(names[k] for k in large)
         sides = self._sides(kept)
         if not sides:
-            what = f"column {self.by!r}" if self.by else "the categories"
+            source = f"column {self.by!r}" if self.by else "the categories"
             needed = 1 + whole_number("ahead", self.ahead) if self.design == "forward" else 2
             raise DataError(
-                f"{what}: {len(kept)} of {len(kept) + len(too_small)} groups have {smallest} items "
-                f"or more, and {needed} are needed; use another column or a lower smallest"
+                f"{source}: {len(kept)} of {len(kept) + len(too_small)} groups have {smallest} "
+                f"items or more, and {needed} are needed; use another column or a lower smallest"
             )
         counts = self._class_counts(labels, codes, large)
-        able = [s for s in sides if counts[list(s.train)].sum(axis=0).min() >= FEWEST_OF_CLASS]
-        if not able:
+        trainable = [s for s in sides if counts[list(s.train)].sum(axis=0).min() >= FEWEST_OF_CLASS]
+        if not trainable:
             raise DataError(
                 f"no training set of the groups has {FEWEST_OF_CLASS} items of every class; use "
                 'another column, or design="leave-one-out", which trains on more groups'
             )
-        untrained = tuple(side.name for side in sides if side not in able)
-        return dataclasses.replace(self, survey=Survey(kept, too_small, tuple(able), untrained))
+        untrained = tuple(side.name for side in sides if side not in trainable)
+        return dataclasses.replace(
+            self, survey=Survey(kept, too_small, tuple(trainable), untrained)
+        )
 
     def training_set(
         self,
@@ -232,16 +234,18 @@ class GroupShift(AbstractProtocol):
         pool: ArrayLike | None = None,
         train: Coordinates | None = None,
     ) -> Iterator[Draw]:
-        """The groups that belong to the training set `train`; all groups if it names none."""
+        """The groups that belong to the training set `train`; all groups if it is not given."""
         known = self._known_to(y, categories)
         assert known.survey is not None
-        own = {*TRAIN_COORDINATES, GROUP_TRAIN.name}
-        before = checked_coordinates(train or {}, own, known._width(y))
-        side = known._side(before.get("group_train"))
-        if side is None and "group_train" in before:
-            raise UserError(f"no training set at ({shown(before)}); use one of training_points()")
+        accepted = {*TRAIN_COORDINATES, GROUP_TRAIN.name}
+        train_coordinates = checked_coordinates(train or {}, accepted, known._width(y))
+        side = known._side(train_coordinates.get("group_train"))
+        if side is None and "group_train" in train_coordinates:
+            raise UserError(
+                f"no training set at ({shown(train_coordinates)}); use one of training_points()"
+            )
         tests = range(len(known.survey.names)) if side is None else side.tests
-        return known._draws(tests, y, categories, pool, before)
+        return known._draws(tests, y, categories, pool, train_coordinates)
 
     def train_test(
         self, y: ArrayLike, categories: ArrayLike, *, pool: ArrayLike | None = None
@@ -281,7 +285,7 @@ class GroupShift(AbstractProtocol):
         return self if self.survey is not None else self.surveyed(y, categories)
 
     def _groups(self, categories: ArrayLike | None) -> tuple[Codes, list[str]]:
-        """The group of every item, -1 where it has none, and the groups' names, in order."""
+        """The group of every item, -1 if it has none, and the names of the groups, in order."""
         if categories is None:
             raise DataError("groups are missing: give the group of every item as categories")
         values, codes = np.unique(column(categories, name="groups"), return_inverse=True)
@@ -290,8 +294,8 @@ class GroupShift(AbstractProtocol):
             names = [self.category_names[code] for code in values.tolist()]
         names = [name if name == NO_GROUP else _period(name, self.every) for name in names]
         ordered = sorted({name for name in names if name != NO_GROUP}, key=_order(names))
-        place = {name: k for k, name in enumerate(ordered)}
-        groups = np.array([place.get(name, -1) for name in names])[codes]
+        code_of = {name: k for k, name in enumerate(ordered)}
+        groups = np.array([code_of.get(name, -1) for name in names])[codes]
         if self.chunks is None:
             return groups, ordered
         return _chunked(groups, ordered, whole_number("chunks", self.chunks, least=2))
@@ -349,8 +353,8 @@ class GroupShift(AbstractProtocol):
             inside &= allowed
         rows = np.flatnonzero(inside)
         if not rows.size:
-            told = ", ".join(self.survey.names[k] for k in groups)
-            raise DataError(f"the pool has no items of the groups {told}; pass a larger pool")
+            listed = ", ".join(self.survey.names[k] for k in groups)
+            raise DataError(f"the pool has no items of the groups {listed}; pass a larger pool")
         return rows
 
     def _drawn(self, rows: Indices, size: int | None, side: str, axes: dict[str, Any]) -> Indices:
@@ -373,7 +377,7 @@ class GroupShift(AbstractProtocol):
             members = self._members([test], y, categories, pool)
             name = self.survey.names[test]
             for repeat in range(self._repeats("test")):
-                # The samples of a group are the same whatever was trained on.
+                # The samples of a group are the same for every training set.
                 axes = {"group_test": name, "repeat": repeat}
                 rows = self._drawn(members, self.test_size, "test", axes)
                 point = {**train, "group_test": name, "p_test": self._share(y, rows)}
@@ -389,7 +393,7 @@ class GroupShift(AbstractProtocol):
         )
 
     def _classes(self, labels: NDArray[Any]) -> tuple[Any, ...]:
-        """The classes, of two the positive one last; once bound they are codes."""
+        """The classes, with the positive one of two last; once bound, they are codes."""
         if self.n_classes is not None:
             return tuple(range(self.n_classes))
         return self.class_order(np.unique(labels).tolist())
@@ -414,7 +418,7 @@ class GroupShift(AbstractProtocol):
 
 
 def _chunked(groups: Codes, names: Sequence[str], n_chunks: int) -> tuple[Codes, list[str]]:
-    """Consecutive groups joined to chunks of about as many items each, named by what they span."""
+    """Consecutive groups merged into chunks of about equal size, named by what they span."""
     sizes = np.bincount(groups[groups >= 0], minlength=len(names))
     before = np.cumsum(sizes) - sizes
     chunk = np.unique(before * n_chunks // max(int(sizes.sum()), 1), return_inverse=True)[1]
@@ -422,12 +426,12 @@ def _chunked(groups: Codes, names: Sequence[str], n_chunks: int) -> tuple[Codes,
     for k in range(int(chunk.max(initial=-1)) + 1):
         first, last = np.flatnonzero(chunk == k)[[0, -1]]
         joined.append(names[first] if first == last else f"{names[first]} to {names[last]}")
-    # The last place is for items without a group.
+    # The last entry is for items without a group.
     return np.append(chunk, -1)[groups], joined
 
 
 def _short(name: str) -> str:
-    """A name that fits into that of a folder: of a long one the beginning, and what tells it."""
+    """A name short enough for a folder: long ones are cut, and a hash keeps them unique."""
     if len(name) <= LONGEST_NAME:
         return name
     return f"{name[:LONGEST_NAME]}~{hashlib.sha256(name.encode()).hexdigest()[:6]}"
@@ -440,7 +444,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _order(names: Sequence[str]) -> Any:
-    """Numbers by their size, all else (dates written year first, too) by the alphabet."""
+    """The sort key of names: numbers by value, everything else (ISO dates too) alphabetically."""
     try:
         for name in names:
             if name != NO_GROUP and not math.isfinite(float(name)):

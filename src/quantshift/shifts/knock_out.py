@@ -1,8 +1,8 @@
 """Knock-out shift: part of the items of one class, or of one region, is missing from the samples.
 
-A class is knocked out: P(Y) changes and P(X|Y) stays. A region is knocked out (a country, a kind of
-goods): items of all classes are missing from it, so that P(X) changes, P(Y|X) stays, and P(Y)
-changes as far as the region's prevalence is another.
+If a class is knocked out, P(Y) changes and P(X|Y) stays. If a region is knocked out (a country, a
+product category), items of all its classes are missing, so that P(X) changes, P(Y|X) stays, and
+P(Y) changes as far as the region's prevalence differs.
 
 References: Z. Lipton et al., "Detecting and correcting for label shift with black box predictors",
 ICML 2018; S. Rabanser et al., "Failing loudly", NeurIPS 2019 (removed from the samples, as here,
@@ -90,7 +90,7 @@ class KnockOutShift(AbstractNaturalTraining):
         return grid_values("removed", self.removed, low=0, high=1)
 
     def _strata(self, y: ArrayLike, categories: ArrayLike | None) -> tuple[Strata, NDArray[Any]]:
-        """Classes outside of what is knocked out, classes inside, and all items together."""
+        """Classes outside the knocked-out part, classes inside it, and all items together."""
         strata, labels = class_strata(y, categories, self.positive)
         inside = self._removable(strata, labels, categories)
         names = [f"kept {name}" for name in strata.names]

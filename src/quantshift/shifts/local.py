@@ -1,10 +1,11 @@
 """Local covariate shift: one cluster of one class grows, and its control.
 
 The training set has equal parts of categories A and B, A at prevalence 2/3 and B at 1/3. A test
-sample has the negatives of A and both classes of B as in a balanced sample, and as many positives
-of A as bring the whole to p_test: P(X|Y) changes inside the positives alone. The control has the
-same numbers of positives and negatives, but each class is made of A and B as in training: plain
-prior shift. The counts of all four groups are computed anew at every point, so sizes do not drift.
+sample has the negatives of A and both classes of B as in a balanced sample, and enough positives of
+A to reach p_test overall: P(X|Y) changes within the positives only. The control has the same
+numbers of positives and negatives, but the mix of A and B in each class is that of training, so it
+is plain prior shift. The counts of all four groups are computed independently at every point, so
+rounding errors do not add up.
 """
 
 from dataclasses import dataclass
@@ -30,8 +31,8 @@ _MAJORITY_FIRST = (2 / 3, 1 / 3)
 class LocalCovariateShift(AbstractCategoryShift):
     """Local covariate shift.
 
-    `test_size` is the size at p_test = 0.5; the others follow (500: from 333 at 0.25 to 1000 at
-    0.75). `with_control` also yields the control of every sample, told apart by the coordinate
+    `test_size` is the size at p_test = 0.5, which determines the others (500: from 333 at 0.25 to
+    1000 at 0.75). `with_control` also yields the control of every sample, marked by the coordinate
     "control" and the facet of that name. Categories and `positive` as in global covariate shift.
     Degree: p_test - p_train (p_train is 0.5) to two decimals.
     """
@@ -43,7 +44,7 @@ class LocalCovariateShift(AbstractCategoryShift):
     with_control: bool = False
 
     def words(self) -> Words:
-        """With the control, if there is one, beside the shift."""
+        """With the control, if there is one, next to the shift."""
         if not self.with_control:
             return Words("Local covariate shift", DIFFERENCE)
         return Words(
@@ -55,7 +56,7 @@ class LocalCovariateShift(AbstractCategoryShift):
         )
 
     def facet(self, coordinates: Coordinates) -> str:
-        """Controls are for comparison and no part of the shift."""
+        """Controls are for comparison and not part of the shift."""
         return "control" if coordinates.get("control") else ""
 
     def _declared(self) -> tuple[Coordinate, ...]:

@@ -1,7 +1,7 @@
 """Natural prevalence: random samples of the pool as it is.
 
-No shift is made on purpose: a sample's prevalence differs from the pool's by chance alone. The
-baseline for every other protocol. Training sets of this kind serve other protocols as well.
+No shift is simulated: a sample's prevalence differs from the pool's only by chance. This is the
+baseline for all other protocols, some of which use the same kind of training sets.
 """
 
 import dataclasses
@@ -26,15 +26,15 @@ from quantshift.shifts.strata import Recipe, Strata, class_strata, positive_last
 
 @dataclass(frozen=True, kw_only=True)
 class AbstractNaturalTraining(AbstractShift):
-    """A shift whose training sets are random samples of their pool, whatever the class.
+    """A shift whose training sets are random samples of their pool, regardless of class.
 
-    whole_pool: the one training set is all items of the pool, each once; train_size and
-        train_repeats do not count, and `replace` is about test samples.
+    whole_pool: the only training set is all items of the pool, each once; train_size and
+        train_repeats are ignored, and `replace` applies to test samples.
     n_classes  filled in by `bind`: prevalences are numbers with two classes, vectors with more
     """
 
     title: ClassVar[str]
-    """What reports call it."""
+    """Its title in reports."""
 
     later_options: ClassVar[frozenset[str]] = frozenset({"whole_pool"})
 
@@ -48,7 +48,7 @@ class AbstractNaturalTraining(AbstractShift):
         return Words(self.title, prevalence_words(self.n_classes or 2), digits=1)
 
     def class_order(self, classes: Sequence[Any]) -> tuple[Any, ...]:
-        """The classes in the order of their codes: as they are; of two, the positive one last."""
+        """The classes in the order of their codes; of two classes, the positive one is last."""
         return positive_last(classes, self.positive)
 
     def _bound(
@@ -62,7 +62,7 @@ class AbstractNaturalTraining(AbstractShift):
     def _in_codes(
         self, order: tuple[Any, ...], categories: tuple[Any, ...] | None
     ) -> dict[str, Any]:
-        """Options that name a class or a category, by its code."""
+        """Options that name a class or a category, with its code instead of the name."""
         return {}
 
     def _declared(self) -> tuple[Coordinate, ...]:
@@ -91,15 +91,15 @@ class AbstractNaturalTraining(AbstractShift):
         return self.replace and not (side == "train" and self.whole_pool)
 
     def _natural(self, side: str, strata: Strata, labels: NDArray[Any]) -> Recipe:
-        """Items of the last group, whatever their class.
+        """A recipe that draws from the last group, which contains items of all classes.
 
         The groups before it are those of the classes, once or several times.
         """
         sizes = np.array(strata.sizes)
         n_items = int(sizes[-1]) if side == "train" and self.whole_pool else self._size(side)
         counts = [0] * (len(sizes) - 1) + [n_items]
-        of_classes = sizes[:-1].reshape(-1, len(strata.classes)).sum(axis=0)
-        point: Coordinates = {f"p_{side}": prevalence_value(of_classes / sizes[-1])}
+        class_sizes = sizes[:-1].reshape(-1, len(strata.classes)).sum(axis=0)
+        point: Coordinates = {f"p_{side}": prevalence_value(class_sizes / sizes[-1])}
         return Recipe(point, counts, labels, self._repeats(side))
 
     def _degree(self, coordinates: Coordinates) -> float:
@@ -109,14 +109,14 @@ class AbstractNaturalTraining(AbstractShift):
 @final
 @dataclass(frozen=True, kw_only=True)
 class NaturalPrevalence(AbstractNaturalTraining):
-    """Natural prevalence (no shift on purpose).
+    """Natural prevalence (no simulated shift).
 
     The nominal prevalences are those of the pools, so the degree (as in prior shift) is 0 unless
     the training pool and the test pool differ.
     """
 
     name: ClassVar[str] = "natural"
-    changes: ClassVar[str] = "nothing changes but by chance"
+    changes: ClassVar[str] = "nothing changes except by chance"
     title: ClassVar[str] = "Natural prevalence"
 
     def _test_recipes(self, strata: Strata, labels: NDArray[Any]) -> list[Recipe]:

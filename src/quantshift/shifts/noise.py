@@ -1,7 +1,8 @@
 """Gaussian noise: the features of test items are blurred, their labels stay.
 
-A sensor ages, a camera gets dirty: P(X|Y) changes and P(Y) stays. A protocol knows no features; it
-says how strong the noise of each sample is, and the experiment adds it (`quantshift.data.noise`).
+A sensor ages, a camera gets dirty: P(X|Y) changes and P(Y) stays. A protocol does not know the
+features; it determines the strength of the noise, and the experiment adds it
+(`quantshift.data.noise`).
 S. Rabanser et al., "Failing loudly", NeurIPS 2019 (Gaussian noise shift).
 """
 
@@ -18,7 +19,7 @@ from quantshift.shifts.protocol import Coordinate, Coordinates, Words
 from quantshift.shifts.strata import Recipe, Strata
 
 STRONGEST = 1e6
-"""Noise of so many standard deviations leaves nothing of a feature."""
+"""Noise of this many standard deviations leaves nothing of a feature."""
 
 
 @final
@@ -27,7 +28,7 @@ class NoiseShift(AbstractNaturalTraining):
     """Gaussian noise (a covariate shift of the features themselves).
 
     Training sets and test samples are random samples of their pools; numeric features of test items
-    get independent normal noise. Texts, sparse matrices and posteriors are refused. Degree: the
+    get independent normal noise. Texts, sparse matrices and posteriors raise an error. Degree: the
     strength of the noise.
 
     strengths: standard deviations of the noise, in standard deviations of each feature among the

@@ -18,8 +18,8 @@ def split_pools(
 ) -> tuple[Indices, Indices]:
     """Positions of a training pool and a test pool, stratified by the columns jointly.
 
-    Every stratum, e.g. every (category, label), gives `train_share` of its items, to the nearest
-    whole item, to the training pool. Both pools are ascending.
+    The training pool contains a share of `train_share` of every stratum, e.g. of every (category,
+    label), rounded to whole items. Both pools are ascending.
     """
     if not columns:
         raise UserError("split_pools needs a column to stratify by; pass the labels")
@@ -40,7 +40,7 @@ def split_pools(
 
 
 def checked_pool(pool: ArrayLike, n_items: int) -> Indices:
-    """The pool as an index array, refused if it is no set of positions among `n_items`."""
+    """The pool as an index array; an error if it is not a set of positions among `n_items`."""
     indices = np.asarray(pool)
     if indices.ndim != 1 or indices.size == 0:
         raise DataError(
@@ -60,7 +60,7 @@ def checked_pool(pool: ArrayLike, n_items: int) -> Indices:
 def checked_pair(
     train_pool: ArrayLike, test_pool: ArrayLike, n_items: int
 ) -> tuple[Indices, Indices]:
-    """Both pools as index arrays, refused if they share an item."""
+    """Both pools as index arrays; an error if they share an item."""
     train, test = checked_pool(train_pool, n_items), checked_pool(test_pool, n_items)
     shared = np.intersect1d(train, test)
     if shared.size:
@@ -72,7 +72,7 @@ def checked_pair(
 
 
 def same_length(first: NDArray[Any], second: NDArray[Any]) -> None:
-    """Refuse columns that do not describe the same items."""
+    """Raise an error if two columns differ in length."""
     if first.size != second.size:
         raise DataError(
             f"labels and categories differ in length ({first.size} and {second.size} items); "

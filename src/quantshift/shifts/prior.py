@@ -1,9 +1,9 @@
 """Prior probability shift, by the artificial-prevalence protocol.
 
 Training sets and test samples are drawn at chosen prevalences from the same classes: P(Y) changes,
-P(X|Y) stays. With two classes a grid is a sequence of prevalences of the positive class; with more
-(or two), an array of prevalence vectors, one row a point, as `quantshift.prevalence.grid` makes
-them.
+P(X|Y) stays. With two classes a grid is a sequence of prevalences of the positive class; with two
+or more, it can be an array of prevalence vectors, one row per point, such as
+`quantshift.prevalence.grid` makes.
 """
 
 import dataclasses
@@ -37,7 +37,7 @@ class PriorShift(AbstractShift):
 
     The defaults are the paper's grid. Degree: p_test - p_train to one decimal; with more than two
     classes, where both are vectors, their total variation distance. `positive` is the class that a
-    binary grid speaks of (default: the last); the columns of an array of prevalence vectors are
+    binary grid refers to (default: the last); the columns of an array of prevalence vectors are
     the sorted classes.
     """
 
@@ -53,11 +53,11 @@ class PriorShift(AbstractShift):
         return Words("Prior shift", prevalence_words(self._width()), digits=1)
 
     def is_for_two_classes(self) -> bool:
-        """Whether its grids are prevalences of the positive one of two classes."""
+        """Whether its grids are prevalences of the positive class of two."""
         return self._width() == 2
 
     def class_order(self, classes: Sequence[Any]) -> tuple[Any, ...]:
-        """The classes in the order of their codes: as they are; of two, the positive one last."""
+        """The classes in the order of their codes; of two classes, the positive one is last."""
         return positive_last(classes, self.positive)
 
     def _bound(
@@ -72,7 +72,7 @@ class PriorShift(AbstractShift):
         )
 
     def _declared(self) -> tuple[Coordinate, ...]:
-        # Side by side: whoever draws test samples alone need not give a training grid.
+        # Checked separately: drawing only test samples does not need a training grid.
         train = _width("train_prevalences", self.train_prevalences)
         return prevalences_declared(train)[0], prevalences_declared(self._width())[1]
 
@@ -111,7 +111,7 @@ class PriorShift(AbstractShift):
 
 
 def _width(name: str, values: ArrayLike) -> int:
-    """Classes of a grid: a sequence of prevalences is of two."""
+    """The number of classes of a grid: two for a sequence of prevalences."""
     array = numbers(name, values)
     return int(array.shape[1]) if array.ndim == 2 else 2
 
@@ -129,13 +129,13 @@ def _points(name: str, values: ArrayLike, classes: Sequence[Any]) -> Prevalences
         )
     if len(np.unique(array, axis=0)) < len(array):
         raise UserError(f"{name} contains a point twice; list each point once")
-    # The user's columns are the sorted classes; of two groups the positive one is last.
+    # The user's columns are the sorted classes; the positive one of two groups is last.
     columns = [sorted(classes).index(label) for label in classes]
     return prevalence.check(array)[:, columns]
 
 
 def _in_codes(name: str, values: ArrayLike, order: Sequence[Any]) -> ArrayLike:
-    """The grid with columns in the order of the codes, refused if it is not of these classes."""
+    """The grid with columns in the order of the codes; an error if it is not for these classes."""
     points = _points(name, values, order)
     return values if numbers(name, values).ndim == 1 else tuple(map(tuple, points.tolist()))
 

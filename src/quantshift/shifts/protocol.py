@@ -1,9 +1,9 @@
-"""What every protocol is: draws, the coordinates that name them, and words for reports.
+"""The interface of protocols: draws, the coordinates that name them, and words for reports.
 
-A protocol says which training sets and test samples there are. It speaks of positions in the
-user's arrays, never of features or quantifiers, and it declares itself: the coordinates its draws
-have, what a report calls them, and what must not be averaged together. Engine, store, tables and
-page work from these declarations, so that a protocol of one's own is one class in one file.
+A protocol determines the training sets and test samples. It works with positions in the user's
+arrays, never with features or quantifiers, and it declares the coordinates of its draws, their
+names in reports, and what must not be averaged together. Engine, store, tables and page work from
+these declarations, so that a new protocol is a single class in a single file.
 """
 
 import abc
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
     from quantshift.shifts.given import Given
 
 Value: TypeAlias = float | int | bool | str | tuple[float, ...]
-"""What a coordinate may be; a tuple is a prevalence vector, one number per class."""
+"""The value of a coordinate; a tuple is a prevalence vector, one number per class."""
 
 Coordinates: TypeAlias = Mapping[str, Value]
 """Nominal values of the grid, by name."""
 
 BOUND = {"bound": True}
-"""Metadata of a field that `bind` fills in: no option of a file, no part of a signature."""
+"""Metadata of a field that `bind` fills in: neither an option nor part of a signature."""
 
 
 @dataclass(frozen=True)
 class Coordinate:
     """A coordinate that a protocol declares: a column of results, an axis of a figure.
 
-    side    whether training sets have it, or test samples alone
+    side    "train" if training sets have it, "test" if only test samples have it
     type    of its values; "vector" is a prevalence vector in the order of the classes
-    label   what a reader is told, e.g. "training prevalence"
+    label   its name for readers, e.g. "training prevalence"
     symbol  TeX without dollar signs, e.g. "p_L"; may be empty
     """
 
@@ -56,16 +56,16 @@ class Coordinate:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Self:
-        """The coordinate from what `as_json` made."""
+        """The coordinate from the output of `as_json`."""
         return cls(**values)
 
 
 @dataclass(frozen=True)
 class Words:
-    """What reports say about a protocol.
+    """How reports describe a protocol.
 
     title         of its tables and sections
-    degree        what the degree of shift is; TeX between dollar signs is allowed
+    degree        definition of the degree of shift; may contain TeX between dollar signs
     digits        decimals of the degree
     facets        title of each facet
     tables_by     one table for each value of this coordinate
@@ -89,7 +89,7 @@ class Words:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Self:
-        """The words from what `as_json` made."""
+        """The words from the output of `as_json`."""
         return cls(**values)
 
 
@@ -97,14 +97,14 @@ class Words:
 class Draw:
     """One training set or test sample.
 
-    indices      positions in the user's arrays, shape (size,); a set, its order means nothing;
-                 no index occurs twice unless the protocol draws with replacement
-    labels       the labels of those items in the same order; None where they are not known
+    indices      positions in the user's arrays, shape (size,); the order has no meaning, and no
+                 index occurs twice unless the protocol draws with replacement
+    labels       the labels of those items in the same order; None if they are not known
     coordinates  nominal grid values, e.g. {"p_train": 0.5, "p_test": 0.3, "repeat": 4}
     degree       degree of shift from the nominal coordinates, rounded so that equal degrees are
-                 equal numbers; nan for training sets and where the training side is unknown
-    facet        what must not be averaged with the samples of another facet
-    prevalence   true prevalences, where the labels of the items are not known
+                 equal numbers; nan for training sets and if the training side is unknown
+    facet        samples of different facets must not be averaged together
+    prevalence   true prevalences, if the labels of the items are not known
     """
 
     indices: Indices
@@ -115,7 +115,7 @@ class Draw:
     prevalence: Prevalences | None = None
 
     def true_prevalence(self, classes: ArrayLike, weights: Weights | None = None) -> Prevalences:
-        """Share of each of the classes: the one that is given, or else that of the labels.
+        """The share of each class: the given one, otherwise computed from the labels.
 
         weights: how much each item of the draw counts.
         """
@@ -126,7 +126,8 @@ class Draw:
             return from_codes(encode_labels(self.labels, classes=classes)[1], n_classes, weights)
         if len(self.prevalence) != n_classes:
             raise DataError(
-                f"a sample has prevalences of {len(self.prevalence)} classes, there are {n_classes}"
+                f"a sample has prevalences of {len(self.prevalence)} classes, but there are "
+                f"{n_classes}"
             )
         return self.prevalence
 
@@ -141,11 +142,11 @@ class TrainTest:
 
 @dataclass(frozen=True, kw_only=True)
 class AbstractProtocol(abc.ABC):
-    """A protocol: which training sets there are, and which test samples belong to each.
+    """A protocol: the training sets, and the test samples that belong to each.
 
-    Most are shifts, made of groups and numbers of items (`AbstractShift`). One that draws in
-    another way derives from this class and has the abstract methods; the others say "nothing
-    special" until they are overridden.
+    Most protocols are shifts, defined by groups and numbers of items (`AbstractShift`). One that
+    draws in another way derives from this class and implements the abstract methods; the other
+    methods have defaults.
 
     seed  the user's seed; every draw derives its own from it and its coordinates
     """
@@ -157,21 +158,21 @@ class AbstractProtocol(abc.ABC):
     """What changes and what stays, in one line."""
 
     needs_categories: ClassVar[bool] = False
-    """Whether it is between categories of items."""
+    """Whether the shift is between categories of items."""
 
     needs_two_classes: ClassVar[bool] = False
-    """Whether it can do with two classes only."""
+    """Whether it only works with two classes."""
 
     from_groups: ClassVar[bool] = False
-    """Whether training sets are groups of the data. Only the data tell which there are
-    (`surveyed`), and training sets and samples share no item without any split."""
+    """Whether training sets are groups of the data. These are known only from the data
+    (`surveyed`), and training sets and samples share no items without any split."""
 
     cuts_levels: ClassVar[bool] = False
     """Whether labels are ordered levels that the protocol itself turns into two classes."""
 
     later_options: ClassVar[frozenset[str]] = frozenset()
-    """Options that were added later: left at their defaults they are no part of a signature, so
-    that results from before there were any stay valid."""
+    """Options that were added later: at their defaults they are not part of a signature, so that
+    older results stay valid."""
 
     seed: int = 0
 
@@ -179,26 +180,26 @@ class AbstractProtocol(abc.ABC):
     def coordinates(self) -> tuple[Coordinate, ...]:
         """The coordinates its draws have, in the order of keys and columns: training side first.
 
-        The number of a training set, `train_repeat`, is not among them: all protocols have it.
+        The number of a training set, `train_repeat`, is not included: all protocols have it.
         """
 
     @abc.abstractmethod
     def words(self) -> Words:
-        """What reports say about it."""
+        """How reports describe it."""
 
     @abc.abstractmethod
     def count_training_sets(self) -> int:
-        """Number of training sets, without a list of them."""
+        """Number of training sets, without listing them."""
 
     @abc.abstractmethod
     def count_samples(self) -> int | None:
-        """Number of test samples of each training set; None if only the data can tell."""
+        """Number of test samples of each training set; None if it depends on the data."""
 
     @abc.abstractmethod
     def training_points(self) -> list[Coordinates]:
         """Coordinates that name each training set, without any data, in the order of the draws.
 
-        Those that only a pool can tell (its natural prevalence) are left out.
+        Coordinates that depend on the pool (its natural prevalence) are left out.
         """
 
     @abc.abstractmethod
@@ -227,30 +228,30 @@ class AbstractProtocol(abc.ABC):
         """
 
     def facet(self, coordinates: Coordinates) -> str:
-        """What must not be averaged together: samples of different facets; "" if all may be."""
+        """The facet; samples of different facets must not be averaged. "" if all can be."""
         return ""
 
     def group_column(self) -> str:
-        """The column of groups that stands for the categories; empty: the categories."""
+        """The column of groups used as categories; empty: the categories of the data."""
         return ""
 
     def surveyed(self, y: ArrayLike, categories: ArrayLike | None) -> Self:
-        """The protocol with what only the items can tell filled in; most have no such thing."""
+        """The protocol with what depends on the items filled in; most protocols need nothing."""
         return self
 
     def class_order(self, classes: Sequence[Any]) -> tuple[Any, ...]:
-        """The classes in the order of their codes: as they are; of two, the positive one last."""
+        """The classes in the order of their codes; of two classes, the positive one is last."""
         return tuple(_plain(classes))
 
     def is_for_two_classes(self) -> bool:
-        """Whether it can do with two classes only, with the options it has."""
+        """Whether it only works with two classes, given its options."""
         return self.needs_two_classes
 
     def drawn_prevalences(self, n_samples: int, n_classes: int, *, seed: int) -> Prevalences | None:
         """New prevalences by the rule of its test samples, (n_samples, n_classes), for validation.
 
-        They depend on `seed` and are not those of any test sample. None: the test samples have no
-        such rule.
+        They depend on `seed` and differ from those of the test samples. None if there is no such
+        rule.
         """
         return None
 
@@ -262,7 +263,7 @@ class AbstractProtocol(abc.ABC):
         train_pool: ArrayLike | None,
         test_pool: ArrayLike | None,
     ) -> None:
-        """Refuse pools that some draw would be too large for, before the first is made."""
+        """Raise an error if a pool is too small for any draw, before the first draw."""
         return
 
     def bind(
@@ -271,12 +272,12 @@ class AbstractProtocol(abc.ABC):
         categories: Sequence[Any] | None,
         given: "Given | None" = None,
     ) -> Self:
-        """The same protocol, speaking of codes: class k is k, a category is its rank.
+        """The same protocol in terms of codes: class k is k, a category is its rank.
 
-        Data that the protocol cannot serve are refused. `classes` and `categories` are the
+        Data that the protocol does not support raise an error. `classes` and `categories` are the
         distinct ones, sorted; codes follow `class_order(classes)`. For a protocol that cuts levels,
-        `classes` are the levels, which stay what they are. `given` are the samples that come with
-        the data, if any.
+        `classes` are the levels, which stay as they are. `given` are the samples that come with the
+        data, if any.
         """
         if self.needs_two_classes and len(classes) != 2:
             raise DataError(
@@ -293,12 +294,12 @@ class AbstractProtocol(abc.ABC):
     def _bound(
         self, classes: tuple[Any, ...], categories: tuple[Any, ...] | None, given: "Given | None"
     ) -> Self:
-        """What `bind` returns once the needs of the protocol are met."""
+        """What `bind` returns after its checks."""
         return self
 
     @classmethod
     def option_fields(cls) -> tuple[dataclasses.Field[Any], ...]:
-        """The fields that a user sets: all but the seed and what `bind` fills in."""
+        """The fields that a user sets: all except the seed and those that `bind` fills in."""
         return tuple(
             item
             for item in dataclasses.fields(cls)
@@ -306,7 +307,7 @@ class AbstractProtocol(abc.ABC):
         )
 
     def options(self) -> dict[str, Any]:
-        """The values of those fields, which with the name and the seed determine all draws."""
+        """The values of these fields, which determine all draws together with name and seed."""
         return {
             item.name: getattr(self, item.name)
             for item in self.option_fields()

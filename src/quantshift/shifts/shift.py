@@ -1,10 +1,10 @@
 """Shifts: protocols that are grids, and the way from a grid to index arrays.
 
 A shift is a grid of points. Every point is a recipe: nominal coordinates and a number of items
-for each group of the pool (say, the negatives of a category). A draw takes that many items from
-each group, at random and without replacement, with a generator of its own that is named by the
-protocol, the side (train or test) and the coordinates. Hence a draw is the same whatever was drawn
-before it, and no draw knows of any quantifier.
+for each group of the pool (such as the negatives of a category). A draw takes that many items from
+each group, at random and without replacement, with its own generator, which is seeded by the
+protocol, the side (train or test) and the coordinates. So a draw does not depend on earlier draws
+or on any quantifier.
 """
 
 import abc
@@ -58,11 +58,11 @@ class AbstractShift(AbstractProtocol):
 
     @abc.abstractmethod
     def _train_grid(self) -> list[Coordinates]:
-        """The points of the training grid, as far as they are known without any data."""
+        """The points of the training grid, as far as they are known without data."""
 
     @abc.abstractmethod
     def _test_grid(self) -> list[Coordinates]:
-        """The points of the test grid, likewise."""
+        """The points of the test grid, as far as they are known without data."""
 
     @abc.abstractmethod
     def _strata(self, y: ArrayLike, categories: ArrayLike | None) -> tuple[Strata, NDArray[Any]]:
@@ -78,10 +78,10 @@ class AbstractShift(AbstractProtocol):
 
     @abc.abstractmethod
     def _degree(self, coordinates: Coordinates) -> float:
-        """Degree of shift; nan if a coordinate that it needs is absent."""
+        """Degree of shift; nan if a coordinate that it needs is missing."""
 
     def coordinates(self) -> tuple[Coordinate, ...]:
-        """The coordinates of both grids, the number of the repeat, and whether items recur."""
+        """The coordinates of both grids, the repeat, and whether draws are with replacement."""
         return (*self._declared(), REPEAT, *((REPLACE,) if self.replace else ()))
 
     def count_training_sets(self) -> int:
@@ -95,12 +95,12 @@ class AbstractShift(AbstractProtocol):
     def training_points(self) -> list[Coordinates]:
         """Coordinates that name each training set, without any data, in the order of the draws.
 
-        Those that only a pool can tell (its natural prevalence) are left out.
+        Coordinates that depend on the pool (its natural prevalence) are left out.
         """
         return repeated(self._train_grid(), "train_repeat", len(self._repeats("train")))
 
     def test_points(self) -> list[Coordinates]:
-        """Coordinates that name each test sample of a training set, likewise."""
+        """Coordinates that name each test sample of a training set, in the same way."""
         return repeated(self._test_grid(), "repeat", len(self._repeats("test")))
 
     def samples(
@@ -113,8 +113,8 @@ class AbstractShift(AbstractProtocol):
     ) -> Iterator[Draw]:
         """Test samples of the whole grid.
 
-        `pool` restricts what may be drawn; indices always refer to the full arrays. `train` holds
-        the coordinates of the training set (those of its draw): they give the degree of shift and
+        `pool` restricts what may be drawn; indices always refer to the full arrays. `train`: the
+        coordinates of the training set (those of its draw), which determine the degree of shift and
         are part of the seeds.
         """
         recipes, within = self._recipes("test", y, categories, pool)
@@ -154,8 +154,8 @@ class AbstractShift(AbstractProtocol):
                 f"{self.name} shift: {len(matching) or 'no'} training sets at ({shown(point)}); "
                 "use one of training_points()"
             )
-        alone = dataclasses.replace(matching[0], repeats=range(repeat, repeat + 1))
-        return next(self._draws([alone], within, "train", {}))
+        single = dataclasses.replace(matching[0], repeats=range(repeat, repeat + 1))
+        return next(self._draws([single], within, "train", {}))
 
     def train_test(
         self,
@@ -188,7 +188,7 @@ class AbstractShift(AbstractProtocol):
         train_pool: ArrayLike | None,
         test_pool: ArrayLike | None,
     ) -> None:
-        """Refuse pools that some draw would be too large for, before the first is made."""
+        """Raise an error if a pool is too small for any draw, before the first draw."""
         self._recipes("train", y, categories, train_pool)
         self._recipes("test", y, categories, test_pool)
 
@@ -207,17 +207,17 @@ class AbstractShift(AbstractProtocol):
     def _recipes(
         self, side: str, y: ArrayLike, categories: ArrayLike | None, pool: ArrayLike | None
     ) -> tuple[list[Recipe], Strata]:
-        """The recipes of a side, all of which the pool can serve, and its groups."""
+        """The recipes of a side, after checking that the pool is large enough, and its groups."""
         strata, labels = self._strata(y, categories)
         within = strata.within(pool, labels.size)
         make = self._train_recipes if side == "train" else self._test_recipes
         return self._checked(make(within, labels), within, side), within
 
     def _known(self, train: Coordinates, strata: Strata) -> dict[str, Any]:
-        own = [item.name for item in self.coordinates() if item.side == "train"]
-        of_classes = strata.classes and not self.cuts_levels
-        n_classes = len(strata.classes) if of_classes else 2
-        return checked_coordinates(train, {*TRAIN_COORDINATES, *own}, n_classes)
+        own_names = [item.name for item in self.coordinates() if item.side == "train"]
+        has_classes = strata.classes and not self.cuts_levels
+        n_classes = len(strata.classes) if has_classes else 2
+        return checked_coordinates(train, {*TRAIN_COORDINATES, *own_names}, n_classes)
 
     def _pools(
         self,
@@ -235,18 +235,18 @@ class AbstractShift(AbstractProtocol):
         return checked_pair(train_pool, test_pool, labels.size)
 
     def _checked(self, recipes: list[Recipe], strata: Strata, side: str) -> list[Recipe]:
-        # All points at once, before the first draw; the message names the worst shortage, so that
-        # one correction is enough.
-        asked = np.array([recipe.counts for recipe in recipes])
+        # Checks all points before the first draw; the message names the worst shortage, so that one
+        # correction is enough.
+        needed = np.array([recipe.counts for recipe in recipes])
         available = np.array(strata.sizes)
-        # With replacement one item serves any number.
-        shortage = np.minimum(asked, 1) - available if self.replace else asked - available
+        # With replacement, one item is enough for any number of draws.
+        shortage = np.minimum(needed, 1) - available if self.replace else needed - available
         if shortage.max() > 0:
             point, group = np.unravel_index(int(shortage.argmax()), shortage.shape)
             cure = "" if self.replace else " or set replace=True"
             raise PoolTooSmallError(
                 f"{self.name} shift: a {_SIDES[side]} ({shown(recipes[point].coordinates)}) asks "
-                f"for {asked[point, group]} {strata.names[group]}, the pool has "
+                f"for {needed[point, group]} {strata.names[group]}, the pool has "
                 f"{available[group]}; ask for a smaller size, give a larger pool{cure}"
             )
         return recipes

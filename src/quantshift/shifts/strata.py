@@ -18,7 +18,7 @@ from quantshift.types import Indices
 class Strata:
     """The groups that a protocol draws from.
 
-    names    what error messages call each group
+    names    the name of each group in error messages
     members  ascending positions of each group's items
     classes  the user's classes (or levels), in the order of their groups
     """
@@ -58,13 +58,13 @@ class Recipe:
 def class_strata(
     y: ArrayLike, categories: ArrayLike | None, positive: Any
 ) -> tuple[Strata, NDArray[Any]]:
-    """One group per class (of two classes, the positive one last), and the column of labels."""
+    """One group per class (the positive one of two last), and the column of labels."""
     labels = column(y)
     if categories is not None:
         same_length(labels, column(categories, name="categories"))
     classes, codes = encode_labels(labels)
     if classes.size < 2:
-        raise DataError(f"labels hold one class only ({classes[0].item()!r}); give two or more")
+        raise DataError(f"labels have only one class ({classes[0].item()!r}); give two or more")
     known = classes.tolist()
     values = positive_last(known, positive)
     members: list[Indices] = [np.flatnonzero(codes == known.index(value)) for value in values]
@@ -73,7 +73,7 @@ def class_strata(
 
 
 def positive_last(classes: Sequence[Any], positive: Any) -> tuple[Any, ...]:
-    """The classes in the order of their codes: as they are; of two, the positive one last."""
+    """The classes in the order of their codes; of two classes, the positive one is last."""
     if len(classes) != 2:
         if positive is not None:
             raise UserError(f"positive={positive!r} needs two classes, found {len(classes)}")
@@ -83,14 +83,14 @@ def positive_last(classes: Sequence[Any], positive: Any) -> tuple[Any, ...]:
 
 
 def positive_code(classes: Sequence[Any], positive: Any) -> int:
-    """Position of the positive class: the one named, or else the last."""
+    """Position of the positive class: the one named, otherwise the last."""
     return named_code(classes, positive, "positive class")
 
 
-def named_code(names: Sequence[Any], name: Any, what: str) -> int:
-    """Position of the one named, or else of the last; `what` they are, for error messages."""
+def named_code(names: Sequence[Any], name: Any, kind: str) -> int:
+    """Position of the given name, otherwise of the last; `kind`: for error messages."""
     if name is None:
         return len(names) - 1
     if name not in names:
-        raise unknown_name(what, str(name), map(str, names))
+        raise unknown_name(kind, str(name), map(str, names))
     return names.index(name)

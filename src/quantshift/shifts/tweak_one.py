@@ -1,8 +1,8 @@
 """Tweak-one shift: one class has a given prevalence, the others share the rest equally.
 
-The plainest shift of P(Y) among many classes: how much of one of them there is changes, and what
-the others do is the same in every sample. Z. Lipton et al., "Detecting and correcting for label
-shift with black box predictors", ICML 2018.
+This is the simplest shift of P(Y) with many classes: the share of one class changes, and the others
+are always in equal proportions. Z. Lipton et al., "Detecting and correcting for label shift with
+black box predictors", ICML 2018.
 """
 
 from dataclasses import dataclass
@@ -55,11 +55,11 @@ class TweakOneShift(AbstractNaturalTraining):
         return [{"tweaked": value} for value in values]
 
     def _test_recipes(self, strata: Strata, labels: NDArray[Any]) -> list[Recipe]:
-        place = named_code(strata.classes, self.label, "class")
+        position = named_code(strata.classes, self.label, "class")
         size, repeats = self._size("test"), self._repeats("test")
         recipes = []
         for value in grid_values("prevalences", self.prevalences, low=0, high=1):
-            shares = _shares(value, place, len(strata.classes))
+            shares = _shares(value, position, len(strata.classes))
             recipes.append(
                 Recipe(
                     {"p_test": prevalence_value(shares), "tweaked": value},
@@ -71,7 +71,7 @@ class TweakOneShift(AbstractNaturalTraining):
         return recipes
 
 
-def _shares(value: float, place: int, n_classes: int) -> Prevalences:
+def _shares(value: float, position: int, n_classes: int) -> Prevalences:
     shares = np.full(n_classes, (1 - value) / (n_classes - 1))
-    shares[place] = value
+    shares[position] = value
     return shares

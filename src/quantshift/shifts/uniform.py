@@ -1,9 +1,8 @@
 """Prevalences drawn from the simplex: uniformly (Kraemer's algorithm), or from a Dirichlet.
 
-A grid of prevalences grows beyond use with the number of classes; random draws cover the simplex
-with as many samples as one can afford. Few real distributions of ordered classes are as jagged as
-a uniform draw is, so that methods for ordered classes are compared on the smoothest draws as well
-(APP-OQ).
+With many classes a grid of prevalences becomes too large; random draws cover the simplex with as
+many samples as one can afford. Few real distributions of ordered classes are as jagged as a uniform
+draw, so methods for ordered classes are compared on the smoothest draws as well (APP-OQ).
 
 References: N. A. Smith and R. W. Tromble, "Sampling uniformly from the unit simplex" (2004);
 Z. Lipton et al., "Detecting and correcting for label shift with black box predictors", ICML 2018
@@ -27,7 +26,7 @@ from quantshift.shifts.strata import Recipe, Strata
 from quantshift.types import Prevalences
 
 MOST_CANDIDATES = 1_000_000
-"""Prevalences that the smoothest are chosen from, at most."""
+"""The most prevalences from which the smoothest are chosen."""
 
 
 @final
@@ -39,10 +38,10 @@ class UniformPrevalence(AbstractNaturalTraining):
     are random samples of their pool. Degree as in prior shift.
 
     concentration: of a symmetric Dirichlet distribution of the prevalences. 1 is uniform; below 1
-        most samples are of few classes; far above 1 all classes are equally common.
-    smoothest: of ordered classes, the share of the prevalences that is kept, the smoothest ones:
-        those with the smallest sum of squared second differences. 0.2 is APP-OQ, 1 keeps all. So
-        many more are drawn that `test_repeats` are left.
+        most samples are dominated by few classes; far above 1 all classes are equally common.
+    smoothest: for ordered classes, the share of the prevalences to keep, those with the smallest
+        sum of squared second differences. 0.2 is APP-OQ, 1 keeps all. Enough candidates are drawn
+        to leave `test_repeats`.
     """
 
     name: ClassVar[str] = "uniform"

@@ -9,13 +9,16 @@ the distance to the nearer of 0 and 1. From 1/16 on, cells are 1/1024 wide; belo
 has `PER_OCTAVE` cells, down to 2**-24; 0 and 1 have cells of their own. Such a cell stands for its
 middle.
 
-*More classes.* A cell is the class with the largest posterior, the one with the second largest, and
-on a logarithmic scale what the first leaves, and what both leave. It stands for the mean of its
-posteriors, which are summed as whole multiples of 2**-30: sums of integers do not depend on any
-order.
+*More classes.* Every row is counted twice. A *joint* cell is the three classes with the largest
+posteriors, in order, and on a logarithmic scale what the first leaves and what the first two leave.
+It keeps the sums of its posteriors and the products of what is left, hence the mean and the spread
+of its items. Sums are whole multiples of 2**-30: sums of integers do not depend on any order. A
+*marginal* cell is a class and the cell of its posterior, as of two classes: methods that compare
+one class with the rest need no more, and thresholds and histograms do need narrow cells.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,33 +51,112 @@ HALF = CENTRE + (PER_UNIT >> 1) - PER_OCTAVE
 LAST = 2 * HALF
 """The cell of exactly 1."""
 
-LEVELS_PER_OCTAVE, DEEPEST = 4, 12
-LEVELS = 1 + LEVELS_PER_OCTAVE * DEEPEST
+N_SCORE_CELLS = LAST + 1
+
+DEEPEST = 12
 """Levels of what one or two classes leave: one below 2**-DEEPEST, then some for each octave."""
 
 FIXED = 30
-"""Sums of posteriors are in units of 2**-FIXED."""
+"""Sums of posteriors and of products are in units of 2**-FIXED."""
+
+N_PRODUCTS = 3
+"""Products of what the first class leaves and what the first two leave."""
 
 SUM_TOLERANCE = 2.0**-10
 
 
-def n_cells(n_classes: int) -> int:
+@dataclass(frozen=True)
+class JointCells:
+    """The numbering of the cells of three or more classes.
+
+    per_octave: levels of what the first class leaves; rest_per_octave: of what the first two leave.
+    """
+
+    n_classes: int
+    per_octave: int
+    rest_per_octave: int
+
+    @classmethod
+    def of(cls, n_classes: int, *, labelled: bool = False) -> "JointCells":
+        """Labelled rows have finer cells: there is one set of them for all batches."""
+        if labelled:
+            return cls(n_classes, 4, 4)
+        return cls(n_classes, 2 if n_classes == 3 else 1, 1)
+
+    @property
+    def n_levels(self) -> int:
+        """Levels of what the first class leaves."""
+        return 1 + self.per_octave * DEEPEST
+
+    @property
+    def n_rest_levels(self) -> int:
+        """Levels of what the first two classes leave."""
+        return 1 + self.rest_per_octave * DEEPEST
+
+    @property
+    def n_joint(self) -> int:
+        """How many cells there are; those behind them are marginal."""
+        return self.n_classes**3 * self.n_levels * self.n_rest_levels
+
+    @property
+    def n_cells(self) -> int:
+        """How many cells there are, with those of each class."""
+        return self.n_joint + self.n_classes * N_SCORE_CELLS
+
+    def cells(self, posteriors: Posteriors) -> Cells:
+        """The joint cells of rows that sum to one."""
+        leading, left, rest = leading_classes(posteriors)
+        place = (leading[0] * self.n_classes + leading[1]) * self.n_classes + leading[2]
+        place = place * self.n_levels + levels(left, self.per_octave)
+        return np.asarray(place * self.n_rest_levels + levels(rest, self.rest_per_octave))
+
+    def marginal_cells(self, posteriors: Posteriors, k: int) -> Cells:
+        """The cells of the posteriors of one class."""
+        return self.marginal_start(k) + score_cells(posteriors[:, k])
+
+    def marginal_start(self, k: int) -> int:
+        """The first of the cells of a class."""
+        return self.n_joint + k * N_SCORE_CELLS
+
+    def leading(self, cell: Cells) -> tuple[Cells, Cells]:
+        """The two classes with the largest posteriors of joint cells."""
+        triple = cell // (self.n_levels * self.n_rest_levels)
+        return triple // self.n_classes**2, triple // self.n_classes % self.n_classes
+
+    def sample_levels(self, cell: Cells) -> Cells:
+        """The level of what the first class leaves, as the cells of unlabelled rows have it."""
+        level = cell // self.n_rest_levels % self.n_levels
+        coarse = JointCells.of(self.n_classes).per_octave
+        return np.asarray(-(-level * coarse // self.per_octave))
+
+
+def n_cells(n_classes: int, *, labelled: bool = False) -> int:
     """How many cells there are."""
-    return LAST + 1 if n_classes == 2 else n_classes * n_classes * LEVELS * LEVELS
+    if n_classes == 2:
+        return N_SCORE_CELLS
+    return JointCells.of(n_classes, labelled=labelled).n_cells
 
 
-def cells_of(posteriors: Posteriors) -> Cells:
-    """The cell of every row.
+def cells_of(posteriors: Posteriors, *, labelled: bool = False) -> Cells:
+    """The cell of every row; of more than two classes, the joint one.
 
     posteriors: (n_rows, 1) scores of the second class, or (n_rows, n_classes); NaN where there is
-    none (`cells_with_gaps` tells nulls from NaN).
+    none.
     """
     valid = usable(posteriors)
     known = posteriors if valid.all() else np.where(valid[:, np.newaxis], posteriors, 0.5)
-    cells = score_cells(known[:, -1]) if posteriors.shape[1] <= 2 else vector_cells(known)
+    if posteriors.shape[1] <= 2:
+        cells = score_cells(known[:, -1])
+    else:
+        cells = JointCells.of(posteriors.shape[1], labelled=labelled).cells(normalised(known))
     if known is not posteriors:
         cells[~valid] = OUTSIDE
     return cells
+
+
+def normalised(posteriors: Posteriors) -> Posteriors:
+    """Rows of three or more posteriors whose sum is one but for rounding."""
+    return np.asarray(posteriors / _sums(posteriors)[:, np.newaxis])
 
 
 def usable(posteriors: Posteriors) -> NDArray[np.bool_]:
@@ -139,37 +221,48 @@ def score_pieces(cell: Cells, n_pieces: int) -> Reals:
     return np.asarray(middles[cell, np.newaxis] + widths[cell, np.newaxis] * offsets)
 
 
-def vector_cells(posteriors: Posteriors) -> Cells:
-    """The cells of rows of three or more posteriors."""
-    rows, n_classes = np.arange(len(posteriors)), posteriors.shape[1]
-    first = posteriors.argmax(axis=1)
-    others = posteriors.copy()
-    others[rows, first] = -1.0
-    second = others.argmax(axis=1)
-    left = 1 - posteriors[rows, first]
-    rest = left - others[rows, second]
-    return np.asarray(
-        ((first * n_classes + second) * LEVELS + levels(left)) * LEVELS + levels(rest)
-    )
+def leading_classes(posteriors: Posteriors) -> tuple[Cells, Reals, Reals]:
+    """The three classes with the largest posteriors, what the first leaves, and the first two.
+
+    Of equal posteriors the class that comes first leads. Classes are (3, n_rows).
+    """
+    rows, others = np.arange(len(posteriors)), posteriors.copy()
+    leading, remaining = [], [np.ones(len(posteriors))]
+    for _ in range(3):
+        largest = others.argmax(axis=1)
+        leading.append(largest)
+        remaining.append(remaining[-1] - others[rows, largest])
+        others[rows, largest] = -1.0
+    return np.stack(leading), remaining[1], remaining[2]
 
 
-def levels(share: Reals) -> Cells:
+def levels(share: Reals, per_octave: int) -> Cells:
     """The level of each share below 1 on a logarithmic scale; what is below 2**-DEEPEST has 0.
 
-    >>> levels(np.array([-1e-17, 0.0, 0.24, 0.25, 0.99])).tolist()
+    >>> levels(np.array([-1e-17, 0.0, 0.24, 0.25, 0.99]), 4).tolist()
     [0, 0, 40, 41, 48]
     """
-    # From 2**-DEEPEST on these are the exponent and two bits of the mantissa.
-    shift = 52 - (LEVELS_PER_OCTAVE.bit_length() - 1)
+    # From 2**-DEEPEST on these are the exponent and the first bits of the mantissa.
+    shift = 52 - (per_octave.bit_length() - 1)
     first = int(np.float64(2.0**-DEEPEST).view(np.int64)) >> shift
-    found = (np.ascontiguousarray(share).view(np.int64) >> shift) - first + 1
-    found[share < 2.0**-DEEPEST] = 0
-    return np.asarray(np.minimum(found, LEVELS - 1))
+    level = (np.ascontiguousarray(share).view(np.int64) >> shift) - first + 1
+    level[share < 2.0**-DEEPEST] = 0
+    return np.asarray(np.minimum(level, per_octave * DEEPEST))
 
 
-def fixed_point(posteriors: Posteriors) -> Cells:
-    """Posteriors as whole multiples of 2**-FIXED, rounded down."""
-    return np.floor(posteriors * float(1 << FIXED)).astype(np.int64)
+def fixed_point(values: Reals) -> Cells:
+    """Numbers as whole multiples of 2**-FIXED, rounded down."""
+    return np.floor(values * float(1 << FIXED)).astype(np.int64)
+
+
+def summed_columns(posteriors: Posteriors) -> Cells:
+    """What a joint cell sums up, (n_rows, n_classes + N_PRODUCTS), in units of 2**-FIXED.
+
+    The posteriors, and the products of what the first class leaves and what the first two leave.
+    """
+    _, left, rest = leading_classes(posteriors)
+    products = np.stack([left * left, left * rest, rest * rest], axis=1)
+    return np.concatenate([fixed_point(posteriors), fixed_point(products)], axis=1)
 
 
 def mean_posteriors(sums: Sequence[NDArray[np.int64]]) -> Posteriors:

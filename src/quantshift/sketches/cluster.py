@@ -75,14 +75,14 @@ def _tasks(file: Source) -> list[tuple[str, list[int] | None]]:
     with explained(str(file)):
         about = pa.parquet.read_metadata(file)
     parts: list[tuple[str, list[int] | None]] = []
-    own: list[int] = []
+    groups: list[int] = []
     rows = 0
     for group in range(about.num_row_groups):
-        own.append(group)
+        groups.append(group)
         rows += about.row_group(group).num_rows
         if rows >= PART_ROWS or group == about.num_row_groups - 1:
-            parts.append((path, own))
-            own, rows = [], 0
+            parts.append((path, groups))
+            groups, rows = [], 0
     return parts or [(path, None)]
 
 

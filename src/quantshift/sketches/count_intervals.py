@@ -105,7 +105,7 @@ class CountIntervals:
         p_hat = np.concatenate([point_estimates(q, s) for s in samples])
         sizes = np.concatenate([s.sizes for s in samples])
         alike = np.array([self._alike(s.posteriors, own) for s in samples for own in s.counts])
-        told = self.apart.all(axis=1) & ~alike[:, np.newaxis]
+        informative_classes = self.apart.all(axis=1) & ~alike[:, np.newaxis]
         known: dict[int, KnownPrevalences] = {}
         shared = _shared_sizes(sizes)
         two = self.adjusted and p_hat.shape[1] == 2 and bool(self.apart.all())
@@ -146,7 +146,7 @@ class CountIntervals:
                 low[one], high[one] = stretched(
                     p_hat[one], low[one], high[one], values[np.newaxis], self.level
                 )
-        found = [
+        intervals = [
             PrevalenceInterval(
                 prevalence=p_hat[i],
                 low=low[i],
@@ -155,12 +155,12 @@ class CountIntervals:
                 classes=q.classes_,
                 replicates=drawn[i],
                 simultaneous=self.simultaneous,
-                informative=told[i],
+                informative=informative_classes[i],
                 bias=drawn[i].mean(axis=0) - p_hat[i],
             )
             for i in range(len(p_hat))
         ]
-        return found, alike
+        return intervals, alike
 
     def _replicates(
         self,
@@ -176,7 +176,7 @@ class CountIntervals:
         n_refits = min(N_REFITS if two else N_REFITS // 2, self.n_bootstrap)
         wanted = [self._n_replicates(float(size), two=two) for size in sizes]
         rngs = [generator(self.seed, purpose="counts", batch=name) for name in names]
-        found: list[list[Prevalences]] = [[] for _ in names]
+        replicates: list[list[Prevalences]] = [[] for _ in names]
         refit = self.quantifier.refitter()
         # What resampling does to an estimate takes no fine cells.
         if two:
@@ -200,13 +200,15 @@ class CountIntervals:
                 due = [
                     i
                     for i, n in zip(members, per_refit, strict=True)
-                    if sum(map(len, found[i])) < wanted[i]
+                    if sum(map(len, replicates[i])) < wanted[i]
                 ]
                 if due:
-                    self._draw(again, group, members.start, due, per_refit, rngs, p_hat, found, two)
+                    self._draw(
+                        again, group, members.start, due, per_refit, rngs, p_hat, replicates, two
+                    )
             self._compare(again, known, number)
             self.progress("resampling", number + 1, n_refits)
-        return [np.concatenate(own)[: wanted[i]] for i, own in enumerate(found)]
+        return [np.concatenate(own)[: wanted[i]] for i, own in enumerate(replicates)]
 
     def _draw(
         self,
@@ -217,7 +219,7 @@ class CountIntervals:
         per_refit: Sequence[int],
         rngs: Sequence[np.random.Generator],
         p_hat: Prevalences,
-        found: list[list[Prevalences]],
+        replicates: list[list[Prevalences]],
         two: bool,
     ) -> None:
         """Estimate resampled counts of the batches that are due."""
@@ -237,9 +239,9 @@ class CountIntervals:
         ]
         p = estimates(again, posteriors, np.concatenate(counts))
         first = 0
-        for i, own in zip(due, counts, strict=True):
-            found[i].append(p[first : first + len(own)])
-            first += len(own)
+        for i, resampled in zip(due, counts, strict=True):
+            replicates[i].append(p[first : first + len(resampled)])
+            first += len(resampled)
 
     def _n_replicates(self, size: float, *, two: bool) -> int:
         if two:

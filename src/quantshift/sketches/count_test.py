@@ -14,6 +14,7 @@ Reference: A. Agresti, "Categorical Data Analysis", 3rd ed., 2013, ch. 1 and 16 
 and generalised least squares).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,7 @@ from scipy import stats
 
 from quantshift.own_data.evidence import MOST_TESTED
 from quantshift.seeding import generator
+from quantshift.sketches.cells import Cells, JointCells
 from quantshift.types import Posteriors, Prevalences
 
 Reals = NDArray[np.float64]
@@ -38,36 +40,56 @@ ROUNDS = 3
 
 
 @dataclass(frozen=True, eq=False)
+class Predictions:
+    """The predicted class of every cell, and how sure the prediction is on any scale."""
+
+    predicted: Groups
+    certainty: Reals
+
+    @classmethod
+    def of_posteriors(cls, posteriors: Posteriors) -> "Predictions":
+        """By the largest posterior."""
+        return cls(posteriors.argmax(axis=1), posteriors.max(axis=1))
+
+    @classmethod
+    def of_joint_cells(cls, joint: JointCells, cell: Cells, order: Sequence[int]) -> "Predictions":
+        """By the levels of cells: their borders divide items of a cell from no others of it.
+
+        order: the column of each class among the posteriors.
+        """
+        predicted = np.argsort(order)[joint.leading(cell)[0]]
+        return cls(predicted, -joint.sample_levels(cell).astype(np.float64))
+
+
+@dataclass(frozen=True, eq=False)
 class ScoreGroups:
     """Groups of scores, divided so that training items of each predicted class are spread evenly.
 
-    borders: for each class, where its groups end on the scale of its posterior.
+    borders: for each class, where its groups end on the scale of certainty.
     """
 
     borders: tuple[Reals, ...]
 
     @classmethod
-    def of(cls, posteriors: Posteriors, counts: Reals) -> "ScoreGroups":
+    def of(cls, cells: Predictions, counts: Reals, n_classes: int) -> "ScoreGroups":
         """From the cells of training items and how many there are."""
-        predicted, top = posteriors.argmax(axis=1), posteriors.max(axis=1)
         borders = []
-        for k in range(posteriors.shape[1]):
-            own = predicted == k
-            order = np.argsort(top[own], kind="stable")
-            values, upper = top[own][order], np.cumsum(counts[own][order])
+        for k in range(n_classes):
+            members = cells.predicted == k
+            order = np.argsort(cells.certainty[members], kind="stable")
+            values, upper = cells.certainty[members][order], np.cumsum(counts[members][order])
             goals = np.arange(1, PER_CLASS) / PER_CLASS * (upper[-1] if len(upper) else 0)
             borders.append(
                 np.unique(values[np.searchsorted(upper, goals)]) if len(upper) else upper
             )
         return cls(tuple(borders))
 
-    def __call__(self, posteriors: Posteriors) -> Groups:
+    def __call__(self, cells: Predictions) -> Groups:
         """The group of every cell."""
-        predicted, top = posteriors.argmax(axis=1), posteriors.max(axis=1)
-        groups = predicted * PER_CLASS
+        groups = cells.predicted * PER_CLASS
         for k, borders in enumerate(self.borders):
-            own = predicted == k
-            groups[own] += np.searchsorted(borders, top[own], side="left")
+            members = cells.predicted == k
+            groups[members] += np.searchsorted(borders, cells.certainty[members], side="left")
         return np.asarray(groups)
 
     @property

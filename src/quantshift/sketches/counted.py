@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quantshift.quantifiers.estimator import AbstractClassifying
+from quantshift.quantifiers.medians import Median, median_prevalence
 from quantshift.sketches import cells as score_cells
+from quantshift.sketches.spreading import JointCounts
 from quantshift.types import Codes, Posteriors, Prevalences
 
 Reals = NDArray[np.float64]
@@ -28,18 +30,28 @@ STEPPED = frozenset(
 PIECES = 32
 """Into which the items of a cell are divided for them."""
 
+ONE_AGAINST_REST = frozenset(
+    {
+        *("CDE", "ContinuousSweep", "CvMy", "DMy", "DyS", "Friedman", "HDy", "MAX", "MethodX"),
+        *("MS", "MS2", "QuaDapt", "SORD", "T50"),
+    }
+)
+"""Methods that look at the posteriors of each class alone, also of more than two classes."""
+
 
 @dataclass(frozen=True, eq=False)
 class CountedSamples:
     """Samples of the same cells.
 
     posteriors: (n_cells, n_classes); counts: (n_samples, n_cells), whole numbers. in_cells: whether
-    the posteriors stand for the cells of scores, and are not scores as they are.
+    the posteriors stand for the cells of scores, and are not scores as they are. joint: of one
+    sample of more than two classes, what its cells know beyond their means.
     """
 
     posteriors: Posteriors
     counts: Reals
     in_cells: bool = False
+    joint: JointCounts | None = None
 
     @property
     def sizes(self) -> Reals:
@@ -74,19 +86,36 @@ class CountedClasses:
 def point_estimates(quantifier: AbstractClassifying, samples: CountedSamples) -> Prevalences:
     """The prevalence of every sample, (n_samples, n_classes).
 
-    Methods with borders of their own see the items of a cell spread evenly over it.
+    Methods with borders of their own see the items of a cell spread evenly over it; with more than
+    two classes see `spreading`.
     """
+    if samples.joint is not None:
+        return _joint_estimate(quantifier, samples.joint)[np.newaxis]
     if not samples.in_cells or type(quantifier).__name__ not in STEPPED:
         return estimates(quantifier, samples.posteriors, samples.counts)
     occupied = samples.counts.any(axis=0)
-    own = score_cells.score_cells(samples.posteriors[occupied, 1])
-    scores = score_cells.score_pieces(own, PIECES).ravel()
+    cell = score_cells.score_cells(samples.posteriors[occupied, 1])
+    scores = score_cells.score_pieces(cell, PIECES).ravel()
     posteriors = np.column_stack([1 - scores, scores])
-    found = []
+    p_hat = []
     for counts in samples.counts[:, occupied]:
         pieces = np.repeat(counts / PIECES, PIECES)[np.newaxis]
-        found.append(estimates(quantifier, posteriors, pieces))
-    return np.concatenate(found)
+        p_hat.append(estimates(quantifier, posteriors, pieces))
+    return np.concatenate(p_hat)
+
+
+def _joint_estimate(quantifier: AbstractClassifying, sample: JointCounts) -> Prevalences:
+    """The prevalence of one sample of more than two classes, (n_classes,)."""
+    if isinstance(quantifier, Median):
+        members = [_joint_estimate(member, sample) for member in quantifier.members_]
+        return np.asarray(median_prevalence(np.stack(members)[:, np.newaxis])[0][0])
+    if type(quantifier).__name__ in ONE_AGAINST_REST:
+        n_pieces = PIECES if type(quantifier).__name__ in STEPPED else 1
+        return quantifier.estimate_items(sample.class_by_class(n_pieces)).prevalence
+    if quantifier.crisp:
+        # Every item of a cell has its prediction, and so has the mean.
+        return np.asarray(estimates(quantifier, sample.posteriors, sample.counts[np.newaxis])[0])
+    return quantifier.estimate_items(sample.spread()).prevalence
 
 
 def in_cells(posteriors: Posteriors) -> Posteriors:
@@ -103,16 +132,16 @@ def estimates(
     counts: (n_samples, n_cells).
     """
     n_samples = len(counts)
-    found = np.empty((n_samples, len(quantifier.classes_)))
+    p_hat = np.empty((n_samples, len(quantifier.classes_)))
     used = counts.any(axis=0)
     posteriors, counts = posteriors[used], counts[:, used]
     step = max(1, MOST_AT_ONCE // max(len(posteriors), 1))
     for start in range(0, n_samples, step):
-        own = counts[start : start + step]
-        given, own = _as_counts(posteriors, own)
-        pool = np.broadcast_to(given, (len(own), *given.shape))
-        found[start : start + step] = quantifier.aggregate(pool, weights=own)
-    return found
+        sample_counts = counts[start : start + step]
+        items, sample_counts = _as_counts(posteriors, sample_counts)
+        pool = np.broadcast_to(items, (len(sample_counts), *items.shape))
+        p_hat[start : start + step] = quantifier.aggregate(pool, weights=sample_counts)
+    return p_hat
 
 
 def _as_counts(posteriors: Posteriors, counts: Reals) -> tuple[Posteriors, Reals]:
@@ -140,7 +169,7 @@ def coarser(samples: CountedSamples) -> CountedSamples:
         return samples
     cells = (np.arange(COARSE) + 0.5) / COARSE
     place = _coarse(samples.posteriors)
-    counts = np.stack([np.bincount(place, own, COARSE) for own in samples.counts]).astype(
+    counts = np.stack([np.bincount(place, sample, COARSE) for sample in samples.counts]).astype(
         np.float64
     )
     return CountedSamples(np.column_stack([1 - cells, cells]), counts)
@@ -152,9 +181,9 @@ def coarser_with_means(posteriors: Posteriors, counts: Reals) -> CountedSamples:
         return CountedSamples(posteriors, counts[np.newaxis])
     key = posteriors.argmax(axis=1) * COARSE + _coarse(posteriors)
     _, place = np.unique(key[counts > 0], return_inverse=True)
-    own, n = posteriors[counts > 0], counts[counts > 0]
+    occupied, n = posteriors[counts > 0], counts[counts > 0]
     totals = np.bincount(place, n).astype(np.float64)
-    means = np.stack([np.bincount(place, n * column) / totals for column in own.T], axis=1)
+    means = np.stack([np.bincount(place, n * column) / totals for column in occupied.T], axis=1)
     return CountedSamples(means, totals[np.newaxis])
 
 

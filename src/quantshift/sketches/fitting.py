@@ -105,10 +105,12 @@ def trained_model(
     codes = np.array([classes.index(label) for label in usable[LABEL].to_list()])
     counts = usable[COUNT].to_numpy()
     rows, drawn = _training_rows(counts, seed)
-    repeated, own = posteriors[rows], codes[rows]
-    base = SLD(seed=seed).fit_posteriors(repeated, own, classes=range(len(classes)))
+    repeated, repeated_codes = posteriors[rows], codes[rows]
+    base = SLD(seed=seed).fit_posteriors(repeated, repeated_codes, classes=range(len(classes)))
     quantifier = (
-        base if kind is SLD else kind().fit_posteriors(repeated, own, classes=range(len(classes)))
+        base
+        if kind is SLD
+        else kind().fit_posteriors(repeated, repeated_codes, classes=range(len(classes)))
     )
     left_out = dict(training.left_out)
     n_unlabelled = int(training.usable().filter(pl.col(LABEL).is_null())[COUNT].sum())
@@ -130,7 +132,7 @@ def trained_model(
             rows=Rows(source, training.n_rows, len(rows), left_out),
             counts={label: int(counts[codes == code].sum()) for code, label in enumerate(classes)},
             classifier="given scores",
-            accuracy=float(np.mean(repeated.argmax(axis=1) == own)),
+            accuracy=float(np.mean(repeated.argmax(axis=1) == repeated_codes)),
             seed=seed,
         ),
         positive=positive,

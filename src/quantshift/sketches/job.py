@@ -13,13 +13,14 @@ from quantshift.own_data.audit_sheet import PRECISION
 from quantshift.own_data.batches import batch_of, changed_classes, empty_batch
 from quantshift.own_data.classifiers import AUTO
 from quantshift.own_data.evidence import ALL_ALIKE, NO_BETTER_THAN_CHANCE, Evidence
+from quantshift.own_data.many_batches import in_sequence, with_adjusted_p_values
 from quantshift.own_data.model import Model, column_order
 from quantshift.own_data.progress import OnProgress, silent
 from quantshift.own_data.result import Assumption, Quantification, Rows, Shift
 from quantshift.own_data.training_side import training_side, training_warnings
 from quantshift.quantifiers.estimator import AbstractClassifying
 from quantshift.sketches.count_intervals import CountIntervals
-from quantshift.sketches.counted import estimates
+from quantshift.sketches.counted import point_estimates
 from quantshift.sketches.fitting import (
     check_together,
     saved_model,
@@ -78,13 +79,13 @@ def quantify_sketch(
     order = column_order(names, fitted.classes) if len(names) > 1 else [0, 1]
     report("estimating", 0, 0)
     batches = batches_of(counted, order)
-    filled = [name for name, own in batches.items() if own.n_items]
+    filled = [name for name, counts_of_batch in batches.items() if counts_of_batch.n_items]
     quantifier = fitted.quantifier
     assert isinstance(quantifier, AbstractClassifying)
-    found: dict[str, PrevalenceInterval] = {}
+    interval_of: dict[str, PrevalenceInterval] = {}
     alike: dict[str, bool] = {}
     if filled:
-        intervals, same = CountIntervals(
+        intervals, all_alike = CountIntervals(
             quantifier,
             level=level,
             n_bootstrap=n_bootstrap,
@@ -92,8 +93,8 @@ def quantify_sketch(
             simultaneous=simultaneous,
             progress=report,
         ).of(filled, grouped(counted, batches, filled, order))
-        found = dict(zip(filled, intervals, strict=True))
-        alike = dict(zip(filled, map(bool, same), strict=True))
+        interval_of = dict(zip(filled, intervals, strict=True))
+        alike = dict(zip(filled, map(bool, all_alike), strict=True))
     report("testing for shift", 0, 0)
     tests = None
     if trained is not None:
@@ -104,33 +105,48 @@ def quantify_sketch(
     if audit is not None:
         audited = labelled_items(audit, counted, fitted, order, audit_columns or {})
     left_out = left_out_rows(counted)
-    told, before = [], None
-    for name, own in batches.items():
-        if name not in found:
-            told.append(empty_batch(name, fitted.classes, left_out=left_out.get(name, 0)))
+    examined = with_adjusted_p_values(
+        [
+            _evidence(
+                fitted,
+                batches[name],
+                interval,
+                None if tests is None else tests.of(batches[name], interval),
+                alike=alike[name],
+            )
+            for name, interval in interval_of.items()
+        ]
+    )
+    evidence = dict(zip(interval_of, examined, strict=True))
+    sequence = in_sequence(list(batches))
+    results, before = [], None
+    for name, counts_of_batch in batches.items():
+        if name not in interval_of:
+            results.append(empty_batch(name, fitted.classes, left_out=left_out.get(name, 0)))
             continue
-        shift = None if tests is None else tests.of(own, found[name])
-        rows, counts = own.posteriors, own.counts
+        rows, counts = counts_of_batch.posteriors, counts_of_batch.counts
         codes: dict[int, int] = {}
         if name in audited:
             labelled = audited[name]
-            rows, counts, codes = labelled.among(own) if sequential else labelled.beside(own)
-        told.append(
+            rows, counts, codes = (
+                labelled.among(counts_of_batch) if sequential else labelled.beside(counts_of_batch)
+            )
+        results.append(
             batch_of(
                 name,
                 fitted,
                 rows,
-                _evidence(fitted, own, found[name], shift, alike=alike[name]),
+                evidence[name],
                 codes,
-                changed_classes(before, found[name], fitted.classes),
-                n_items=own.n_items,
+                changed_classes(before, interval_of[name], fitted.classes),
+                n_items=counts_of_batch.n_items,
                 n_left_out=left_out.get(name, 0),
                 asked=audit is not None,
                 precision=precision if sequential else None,
                 counts=counts,
             )
         )
-        before = found[name]
+        before = interval_of[name] if sequence else None
     unknown = sorted(set(audited) - set(batches))
     warnings = list(training_warnings(fitted)) if fitted.is_trained else []
     if unknown:
@@ -145,7 +161,7 @@ def quantify_sketch(
         reason=fitted.reason,
         assumption=quantifier.assumption,
         training=training_side(fitted),
-        batches=tuple(told),
+        batches=tuple(results),
         warnings=tuple(warnings),
         label=fitted.columns.label,
         headline=fitted.headline,
@@ -153,6 +169,7 @@ def quantify_sketch(
         used=fitted.columns.used,
         left_out_columns=(),
         sample_rows=(Rows(source, counted.n_rows, counted.n_rows - n_out, counted.left_out),),
+        in_sequence=sequence,
     )
 
 
@@ -188,7 +205,7 @@ def _check_audit(audit: object, *, sequential: bool, precision: float) -> None:
 
 def _evidence(
     model: Model,
-    own: OwnBatch,
+    batch: OwnBatch,
     interval: PrevalenceInterval,
     shift: Shift | None,
     *,
@@ -200,29 +217,29 @@ def _evidence(
         why_not = why_not or NO_BETTER_THAN_CHANCE
     if why_not:
         return Evidence(interval, (), None, why_not)
-    assumptions = _assumptions(model, own, interval)
+    assumptions = _assumptions(model, batch, interval)
     if shift is not None and shift.rejected:
         interval = _spanning(interval, assumptions, model)
     return Evidence(interval, assumptions, shift)
 
 
 def _assumptions(
-    model: Model, own: OwnBatch, interval: PrevalenceInterval
+    model: Model, batch: OwnBatch, interval: PrevalenceInterval
 ) -> tuple[Assumption, ...]:
     """The method's own estimate, and those of SLD and PCC, which stand for two kinds of shift."""
-    posteriors, counts = own.posteriors, own.counts
+    posteriors, counts = batch.posteriors, batch.counts
     counted = counts @ posteriors / counts.sum()
-    told = {"PCC": ("covariate shift", counted)}
+    estimates = {"PCC": ("covariate shift", counted)}
     if model.is_trained:
         assert isinstance(model.base, AbstractClassifying)
         prior = interval.prevalence
         if model.quantifier is not model.base:
-            prior = estimates(model.base, posteriors, counts[np.newaxis])[0]
-        told = {"SLD": ("prior shift", prior), **told}
-        if model.method not in told:
-            told = {
+            prior = point_estimates(model.base, batch.sample)[0]
+        estimates = {"SLD": ("prior shift", prior), **estimates}
+        if model.method not in estimates:
+            estimates = {
                 model.method: (f"as {model.method} assumes", interval.prevalence),
-                **told,
+                **estimates,
             }
     return tuple(
         Assumption(
@@ -231,7 +248,7 @@ def _assumptions(
             dict(zip(model.classes, map(float, p), strict=True)),
             for_comparison=method != model.method,
         )
-        for method, (name, p) in told.items()
+        for method, (name, p) in estimates.items()
     )
 
 

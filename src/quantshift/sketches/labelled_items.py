@@ -15,7 +15,7 @@ from quantshift.sketches.cells import cells_of
 from quantshift.sketches.count_intervals import Reals
 from quantshift.sketches.making import Columns, rows_of, scored_cells
 from quantshift.sketches.sketch_batches import OwnBatch, batch_name
-from quantshift.sketches.sketch_table import Sketch
+from quantshift.sketches.sketch_table import CELL, Sketch
 from quantshift.types import Codes, Posteriors
 
 MOST_EXPANDED = 1 << 22
@@ -29,48 +29,57 @@ class LabelledItems:
     posteriors: Posteriors
     codes: Codes
 
-    def beside(self, own: OwnBatch) -> tuple[Posteriors, Reals, dict[int, int]]:
+    def beside(self, batch: OwnBatch) -> tuple[Posteriors, Reals, dict[int, int]]:
         """The cells of a batch and behind them these items, which the cells count already.
 
         The counts of the rows, and the codes of the labelled ones by their place.
         """
-        first = len(own.posteriors)
+        first = len(batch.posteriors)
         return (
-            np.concatenate([own.posteriors, self.posteriors]),
-            np.concatenate([own.counts, np.zeros(len(self.codes))]),
+            np.concatenate([batch.posteriors, self.posteriors]),
+            np.concatenate([batch.counts, np.zeros(len(self.codes))]),
             {first + i: int(code) for i, code in enumerate(self.codes)},
         )
 
-    def among(self, own: OwnBatch) -> tuple[Posteriors, Reals, dict[int, int]]:
+    def among(self, batch: OwnBatch) -> tuple[Posteriors, Reals, dict[int, int]]:
         """The items of a batch one by one, and which of them these are: any of the same cell."""
-        n_items = own.n_items
+        n_items = batch.n_items
         if n_items > MOST_EXPANDED:
             raise DataError(
-                f"batch {own.name!r} has {n_items:,} items; an audit with many looks takes up to "
+                f"batch {batch.name!r} has {n_items:,} items; an audit with many looks takes up to "
                 f"{MOST_EXPANDED:,}: count by smaller batches, or look once"
             )
-        ends = np.cumsum(own.counts).astype(int).tolist()
+        ends = np.cumsum(batch.counts).astype(int).tolist()
         free: dict[Hashable, list[range]] = defaultdict(list)
-        for key, begin, end in zip(_keys(own, own.posteriors), [0, *ends], ends, strict=False):
+        for key, begin, end in zip(_counted_keys(batch), [0, *ends], ends, strict=False):
             free[key].append(range(begin, end))
         items = {key: chain.from_iterable(places) for key, places in free.items()}
         places: dict[int, int] = {}
-        for key, code in zip(_keys(own, self.posteriors), self.codes, strict=True):
+        for key, code in zip(_keys(batch, self.posteriors), self.codes, strict=True):
             place = next(items.get(key, iter(())), None)
             if place is None:
                 raise DataError(
-                    f"the audit has an item of batch {own.name!r} whose score is not among those "
+                    f"the audit has an item of batch {batch.name!r} whose score is not among those "
                     "that were counted"
                 )
             places[place] = int(code)
-        rows = np.repeat(own.posteriors, own.counts.astype(np.int64), axis=0)
+        rows = np.repeat(batch.posteriors, batch.counts.astype(np.int64), axis=0)
         return rows, np.ones(len(rows)), places
 
 
-def _keys(own: OwnBatch, posteriors: Posteriors) -> list[Hashable]:
+def _counted_keys(batch: OwnBatch) -> list[Hashable]:
+    """The keys of what was counted; rounding could put the mean of a cell into another."""
+    if batch.sketch.is_exact or batch.sketch.about.n_classes == 2:
+        return _keys(batch, batch.posteriors)
+    return list(batch.rows[CELL].to_list())
+
+
+def _keys(batch: OwnBatch, posteriors: Posteriors) -> list[Hashable]:
     """What items of a batch that are counted together have in common."""
-    if own.sketch.is_exact:
+    if batch.sketch.is_exact:
         return [tuple(row) for row in posteriors.tolist()]
+    if batch.sketch.about.n_classes > 2:
+        posteriors = posteriors[:, np.argsort(batch.order)]
     return list(cells_of(posteriors).tolist())
 
 
@@ -91,7 +100,7 @@ def labelled_items(
         (),
         named.get("label", "label"),
     )
-    found: dict[str, tuple[list[Posteriors], list[int]]] = {}
+    items: dict[str, tuple[list[Posteriors], list[int]]] = {}
     for rows in (part for file in files_of(audit) for part in rows_of(file, columns)):
         posteriors, cell = scored_cells(rows, columns)
         if about.n_classes == 2:
@@ -102,17 +111,17 @@ def labelled_items(
         batches = [None] * len(labels)
         if columns.batch is not None:
             batches = rows[columns.batch].cast(pl.String).to_list()
-        for row, label, batch, own in zip(posteriors, labels, batches, cell, strict=True):
-            if label is None or own < 0:
+        for row, label, batch, cell_of_row in zip(posteriors, labels, batches, cell, strict=True):
+            if label is None or cell_of_row < 0:
                 continue
             if label not in model.classes:
                 raise DataError(
                     f"the audit has a label {label!r}; the classes are {', '.join(model.classes)}"
                 )
-            scores, codes = found.setdefault(batch_name(counted, batch), ([], []))
+            scores, codes = items.setdefault(batch_name(counted, batch), ([], []))
             scores.append(row[list(order)])
             codes.append(model.classes.index(label))
     return {
         name: LabelledItems(np.array(scores), np.array(codes))
-        for name, (scores, codes) in found.items()
+        for name, (scores, codes) in items.items()
     }

@@ -29,6 +29,7 @@ from quantshift.sketches.sketch_table import (
     added,
     binned,
     check_size,
+    joint_and_marginal,
 )
 from quantshift.sketches.tally import WIDTH, Tally
 from quantshift.types import Posteriors
@@ -236,20 +237,15 @@ def counts_of(rows: pl.DataFrame, columns: Columns, *, exact: bool) -> pl.DataFr
             pl.Series(name, column).fill_nan(None) for name, column in named.items()
         )
         totals = valued.group_by([GROUP, CELL, *about.values]).agg(_number())
-        found = added(about, [_with_keys(totals, keys, [*about.values, COUNT])])
-        if about.values[0] in found.columns:
-            return found
-    if about.sums:
-        fixed = cells.fixed_point(np.where(used, posteriors, 0.0))
-        sums = [pl.Series(name, fixed[:, k]) for k, name in enumerate(about.sums)]
-        totals = (
-            counted.with_columns(sums)
-            .group_by([GROUP, CELL])
-            .agg(*(pl.col(name).sum() for name in about.sums), _number())
-        )
+        by_score = added(about, [_with_keys(totals, keys, [*about.values, COUNT])])
+        if about.values[0] in by_score.columns:
+            return by_score
+    if about.n_classes > 2:
+        once = np.ones(len(cell), dtype=np.int64)
+        totals = joint_and_marginal(about, counted.select(GROUP), cell, posteriors, once)
     else:
         totals = _numbers(groups, cell, keys.height)
-    return _with_keys(totals, keys, [*about.sums, COUNT])
+    return _with_keys(totals, keys, [*about.totals, COUNT])
 
 
 def scored_cells(rows: pl.DataFrame, columns: Columns) -> tuple[Posteriors, cells.Cells]:
@@ -260,7 +256,7 @@ def scored_cells(rows: pl.DataFrame, columns: Columns) -> tuple[Posteriors, cell
     )
     has_gaps = any(column.null_count() for column in scores)
     posteriors = (scores.fill_null(0.5) if has_gaps else scores).to_numpy()
-    cell = cells.cells_of(posteriors)
+    cell = cells.cells_of(posteriors, labelled=columns.label is not None)
     if has_gaps:
         missing = scores.select(pl.any_horizontal(pl.all().is_null())).to_series()
         cell[missing.to_numpy()] = cells.MISSING
@@ -281,12 +277,14 @@ def _numbers(groups: cells.Cells, cell: cells.Cells, n_groups: int) -> pl.DataFr
     place = groups * WIDTH + (cell - cells.OUTSIDE)
     if n_groups * WIDTH > MOST_COUNTED:
         totals = pl.Series(CELL, place).value_counts(name=COUNT)
-        found, counts = totals[CELL].to_numpy(), totals[COUNT].cast(pl.Int64).to_numpy()
+        occupied, counts = totals[CELL].to_numpy(), totals[COUNT].cast(pl.Int64).to_numpy()
     else:
         everywhere = np.bincount(place, minlength=n_groups * WIDTH)
-        found = np.flatnonzero(everywhere)
-        counts = everywhere[found]
-    return pl.DataFrame({GROUP: found // WIDTH, CELL: found % WIDTH + cells.OUTSIDE, COUNT: counts})
+        occupied = np.flatnonzero(everywhere)
+        counts = everywhere[occupied]
+    return pl.DataFrame(
+        {GROUP: occupied // WIDTH, CELL: occupied % WIDTH + cells.OUTSIDE, COUNT: counts}
+    )
 
 
 def _with_keys(totals: pl.DataFrame, keys: pl.DataFrame, numbers: Sequence[str]) -> pl.DataFrame:

@@ -6,15 +6,16 @@ import numpy as np
 import polars as pl
 
 from quantshift.intervals import PrevalenceInterval
-from quantshift.own_data.evidence import OUTSIDE, TEST_LEVEL
+from quantshift.own_data.evidence import OUTSIDE
 from quantshift.own_data.model import Model
-from quantshift.own_data.result import Shift
+from quantshift.own_data.result import TEST_LEVEL, Shift
+from quantshift.sketches.cells import JointCells
 from quantshift.sketches.count_intervals import Reals
-from quantshift.sketches.count_test import ScoreGroups, mixture_p_value
+from quantshift.sketches.count_test import Predictions, ScoreGroups, mixture_p_value
 from quantshift.sketches.fitting import pooled
 from quantshift.sketches.sketch_batches import OwnBatch
-from quantshift.sketches.sketch_table import BY, COUNT, LABEL, Sketch
-from quantshift.types import Codes, Posteriors
+from quantshift.sketches.sketch_table import BY, CELL, COUNT, LABEL, Sketch
+from quantshift.types import Codes
 
 P_FLOOR = 1e-6
 """Smaller p-values are told as this one: no approximation holds so far out."""
@@ -25,13 +26,13 @@ Key = tuple[str | None, ...]
 class MixtureTests:
     """Tests whether batches are mixtures of the training classes.
 
-    posteriors, codes, counts: of the training items, each as often as counted. by: further columns
-    whose mix is tested, and the values of each item.
+    predictions, codes, counts: of the cells of training items. by: further columns whose mix is
+    tested; keys: their values of each cell.
     """
 
     def __init__(
         self,
-        posteriors: Posteriors,
+        predictions: Predictions,
         codes: Codes,
         counts: Reals,
         *,
@@ -41,10 +42,10 @@ class MixtureTests:
         keys: Sequence[Key] = (),
     ) -> None:
         self.seed, self.by = seed, list(by)
-        self.groups = ScoreGroups.of(posteriors, counts)
+        self.groups = ScoreGroups.of(predictions, counts, n_classes)
         known = sorted(set(keys), key=str)
         self.strata = {key: i for i, key in enumerate(known, start=1)}
-        places = self._places(posteriors, keys)
+        places = self._places(predictions, keys)
         self.training = np.stack(
             [
                 np.bincount(places[codes == k], counts[codes == k], self.n_places)
@@ -60,7 +61,7 @@ class MixtureTests:
         by = [name for name in training.about.by if name in sample.about.by]
         usable = training.usable().filter(pl.col(LABEL).is_not_null())
         return cls(
-            training.posteriors_of(pooled(training, usable))[:, order],
+            _predictions(training, pooled(training, usable), order),
             np.array([model.classes.index(label) for label in usable[LABEL].to_list()]),
             usable[COUNT].to_numpy().astype(np.float64),
             n_classes=len(model.classes),
@@ -73,19 +74,26 @@ class MixtureTests:
     def of_model(cls, model: Model, seed: int) -> "MixtureTests":
         """From the held-out items of a model."""
         posteriors, codes = model.held_out
-        return cls(posteriors, codes, np.ones(len(codes)), n_classes=len(model.classes), seed=seed)
+        n_classes = posteriors.shape[1]
+        predictions = Predictions.of_posteriors(posteriors)
+        if n_classes > 2:
+            joint = JointCells.of(n_classes)
+            cell = joint.cells(posteriors)
+            predictions = Predictions.of_joint_cells(joint, cell, range(n_classes))
+        return cls(predictions, codes, np.ones(len(codes)), n_classes=n_classes, seed=seed)
 
     @property
     def n_places(self) -> int:
         """Groups of scores times those of the further columns, and one of others."""
         return (len(self.strata) + 1) * self.groups.n_groups
 
-    def of(self, own: OwnBatch, interval: PrevalenceInterval) -> Shift | None:
+    def of(self, batch: OwnBatch, interval: PrevalenceInterval) -> Shift | None:
         """The verdict on one batch; None where there is too little to tell."""
-        places = self._places(own.posteriors, _keys(own.rows, self.by) if self.by else ())
-        sample = np.bincount(places, own.counts, self.n_places).astype(np.float64)
+        predictions = _predictions(batch.sketch, batch.rows, batch.order)
+        places = self._places(predictions, _keys(batch.rows, self.by) if self.by else ())
+        sample = np.bincount(places, batch.counts, self.n_places).astype(np.float64)
         p_value = mixture_p_value(
-            self.training, sample, interval.prevalence, name=own.name, seed=self.seed
+            self.training, sample, interval.prevalence, name=batch.name, seed=self.seed
         )
         if p_value is None:
             return None
@@ -93,12 +101,20 @@ class MixtureTests:
         kind = OUTSIDE if rejected else "prior"
         return Shift(rejected, kind, max(p_value, P_FLOOR), p_floor=P_FLOOR)
 
-    def _places(self, posteriors: Posteriors, keys: Sequence[Key]) -> Codes:
-        groups = self.groups(posteriors)
+    def _places(self, predictions: Predictions, keys: Sequence[Key]) -> Codes:
+        groups = self.groups(predictions)
         if not self.by:
             return groups
         strata = np.array([self.strata.get(key, 0) for key in keys], dtype=np.int64)
         return np.asarray(strata * self.groups.n_groups + groups)
+
+
+def _predictions(sketch: Sketch, rows: pl.DataFrame, order: Sequence[int]) -> Predictions:
+    """Of the rows of a sketch, in the order of the classes."""
+    about = sketch.about
+    if about.n_classes > 2:
+        return Predictions.of_joint_cells(about.joint, rows[CELL].to_numpy(), order)
+    return Predictions.of_posteriors(sketch.posteriors_of(rows)[:, list(order)])
 
 
 def _keys(rows: pl.DataFrame, by: Sequence[str]) -> list[Key]:

@@ -10,7 +10,15 @@ from quantshift.own_data.columns import NO_GROUP
 from quantshift.sketches import cells
 from quantshift.sketches.count_intervals import Reals
 from quantshift.sketches.counted import CountedSamples, distinct
-from quantshift.sketches.sketch_table import BATCH, CELL, COUNT, Sketch, rows_by_batch
+from quantshift.sketches.sketch_table import (
+    BATCH,
+    CELL,
+    COUNT,
+    PRODUCTS,
+    Sketch,
+    rows_by_batch,
+)
+from quantshift.sketches.spreading import JointCounts
 from quantshift.types import Posteriors
 
 WHOLE = "all"
@@ -19,10 +27,15 @@ WHOLE = "all"
 
 @dataclass(frozen=True, eq=False)
 class OwnBatch:
-    """The usable rows of one batch. order: the column of each class among the posteriors."""
+    """The usable rows of one batch.
+
+    marginal: the counts of each class's posteriors, of more than two classes in cells.
+    order: the column of each class among the posteriors.
+    """
 
     name: str
     rows: pl.DataFrame
+    marginal: pl.DataFrame
     sketch: Sketch
     order: Sequence[int]
 
@@ -41,19 +54,53 @@ class OwnBatch:
         """How many items there are."""
         return int(self.rows[COUNT].sum())
 
+    @property
+    def sample(self) -> CountedSamples:
+        """The batch as a sample, alone."""
+        about, posteriors, counts = self.sketch.about, self.posteriors, self.counts
+        if self.sketch.is_exact:
+            return CountedSamples(posteriors, counts[np.newaxis])
+        if about.n_classes == 2:
+            return CountedSamples(posteriors, counts[np.newaxis], in_cells=True)
+        unit = counts[:, np.newaxis] * float(1 << cells.FIXED)
+        class_of = np.argsort(self.order)
+        first, second = about.joint.leading(self.rows[CELL].to_numpy())
+        joint = JointCounts(
+            posteriors,
+            counts,
+            first=class_of[first],
+            second=class_of[second],
+            moments=self.rows.select(PRODUCTS).to_numpy() / unit,
+            marginals=[self._marginal(about.joint.marginal_start(k)) for k in self.order],
+        )
+        return CountedSamples(posteriors, counts[np.newaxis], joint=joint)
+
+    def _marginal(self, start: int) -> tuple[cells.Cells, cells.Cells]:
+        """Cells of the posterior of one class, and how many items are in each."""
+        cell = self.marginal[CELL].to_numpy() - start
+        belongs = (cell >= 0) & (cell < cells.N_SCORE_CELLS)
+        numbers = self.marginal[COUNT].to_numpy()[belongs]
+        occupied, place = np.unique(cell[belongs], return_inverse=True)
+        totals = np.zeros(len(occupied), dtype=np.int64)
+        np.add.at(totals, place, numbers)
+        return occupied, totals
+
 
 def batches_of(counted: Sketch, order: Sequence[int]) -> dict[str, OwnBatch]:
     """The batches by name, in order; those without usable rows among them."""
-    usable = counted.usable()
-    found, begin = {}, 0
-    lengths = rows_by_batch(usable)
+    usable, marginal = counted.usable(), counted.marginal()
+    batches: dict[str, OwnBatch] = {}
+    begin = marginal_begin = 0
+    lengths, marginal_lengths = rows_by_batch(usable), rows_by_batch(marginal)
     for batch in counted.batches:
         # The table is sorted by batch, so that no row is copied.
         rows = usable.slice(begin, lengths.get(batch, 0))
+        cells_of_classes = marginal.slice(marginal_begin, marginal_lengths.get(batch, 0))
         begin += rows.height
+        marginal_begin += cells_of_classes.height
         name = batch_name(counted, batch)
-        found[name] = OwnBatch(name, rows, counted, order)
-    return found
+        batches[name] = OwnBatch(name, rows, cells_of_classes, counted, order)
+    return batches
 
 
 def batch_name(counted: Sketch, batch: str | None) -> str:
@@ -71,18 +118,15 @@ def grouped(
 ) -> list[CountedSamples]:
     """Samples of the same cells together; where cells stand for means each has cells of its own."""
     if counted.about.n_classes > 2 and not counted.is_exact:
-        return [
-            CountedSamples(batches[name].posteriors, batches[name].counts[np.newaxis])
-            for name in filled
-        ]
+        return [batches[name].sample for name in filled]
     if not filled:
         return []
     if not counted.is_exact:
         counts = np.zeros((len(filled), cells.n_cells(2)))
-        for own, name in zip(counts, filled, strict=True):
+        for batch_counts, name in zip(counts, filled, strict=True):
             # A cell is there once for each value of the further columns.
             place = batches[name].rows[CELL].to_numpy()
-            own += np.bincount(place, batches[name].counts, len(own))
+            batch_counts += np.bincount(place, batches[name].counts, len(batch_counts))
         occupied = np.flatnonzero(counts.any(axis=0))
         scores = cells.score_middles()[occupied]
         posteriors = np.column_stack([1 - scores, scores])[:, order]
@@ -92,9 +136,9 @@ def grouped(
     counts = np.zeros((len(filled), len(known)))
     first = 0
     for i, name in enumerate(filled):
-        own = batches[name].counts
-        np.add.at(counts[i], place[first : first + len(own)], own)
-        first += len(own)
+        batch_counts = batches[name].counts
+        np.add.at(counts[i], place[first : first + len(batch_counts)], batch_counts)
+        first += len(batch_counts)
     return [CountedSamples(known, counts)]
 
 

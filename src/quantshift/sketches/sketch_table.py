@@ -13,12 +13,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
+from numpy.typing import NDArray
 
 from quantshift.errors import DataError, UserError
 from quantshift.files import write_output
@@ -27,7 +28,9 @@ from quantshift.quantifiers.items import Items
 from quantshift.sketches import cells
 from quantshift.types import Posteriors
 
-FORMAT, VERSION = "quantshift sketch", 1
+FORMAT, VERSION = "quantshift sketch", 2
+"""Version 1 has other cells of more than two classes; in all else it is the same."""
+
 METADATA = b"quantshift"
 """Where the description stands in the file."""
 
@@ -42,6 +45,7 @@ MOST_CELLS = 20_000_000
 
 BATCH, LABEL, CELL, COUNT, SKETCH = "batch", "label", "cell", "n", "sketch"
 BY, VALUE, SUM = "by_", "value_", "sum_"
+PRODUCTS = ("left_left", "left_rest", "rest_rest")
 
 
 @dataclass(frozen=True)
@@ -87,27 +91,43 @@ class About:
         """The columns of sums of posteriors of a cell."""
         return [] if self.n_classes == 2 else [SUM + str(k) for k in range(self.n_classes)]
 
-    def said(self) -> str:
+    @property
+    def totals(self) -> list[str]:
+        """The columns that are summed over the rows of a cell, but for their number."""
+        return [] if self.n_classes == 2 else [*self.sums, *PRODUCTS]
+
+    @property
+    def joint(self) -> cells.JointCells:
+        """The numbering of the cells of more than two classes."""
+        return cells.JointCells.of(self.n_classes, labelled=self.labelled)
+
+    @property
+    def end_of_rows(self) -> int:
+        """Cells below this one count every row once; those from it on are marginal."""
+        return cells.n_cells(2) if self.n_classes == 2 else self.joint.n_joint
+
+    def described(self) -> str:
         """In a line, as a query has it in the column `sketch`."""
         return json.dumps({"format": FORMAT, "version": VERSION, **asdict(self)})
 
     @classmethod
-    def parse(cls, text: str, source: str) -> Self:
-        """From what `said` has told."""
+    def parse(cls, text: str, source: str) -> tuple[Self, dict[str, Any]]:
+        """From what `described` has written; also all that is written there."""
         try:
-            told = json.loads(text)
-            if told["format"] != FORMAT:
+            written = json.loads(text)
+            if written["format"] != FORMAT:
                 raise KeyError
-            version = int(told["version"])
-            about = cls(tuple(told["classes"]), tuple(told["by"]), _name_or_none(told["label"]))
+            version = int(written["version"])
+            classes, by = tuple(written["classes"]), tuple(written["by"])
+            about = cls(classes, by, _name_or_none(written["label"]))
         except (ValueError, KeyError, TypeError):
             raise _not_a_sketch(source) from None
-        if version != VERSION:
+        if not 1 <= version <= VERSION:
             raise DataError(
                 f"{source}: a sketch of version {version}, this quantshift reads {VERSION}; make "
-                "it anew, or use the quantshift that made it"
+                "it again, or use the quantshift that made it"
             )
-        return about
+        return about, written
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +135,9 @@ class Sketch:
     """Counts of rows by batch, further keys and cell.
 
     table: sorted; columns `batch`, `by_NAME`, `label` (strings, null if missing), `cell`, either
-        `value_0`, ... (the scores as they are) or `sum_0`, ... (of more than two classes), and `n`.
+        `value_0`, ... (the scores as they are) or `sum_0`, ..., `left_left`, ... (what cells of
+        more than two classes sum up), and `n`. More than two classes in cells have further rows,
+        whose cells are those of each class's posterior.
     """
 
     about: About
@@ -142,7 +164,7 @@ class Sketch:
     @property
     def n_rows(self) -> int:
         """How many rows were counted."""
-        return int(self.table[COUNT].sum())
+        return int(self.table.filter(pl.col(CELL) < self.about.end_of_rows)[COUNT].sum())
 
     @property
     def batches(self) -> list[str | None]:
@@ -152,8 +174,8 @@ class Sketch:
     @property
     def left_out(self) -> dict[str, int]:
         """Rows that were counted but cannot be used, by the reason."""
-        found = self.table.group_by(CELL).agg(pl.col(COUNT).sum())
-        counts = {cell: n for cell, n in found.iter_rows() if cell < 0}
+        by_cell = self.table.group_by(CELL).agg(pl.col(COUNT).sum())
+        counts = {cell: n for cell, n in by_cell.iter_rows() if cell < 0}
         return {cells.REASONS[cell]: counts[cell] for cell in sorted(counts, reverse=True)}
 
     def binned(self) -> "Sketch":
@@ -182,9 +204,13 @@ class Sketch:
         return Items(self.posteriors_of(used), weights=counts)
 
     def usable(self) -> pl.DataFrame:
-        """The rows of the table whose scores are some."""
-        used = self.table[CELL] >= 0
+        """The rows of the table that have scores, each item counted once."""
+        used = self.table[CELL].is_between(0, self.about.end_of_rows, closed="left")
         return self.table if used.all() else self.table.filter(used)
+
+    def marginal(self) -> pl.DataFrame:
+        """The counts of each class's posteriors, of more than two classes in cells."""
+        return self.table.filter(pl.col(CELL) >= self.about.end_of_rows)
 
     def posteriors_of(self, rows: pl.DataFrame) -> Posteriors:
         """What the cells of rows of the table stand for, (n_rows, n_classes)."""
@@ -205,9 +231,9 @@ class Sketch:
 
     def to_bytes(self) -> bytes:
         """The sketch as a Parquet file."""
-        told = json.dumps({**json.loads(self.about.said()), "rows": self.n_rows})
-        table = self.table.to_arrow().replace_schema_metadata({METADATA: told.encode()})
-        numbers = [name for name in (CELL, COUNT, *self.about.sums) if name in table.schema.names]
+        description = json.dumps({**json.loads(self.about.described()), "rows": self.n_rows})
+        table = self.table.to_arrow().replace_schema_metadata({METADATA: description.encode()})
+        numbers = [name for name in (CELL, COUNT, *self.about.totals) if name in table.schema.names]
         file = io.BytesIO()
         pa.parquet.write_table(
             table,
@@ -240,29 +266,29 @@ def load_sketch(path: str | Path) -> Sketch:
     if not is_parquet:
         return counted_by_query(_csv(source), str(source))
     try:
-        told = (pa.parquet.read_schema(source).metadata or {}).get(METADATA)
+        description = (pa.parquet.read_schema(source).metadata or {}).get(METADATA)
         frame = pl.read_parquet(source, glob=False)
     except (pa.ArrowInvalid, pl.exceptions.PolarsError, OSError) as error:
         raise DataError(f"{source}: a broken Parquet file; make it anew") from error
-    if told is None:
+    if description is None:
         return counted_by_query(frame, str(source))
-    about = About.parse(told.decode(), str(source))
-    table = _checked(about, frame, str(source))
-    found = Sketch(about, table if table[BATCH].is_sorted() else table.sort(table.columns[:-1]))
-    if found.n_rows != json.loads(told)["rows"]:
+    about, written = About.parse(description.decode(), str(source))
+    table = _checked(about, written["version"], frame, str(source))
+    loaded = Sketch(about, table if table[BATCH].is_sorted() else table.sort(table.columns[:-1]))
+    if loaded.n_rows != written.get("rows"):
         raise DataError(f"{source}: its numbers do not sum to its rows; make it anew")
-    return found
+    return loaded
 
 
 def counted_by_query(frame: pl.DataFrame, source: str) -> Sketch:
     """The sketch that a query of `sketch_sql` has made in a database."""
     if SKETCH not in frame.columns or not frame.height:
         raise _not_a_sketch(source)
-    told = frame[SKETCH].unique()
-    if len(told) > 1:
+    descriptions = frame[SKETCH].unique()
+    if len(descriptions) > 1:
         raise DataError(f"{source}: several queries in one table; merge a file of each")
-    about = About.parse(str(told[0]), source)
-    return Sketch.of(about, [_checked(about, frame.drop(SKETCH), source)])
+    about, written = About.parse(str(descriptions[0]), source)
+    return Sketch.of(about, [_checked(about, written["version"], frame.drop(SKETCH), source)])
 
 
 def is_sketch(path: Path) -> bool:
@@ -293,7 +319,7 @@ def added(about: About, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     return _total(
         pl.concat([binned(about, part) for part in parts]),
         [*about.keys, CELL],
-        [*about.sums, COUNT],
+        [*about.totals, COUNT],
     )
 
 
@@ -301,12 +327,37 @@ def binned(about: About, part: pl.DataFrame) -> pl.DataFrame:
     """A part with cells in place of scores as they are."""
     if about.values[0] not in part.columns:
         return part
-    sums = []
-    if about.sums:
-        values = part.select(about.values).fill_null(0.0).to_numpy()
-        fixed = cells.fixed_point(values) * part[COUNT].to_numpy()[:, np.newaxis]
-        sums = [pl.Series(name, fixed[:, k]) for k, name in enumerate(about.sums)]
-    return part.with_columns(sums).select([*about.keys, CELL, *about.sums, COUNT])
+    if about.n_classes == 2:
+        return part.select([*about.keys, CELL, COUNT])
+    posteriors = part.select(about.values).fill_null(0.0).to_numpy()
+    numbers = part[COUNT].to_numpy()
+    return joint_and_marginal(
+        about, part.select(about.keys), part[CELL].to_numpy(), posteriors, numbers
+    )
+
+
+def joint_and_marginal(
+    about: About,
+    keys: pl.DataFrame,
+    cell: cells.Cells,
+    posteriors: Posteriors,
+    numbers: NDArray[np.int64],
+) -> pl.DataFrame:
+    """The counts of rows of three or more posteriors, in joint cells and in those of each class.
+
+    keys, cell, posteriors: of every row; numbers: how often each is counted.
+    """
+    used = cell >= 0
+    known = cells.normalised(np.where(used[:, np.newaxis], posteriors, 1.0))
+    summed = cells.summed_columns(known) * (numbers * used)[:, np.newaxis]
+    columns = [pl.Series(name, summed[:, i]) for i, name in enumerate(about.totals)]
+    counts = pl.Series(COUNT, numbers)
+    parts = [keys.with_columns(pl.Series(CELL, cell), *columns, counts)]
+    marginal = keys.with_columns(pl.Series(CELL, cell), *(0 * c for c in columns), counts)
+    for k in range(about.n_classes):
+        class_cells = pl.Series(CELL, about.joint.marginal_cells(known, k))
+        parts.append(marginal.with_columns(class_cells).filter(used))
+    return _total(pl.concat(parts), [*keys.columns, CELL], [*about.totals, COUNT])
 
 
 def _total(frame: pl.DataFrame, keys: Sequence[str], numbers: Sequence[str]) -> pl.DataFrame:
@@ -314,11 +365,18 @@ def _total(frame: pl.DataFrame, keys: Sequence[str], numbers: Sequence[str]) -> 
     return totals.select([*keys, *numbers])
 
 
-def _checked(about: About, frame: pl.DataFrame, source: str) -> pl.DataFrame:
+def _checked(about: About, version: int, frame: pl.DataFrame, source: str) -> pl.DataFrame:
     """The table of a file with our types, refused if it is none."""
     exact = about.values[0] in frame.columns
-    texts, numbers = about.keys, [CELL, *([] if exact else about.sums), COUNT]
-    wanted = [*texts, CELL, *(about.values if exact else about.sums), COUNT]
+    if version == 1 and about.n_classes > 2:
+        if not exact:
+            raise DataError(
+                f"{source}: a sketch of version 1, whose cells of {about.n_classes} classes are "
+                "no longer used; make it again from the rows"
+            )
+        frame = _with_cells(about, frame)
+    texts, numbers = about.keys, [CELL, *([] if exact else about.totals), COUNT]
+    wanted = [*texts, CELL, *(about.values if exact else about.totals), COUNT]
     if not set(wanted) <= set(frame.columns):
         raise _not_a_sketch(source)
     try:
@@ -329,10 +387,21 @@ def _checked(about: About, frame: pl.DataFrame, source: str) -> pl.DataFrame:
     except pl.exceptions.PolarsError as error:
         raise DataError(f"{source}: numbers of a sketch that are none; make it anew") from error
     cell, count = table[CELL], table[COUNT]
-    in_range = (cell >= cells.OUTSIDE) & (cell < cells.n_cells(about.n_classes))
+    end = cells.n_cells(about.n_classes, labelled=about.labelled)
+    in_range = (cell >= cells.OUTSIDE) & (cell < end)
     if not (in_range & (count > 0)).fill_null(False).all():
         raise DataError(f"{source}: cells or numbers that no sketch has; make it anew")
     return table
+
+
+def _with_cells(about: About, frame: pl.DataFrame) -> pl.DataFrame:
+    """A table of scores as they are with cells of this version."""
+    if not {CELL, *about.values} <= set(frame.columns):
+        return frame
+    posteriors = frame.select(about.values).fill_null(0.0).to_numpy()
+    cell = pl.Series(CELL, cells.cells_of(posteriors, labelled=about.labelled))
+    kept = pl.when(pl.col(CELL) < 0).then(pl.col(CELL)).otherwise(cell)
+    return frame.with_columns(kept.alias(CELL))
 
 
 def _csv(source: Path) -> pl.DataFrame:

@@ -41,21 +41,21 @@ class Tally:
         keys: those that may occur; groups: which of them each row has.
         """
         occurring = np.flatnonzero(np.bincount(groups, minlength=keys.height))
-        own = self._own_codes(keys[occurring].rows())
-        if own is None:
+        known_codes = self._own_codes(keys[occurring].rows())
+        if known_codes is None:
             return False
         codes = np.zeros(keys.height, dtype=np.int64)
-        codes[occurring] = own
+        codes[occurring] = known_codes
         np.add.at(self._counts, codes[groups] * WIDTH + (cell - cells.OUTSIDE), 1)
         return True
 
     def add_counts(self, counts: pl.DataFrame) -> bool:
         """Add what has been counted, in cells; False if there are too many keys."""
         keys = counts.columns[: counts.columns.index(CELL)]
-        own = self._own_codes(counts.select(keys).rows())
-        if own is None:
+        codes = self._own_codes(counts.select(keys).rows())
+        if codes is None:
             return False
-        place = np.array(own, dtype=np.int64) * WIDTH + (counts[CELL].to_numpy() - cells.OUTSIDE)
+        place = np.array(codes, dtype=np.int64) * WIDTH + (counts[CELL].to_numpy() - cells.OUTSIDE)
         np.add.at(self._counts, place, counts[COUNT].to_numpy())
         return True
 
@@ -65,14 +65,14 @@ class Tally:
         keys = pl.DataFrame(list(self._codes), schema=schema, orient="row")
         keys = keys.with_row_index("code").sort(names)
         order = keys["code"].to_numpy()
-        found, cell, numbers = [], [], []
+        places, cell, numbers = [], [], []
         for place, code in enumerate(order):
-            own = self._counts[code * WIDTH : (code + 1) * WIDTH]
-            occupied = np.flatnonzero(own)
-            found.append(np.full(len(occupied), place))
+            counts = self._counts[code * WIDTH : (code + 1) * WIDTH]
+            occupied = np.flatnonzero(counts)
+            places.append(np.full(len(occupied), place))
             cell.append(occupied + cells.OUTSIDE)
-            numbers.append(own[occupied])
-        texts = keys.drop("code")[np.concatenate(found)]
+            numbers.append(counts[occupied])
+        texts = keys.drop("code")[np.concatenate(places)]
         return texts.with_columns(
             pl.Series(CELL, np.concatenate(cell)), pl.Series(COUNT, np.concatenate(numbers))
         )

@@ -6,6 +6,7 @@ const FAILING = 0.1;
 const HOPELESS = 0.5;
 const FADED = 4;
 const MOST_NAMES = 12;
+const FEW_COLUMNS = 4;
 const DEFAULTS = { suite: "", part: "", dataset: "", classes: "", family: "", measure: data.measures[0].name, by: "part", search: "" };
 const state = { ...DEFAULTS, sort: "rank", down: false };
 const form = document.getElementById("filters");
@@ -36,6 +37,12 @@ function errorOf(method, column, measure = state.measure) {
 function meanError(method, columns, measure = state.measure) {
   const values = columns.map((column) => errorOf(method, column, measure));
   return values.every(finite) && values.length ? mean(values) : null;
+}
+
+/** Standard error over training sets of the mean over columns; null if one of them has none. */
+function spreadOf(method, columns) {
+  const values = columns.map((column) => data.spread[state.measure][method][column]);
+  return values.every(finite) && values.length ? (Math.hypot(...values) * data.unit) / values.length : null;
 }
 
 const hasNumbers = (column) => METHODS.some((_, method) => finite(data.errors[state.measure][method][column]));
@@ -247,7 +254,10 @@ function bodyRow(row, groups, best) {
       line.append(element("td", {}, absent(reason(row.method, groups[i].columns)), theirs ? publishedNumber(theirs) : null));
       return;
     }
-    const button = element("button", { type: "button", class: "number" }, number(value));
+    const spread = spreadOf(row.method, groups[i].columns);
+    const error = spread === null ? null : `± ${number(spread)}`;
+    const button = element("button", { type: "button", class: "number", title: error && `${error}, the standard error over training sets` },
+      number(value), error && groups.length <= FEW_COLUMNS ? element("span", { class: "spread" }, ` ${error}`) : null);
     button.addEventListener("click", () => openSamples(row.method, groups[i].columns));
     const cell = element("td", { class: best[i] === null ? null : `heat-cell${value === best[i] ? " best" : ""}` }, button, theirs ? publishedNumber(theirs) : null);
     if (best[i] !== null) {
@@ -317,7 +327,7 @@ function drawRanks(rows, table) {
   said.textContent = useless
     ? `Mean rank of ${ranked.length} methods over ${table.blocks} data sets, 1 is best. So few data sets do not tell so many methods apart: the critical difference, ${table.difference.toFixed(1)} ranks, is more than there are.${without}`
     : table.difference === null
-    ? `Mean rank of ${ranked.length} methods over ${table.blocks} kinds of shift on one data set, 1 is best. They share their items, so that no critical difference can be told.${without}`
+    ? `Mean rank of ${ranked.length} methods over ${table.blocks} ${table.blocks === 1 ? "kind" : "kinds"} of shift on one data set, 1 is best. They share their items, so that no critical difference can be told.${without}`
     : `Mean rank of ${ranked.length} methods over ${table.blocks} data sets, 1 is best. Two methods differ significantly (Nemenyi's test, ${100 * data.alpha}%) if their bars do not overlap: the critical difference is ${table.difference.toFixed(1)} ranks.${without}`;
   const half = (table.difference ?? 0) / 2;
   const values = ranked.map((row) => ({ name: row.name, method: row.method, rank: row.rank, low: row.rank - half, high: row.rank + half }));
@@ -476,6 +486,7 @@ function show() {
   byId("board-legend").textContent = [
     "The darker, the nearer to the least error of the column, which is bold. Mean and worst are over all pairs of shift and data set in sight; methods that lack one of them (–) have neither and come last.",
     data.baseline ? `${data.baseline} always answers the training prevalence: a baseline, and never bold.` : "",
+    groups.length <= FEW_COLUMNS ? "± is the standard error over training sets." : "Point at a number for its standard error.",
     failing ? "† No method does well: the least error is not marked." : "",
     METHODS.some((method) => method.family === "added") ? "✦ A method that was added." : "",
   ].filter(Boolean).join(" ");

@@ -17,7 +17,7 @@ function config(labelLimit = 160) {
   };
 }
 
-/** The end of an axis of shares that begins at 0 and holds all these values. */
+/** The domain of an axis of shares that begins at 0 and contains all these values. */
 function shareDomain(values, room = 1.06) {
   const largest = Math.max(0, ...values.filter((value) => Number.isFinite(value)));
   return [0, Math.min(1, Math.max(largest * room, 0.01))];
@@ -29,9 +29,9 @@ const shareAxis = (title, values, room) => ({
 });
 const percent = (share) => (share === null ? "unknown" : `${(100 * share).toFixed(1)}%`);
 
-/** The sentence, its limits and the numbers of the masthead. */
+/** Fills in the headline, its limits and the numbers at the top of the page. */
 function tell(found) {
-  // Dates do not break at their hyphens.
+  // Non-breaking hyphens keep dates on one line.
   document.getElementById("heading").textContent = found.heading.replaceAll("-", "\u2011");
   document.getElementById("limits").textContent = found.limits.charAt(0).toUpperCase() + found.limits.slice(1);
   document.getElementById("lead").textContent = found.lead;
@@ -44,7 +44,7 @@ function tell(found) {
   }));
 }
 
-/** One part of several is shown. */
+/** Shows one of several parts and hides the others. */
 function showOnly(attribute, chosen) {
   for (const part of document.querySelectorAll(`[data-${attribute}]`)) {
     part.hidden = Number(part.dataset[attribute]) !== chosen;
@@ -57,21 +57,21 @@ function mark(attribute, chosen) {
   }
 }
 
-/** Draws a chart and says what it shows, for those who do not see it. */
+/** Draws a chart and describes it for screen readers. */
 async function draw(identifier, { described, ...spec }, labelLimit) {
   const place = document.getElementById(identifier);
   const turn = String(Number(place.dataset.turn ?? 0) + 1);
   place.dataset.turn = turn;
   place.setAttribute("aria-label", described);
   const whole = { width: place.parentElement.clientWidth - 2, autosize: { type: "fit-x", contains: "padding" }, ...spec };
-  // In an element of its own: Vega would take the description for one of its own making.
+  // Drawn in an inner element, because Vega would overwrite the description of the outer one.
   const holder = document.createElement("div");
   const result = await vegaEmbed(holder, whole, { actions: false, renderer: "svg", config: config(labelLimit), tooltip: { theme: "custom" } });
   if (place.dataset.turn === turn) place.replaceChildren(holder);
   return result;
 }
 
-/** Draws, and again whenever the width of the page changes; the button turns it dark or light. */
+/** Draws now and whenever the page width changes, and makes the button switch the theme. */
 function follow(draw) {
   const theme = document.getElementById("theme");
   const setTheme = (dark) => {

@@ -3,8 +3,8 @@
 
 const data = JSON.parse(document.getElementById("report-data").textContent);
 const several = data.batches.length > 1;
-const chosen = { label: data.headline, batch: data.batches.length - 1 };
-const place = () => data.classes.indexOf(chosen.label);
+const chosen = { label: data.headline, batch: data.first_batch };
+const classIndex = () => data.classes.indexOf(chosen.label);
 const shown = (label) => data.names[label] ?? label;
 
 function batchRows() {
@@ -13,7 +13,7 @@ function batchRows() {
     return {
       order, batch: data.batch_names[order], items: batch.n_items, share: share.estimate, low: share.low, high: share.high,
       limits: batch.limits_are, range: batch.limits_are.startsWith("range"),
-      changed: batch.change.includes(chosen.label), shift: Boolean(batch.shift && batch.shift.rejected),
+      changed: batch.change.includes(chosen.label), shift: data.stands_out[order],
     };
   });
 }
@@ -35,21 +35,18 @@ function batchesSpec() {
   ];
   const values = rows.flatMap((row) => [row.share, row.high]).concat(known ?? [], thresholds.map((entry) => entry.bound));
   const y = { field: "share", type: "quantitative", ...shareAxis(title, values) };
-  // A line is named at the end where it is farther from the dots; a halo keeps the name legible.
-  const atLeft = (share) => Math.abs(share - rows[0].share) >= Math.abs(share - rows.at(-1).share);
   const line = (share, { color, strokeDash }) => (
     { data: { values: [{ share }] }, mark: { type: "rule", strokeDash, color, strokeWidth: 1.5 }, encoding: { y } });
-  const name = (share, text, { color }, left) => [{ stroke: token("paper"), strokeWidth: 4 }, { color }].map((ink) => ({
-    data: { values: [{ share, text }] },
-    mark: { type: "text", align: left ? "left" : "right", baseline: "bottom", x: left ? 4 : "width", dx: left ? 0 : -4, dy: -3, fontSize: 12, ...ink },
-    encoding: { y, text: { field: "text" } },
-  }));
+  // Lines are named above the chart, where no dot or bar can be in the way.
+  const named = [
+    ...(known === undefined ? [] : [`dashed line: share in training, ${percent(known)}`]),
+    ...thresholds.map((entry) => `long dashes: threshold ${entry.text}`),
+  ];
   const training = { color: token("muted"), strokeDash: [4, 4] };
   const limit = { color: token("bad"), strokeDash: [8, 3] };
-  const side = thresholds.length ? !atLeft(thresholds[0].bound) : known !== undefined && atLeft(known);
   const limits = { y: { ...y, field: "low" }, y2: { field: "high" } };
-  // A layer of no marks would be an empty group, which screen readers announce.
-  const of = (wanted, mark, encoding) => {
+  // A layer without marks would be an empty group, which screen readers announce.
+  const layerOf = (wanted, mark, encoding) => {
     const values = rows.filter(wanted);
     return values.length ? [{ data: { values }, mark, encoding: { x, tooltip, ...encoding } }] : [];
   };
@@ -61,38 +58,37 @@ function batchesSpec() {
     },
     ...(known === undefined ? [] : [line(known, training)]),
     ...thresholds.map((entry) => line(entry.bound, limit)),
-    { mark: { type: "line", color: token("accent"), strokeWidth: 1, opacity: 0.5 }, encoding: { x, y } },
-    ...of((row) => !row.range, { type: "rule", color: token("accent"), strokeWidth: 5, opacity: 0.35 }, limits),
-    ...of((row) => row.range, { type: "rule", color: token("accent"), strokeWidth: 3, strokeDash: [5, 4], opacity: 0.6 }, limits),
-    ...of((row) => row.share !== null, { type: "point", filled: true, size: 60, opacity: 1, color: token("accent") }, { y }),
-    ...of((row) => row.changed, { type: "point", size: 260, strokeWidth: 2, opacity: 1, color: token("bad") }, { y }),
-    ...of((row) => row.shift, { type: "point", shape: "triangle-up", filled: true, size: 90, opacity: 1, yOffset: -18, color: token("bad") }, { y }),
-    ...(known === undefined ? [] : name(known, `training ${percent(known)}`, training, side)),
-    ...thresholds.flatMap((entry) => name(entry.bound, `threshold: ${entry.text}`, limit, !side)),
+    ...(data.in_sequence ? [{ mark: { type: "line", color: token("accent"), strokeWidth: 1, opacity: 0.5 }, encoding: { x, y } }] : []),
+    ...layerOf((row) => !row.range, { type: "rule", color: token("accent"), strokeWidth: 5, opacity: 0.35 }, limits),
+    ...layerOf((row) => row.range, { type: "rule", color: token("accent"), strokeWidth: 3, strokeDash: [5, 4], opacity: 0.6 }, limits),
+    ...layerOf((row) => row.share !== null, { type: "point", filled: true, size: 60, opacity: 1, color: token("accent") }, { y }),
+    ...layerOf((row) => row.changed, { type: "point", size: 260, strokeWidth: 2, opacity: 1, color: token("bad") }, { y }),
+    ...layerOf((row) => row.shift, { type: "point", shape: "triangle-up", filled: true, size: 90, opacity: 1, yOffset: -18, color: token("bad") }, { y }),
   ];
-  const told = rows.length <= 12 ? rows.map((row) => `${row.batch}: ${percent(row.share)}`).join("; ") : `${rows.length} batches, listed in the table below`;
-  const described = `Chart of the ${title} by ${data.by ?? "batch"}. ${told}.`;
-  return { described, data: { values: rows }, height: 300, layer: layers };
+  const summary = rows.length <= 12 ? rows.map((row) => `${row.batch}: ${percent(row.share)}`).join("; ") : `${rows.length} batches, listed in the table below`;
+  const described = `Chart of the ${title} by ${data.by ?? "batch"}. ${summary}.`;
+  const named_lines = { text: named, anchor: "start", frame: "group", fontSize: 12, fontWeight: "normal", color: token("muted"), offset: 10 };
+  return { described, data: { values: rows }, height: 300, layer: layers, ...(named.length ? { title: named_lines } : {}) };
 }
 
 function assumptionsSpec() {
   const batch = data.batches[chosen.batch];
   const rows = batch.assumptions.map((entry) => ({
     name: entry.name, share: entry.prevalence[chosen.label], weight: entry.weight, ring: entry.refuted || entry.for_comparison,
-    size: entry.weight ?? 0.5, says: entry.refuted ? "refuted" : entry.for_comparison ? "for comparison" : "possible",
+    size: entry.weight ?? 0.5, says: entry.refuted ? "ruled out" : entry.for_comparison ? "for comparison" : "possible",
   }));
   const share = batch.shares.find((entry) => entry.label === chosen.label);
   const names = rows.map((row) => row.name);
   const values = rows.map((row) => row.share).concat(share.high, share.estimate ?? []);
-  // Room for the text beside the last dot.
-  const x = { field: "share", type: "quantitative", ...shareAxis(`share of ${shown(chosen.label)}`, values, 1.15) };
-  const told = rows.map((row) => `${row.name}: ${percent(row.share)}, ${row.says}`).join("; ");
+  // Leave room for the text beside the last dot.
+  const x = { field: "share", type: "quantitative", ...shareAxis(`share of ${shown(chosen.label)}`, values, document.body.clientWidth < 600 ? 1.35 : 1.15) };
+  const summary = rows.map((row) => `${row.name}: ${percent(row.share)}, ${row.says}`).join("; ");
   const tooltip = [{ field: "name", type: "nominal" }, { field: "share", format: ".1%" }, { field: "says", type: "nominal" }];
   if (rows.some((row) => row.weight !== null)) tooltip.push({ field: "weight", format: ".0%" });
   const y = { field: "name", type: "nominal", sort: names, title: null };
   const dots = (values, mark, extra) => (values.length ? [{ data: { values }, mark, encoding: { x, y, tooltip, ...extra } }] : []);
   return {
-    described: `Chart of the share of ${shown(chosen.label)} under each assumption. ${told}.`,
+    described: `Chart of the share of ${shown(chosen.label)} under each assumption. ${summary}.`,
     height: 34 * Math.max(rows.length, 1),
     layer: [
       { data: { values: [share] }, mark: { type: "rect", color: token("accent"), opacity: 0.16 }, encoding: { x: { ...x, field: "low" }, x2: { field: "high" } } },
@@ -118,9 +114,9 @@ function groupsSpec() {
   const x = { field: "error", type: "quantitative", scale: { domainMin: 0, nice: true }, title: "absolute error in points", axis: { tickCount: 6 } };
   const y = { field: "method", type: "nominal", sort: methods.map(named), title: null };
   const color = { condition: { test: "datum.used", value: token("accent") }, value: token("muted") };
-  const told = methods.map((method) => `${named(method)} ${(100 * data.groups.errors[method]).toFixed(1)}`).join("; ");
+  const summary = methods.map((method) => `${named(method)} ${(100 * data.groups.errors[method]).toFixed(1)}`).join("; ");
   return {
-    described: `Chart of the errors of each method on each group. Mean errors in points: ${told}.`,
+    described: `Chart of the errors of each method on each group. Mean errors in points: ${summary}.`,
     height: 34 * methods.length,
     layer: [
       { data: { values: bars }, mark: { type: "bar", height: 16, opacity: 0.35 }, encoding: { x, y, color, tooltip: [{ field: "method", type: "nominal" }, { field: "error", format: ".1f", title: "mean error" }] } },
@@ -131,9 +127,9 @@ function groupsSpec() {
 
 function changesSpec() {
   const rows = data.batches[chosen.batch].changes.map((entry) => ({ name: entry.name, size: entry.size, said: entry.said }));
-  const told = rows.map((row) => `${row.name} ${row.size.toFixed(2)}`).join("; ");
+  const summary = rows.map((row) => `${row.name} ${row.size.toFixed(2)}`).join("; ");
   return {
-    described: `Chart of how much each column has changed: ${told}.`,
+    described: `Chart of how much each column has changed: ${summary}.`,
     height: 26 * rows.length,
     data: { values: rows },
     mark: { type: "bar", color: token("accent"), opacity: 0.8, height: 14 },
@@ -155,7 +151,7 @@ function scoresSpec() {
   const y = { field: "share", type: "quantitative", ...shareAxis("share of items", [...bars, ...lines].map((row) => row.share)) };
   const x = { type: "quantitative", scale: { domain: [0, 1] }, title: `predicted probability of ${shown(chosen.label)}`, axis: { grid: false, tickCount: 6 } };
   const labels = [...new Set(lines.map((row) => row.label))];
-  // Beyond twelve classes colours come again, with another dash.
+  // With more classes than colours, the colours repeat with another dash pattern.
   const dashes = [[1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [4, 1]];
   const each = (range) => ({ domain: labels, range: labels.map((_, i) => range[i % range.length]) });
   return {
@@ -168,7 +164,7 @@ function scoresSpec() {
   };
 }
 
-/** A chart of nothing is not shown at all. */
+/** Hides a chart without data. */
 function drawIf(identifier, some, spec) {
   document.getElementById(identifier).parentElement.hidden = !some;
   if (some) draw(identifier, spec());
@@ -190,12 +186,15 @@ function drawAll() {
   drawIf("plot-scores", (batch.scores[chosen.label] ?? []).length, scoresSpec);
 }
 
-/** Everything on the page is about the class and the batch that are chosen. */
+/** Updates the whole page for the chosen class and batch. */
 function show() {
-  tell(data.found[chosen.batch][place()]);
+  const found = data.found[chosen.batch][classIndex()];
+  tell(data.of_all.length ? data.of_all[classIndex()] : found);
+  const place = document.getElementById("batch-found");
+  if (place) place.textContent = `${found.heading} (${found.limits}). ${found.lead}`;
   showOnly("of", chosen.batch);
   mark("row", chosen.batch);
-  mark("class", place());
+  mark("class", classIndex());
   drawAll();
 }
 

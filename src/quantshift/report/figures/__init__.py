@@ -1,4 +1,4 @@
-"""Figures of results, each a function of raw outcomes returning a matplotlib Figure."""
+"""Figures of results: functions that turn raw outcomes into matplotlib figures."""
 
 from quantshift.report.figures.bias import bias_boxes, class_bias
 from quantshift.report.figures.canvas import save_figure

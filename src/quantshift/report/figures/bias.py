@@ -1,7 +1,7 @@
-"""Which way estimates are off: boxes of signed error by degree, or the mean of every class.
+"""The direction of errors: boxes of signed error by degree, or the mean of every class.
 
 With two classes a box above zero means that the positive class is overestimated. With more classes
-no one number tells the direction: then a map has the mean signed error of each class by method.
+no single number gives the direction, so a heat map shows the mean signed error of each class.
 """
 
 import numpy as np
@@ -25,10 +25,10 @@ from quantshift.report.figures.panels import finish, sheet_for, titled_panels
 
 _ROW = 0.22
 _DIGITS = 12
-"""Classes up to which the numbers fit into the fields of the map."""
+"""The most classes for which numbers fit into the cells of the heat map."""
 
 _PALE = 0.55
-"""Share of the range above which a field is so dark that its number is white."""
+"""Share of the range above which a cell is so dark that its number is white."""
 
 
 def bias_boxes(outcomes: Outcomes) -> Figure:

@@ -1,8 +1,8 @@
 """Boxes at degrees of shift: the numbers behind them, and how they are drawn.
 
-A box is drawn from numbers computed beforehand, so millions of outcomes are no burden. A small
-cross marks the largest error beyond a whisker: a method that is fine as a rule and far off now and
-then shows it. A method or a degree without results is an empty place.
+Boxes are drawn from numbers computed in advance, so millions of outcomes are no problem. A small
+cross marks the largest error beyond a whisker, which reveals methods that are usually accurate but
+occasionally far off. A method or degree without results is left empty.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,7 +31,7 @@ _GROUP_WIDTH = 0.72
 """Width of all boxes at a degree, as a share of the distance to the next degree."""
 
 _BOX_WIDTH = 0.92
-"""Width of a box, as a share of its place among those at a degree."""
+"""Width of a box, as a share of the space it has at a degree."""
 
 _LINE = 0.6
 _MEDIAN = 1.4
@@ -63,7 +63,7 @@ _LARGEST: Mapping[str, Any] = {
 
 def box_numbers(rows: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     """What a box shows, per group of `by`: quartiles, whiskers, mean, lowest and highest error."""
-    # One resample is the least the summary takes; boxes do not show the limits of the mean.
+    # The summary needs at least one resample, although boxes do not show limits of the mean.
     boxes = summarise(rows, by, n_bootstrap=1)
     ends = rows.group_by(by).agg(lowest=pl.col("error").min(), highest=pl.col("error").max())
     return boxes.join(spelt(ends), on=list(by), how="left", nulls_equal=True).filter(
@@ -97,9 +97,9 @@ def draw_boxes(
     place: int = 0,
     places: int = 1,
 ) -> None:
-    """A box at each degree, in one of several places side by side.
+    """A box at each degree; place: which of several boxes side by side.
 
-    Each kind of line is one collection: a page of boxes as separate artists takes seconds to draw.
+    Each kind of line is one collection, because separate artists would take seconds to draw.
     """
     width = _GROUP_WIDTH * _step(degrees) / places
     centre = numbers["degree"].to_numpy() + (place - (places - 1) / 2) * width
@@ -133,34 +133,35 @@ def draw_boxes(
 def share_scale(
     axes: Axes, degrees: Sequence[float], heights: tuple[float, float], *, labels: int = 7
 ) -> None:
-    """The scale of a sheet, set on one of its panels: they share their axes.
+    """Set the scale of a sheet on one of its panels, which share their axes.
 
-    All degrees from edge to edge, at most so many labels; heights from the first to the second.
+    The horizontal axis covers all degrees; labels: the most tick labels. heights: the limits of the
+    vertical axis.
     """
     _degree_scale(axes, degrees, labels)
     axes.set_ylim(*heights)
 
 
 def degree_axis(axes: Axes, degrees: Sequence[float], *, labels: int = 7) -> None:
-    """The scale of degrees of a panel that stands for itself."""
+    """Set the scale of degrees of a panel that does not share its axes."""
     _degree_scale(axes, degrees, labels)
     degree_ticks(axes, degrees)
 
 
 def degree_ticks(axes: Axes, degrees: Sequence[float]) -> None:
-    """A small tick at each degree, and lines to compare heights by."""
-    # One artist for all ticks: as ticks of matplotlib's they take most of the time of a sheet.
+    """Draw a small tick at each degree, and horizontal grid lines."""
+    # One artist for all ticks: matplotlib's own would take most of the time of a sheet.
     axes.plot(degrees, [0] * len(degrees), transform=axes.get_xaxis_transform(), **_TICKS)
     axes.grid(axis="y")
 
 
 def top_of(numbers: pl.DataFrame) -> float:
-    """The height of a scale from 0 that holds all boxes and what lies beyond them."""
+    """The top of a scale from 0 that contains all boxes and the crosses beyond them."""
     return 1.05 * float(numbers["highest"].to_numpy().max()) or 1.0
 
 
 def labelled(degrees: Sequence[float], most: int = 7) -> list[float]:
-    """The degrees to be labelled: all, or every n-th with zero among them, both ends if possible.
+    """The degrees to label: all, or every n-th including zero, with both ends if possible.
 
     >>> labelled([-1.0, -0.8, -0.6, -0.4, -0.2, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
     [-0.8, -0.4, 0.0, 0.4, 0.8]
@@ -173,18 +174,18 @@ def labelled(degrees: Sequence[float], most: int = 7) -> list[float]:
 
 
 def floor_at_zero(panels: Iterable[Axes]) -> None:
-    """Start the shared scale of errors at no error."""
+    """Start the shared scale of errors at zero."""
     for axes in panels:
         axes.set_ylim(bottom=0)
 
 
 def box_legend() -> list[Artist]:
-    """What the parts of a box stand for."""
+    """Legend entries for the parts of a box."""
     return [
         Patch(facecolor="white", edgecolor=INK, linewidth=_LINE, label="quartiles and median"),
         Line2D([], [], color=INK, linewidth=_LINE, label="1.5 interquartile ranges"),
         Line2D([], [], **_MEAN, label="mean"),
-        Line2D([], [], **_LARGEST, label="largest beyond"),
+        Line2D([], [], **_LARGEST, label="largest error beyond"),
     ]
 
 
@@ -202,7 +203,7 @@ def _lines(
     width: float,
     zorder: float,
 ) -> None:
-    """Lines from points to points, as one artist that leaves the scale alone."""
+    """Draw line segments as one artist that does not affect the axis limits."""
     segments = np.stack([np.stack(starts, axis=-1), np.stack(ends, axis=-1)], axis=1)
     lines = LineCollection(list(segments), colors=INK, linewidths=width, zorder=zorder)
     axes.add_collection(lines, autolim=False)

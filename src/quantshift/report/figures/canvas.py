@@ -1,8 +1,8 @@
-"""The sheet all figures are drawn on: one look, and files with the same bytes every time.
+"""The common style of all figures, and files that are identical bit for bit every time.
 
-Figures are made without pyplot, so none stays open, and inside `house_style`, which puts every
-setting back: other plots are not affected by it, nor do other settings affect these figures. Files
-carry no date, program version or random identifier.
+Figures are made without pyplot, so none stays open, and inside `house_style`, which restores all
+settings afterwards: neither do figures affect other plots, nor do other settings affect figures.
+Files contain no date, program version or random identifier.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ INK = "#222222"
 """Nearly black, for outlines and text."""
 
 MUTED = "#767676"
-"""The grey of guide lines and notes, dark enough to be read."""
+"""The grey of guide lines and notes, dark enough to be legible."""
 
 PALE = "#e9e9e9"
 """The grey behind marked panels."""
@@ -71,7 +71,7 @@ _HOUSE: dict[str, Any] = {
 }
 
 _SMALLEST = 4.0
-"""The least size of letters, in points, however long a name is."""
+"""The smallest font size in points, however long a name is."""
 
 _FONT = FontProperties(family="DejaVu Sans")
 
@@ -85,22 +85,22 @@ _UNDATED: dict[str, dict[str, str | None]] = {
 
 
 def house_style() -> AbstractContextManager[None]:
-    """A context with the settings of all figures; what was set before comes back after it."""
+    """A context with the settings of all figures, which restores the previous settings."""
     return matplotlib.style.context(["default", _HOUSE])
 
 
 def blank(width: float, height: float) -> Figure:
-    """An empty sheet, size in inches, that keeps labels from being cut."""
+    """An empty figure, size in inches, with a layout that does not cut off labels."""
     layout = ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.04, wspace=0.02, hspace=0.03)
     return Figure(figsize=(width, height), layout=layout)
 
 
 def tint(colour: str, share: float = 0.6) -> tuple[float, float, float]:
-    """This share of the colour, the rest white; less of a colour dark enough to hide ink."""
+    """A mix of the colour with white; share: of the colour, less for very dark colours."""
     parts = to_rgb(colour)
     darkness = 1 - sum(weight * part for weight, part in zip(_LUMA, parts, strict=True))
-    kept = share * min(1.0, _DARKEST / max(darkness, _DARKEST))
-    red, green, blue = (1 - kept * (1 - part) for part in parts)
+    kept_share = share * min(1.0, _DARKEST / max(darkness, _DARKEST))
+    red, green, blue = (1 - kept_share * (1 - part) for part in parts)
     return red, green, blue
 
 
@@ -112,13 +112,13 @@ def text_width(text: str, size: float) -> float:
 
 
 def fitted_size(text: str, size: float, width: float) -> float:
-    """The size in points, or less, at which the text is at most so many inches wide."""
+    """The size in points, reduced if needed so that the text is at most `width` inches wide."""
     needed = text_width(text.replace("$", "\\$"), size)
     return size if needed <= width else max(_SMALLEST, size * width / needed)
 
 
 def readable(text: str) -> str:
-    """The text if its mathematics can be drawn, else with its dollar signs as they are.
+    """The text if its mathematics can be drawn, otherwise with its dollar signs escaped.
 
     >>> readable("$p_U$"), readable("$\\\\nonsense$")
     ('$p_U$', '\\\\$\\\\nonsense\\\\$')
@@ -133,9 +133,9 @@ def readable(text: str) -> str:
 def save_figure(
     figure: Figure, folder: Path, name: str, *, formats: Sequence[str] = ("pdf", "svg", "png")
 ) -> list[Path]:
-    """Writes the figure once per format and returns the paths, in the order of the formats.
+    """Write the figure once per format and return the paths, in the order of the formats.
 
-    The first call settles the layout of the figure: later ones write the same bytes.
+    The first call fixes the layout of the figure, so that later calls write the same bytes.
     """
     for kind in formats:
         if kind not in _UNDATED:
@@ -143,7 +143,7 @@ def save_figure(
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{name}.{kind}" for kind in formats]
     with house_style():
-        # Laid out once for good: a second layout would start from the first and move by a hair.
+        # Laid out only once: a second layout would start from the first and differ slightly.
         layout = figure.get_layout_engine()
         if layout is not None:
             layout.execute(figure)
@@ -155,7 +155,7 @@ def save_figure(
 
 
 def _write(figure: Figure, path: Path, kind: str) -> None:
-    """By the canvas of the format itself: `savefig` draws once more, for a layout that is done."""
+    """Write with the canvas of the format; `savefig` would draw again to compute a layout."""
     canvas: Any = _CANVASES[kind](figure)
     write = getattr(canvas, f"print_{kind}")
     write(path, metadata=_UNDATED[kind])

@@ -1,4 +1,4 @@
-"""All figures that a set of results allows, by name: what a report puts into its folder."""
+"""All figures that can be drawn from a set of results, by name."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -35,12 +35,12 @@ def gallery(
 ) -> Iterator[tuple[str, Figure]]:
     """Names and figures, one at a time, for every experiment on every data set.
 
-    Boxes, lines and bias by degree, true against estimated prevalence, mean ranks over training
-    sets; and over data sets, where there are several.
+    These are boxes, lines and bias by degree, true against estimated prevalence, and mean ranks
+    over training sets, and over data sets if there are several.
 
-    abouts: the experiments in the words of their protocols; what is missing comes from the rows.
-    methods: those to show; None: all that have results in the lines, and in the panels those that
-        tables show (`shown_methods`).
+    abouts: descriptions of the experiments; what they lack is taken from the rows.
+    methods: those to show; None: in lines all that have results, in panels those that tables show
+        (`shown_methods`).
     """
     require(frame, ["experiment", "dataset", "facet", "method", "degree"])
     rows = frame if methods is None else frame.filter(pl.col("method").is_in(list(methods)))
@@ -51,14 +51,16 @@ def gallery(
     rows = as_numbers(lean(ensure_part(rows)))
     styles = method_styles(rows["method"].unique())
     for subject in subjects:
-        of_subject = rows.filter(pl.col("experiment") == subject.name)
+        subject_rows = rows.filter(pl.col("experiment") == subject.name)
         several = len(subject.datasets) > 1
         for dataset in subject.datasets:
-            own = of_subject.filter(pl.col("dataset") == dataset) if several else of_subject
-            outcomes = outcomes_of(own, subject.about, measure=measure, styles=styles)
+            dataset_rows = (
+                subject_rows.filter(pl.col("dataset") == dataset) if several else subject_rows
+            )
+            outcomes = outcomes_of(dataset_rows, subject.about, measure=measure, styles=styles)
             yield from _figures(outcomes, f"-{dataset}" if several else "", methods)
         if several:
-            yield from _over_datasets(of_subject, subject, styles)
+            yield from _over_datasets(subject_rows, subject, styles)
 
 
 def _figures(
@@ -73,17 +75,20 @@ def _figures(
             yield from _pair(panels, f"{subject.name}{dataset}-pair")
         yield f"{subject.name}{dataset}-lines", error_lines(outcomes)
     for facet in subject.facets:
-        own = panels.of(facet)
+        facet_outcomes = panels.of(facet)
         name = f"{facet.part}{dataset}"
         if len(outcomes.classes) > 2:
-            yield f"{name}-bias", class_bias(own)
+            yield f"{name}-bias", class_bias(facet_outcomes)
         elif outcomes.by_degree:
-            yield f"{name}-bias", bias_boxes(own)
-        # A single true prevalence (forced priors) makes no line to be compared with the diagonal.
-        if own.rows.select(positive("p_true", own.rows))["p_true"].n_unique() > 1:
+            yield f"{name}-bias", bias_boxes(facet_outcomes)
+        # With a single true prevalence (forced priors) there is no line to compare.
+        if (
+            facet_outcomes.rows.select(positive("p_true", facet_outcomes.rows))["p_true"].n_unique()
+            > 1
+        ):
             draw = class_diagonals if len(outcomes.classes) > 2 else diagonal_bands
-            yield f"{name}-diagonal", draw(own)
-        comparison = _ranks(own.rows, ("experiment", "dataset", "cell"))
+            yield f"{name}-diagonal", draw(facet_outcomes)
+        comparison = _ranks(facet_outcomes.rows, ("experiment", "dataset", "cell"))
         if comparison is not None:
             yield (
                 f"{name}-ranks",
@@ -100,7 +105,7 @@ def _is_forced(outcomes: Outcomes) -> bool:
 
 
 def _pair(outcomes: Outcomes, name: str) -> Iterator[tuple[str, Figure]]:
-    """The paper's figure of forced priors: the two methods whose biases cancel, or do not."""
+    """The paper's figure of forced priors, with the two methods it compares."""
     if set(FORCED_METHODS) <= set(outcomes.methods):
         [sheet] = error_boxes(outcomes.only(FORCED_METHODS)).values()
         yield name, sheet
@@ -119,7 +124,7 @@ def _over_datasets(
 
 
 def _ranks(rows: pl.DataFrame, blocks: Sequence[str]) -> RankComparison | None:
-    """Mean ranks over blocks, or nothing where too few of them are complete."""
+    """Mean ranks over blocks, or None if too few of them are complete."""
     try:
         return mean_ranks(rows, blocks)
     except DataError:

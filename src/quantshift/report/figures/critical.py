@@ -27,7 +27,7 @@ _LEVEL = 0.21
 
 _BAR = 0.11
 _NAME = 2.0
-"""Most inches of a name; longer ones are set smaller."""
+"""The most inches for a name; longer ones are set in a smaller font."""
 
 _ABOVE = 0.75
 _BELOW = 0.32
@@ -43,12 +43,12 @@ def critical_difference_diagram(
     blocks: str = "blocks",
     styles: Mapping[str, MethodStyle] | None = None,
 ) -> Figure:
-    """The diagram of `quantshift.analysis.mean_ranks`; `blocks`: what was ranked in, in words."""
+    """The diagram of `quantshift.analysis.mean_ranks`; `blocks`: what the blocks are called."""
     k = len(comparison.methods)
     bars = 0.12 + _BAR * len(comparison.groups)
     depth = bars + _LEVEL * math.ceil(k / 2) + 0.08
     height = depth + _ABOVE + _BELOW
-    looks = method_styles(comparison.methods) if styles is None else styles
+    method_looks = method_styles(comparison.methods) if styles is None else styles
     with house_style():
         figure = Figure(figsize=(TEXT_WIDTH, height))
         axes = figure.add_axes((0, _BELOW / height, 1, 1 - _BELOW / height))
@@ -57,7 +57,7 @@ def critical_difference_diagram(
         _draw_scale(axes, k)
         _draw_difference(axes, comparison)
         _draw_groups(axes, comparison)
-        _draw_methods(axes, comparison, bars, looks)
+        _draw_methods(axes, comparison, bars, method_looks)
         verdict = _verdict(comparison, blocks)
         size = fitted_size(verdict.replace("\\chi^2", "x2"), 7.5, TEXT_WIDTH - 0.2)
         figure.supxlabel(verdict, fontsize=size, color=MUTED, y=0.1 / height)
@@ -65,7 +65,7 @@ def critical_difference_diagram(
 
 
 def _limits(comparison: RankComparison) -> tuple[float, float]:
-    """The ends of the axis in ranks, with room for the longest name on either side."""
+    """The limits of the axis in ranks, with room for the longest name on either side."""
     k = len(comparison.methods)
     half = math.ceil(k / 2)
     sides = (comparison.methods[:half], comparison.methods[half:])
@@ -73,7 +73,7 @@ def _limits(comparison: RankComparison) -> tuple[float, float]:
         min(_NAME, max((_width(name) for name in names), default=0.0)) + _RANK + 0.3
         for names in sides
     )
-    # A difference longer than the scale needs room too.
+    # The critical difference may be longer than the scale and needs room too.
     end = max(k, 1 + comparison.critical_difference)
     per_rank = (TEXT_WIDTH - left - right) / (end - 1)
     return 1 - left / per_rank, end + right / per_rank
@@ -155,7 +155,7 @@ def _verdict(comparison: RankComparison, blocks: str) -> str:
     p = "p < 0.001" if comparison.p_value < 0.001 else f"p = {comparison.p_value:.3f}"
     dropped = f" ({comparison.dropped} incomplete ones left out)" if comparison.dropped else ""
     return (
-        f"mean rank, 1 = least error; {comparison.blocks} {blocks}{dropped}; "
+        f"mean rank, 1 = lowest error; {comparison.blocks} {blocks}{dropped}; "
         f"Friedman $\\chi^2$ = {comparison.chi2:.1f}, {p}; "
         f"joined: no difference at {comparison.alpha:g}"
     )

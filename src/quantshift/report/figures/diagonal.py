@@ -1,9 +1,9 @@
 """True against estimated prevalence: an unbiased method follows the diagonal.
 
-With two classes every method has a panel: the line is the mean estimate, the dark band holds the
-middle half of the estimates and the light one nine tenths of them. With more classes every class
-has a panel with a line per method. True prevalences are grouped to two decimals, since samples of
-different size cannot all meet the point of the grid exactly; if there are many, to twentieths.
+With two classes every method has a panel: the line is the mean estimate, the dark band contains the
+middle half of the estimates and the light one the middle 90%. With more classes every class has a
+panel with a line per method. True prevalences are rounded to two decimals, because samples of
+different sizes cannot all match a grid point exactly; if there are many, to multiples of 0.05.
 """
 
 from collections.abc import Iterable
@@ -34,11 +34,11 @@ def diagonal_bands(outcomes: Outcomes) -> Figure:
         figure, panels = titled_panels(outcomes.methods, height=_PANEL_HEIGHT)
         _unit_squares(panels.values())
         for method, axes in panels.items():
-            of_method = bands.filter(pl.col("method") == method)
-            if of_method.is_empty():
+            band = bands.filter(pl.col("method") == method)
+            if band.is_empty():
                 note_gap(axes)
             else:
-                _draw_band(axes, of_method, outcomes.styles[method].colour)
+                _draw_band(axes, band, outcomes.styles[method].colour)
         finish(
             figure,
             x="true prevalence, $p$",
@@ -46,7 +46,7 @@ def diagonal_bands(outcomes: Outcomes) -> Figure:
             handles=[
                 Line2D([], [], color=INK, marker="o", markersize=2.5, label="mean"),
                 Patch(facecolor=tint(MUTED, _HALF), label="middle half"),
-                Patch(facecolor=tint(MUTED, _NINE_TENTHS), label="nine tenths"),
+                Patch(facecolor=tint(MUTED, _NINE_TENTHS), label="middle 90%"),
                 Line2D([], [], color=INK, linewidth=0.8, linestyle="--", label="no error"),
             ],
         )
@@ -76,17 +76,17 @@ def class_diagonals(outcomes: Outcomes) -> Figure:
 
 def class_means(rows: pl.DataFrame, position: int) -> pl.DataFrame:
     """Mean estimate of a class per method and true prevalence; null where a method has none."""
-    own = rows.select(
+    rounded = rows.select(
         "method",
         p_true=pl.col("p_true").list.get(position),
         p_hat=pl.col("p_hat").list.get(position),
     ).with_columns(p_true=_grouped(rows["p_true"].list.get(position)))
-    means = own.group_by("method", "p_true").agg(pl.col("p_hat").mean())
-    return _every(own).join(means, on=["method", "p_true"], how="left").sort("method", "p_true")
+    means = rounded.group_by("method", "p_true").agg(pl.col("p_hat").mean())
+    return _every(rounded).join(means, on=["method", "p_true"], how="left").sort("method", "p_true")
 
 
 def _unit_squares(panels: Iterable[Axes]) -> None:
-    """Panels from 0 to 1 with the diagonal; what they share is set on the first."""
+    """Draw panels from 0 to 1 with the diagonal; shared settings are made on the first."""
     for number, axes in enumerate(panels):
         if not number:
             axes.set(xlim=(0, 1), ylim=(0, 1))

@@ -1,8 +1,8 @@
 """Mean error by degree as lines, with limits of the mean.
 
-Limits come from a bootstrap over training sets (`quantshift.analysis.summarise`). A degree that
-a method lacks breaks its line. A panel per facet has all methods; more methods than can be
-distinguished in one panel are divided, the best first, and every panel shows the others in grey.
+Limits come from a bootstrap over training sets (`quantshift.analysis.summarise`). A line is broken
+where a method has no results. Each facet has a panel with all methods; if there are too many to
+distinguish, they are split over several panels, best first, each showing the others in grey.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,10 +31,10 @@ from quantshift.report.figures.panels import HANDLE, columns_that_fit, legend_be
 from quantshift.report.style import MethodStyle
 
 MOST_IN_A_PANEL = 12
-"""Methods that can be distinguished in one panel; more are divided."""
+"""The most methods in one panel; if there are more, they are split over several."""
 
 _DIVIDED = 8
-"""Methods of a panel where they are divided."""
+"""Methods per panel if they are split."""
 
 _COLUMNS = 2
 _PANEL_HEIGHT = 2.6
@@ -42,7 +42,7 @@ _LEGEND_HEIGHT = 0.5
 
 
 def error_lines(outcomes: Outcomes, *, confidence: float = 0.95) -> Figure:
-    """Mean error by degree, a panel per facet, or several of many methods, on one scale."""
+    """Mean error by degree, one or more panels per facet, all on one scale."""
     facets = outcomes.subject.facets
     means = summarise(outcomes.rows, ["facet", "method", "degree"], confidence=confidence)
     groups = _groups(outcomes)
@@ -58,8 +58,8 @@ def error_lines(outcomes: Outcomes, *, confidence: float = 0.95) -> Figure:
             axes.set_axis_off()
         panels = list(grid.flat)[: len(places)]
         for (facet, group), axes in zip(places, panels, strict=True):
-            own = means.filter(pl.col("facet") == facet.name)
-            _draw_lines(axes, own, group, outcomes, others=divided)
+            facet_means = means.filter(pl.col("facet") == facet.name)
+            _draw_lines(axes, facet_means, group, outcomes, others=divided)
             title = readable(outcomes.subject.title(facet))
             axes.set_title(f"{title}: {_place(groups, group)}" if divided else title)
             axes.set_xlabel(readable(outcomes.degree_label))
@@ -74,7 +74,7 @@ def error_lines(outcomes: Outcomes, *, confidence: float = 0.95) -> Figure:
 
 
 def method_lines(methods: Sequence[str], styles: Mapping[str, MethodStyle]) -> list[Line2D]:
-    """The lines of a legend: what each method looks like."""
+    """Legend entries for the lines of the methods."""
     return [
         Line2D([], [], label=method, **line_look(styles[method]), linewidth=1.2)
         for method in methods
@@ -94,7 +94,7 @@ def line_look(style: MethodStyle) -> dict[str, Any]:
 
 
 def _groups(outcomes: Outcomes) -> list[tuple[str, ...]]:
-    """The methods that share a panel: all, or a few at a time by their mean error."""
+    """The methods of each panel: all of them, or a few at a time ordered by mean error."""
     methods = outcomes.methods
     if len(methods) <= MOST_IN_A_PANEL:
         return [methods]
@@ -124,15 +124,15 @@ def _draw_lines(
     }
     lines = {name: _by_method(frame, degrees) for name, frame in table.items()}
     if others:
-        rest = [
+        other_lines = [
             np.column_stack([degrees, mean])
             for method, mean in lines["mean"].items()
             if method not in methods
         ]
-        axes.add_collection(LineCollection(rest, colors=GRID, linewidths=0.6, zorder=1))
-    nothing = np.full(len(degrees), np.nan)
+        axes.add_collection(LineCollection(other_lines, colors=GRID, linewidths=0.6, zorder=1))
+    no_results = np.full(len(degrees), np.nan)
     for method in methods:
-        mean, low, high = (lines[name].get(method, nothing) for name in ("mean", "low", "high"))
+        mean, low, high = (lines[name].get(method, no_results) for name in ("mean", "low", "high"))
         style = outcomes.styles[method]
         axes.plot(degrees, mean, label=method, linewidth=1.2, **line_look(style))
         axes.vlines(degrees, low, high, color=style.colour, linewidth=0.9)
@@ -140,12 +140,14 @@ def _draw_lines(
 
 
 def _by_method(table: pl.DataFrame, degrees: Sequence[float]) -> dict[str, Any]:
-    """Numbers at each degree by method, NaN where there is none."""
-    at = {str(degree): degree for degree in degrees}
-    found = {at[name]: name for name in table.columns if name in at}
-    nothing = pl.lit(None, pl.Float64)
+    """Numbers at each degree by method, NaN where there are none."""
+    degree_of = {str(degree): degree for degree in degrees}
+    found = {degree_of[name]: name for name in table.columns if name in degree_of}
+    no_results = pl.lit(None, pl.Float64)
     columns = [
-        (pl.col(found[degree]) if degree in found else nothing).cast(pl.Float64).alias(str(place))
+        (pl.col(found[degree]) if degree in found else no_results)
+        .cast(pl.Float64)
+        .alias(str(place))
         for place, degree in enumerate(degrees)
     ]
     return dict(zip(table["method"], table.select(columns).to_numpy(), strict=True))

@@ -1,6 +1,6 @@
-"""The rows a figure is about: one experiment on one data set, the methods chosen, their looks.
+"""The data of a figure: the rows of one experiment on one data set, the methods, their styles.
 
-A method without results stays among the chosen ones, as a gap; no results at all are an error.
+A chosen method without results is shown as a gap; having no results at all is an error.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,19 +30,19 @@ COLUMNS = (
     *("experiment", "dataset", "cell", "method", "stratum", "sample", "facet"),
     *("degree", "p_true", "p_hat", "error", "signed"),
 )
-"""What figures need of the outcomes, coordinates apart; the rest would only fill the memory."""
+"""The columns that figures need, apart from coordinates; others would only take up memory."""
 
 
 @dataclass(frozen=True)
 class Outcomes:
-    """What figures are drawn from.
+    """The data that figures are drawn from.
 
-    rows: raw outcomes with `error` and `signed`, degrees as they are drawn; prevalences of two
-        classes are numbers, those of the positive one.
-    subject: the experiment, in the words of its protocol.
+    rows: raw outcomes with `error` and `signed`, and degrees as drawn; with two classes,
+        prevalences are numbers, those of the positive class.
+    subject: the experiment as its protocol describes it.
     methods: in drawing order, whether or not they have results.
-    styles: the look of each method.
-    step: what degrees were rounded to; None if they are drawn as they are.
+    styles: the style of each method.
+    step: the step to which degrees were rounded; None if they were not.
     """
 
     rows: pl.DataFrame
@@ -101,11 +101,11 @@ def outcomes_of(
 ) -> Outcomes:
     """What to draw of one experiment on one data set.
 
-    about: the experiment in the words of its protocol (`ResultStore.about`); None: what the rows
-        tell.
+    about: the description of the experiment (`ResultStore.about`); if None, it is derived from the
+        rows.
     methods: those to draw, in this order; None: all that have results.
     measure: any of `quantshift.metrics.MEASURES`; rows that have an `error` keep it.
-    styles: the looks of the methods, if more of them are shown elsewhere.
+    styles: the styles of the methods, if other figures show more methods.
     """
     chosen_measure = measure_called(measure)
     require(frame, ["experiment", "dataset", "facet", "method", "degree"])
@@ -121,10 +121,10 @@ def outcomes_of(
     if "error" not in rows.columns:
         rows = with_errors(rows, measure=measure)
     step = degree_step(rows["degree"].drop_nulls().unique())
-    own = [_plain(rows, c) for c in subject.about.coordinates if c.name in rows.columns]
-    rows = as_numbers(rows.select(*COLUMNS, *own)).with_columns(degree=in_steps(step))
-    looks = method_styles([*present, *chosen]) if styles is None else styles
-    return Outcomes(rows, subject, chosen, looks, chosen_measure, step)
+    coordinates = [_plain(rows, c) for c in subject.about.coordinates if c.name in rows.columns]
+    rows = as_numbers(rows.select(*COLUMNS, *coordinates)).with_columns(degree=in_steps(step))
+    method_looks = method_styles([*present, *chosen]) if styles is None else styles
+    return Outcomes(rows, subject, chosen, method_looks, chosen_measure, step)
 
 
 def degrees_of(rows: pl.DataFrame) -> list[float]:
@@ -136,7 +136,7 @@ def degrees_of(rows: pl.DataFrame) -> list[float]:
 
 
 def _plain(rows: pl.DataFrame, coordinate: Coordinate) -> pl.Expr:
-    """A coordinate as it is declared: beside vectors of others a number stands as a list of one."""
+    """A coordinate with its declared type; next to vectors a number is stored as a list of one."""
     column = pl.col(coordinate.name)
     wrapped = isinstance(rows.schema[coordinate.name], pl.List) and coordinate.type != "vector"
     return column.list.first() if wrapped else column
@@ -144,7 +144,9 @@ def _plain(rows: pl.DataFrame, coordinate: Coordinate) -> pl.Expr:
 
 def _one(frame: pl.DataFrame, about: About | None) -> tuple[Subject, ...]:
     for name, words in (("experiment", "experiment"), ("dataset", "data set")):
-        there = sorted(frame[name].unique())
-        if len(there) > 1:
-            raise DataError(f"draw one {words} at a time; there are results of {', '.join(there)}")
+        present = sorted(frame[name].unique())
+        if len(present) > 1:
+            raise DataError(
+                f"draw one {words} at a time; there are results of {', '.join(present)}"
+            )
     return subjects_of(frame, {about.name: about} if about else None)

@@ -1,4 +1,4 @@
-"""Sheets with a panel per method or class, on shared axes, and what stands around the panels."""
+"""Sheets with a panel per method or class on shared axes, with their labels and legends."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -28,7 +28,7 @@ class Sheet(NamedTuple):
 
 
 def sheet_for(n_panels: int) -> Sheet:
-    """How a number of panels is laid out: many of them are smaller, so that they stay one sheet."""
+    """The layout of a number of panels; many panels are smaller, so that they fit on one sheet."""
     if n_panels <= 9:
         return Sheet(min(3, n_panels), 1.75, 7)
     return Sheet(4, 1.45, 5) if n_panels <= 16 else Sheet(5, 1.3, 3)
@@ -37,11 +37,11 @@ def sheet_for(n_panels: int) -> Sheet:
 def titled_panels(
     names: Sequence[str], *, height: float | None = None
 ) -> tuple[Figure, dict[str, Axes]]:
-    """A sheet with a panel for each name, of the height of a sheet of three columns or its own."""
+    """A sheet with a panel for each name. height: of a panel on a sheet of three columns."""
     sheet = sheet_for(len(names))
-    each = sheet.height if height is None else height * sheet.height / sheet_for(1).height
+    panel_height = sheet.height if height is None else height * sheet.height / sheet_for(1).height
     n_rows = -(-len(names) // sheet.columns)
-    figure = blank(TEXT_WIDTH, each * n_rows + 0.75)
+    figure = blank(TEXT_WIDTH, panel_height * n_rows + 0.75)
     grid = figure.subplots(n_rows, sheet.columns, squeeze=False, sharex=True, sharey=True)
     panels = dict(zip(names, grid.flat, strict=False))
     room = 0.85 * TEXT_WIDTH / sheet.columns
@@ -53,7 +53,7 @@ def titled_panels(
 
 
 def note_gap(axes: Axes) -> None:
-    """Words in an empty panel, so that a gap is not taken for zeros."""
+    """Write "no results" in an empty panel, so that it is not mistaken for zeros."""
     axes.text(
         *(0.5, 0.5),
         "no results",
@@ -69,7 +69,7 @@ def finish(figure: Figure, *, x: str, y: str, handles: Sequence[Artist]) -> Lege
     """Axis labels, below the last panel of each column and once at the left, and a legend."""
     shown = [axes for axes in figure.axes if axes.axison]
     lowest = {_column(axes): axes for axes in shown}
-    # A label wider than its panel stands once, above the legend.
+    # A label wider than its panel is shown once, above the legend.
     wide = len(lowest) > 1 and text_width(x, 8) > 0.9 * TEXT_WIDTH / len(lowest)
     for axes in lowest.values():
         axes.tick_params(labelbottom=True)
@@ -102,9 +102,9 @@ def legend_below(figure: Figure, handles: Sequence[Artist], *, title: str = "") 
 
 
 def columns_that_fit(widths: Sequence[float], room: float) -> int:
-    """The most columns of a legend that fit into so many inches.
+    """The most columns of a legend that fit into `room` inches.
 
-    A legend is filled column by column, the first ones one longer.
+    A legend is filled column by column; the first columns may be one entry longer.
     """
     for columns in range(min(len(widths), _MOST_COLUMNS), 1, -1):
         short, longer = divmod(len(widths), columns)

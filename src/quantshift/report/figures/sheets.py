@@ -1,14 +1,14 @@
 """Errors as boxes by degree of shift: a panel per method, all on one scale.
 
-How many sheets there are and how they are divided is the protocol's own choice (its `Words`):
+The protocol decides (in its `Words`) how many sheets there are and how they are divided:
 
-- facets to be compared, as a shift and its control, stand side by side in every panel;
+- facets to be compared, such as a shift and its control, are side by side in every panel;
 - `tables_by` makes a sheet for each value of a coordinate;
-- `columns_by` makes a column of panels for each value of another, a row per method, and the facet
-  that the protocol marks is on grey.
+- `columns_by` makes a column of panels for each value of another, with a row per method; the facet
+  that the protocol marks has a grey background.
 
-A sheet with a row for each of very many methods could not be read, nor could one with a column for
-each of very many values: then every facet has a sheet of its own, with a panel per method.
+A sheet with very many rows or columns would be illegible: then every facet has its own sheet, with
+a panel per method.
 """
 
 from collections.abc import Iterator, Sequence
@@ -45,16 +45,16 @@ from quantshift.shifts.protocol import Coordinate
 MOST_SHEETS = 12
 MOST_COLUMNS = 5
 MOST_ROWS = 12
-"""Values that get a sheet or a column of their own, and methods that get a row."""
+"""The most values with their own sheet or column, and methods with their own row."""
 
 _ROW_HEIGHT = 1.32
 
 _FACETS = (("#0072B2", ""), ("#E69F00", "/////"), ("#009E73", "....."), ("#CC79A7", "xxxxx"))
-"""Colours and hatches of facets side by side; dark and light tones in greyscale."""
+"""Colours and hatches of facets side by side; they differ in brightness too."""
 
 
 def error_boxes(outcomes: Outcomes) -> dict[str, Figure]:
-    """The sheets of boxes of an experiment; the keys tell them apart ("" if there is one)."""
+    """The sheets of boxes of an experiment by name ("" if there is only one)."""
     with house_style():
         if outcomes.subject.side_by_side:
             return {"": _facets_side_by_side(outcomes)}
@@ -79,9 +79,9 @@ def _sheets(outcomes: Outcomes) -> Iterator[tuple[str, Figure]]:
     numbers = box_numbers(outcomes.rows, [down.name, *by])
     top = top_of(numbers)
     for value in pages:
-        own = numbers.filter(pl.col(down.name) == pl.lit(value, numbers.schema[down.name]))
+        page_numbers = numbers.filter(pl.col(down.name) == pl.lit(value, numbers.schema[down.name]))
         title = f"{symbol(down)} = {value_text(value)}"
-        yield _slug(value), _grid(outcomes, own, across, columns, title=title, top=top)
+        yield _slug(value), _grid(outcomes, page_numbers, across, columns, title=title, top=top)
 
 
 def _plain(outcomes: Outcomes, title: str) -> Figure:
@@ -115,10 +115,12 @@ def _grid(
     degrees = outcomes.degrees
     share_scale(grid[0, 0], degrees, (0, top_of(numbers) if top is None else top))
     for value, column in zip(columns, grid.T, strict=True):
-        own = numbers.filter(pl.col(across.name) == pl.lit(value, numbers.schema[across.name]))
+        column_numbers = numbers.filter(
+            pl.col(across.name) == pl.lit(value, numbers.schema[across.name])
+        )
         panels = dict(zip(methods, column, strict=True))
-        draw_method_boxes(panels, own, degrees, outcomes.styles)
-        shaded = set(own["facet"]) == {words.shaded_facet}
+        draw_method_boxes(panels, column_numbers, degrees, outcomes.styles)
+        shaded = set(column_numbers["facet"]) == {words.shaded_facet}
         name = f" ({words.shaded_facet})" if shaded else ""
         column[0].set_title(readable(f"{symbol(across)} = {value_text(value)}{name}"))
         if shaded:
@@ -140,23 +142,23 @@ def _grid(
 
 def _facets_side_by_side(outcomes: Outcomes) -> Figure:
     """A panel per method with a box for each facet at every degree."""
-    # The facet that is named last is what the others are compared with: it stands first.
+    # The facet named last is the one that the others are compared with, so it is drawn first.
     facets = outcomes.subject.facets[::-1]
-    looks = [_FACETS[place % len(_FACETS)] for place in range(len(facets))]
+    facet_looks = [_FACETS[place % len(_FACETS)] for place in range(len(facets))]
     numbers = box_numbers(outcomes.rows, ["facet", "method", "degree"])
     figure, panels = titled_panels(outcomes.methods)
     degrees, first = outcomes.degrees, next(iter(panels.values()))
     share_scale(first, degrees, (0, top_of(numbers)), labels=sheet_for(len(panels)).labels)
     for method, axes in panels.items():
-        of_method = numbers.filter(pl.col("method") == method)
+        method_numbers = numbers.filter(pl.col("method") == method)
         degree_ticks(axes, degrees)
-        if of_method.is_empty():
+        if method_numbers.is_empty():
             note_gap(axes)
             continue
-        for place, (facet, (colour, hatch)) in enumerate(zip(facets, looks, strict=True)):
+        for place, (facet, (colour, hatch)) in enumerate(zip(facets, facet_looks, strict=True)):
             draw_boxes(
                 axes,
-                of_method.filter(pl.col("facet") == facet.name),
+                method_numbers.filter(pl.col("facet") == facet.name),
                 degrees,
                 colour=colour,
                 hatch=hatch,
@@ -171,7 +173,7 @@ def _facets_side_by_side(outcomes: Outcomes) -> Figure:
             hatch=hatch,
             label=readable(facet.title or facet.part),
         )
-        for facet, (colour, hatch) in zip(facets, looks, strict=True)
+        for facet, (colour, hatch) in zip(facets, facet_looks, strict=True)
     ]
     finish(figure, x=_x(outcomes), y=outcomes.measure.title, handles=[*handles, *box_legend()])
     return figure

@@ -1,8 +1,8 @@
 """Scenarios of an illustration: mixtures of labelled Gaussian clusters in the plane.
 
-Densities are exact, not estimated from points, so two scenarios can be told equal or different
-without a doubt. The points of a cluster come from a stream of its own: a cluster that grows from
-one scenario to the next keeps the points it had.
+Densities are exact, not estimated from points, so that it is certain whether two scenarios are
+equal. The points of each cluster come from a random stream of their own: a cluster that grows from
+one scenario to the next keeps its points.
 """
 
 from collections.abc import Sequence

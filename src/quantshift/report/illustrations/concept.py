@@ -1,6 +1,6 @@
-"""Concept shift: the items stay as they are, a cluster of them changes class.
+"""Concept shift: the items stay the same, but a cluster of them changes class.
 
-P(X) stays; P(X|Y), P(Y|X) and, here, P(Y) change. Nothing in the unlabelled items betrays it.
+P(X) stays; P(X|Y), P(Y|X) and, here, P(Y) change. The unlabelled items do not show it.
 """
 
 from dataclasses import replace

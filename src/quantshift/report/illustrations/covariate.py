@@ -1,8 +1,8 @@
-"""Global pure covariate shift: one category of items becomes rarer or commoner in both classes.
+"""Global pure covariate shift: one category of items becomes rarer or more common in both classes.
 
-Two categories, each with a positive and a negative cluster; prevalence 0.5 throughout. P(X) and
-P(X|Y) change, P(Y|X) stays. When one category nearly vanishes, a classifier trained there
-learns another boundary.
+There are two categories, each with a positive and a negative cluster; the prevalence is always 0.5.
+P(X) and P(X|Y) change, P(Y|X) stays. When one category nearly vanishes, a classifier trained on
+such data learns another boundary.
 """
 
 from matplotlib.figure import Figure

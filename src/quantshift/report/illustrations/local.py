@@ -1,7 +1,7 @@
 """Local covariate shift: one hidden cluster of the positive class grows, the others do not.
 
-P(X|Y) changes inside the positives alone, and P(Y) with it. Were the clusters observed as classes
-of their own, this would be prior shift.
+P(X|Y) changes only within the positives, and P(Y) changes with it. If the clusters were observed as
+classes of their own, this would be prior shift.
 """
 
 from matplotlib.figure import Figure

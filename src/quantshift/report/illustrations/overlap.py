@@ -1,8 +1,8 @@
-"""Where prior and covariate shift are one and the same: classes on disjoint intervals.
+"""A case where prior and covariate shift coincide: classes on disjoint intervals.
 
 Positives are uniform on (a, b), negatives on (c, d), a < b < c < d. A change of the prevalence
-leaves P(X|Y) as it was (prior shift), and P(Y|X) too, while P(X) changes (covariate shift). Hence
-covariate shift is taken here to mean that P(X|Y) changes.
+leaves P(X|Y) unchanged (prior shift), and P(Y|X) too, while P(X) changes (covariate shift). This is
+why covariate shift is defined here by a change of P(X|Y).
 """
 
 from typing import Any

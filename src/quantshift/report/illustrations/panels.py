@@ -1,8 +1,8 @@
 """Drawing scenarios: a row each, with a sample and its learnt boundary, P(X), and P(X | Y).
 
 All rows share the axes and the density levels, so a difference between rows is a difference
-between the scenarios. Below the densities of a later row stands how they relate to the first row,
-found by comparing the densities themselves.
+between the scenarios. Below the densities of a later row there is a formula that relates them to
+the first row; it is found by comparing the densities themselves.
 """
 
 from collections.abc import Sequence
@@ -20,12 +20,12 @@ from quantshift.types import Codes
 
 POSITIVE = "#E69F00"
 NEGATIVE = "#0072B2"
-"""The two classes: Okabe and Ito's orange and blue, a light and a dark tone in greyscale."""
+"""The two classes: Okabe and Ito's orange and blue, which differ in brightness too."""
 
 SAMPLE_SIZE = 360
 
 _LEVELS = (0.02, 0.1, 0.25, 0.42, 0.56, 0.78)
-"""Contours as shares of the highest peak; none at 0.5 or 0.6, where other clusters peak."""
+"""Contours as shares of the highest peak, avoiding 0.5 and 0.6, where other clusters peak."""
 
 _GROUP_FILLS: tuple[Literal["full", "none"], ...] = ("full", "none")
 _PANEL_WIDTH = 2.2
@@ -91,9 +91,9 @@ def conditional_relation(first: Scenario, other: Scenario, plane: Array) -> str:
     )
 
 
-def _relation(of: str, first: Scenario, other: Scenario, *, same: bool) -> str:
+def _relation(variable: str, first: Scenario, other: Scenario, *, same: bool) -> str:
     sign = "=" if same else "\\neq"
-    return f"$P_{{{other.name}}}({of}) {sign} P_{{{first.name}}}({of})$"
+    return f"$P_{{{other.name}}}({variable}) {sign} P_{{{first.name}}}({variable})$"
 
 
 def _draw_sample(axes: Axes, scenario: Scenario, *, seed: int) -> None:
@@ -135,7 +135,7 @@ def _boundary(scenario: Scenario, *, seed: int) -> tuple[tuple[float, float], tu
     labels: Codes = np.array([int(c.positive) for c in scenario.clusters])[origin]
     model = LogisticRegression().fit(points, labels)
     (a, b), c = model.coef_[0], model.intercept_[0]
-    # The point of the line a x + b y + c = 0 nearest to the origin, and one further along it.
+    # The point of the line a x + b y + c = 0 closest to the origin, and another point on it.
     x, y = -c * a / (a**2 + b**2), -c * b / (a**2 + b**2)
     return (x, y), (x - b, y + a)
 

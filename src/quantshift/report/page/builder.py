@@ -1,7 +1,7 @@
 """The page itself: one HTML file that needs no network, no server and no other file.
 
-Everything a browser needs is inside: style, script, chart library and the summaries the charts
-draw (never the rows). `shell` says how names that come from data are kept from doing harm.
+It contains everything a browser needs: style, script, chart library and the summaries that the
+charts draw (never the rows). `shell` describes how names from the data are made safe.
 """
 
 import re
@@ -15,7 +15,7 @@ from quantshift.nouns import counted
 from quantshift.report.html_table import html_table, html_text
 from quantshift.report.page.contents import Contents
 from quantshift.report.page.gaps import gaps_of
-from quantshift.report.page.glance import Glance, best_methods, glance_of, winners
+from quantshift.report.page.glance import Glance, best_methods, glance_of, listed, winners
 from quantshift.report.page.payload import (
     OPEN,
     UNIT,
@@ -53,10 +53,10 @@ TITLE = "Quantification under dataset shift"
 ERROR_ROWS = 75_000
 DIAGONAL_ROWS = 30_000
 BIAS_ROWS = 10_000
-"""Most rows in the page's data, all sections together: it stays below 5 MB."""
+"""The most rows of data over all sections of the page, which keep it below 5 MB."""
 
 SHOWN_METHODS = 12
-"""Methods that charts show at first; of more, the best."""
+"""The most methods that charts show at first; if there are more, the best ones."""
 
 SHOWN_FAILURES = 200
 
@@ -71,7 +71,7 @@ _VIEWS = (
 def render_page(
     contents: Contents, provenance: Provenance, *, progress: Callable[[str], None]
 ) -> str:
-    """The page as one string of HTML; `progress` receives what is being worked on."""
+    """The page as one string of HTML; `progress` receives the current step."""
     sections = sections_of(subjects_of(contents.rows, contents.abouts))
     rows = as_numbers(contents.rows)
     styles = method_styles(order_methods(rows["method"].unique()))
@@ -121,25 +121,25 @@ def _sections(
     methods: Sequence[str],
     progress: Callable[[str], None],
 ) -> list[dict[str, Any]]:
-    """What the template needs of the sections, with the data of their charts.
+    """What the template needs for the sections, with the data of their charts.
 
-    What one section does not need of the budget is left to the next.
+    Rows of the budget that a section does not use are available to the next ones.
     """
     shown = []
-    left = {"errors": ERROR_ROWS, "diagonal": DIAGONAL_ROWS, "bias": BIAS_ROWS}
+    remaining = {"errors": ERROR_ROWS, "diagonal": DIAGONAL_ROWS, "bias": BIAS_ROWS}
     for number, section in enumerate(sections):
         progress(f"summaries of {section.title}")
-        of_section = with_panels(rows, section)
-        own = prepared(of_section, section)
-        share = {name: budget // (len(sections) - number) for name, budget in left.items()}
-        errors = error_slices(own, budget=share["errors"])
-        diagonal = diagonal_slices(own, budget=share["diagonal"])
-        bias = bias_slices(own, budget=share["bias"])
-        left["errors"] -= len(errors.frame)
-        left["diagonal"] -= len(diagonal.frame)
-        left["bias"] -= len(bias.frame) if bias else 0
-        entry = section_entry(own, errors, diagonal, bias, methods)
-        shown.append(_section(section, of_section, entry, contents, provenance))
+        section_rows = with_panels(rows, section)
+        data = prepared(section_rows, section)
+        budgets = {name: budget // (len(sections) - number) for name, budget in remaining.items()}
+        errors = error_slices(data, budget=budgets["errors"])
+        diagonal = diagonal_slices(data, budget=budgets["diagonal"])
+        bias = bias_slices(data, budget=budgets["bias"])
+        remaining["errors"] -= len(errors.frame)
+        remaining["diagonal"] -= len(diagonal.frame)
+        remaining["bias"] -= len(bias.frame) if bias else 0
+        entry = section_entry(data, errors, diagonal, bias, methods)
+        shown.append(_section(section, section_rows, entry, contents, provenance))
     return shown
 
 
@@ -174,22 +174,22 @@ def _section(
 def _tables(section: Section, contents: Contents) -> list[dict[str, Any]]:
     """The tables of a section: over data sets first, then by degree, then the summaries.
 
-    A table about several parts stands with the last of them.
+    A table about several parts belongs to the last of them.
     """
-    own = [
+    section_tables = [
         table
         for table in (*contents.tables, *contents.summaries)
         if table.experiment == section.experiment
         and table.parts
         and table.parts[-1] in section.parts
     ]
-    several = [table for table in own if not table.dataset]
-    ordered = [*several, *(table for table in own if table.dataset)]
+    several = [table for table in section_tables if not table.dataset]
+    ordered = [*several, *(table for table in section_tables if table.dataset)]
     return [_table(table) for table in ordered]
 
 
 def _table(table: ReportTable) -> dict[str, Any]:
-    # What the degree is stands in the table's own caption.
+    # The caption in the table itself explains the degree, so the title need not.
     title = re.sub(r"\s*\([^()]*\)\.?$", "", table.caption).rstrip(".")
     return {"title": plain(title), "heading": html_text(title), "html": html_table(table)}
 
@@ -200,7 +200,7 @@ def _published(contents: Contents, methods: Sequence[str]) -> dict[str, Any] | N
         return None
     both = compared.filter(pl.col("ours").is_not_null())
     if both.is_empty():
-        lead = "None of the published tables can be compared: their experiments are not here."
+        lead = "No published table can be compared, because its experiments have no results here."
     else:
         rank = both.unique(["setup", "p_train", "p_test", "degree"])["spearman"].median()
         lead = (
@@ -235,8 +235,8 @@ def _lead(
         if data.get("source")
     }
     names = list(dict.fromkeys(sources.get(name, name) for name in datasets))
-    where = _listed(names) if len(names) <= 4 else f"{len(names)} data sets"
-    what = (
+    where = listed(names) if len(names) <= 4 else f"{len(names)} data sets"
+    target = (
         "the prevalence of a class"
         if all(section.subject.n_classes == 2 for section in sections)
         else "the prevalence of classes"
@@ -244,8 +244,8 @@ def _lead(
     ways = counted(len(sections), "way")
     return (
         f"How well {counted(len(methods), 'method')} estimate{'s' if len(methods) == 1 else ''} "
-        f"{what} on {where} when training and test data differ in {ways}. "
-        f"What is called error here is the {contents.measure.title}."
+        f"{target} on {where} when training and test data differ in {ways}. "
+        f"Errors on this page are in terms of the {contents.measure.title}."
     )
 
 
@@ -264,16 +264,16 @@ def _numbers(
 
 
 def _chips(looks: Sequence[Mapping[str, Any]], glance: Glance) -> list[dict[str, Any]]:
-    """The switches of the methods; at first all are on but the baseline, or of many the best."""
+    """The switches of the methods. At first all but the baseline are on, or only the best."""
     names = [look["name"] for look in looks]
-    # Its errors grow with the shift itself: it would press all other lines to the ground.
+    # The errors of the baseline grow with the shift itself and would flatten all other lines.
     racing = [name for name in names if name != glance.baseline] or names
     on = racing if len(racing) <= SHOWN_METHODS else best_methods(glance, SHOWN_METHODS)
     return [{**look, "path": look["shape"], "shown": look["name"] in on} for look in looks]
 
 
 def _experiments(provenance: Provenance) -> dict[str, Any] | None:
-    """The table of what differs between experiments, under the facts they share."""
+    """The table of what differs between experiments."""
     if not provenance.experiments:
         return None
     facts_of = {name: experiment_facts(e) for name, e in provenance.experiments.items()}
@@ -305,10 +305,6 @@ def _failures(provenance: Provenance) -> dict[str, Any] | None:
 def _mean(values: pl.Series) -> float:
     mean = values.mean()
     return float(mean) if isinstance(mean, int | float) else float("nan")
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _sentence(text: str) -> str:

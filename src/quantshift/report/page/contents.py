@@ -1,4 +1,4 @@
-"""What a report holds, computed once for the page and for the files beside it."""
+"""The contents of a report, computed once for the page and for the other files."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ from quantshift.results.about import About
 
 @dataclass(frozen=True)
 class Contents:
-    """Results with what was computed from them.
+    """Results and everything computed from them.
 
     rows: raw outcomes with part, error and signed; text as categories.
     abouts: the description of every experiment of the rows, in the order to show them.
-    measure: what the errors are.
+    measure: the error measure.
     tables: mean errors by degree; summaries: one table for each part, over all degrees.
-    compared, published: our errors beside the published ones, as a frame and as tables; None and
-        empty unless asked for.
+    compared, published: our errors next to the published ones, as a frame and as tables; None and
+        empty unless requested.
     """
 
     rows: pl.DataFrame
@@ -54,9 +54,9 @@ def contents_of(
     against_paper: bool = False,
     progress: Callable[[str], None],
 ) -> Contents:
-    """All that a report says of these raw outcomes; `progress` receives what is being computed.
+    """The contents of a report on these raw outcomes; `progress` receives the current step.
 
-    abouts: the experiments in the words of their protocols; what is missing comes from the rows.
+    abouts: descriptions of the experiments; what they lack is taken from the rows.
     measure: any of `quantshift.metrics.MEASURES`; rows that have an `error` keep it.
     methods: the columns of the tables, in this order.
     """
@@ -84,11 +84,11 @@ def contents_of(
 def _evidence(
     rows: pl.DataFrame, *, against_paper: bool, progress: Callable[[str], None]
 ) -> tuple[list[Verdict], pl.DataFrame | None]:
-    """What the rows say to the paper's findings and, if asked for, to its published numbers."""
+    """Verdicts on the paper's findings and, if requested, a comparison with its numbers."""
     progress("findings")
-    own = setups_of(rows)
-    judged = verdicts(own)
+    paper_rows = setups_of(rows)
+    judged = verdicts(paper_rows)
     if not against_paper:
         return judged, None
     progress("comparison with the published numbers")
-    return judged, against_published(own)
+    return judged, against_published(paper_rows)

@@ -1,4 +1,4 @@
-"""What a report lacks, in words: failed methods, unfinished data sets, experiments not begun."""
+"""What is missing in a report, in words: failed methods, unfinished data sets, experiments."""
 
 from collections.abc import Sequence
 
@@ -7,12 +7,12 @@ from quantshift.report.page.provenance import Provenance
 from quantshift.report.page.sections import Section
 
 _NAMED = 6
-"""Failed methods that are named before the rest is counted."""
+"""The most failed methods that are named; the rest are counted."""
 
 
 def gaps_of(sections: Sequence[Section], provenance: Provenance) -> list[str]:
     """A sentence for every experiment, or data set of several, that is not complete."""
-    there = {
+    with_results = {
         (section.experiment, dataset)
         for section in sections
         for dataset in section.subject.datasets
@@ -21,15 +21,17 @@ def gaps_of(sections: Sequence[Section], provenance: Provenance) -> list[str]:
     gaps = []
     for name in names:
         title = provenance.title(name)
-        own = [dataset for experiment, dataset in sorted(there) if experiment == name]
-        known = list(dict.fromkeys([*provenance.datasets(name), *own]))
-        if not own:
+        own_datasets = [
+            dataset for experiment, dataset in sorted(with_results) if experiment == name
+        ]
+        known = list(dict.fromkeys([*provenance.datasets(name), *own_datasets]))
+        if not own_datasets:
             gaps.append(f"{title}: no results")
             continue
         for dataset in known if len(known) > 1 else [None]:
             where = title if dataset is None else f"{title}, data set {dataset}"
             gap = provenance.gap(name, dataset)
-            if dataset is not None and dataset not in own:
+            if dataset is not None and dataset not in own_datasets:
                 gap = gap or "no results"
             failed = _failed(provenance.failed_methods(name, dataset))
             if gap or failed:

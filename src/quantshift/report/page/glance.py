@@ -1,4 +1,4 @@
-"""The first table of the page: every method under every kind of shift, in one figure each."""
+"""The first table of the page: the mean error of every method under every kind of shift."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ from quantshift.report.page.sections import Section
 from quantshift.report.table import MISSING
 
 BASELINE = "MLPE"
-"""Where the prevalence stays it is right by design, so it cannot be the best."""
+"""It is right by design where the prevalence stays the same, so it is never ranked as best."""
 
 
 @dataclass(frozen=True)
 class GlanceCell:
-    """A mean error as text, for sorting, and as a share of the largest of its column."""
+    """A mean error as text, as a sort key, and as a share of the largest in its column."""
 
     text: str = MISSING
     sort: str = ""
@@ -51,12 +51,12 @@ class Glance:
 
 
 def glance_of(rows: pl.DataFrame, sections: Sequence[Section], methods: Sequence[str]) -> Glance:
-    """Mean errors over all samples of each part, by method; every data set counts as much."""
+    """Mean errors over all samples of each part, by method; all data sets have equal weight."""
     panels = [(section, panel) for section in sections for panel in section.panels]
     by = ["experiment", "part", "dataset", "method"]
     means = rows.group_by(by).agg(n=pl.len(), mean=pl.col("error").mean())
     columns = [
-        _column(_own(means, section, panel.part), methods, ranked=section.subject.ranked)
+        _column(_part_means(means, section, panel.part), methods, ranked=section.subject.ranked)
         for section, panel in panels
     ]
     titles = [
@@ -88,45 +88,53 @@ def best_methods(glance: Glance, n: int) -> tuple[str, ...]:
     places: dict[str, list[int]] = {row.method: [] for row in glance.rows}
     ranked = [i for i, name in enumerate(glance.columns) if name not in glance.unranked]
     for column in ranked or range(len(glance.columns)):
-        there = [
+        with_results = [
             row for row in glance.rows if row.cells[column].sort and row.method != glance.baseline
         ]
-        ordered = sorted(there, key=lambda row: float(row.cells[column].sort))
+        ordered = sorted(with_results, key=lambda row: float(row.cells[column].sort))
         for place, row in enumerate(ordered):
             places[row.method].append(place)
-    mean_place = {method: sum(own) / len(own) for method, own in places.items() if own}
+    mean_place = {
+        method: sum(places_of_method) / len(places_of_method)
+        for method, places_of_method in places.items()
+        if places_of_method
+    }
     best = sorted(mean_place, key=lambda method: mean_place[method])[:n]
     return tuple(row.method for row in glance.rows if row.method in best)
 
 
 def winners(glance: Glance, measure: str) -> str:
-    """Which methods err least under how many kinds of shift, in a sentence or two."""
+    """Which methods have the lowest error under how many kinds of shift, in a sentence or two."""
     n_ranked = len(glance.columns) - len(glance.unranked)
     won = Counter(row.method for row in glance.rows for cell in row.cells if cell.best)
     sentences = ""
     if n_ranked == 1 and won:
         errors = [cell.text for row in glance.rows for cell in row.cells if cell.best]
-        sentences = f"{_listed(list(won))} has the lowest mean {measure}: {errors[0]}."
+        sentences = f"{listed(list(won))} has the lowest mean {measure}: {errors[0]}."
     elif len(won) == 1:
         sentences = f"{next(iter(won))} has the lowest mean {measure} under all {n_ranked} shifts."
     elif won:
         counts = [f"{method} under {n}" for method, n in won.most_common()]
         sentences = (
             f"No method wins under every shift: of {n_ranked}, the lowest mean {measure} is that "
-            f"of {_listed(counts)}."
+            f"of {listed(counts)}."
         )
     if glance.unranked:
-        columns = _listed([f"“{name}”" for name in glance.unranked])
+        columns = listed([f"“{name}”" for name in glance.unranked])
         sentences += f" Under {columns} all methods fail, so none is marked as the best."
     return sentences.strip()
 
 
-def _listed(names: Sequence[str]) -> str:
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def _own(means: pl.DataFrame, section: Section, part: str) -> pl.DataFrame:
+def _part_means(means: pl.DataFrame, section: Section, part: str) -> pl.DataFrame:
     return means.filter((pl.col("experiment") == section.experiment) & (pl.col("part") == part))
 
 

@@ -1,7 +1,7 @@
 """The page's data: slices packed column by column into plain JSON.
 
-Figures are whole numbers of `UNIT`, coordinates the positions of their values: a third of the size
-of rows of floats, and exact to what a reader can see.
+Figures are stored as integer multiples of `UNIT`, coordinates as positions of their values. This
+takes a third of the space of rows of floats, and is exact as far as a reader can see.
 """
 
 import json
@@ -24,10 +24,10 @@ from quantshift.report.wording import value_text
 UNIT = 1e-4
 
 OPEN = -1
-"""In place of the position of a coordinate's value: the slice leaves it open."""
+"""Stands for a coordinate that the slice does not fix, instead of the position of its value."""
 
 CLASS = "class"
-"""The coordinate that is never left open."""
+"""The coordinate that every slice fixes."""
 
 SHAPES = {
     "o": "M-.9,0A.9,.9,0,1,0,.9,0A.9,.9,0,1,0,-.9,0Z",
@@ -44,11 +44,11 @@ SHAPES = {
     "h": "M0,-1L.87,-.5L.87,.5L0,1L-.87,.5L-.87,-.5Z",
     "p": "M0,-1L.95,-.31L.59,.81L-.59,.81L-.95,-.31Z",
 }
-"""matplotlib's markers as SVG paths, which the charts and the page draw alike."""
+"""matplotlib's markers as SVG paths, for both the charts and the page."""
 
 
 def method_entries(styles: Mapping[str, MethodStyle]) -> list[dict[str, Any]]:
-    """Name and look of each method, for the charts and the keys beside their names."""
+    """Name and style of each method, for the charts and the keys next to their names."""
     return [
         {
             "name": name,
@@ -62,20 +62,20 @@ def method_entries(styles: Mapping[str, MethodStyle]) -> list[dict[str, Any]]:
 
 
 def section_entry(
-    own: Prepared, errors: Slices, diagonal: Slices, bias: Slices | None, methods: Sequence[str]
+    data: Prepared, errors: Slices, diagonal: Slices, bias: Slices | None, methods: Sequence[str]
 ) -> dict[str, Any]:
-    """All that the charts of a section need."""
-    section = own.section
+    """The data of the charts of a section."""
+    section = data.section
     degrees = errors.frame["x"].drop_nulls().unique().sort().to_list()
-    slices = [each for each in (errors, diagonal, bias) if each is not None]
-    names = dict.fromkeys(name for each in slices for name in each.coordinates)
+    slices = [part for part in (errors, diagonal, bias) if part is not None]
+    names = dict.fromkeys(name for part in slices for name in part.coordinates)
     values: dict[str, list[Any]] = {name: _values(name, slices) for name in names}
     if len(degrees) > 1:
         values["degree"] = degrees
-    if own.classes:
-        values[CLASS] = list(own.classes)
+    if data.classes:
+        values[CLASS] = list(data.classes)
     labels = _labels(section)
-    step = f", in steps of {own.step:g}" if own.step else ""
+    step = f", in steps of {data.step:g}" if data.step else ""
     return {
         "id": section.identifier,
         "title": section.title,
@@ -126,7 +126,7 @@ def _row_label(row: Mapping[str, Any]) -> str:
 
 
 def embedded_json(data: object) -> str:
-    """JSON that cannot leave the <script> element it stands in, whatever names it holds.
+    """JSON that cannot break out of its <script> element, whatever names it contains.
 
     >>> embedded_json("</script>")
     '"\\\\u003c/script\\\\u003e"'
@@ -148,8 +148,8 @@ def _text(value: Any) -> str:
 
 
 def _values(name: str, slices: Sequence[Slices]) -> list[Any]:
-    there = [each.frame[name] for each in slices if name in each.coordinates]
-    return pl.concat(there).drop_nulls().unique().sort().to_list()
+    present = [part.frame[name] for part in slices if name in part.coordinates]
+    return pl.concat(present).drop_nulls().unique().sort().to_list()
 
 
 def _packed(
@@ -166,7 +166,7 @@ def _packed(
         "method": _positions(frame["method"], methods),
         "n": frame["n"].to_list(),
     }
-    # Columns that would tell nothing are left out: of one panel, of groups without gaps.
+    # Columns without information are left out: the panel if there is one, `expected` without gaps.
     if frame["panel"].n_unique() > 1:
         columns["panel"] = frame["panel"].to_list()
     if (frame["n"] != frame["expected"]).any():

@@ -20,7 +20,7 @@ PACKAGES = ("quantshift", "numpy", "scipy", "scikit-learn", "polars")
 
 @dataclass(frozen=True)
 class FailedCell:
-    """A cell in which some methods have no results, and the error that was the reason."""
+    """A cell in which some methods have no results because of an error."""
 
     experiment: str
     dataset: str
@@ -35,7 +35,7 @@ class Provenance:
 
     description: the store's own (experiments, version, seed ...); empty for a bare frame.
     runs: records of the store's log.
-    progress: the frame of `quantshift.results.status`; None if what was planned is not known.
+    progress: the frame of `quantshift.results.status`; None if the plan is not known.
     """
 
     description: Mapping[str, Any]
@@ -51,16 +51,16 @@ class Provenance:
 
     @property
     def seconds(self) -> float | None:
-        """Wall time of all runs together, if the log tells."""
+        """Total wall time of all runs, if the log records it."""
         seconds = [float(run["seconds"]) for run in self.runs if run.get("seconds")]
         return sum(seconds) if seconds else None
 
     def title(self, experiment: str) -> str:
-        """What an experiment is called."""
+        """The title of an experiment."""
         return str(self.experiments.get(experiment, {}).get("title") or experiment)
 
     def datasets(self, experiment: str) -> tuple[str, ...]:
-        """The data sets of an experiment, as far as it is described."""
+        """The data sets of an experiment, if it is described."""
         return tuple(self.experiments.get(experiment, {}).get("datasets", {}))
 
     def cells(self, experiment: str) -> str:
@@ -113,7 +113,7 @@ def provenance_of(store: ResultStore, planned: Planned | None = None) -> Provena
 
 
 def versions() -> dict[str, str]:
-    """Versions of what makes this report."""
+    """Versions of the software that makes this report."""
     return {"Python": platform.python_version()} | {
         name: importlib.metadata.version(name) for name in PACKAGES
     }
@@ -155,7 +155,7 @@ def shared_facts(provenance: Provenance) -> dict[str, str]:
 
 
 def source_name(dataset: Mapping[str, Any]) -> str:
-    """The source of a data set: the last name of a path, since folders are the maker's own."""
+    """The source of a data set: only the last part of a path, because folders are private."""
     return re.split(r"[/\\\\]", str(dataset.get("source") or "–").rstrip("/\\"))[-1]
 
 
@@ -171,7 +171,7 @@ def dataset_facts(provenance: Provenance) -> list[list[str]]:
 
 
 def experiment_facts(experiment: Mapping[str, Any]) -> dict[str, str]:
-    """Facts about one experiment, by the heads of the page's table."""
+    """Facts about one experiment, by column of the page's table."""
     shift = experiment.get("shift", {})
     return {
         "shift": str(shift.get("kind") or "–"),
@@ -186,7 +186,7 @@ def experiment_facts(experiment: Mapping[str, Any]) -> dict[str, str]:
 
 
 def duration(seconds: float) -> str:
-    """A time in the unit that suits it.
+    """A duration in suitable units.
 
     >>> duration(59.4), duration(754), duration(7500)
     ('59 s', '12 min 34 s', '2 h 5 min')

@@ -1,4 +1,4 @@
-"""The sections of the page: one for each part of an experiment, a control beside its part."""
+"""The sections of the page: one for each part of an experiment, with its control if any."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from quantshift.report.wording import Facet, Subject
 
 @dataclass(frozen=True)
 class Panel:
-    """Rows drawn on axes of their own: those of one part."""
+    """A panel of a chart: the rows of one part."""
 
     part: str
     label: str
@@ -21,7 +21,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of an experiment as a reader meets it; `degree` says what the degree is."""
+    """A part of an experiment as shown to the reader; `degree` explains the degree."""
 
     identifier: str
     subject: Subject
@@ -53,14 +53,15 @@ SUMMARIES: Mapping[tuple[str, str], str] = MappingProxyType(
         ("concept", ""): "The items stay as they are and the meaning of “positive” moves: training "
         "and test cut the levels at different points. Unlabelled items cannot show this, so all "
         "methods fail and none is marked as the best.",
-        ("natural", ""): "Training sets and samples as they come: nothing is drawn to a "
-        "prevalence.",
-        ("uniform", ""): "The prevalences of the samples are drawn uniformly from all there are.",
+        ("natural", ""): "Training sets and samples are used as they come: no prevalence is "
+        "enforced.",
+        ("uniform", ""): "The prevalences of the samples are drawn uniformly from all possible "
+        "ones.",
         ("given", ""): "The samples are those that came with the data, with their true "
         "prevalences.",
     }
 )
-"""What happens in the kinds of shift we know, by kind and facet; others have none."""
+"""What changes under each known kind of shift, by kind and facet; other kinds have no text."""
 
 
 def sections_of(subjects: Sequence[Subject]) -> tuple[Section, ...]:
@@ -76,13 +77,13 @@ def sections_of(subjects: Sequence[Subject]) -> tuple[Section, ...]:
 
 def with_panels(rows: pl.DataFrame, section: Section) -> pl.DataFrame:
     """The rows of a section, each with the number of its `panel`."""
-    own = rows.filter(
+    section_rows = rows.filter(
         (pl.col("experiment") == section.experiment) & pl.col("part").is_in(section.parts)
     )
-    place = pl.lit(0, pl.Int8)
+    panel = pl.lit(0, pl.Int8)
     for number, part in enumerate(section.parts[1:], start=1):
-        place = pl.when(pl.col("part") == part).then(pl.lit(number, pl.Int8)).otherwise(place)
-    return own.with_columns(panel=place)
+        panel = pl.when(pl.col("part") == part).then(pl.lit(number, pl.Int8)).otherwise(panel)
+    return section_rows.with_columns(panel=panel)
 
 
 def plain(text: str) -> str:
@@ -97,7 +98,7 @@ def plain(text: str) -> str:
 def _section(subject: Subject, facets: Sequence[Facet], taken: set[str]) -> Section:
     first = facets[0]
     alone = len(facets) == 1
-    # Names of users' experiments become identifiers only if they are safe ones.
+    # Names of users' experiments are used as identifiers only if they are safe.
     safe = re.fullmatch(r"[a-z][a-z0-9-]*", first.part) and first.part not in taken
     return Section(
         identifier=first.part if safe else f"part-{len(taken)}",

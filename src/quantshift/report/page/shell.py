@@ -1,7 +1,7 @@
-"""The shell of a page that is complete in itself: head, contents, masthead, scripts, policy.
+"""The frame of every self-contained page: head, contents, masthead, scripts, security policy.
 
 Names that come from data are escaped by the template or, in the data, by `embedded_json`; a content
-security policy lets run only the two scripts that belong here.
+security policy allows only the two scripts of the page.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,15 +29,15 @@ def render_shell(
     charts_of: str | None = None,
     **content: Any,
 ) -> str:
-    """The page of a package's templates: page.html in the shell, page.css behind it, page.js.
+    """Render the templates of a package: page.html in the shell, with page.css and page.js.
 
-    look_of: other packages whose page.css it shares. charts_of: the package whose charts.js it has
-    before its own page.js.
+    look_of: other packages whose page.css is included. charts_of: the package whose charts.js is
+    included before its own page.js.
     """
-    places = dict.fromkeys([package, SHELL])
-    looks = dict.fromkeys([SHELL, *look_of, package])
+    template_packages = dict.fromkeys([package, SHELL])
+    style_packages = dict.fromkeys([SHELL, *look_of, package])
     environment = jinja2.Environment(
-        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(place) for place in places]),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(place) for place in template_packages]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -50,7 +50,7 @@ def render_shell(
         numbers=numbers,
         version=__version__,
         favicon=f"data:image/svg+xml,{quote(_asset(SHELL, 'favicon.svg').strip())}",
-        css="".join(_asset(place, "page.css") for place in looks),
+        css="".join(_asset(place, "page.css") for place in style_packages),
         data=embedded_json(data),
         library=library,
         script=script,

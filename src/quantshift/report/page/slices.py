@@ -1,13 +1,13 @@
-"""Summaries of every slice of a part: what the page needs to let its reader choose.
+"""Summaries of every slice of a part, so that readers of the page can choose among them.
 
-A slice fixes some coordinates (p_train = 0.5, say) and leaves the others open. A page cannot
+A slice fixes some coordinates (such as p_train = 0.5) and leaves the others open. A page cannot
 average quartiles or bootstrap limits, so those of every slice are computed here. The page must stay
-small whatever the run: coordinates can be chosen as long as all their slices fit a budget of rows.
-The data set is the first of them. With more than two classes, bias and diagonal are per class: the
-class is always fixed.
+small for any run: coordinates can be chosen as long as all their slices fit a budget of rows, and
+the data set is the first of them. With more than two classes, bias and diagonal are per class, so
+the class is always fixed.
 
-A method that lacks some of the samples the other methods of its slice have would be averaged over
-other samples than theirs; such groups keep their counts but have no figures: a gap.
+A method that lacks some of the samples of its slice would be averaged over other samples than the
+rest; such groups keep their counts but have no figures, and are shown as gaps.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ MOST_VALUES = 50
 """A coordinate with more values is not offered as a choice."""
 
 MOST_CLASSES = 30
-"""Classes with figures of their own: the most frequent ones."""
+"""The most classes with figures of their own, the first ones."""
 
 ERROR_FIGURES = (
     *("mean", "low", "high", "median", "q1", "q3"),
@@ -36,10 +36,10 @@ DIAGONAL_FIGURES = ("p_true", "p_hat", "deviation")
 BIAS_FIGURES = ("bias",)
 
 REPEAT = "repeat"
-"""The coordinate that numbers repetitions: nothing to choose by."""
+"""The coordinate that numbers repetitions, which is not offered as a choice."""
 
 _BINS = 20
-"""Bins of the true prevalence on the diagonal; the paper's grids fall into their middles."""
+"""Bins of the true prevalence on the diagonal; the paper's grid points are their centres."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,9 @@ class Prepared:
 
     rows: panel, the coordinates, `x` (the degree as it is drawn), method, error, signed, the
         training set and its stratum, prevalences.
-    coordinates: what may be fixed, the most telling first.
+    coordinates: what can be fixed, the most informative first.
     classes: names of the classes that have figures of their own; empty if there are two classes.
-    step: what degrees were rounded to, if they were.
+    step: the step to which degrees were rounded, if they were.
     """
 
     section: Section
@@ -74,7 +74,7 @@ class Prepared:
 
 
 def prepared(rows: pl.DataFrame, section: Section) -> Prepared:
-    """The rows of a section (`with_panels`), light enough to be grouped often."""
+    """The rows of a section (`with_panels`), reduced so that grouping them is cheap."""
     words, declared = section.subject.about.words, section.subject.about.coordinates
     wanted = {c.name: c.type for c in declared if c.name != REPEAT and c.name in rows.columns}
     step = degree_step(rows["degree"].drop_nulls().unique())
@@ -90,23 +90,23 @@ def prepared(rows: pl.DataFrame, section: Section) -> Prepared:
     return Prepared(section, light, ("dataset", *first, *others), _classes(section), step)
 
 
-def error_slices(own: Prepared, *, budget: int) -> Slices:
+def error_slices(data: Prepared, *, budget: int) -> Slices:
     """Mean with limits, box and bias by degree."""
-    chosen = choosable(own.rows, own.coordinates, budget)
+    chosen = choosable(data.rows, data.coordinates, budget)
     frames = [
-        _marked(summarise(own.rows, ["panel", *fixed, "x", "method"]), fixed, ERROR_FIGURES)
+        _marked(summarise(data.rows, ["panel", *fixed, "x", "method"]), fixed, ERROR_FIGURES)
         for fixed in subsets(chosen)
     ]
     return Slices(chosen, _stacked(frames, chosen, ERROR_FIGURES))
 
 
-def diagonal_slices(own: Prepared, *, budget: int) -> Slices:
+def diagonal_slices(data: Prepared, *, budget: int) -> Slices:
     """Mean and standard deviation of the estimates by true prevalence, in bins."""
-    rows = _by_class(own).with_columns(
+    rows = _by_class(data).with_columns(
         degree=pl.col("x"), x=(pl.col("p_true") * _BINS).round() / _BINS
     )
-    always = ("class",) if own.classes else ()
-    chosen = choosable(rows, (*own.coordinates, "degree"), budget, always=always)
+    always = ("class",) if data.classes else ()
+    chosen = choosable(rows, (*data.coordinates, "degree"), budget, always=always)
     sums = rows.group_by(["panel", *chosen, *always, "x", "method"]).agg(
         n=pl.len(),
         p_true=pl.col("p_true").sum(),
@@ -129,12 +129,12 @@ def diagonal_slices(own: Prepared, *, budget: int) -> Slices:
     return Slices(chosen, _stacked(frames, chosen, DIAGONAL_FIGURES, always=always))
 
 
-def bias_slices(own: Prepared, *, budget: int) -> Slices | None:
-    """Mean signed error of each class by degree; None with two classes: `error_slices` has it."""
-    if not own.classes:
+def bias_slices(data: Prepared, *, budget: int) -> Slices | None:
+    """Mean signed error of each class by degree; None with two classes (see `error_slices`)."""
+    if not data.classes:
         return None
-    rows, always = _by_class(own), ("class",)
-    chosen = choosable(rows, own.coordinates, budget, always=always)
+    rows, always = _by_class(data), ("class",)
+    chosen = choosable(rows, data.coordinates, budget, always=always)
     frames = []
     for fixed in subsets(chosen):
         by = ["panel", *fixed, *always, "x", "method"]
@@ -150,8 +150,8 @@ def choosable(
 ) -> tuple[str, ...]:
     """The coordinates whose slices, all together, have at most `budget` rows.
 
-    Left out are those that have one value or too many, or tell no more than the degree, the panel
-    or an earlier coordinate does. always: columns that every slice fixes.
+    Coordinates are left out if they have one value or too many, or if the degree, the panel or an
+    earlier coordinate divides the rows in the same way. always: columns that every slice fixes.
     """
     points = rows.select("panel", *names, *always, "x", "method").unique()
     chosen: tuple[str, ...] = ()
@@ -176,13 +176,13 @@ def subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 def _choice(name: str, declared: str, kind: pl.DataType) -> pl.Expr:
-    """A coordinate as something to choose by: a number, or a text."""
+    """A coordinate as a choice: a number or a text."""
     column = pl.col(name)
     if isinstance(kind, pl.List):
         if declared == "vector":
             numbers = pl.element().round(4).cast(pl.String).str.strip_suffix(".0")
             return pl.format("({})", column.list.eval(numbers).list.join(", ")).alias(name)
-        # Beside vectors of other experiments a number stands as a list of one.
+        # Next to vectors of other experiments a number is stored as a list of one.
         return column.list.first().round(6) + 0.0
     if isinstance(kind, pl.Boolean):
         return pl.when(column).then(pl.lit("yes")).when(~column).then(pl.lit("no")).alias(name)
@@ -198,20 +198,20 @@ def _classes(section: Section) -> tuple[str, ...]:
     return tuple(names)[:MOST_CLASSES]
 
 
-def _by_class(own: Prepared) -> pl.DataFrame:
-    """Prevalences as numbers: of the positive class, or a row for each class with its name."""
-    prevalences, subject = ("p_true", "p_hat"), own.section.subject
-    if not own.classes:
-        return own.rows
+def _by_class(data: Prepared) -> pl.DataFrame:
+    """Rows with prevalences as numbers: of the positive class, or one row per class."""
+    prevalences, subject = ("p_true", "p_hat"), data.section.subject
+    if not data.classes:
+        return data.rows
     names = pl.DataFrame(
         {
             "dataset": subject.datasets,
             "class": [list(subject.classes(name)) for name in subject.datasets],
         },
-        schema={"dataset": own.rows.schema["dataset"], "class": pl.List(pl.String)},
+        schema={"dataset": data.rows.schema["dataset"], "class": pl.List(pl.String)},
     )
-    exploded = own.rows.join(names, on="dataset").explode(*prevalences, "class")
-    return exploded.filter(pl.col("class").is_in(own.classes))
+    exploded = data.rows.join(names, on="dataset").explode(*prevalences, "class")
+    return exploded.filter(pl.col("class").is_in(data.classes))
 
 
 def _size(points: pl.DataFrame, fixed: Sequence[str]) -> int:
@@ -219,7 +219,7 @@ def _size(points: pl.DataFrame, fixed: Sequence[str]) -> int:
 
 
 def _same_partition(points: pl.DataFrame, one: str, other: str) -> bool:
-    """Whether each value of one goes with one value of the other and the other way round."""
+    """Whether two columns divide the rows in the same way."""
     if one == other:
         return False
     pairs = points.select(one, other).n_unique()
@@ -227,7 +227,7 @@ def _same_partition(points: pl.DataFrame, one: str, other: str) -> bool:
 
 
 def _marked(frame: pl.DataFrame, fixed: Sequence[str], figures: Sequence[str]) -> pl.DataFrame:
-    """With `expected`, and without the figures of methods that lack samples."""
+    """Adds `expected`, and removes the figures of methods that lack samples."""
     expected = pl.col("n").max().over(["panel", *fixed, "x"])
     return frame.with_columns(expected=expected).with_columns(
         pl.when(pl.col("n") == pl.col("expected")).then(pl.col(name)).alias(name)

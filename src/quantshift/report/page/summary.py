@@ -1,4 +1,4 @@
-"""The report in a page of Markdown: the headline means, what is missing, and the findings."""
+"""The report as a page of Markdown: mean errors, what is missing, and the findings."""
 
 from quantshift.analysis.methods import order_methods
 from quantshift.report.page.contents import Contents
@@ -37,10 +37,10 @@ def summary_text(contents: Contents, provenance: Provenance) -> str:
     for row in glance.rows:
         cells = [f"**{cell.text}**" if cell.best else cell.text for cell in row.cells]
         lines.append(_line([escaped(row.method), *cells]))
-    apart = f"; {glance.baseline} is a baseline and not ranked" if glance.baseline else ""
+    baseline_note = f"; {glance.baseline} is a baseline and not ranked" if glance.baseline else ""
     lines += [
         "",
-        f"Bold: the lowest of its column{apart}. {winners(glance, contents.measure.title)}",
+        f"Bold: the lowest of its column{baseline_note}. {winners(glance, contents.measure.title)}",
     ]
     if glance.partial:
         lines += ["", "–: no mean, because estimates are missing that other methods have."]

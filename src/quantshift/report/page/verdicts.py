@@ -1,4 +1,4 @@
-"""The paper's findings as the page shows them: only where the results can tell of them."""
+"""The paper's findings as the page shows them, if the results can decide any of them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,12 +14,12 @@ _STATES = {
 
 
 def any_decided(verdicts: Sequence[Verdict]) -> bool:
-    """Whether the results decide any claim: whether they are of the paper's experiments."""
+    """Whether the results decide any claim, which takes the paper's experiments."""
     return any(claim.holds is not None for verdict in verdicts for claim in verdict.claims)
 
 
 def findings(verdicts: Sequence[Verdict]) -> dict[str, Any] | None:
-    """What the page's template needs of the findings; None if the results tell of none."""
+    """The findings for the page's template; None if the results decide none of them."""
     if not any_decided(verdicts):
         return None
     return {"tally": _tally(verdicts), "verdicts": [_verdict(verdict) for verdict in verdicts]}
@@ -48,7 +48,7 @@ def _claim(claim: Claim) -> dict[str, str]:
 
 def _tally(verdicts: Sequence[Verdict]) -> str:
     states = [verdict.holds for verdict in verdicts]
-    counted = [
+    counts = [
         f"{states.count(state)} {word}"
         for state, word in (
             (True, "hold"),
@@ -58,6 +58,6 @@ def _tally(verdicts: Sequence[Verdict]) -> str:
         if state in states
     ]
     return (
-        f"Of {len(states)}: {', '.join(counted)}. Errors are absolute errors here; the criteria "
+        f"Of {len(states)}: {', '.join(counts)}. Errors are absolute errors here; the criteria "
         "and their limits are ours."
     )

@@ -21,7 +21,7 @@ const VIEWS = {
 
 // ---------------------------------------------------------------- rows of a chart
 
-/** Plain rows of the slice that is chosen; what has no figures is there as a gap. */
+/** Plain rows of the chosen slice; groups without figures are included as gaps. */
 function rowsOf(chart) {
   if (chart.view === "published") return publishedRows(chart.section);
   const table = tableOf(chart);
@@ -59,15 +59,15 @@ function publishedRows(section) {
     .filter((row) => chosen.has(row.index));
 }
 
-/** With an empty row for every position a method lacks, so that lines break there. */
+/** Adds an empty row for every position that a method lacks, so that lines break there. */
 function withGaps(rows) {
   const positions = [...new Set(rows.map((row) => row.x))];
-  const there = new Set(rows.map((row) => JSON.stringify([row.panel, row.method, row.x])));
+  const present = new Set(rows.map((row) => JSON.stringify([row.panel, row.method, row.x])));
   const gaps = [];
   for (const panel of new Set(rows.map((row) => row.panel))) {
     for (const method of new Set(rows.map((row) => row.method))) {
       for (const x of positions) {
-        if (!there.has(JSON.stringify([panel, method, x]))) gaps.push({ panel, method, x });
+        if (!present.has(JSON.stringify([panel, method, x]))) gaps.push({ panel, method, x });
       }
     }
   }
@@ -85,7 +85,7 @@ function chosenValue(chart, name) {
 
 // ---------------------------------------------------------------- charts, declared
 
-/** Colours: variables of the page on screen, so that they follow its theme; plain in a file. */
+/** Colours: CSS variables on screen, so that they follow the theme; fixed colours in a file. */
 function look(file) {
   const token = (name, plain) => (file ? plain : `var(--${name})`);
   const muted = token("muted", "#565b63");
@@ -121,7 +121,7 @@ function byMethod(style, file) {
   };
 }
 
-/** The reader's way around a chart: shift and wheel, drag, double click; buttons do the same. */
+/** Zooming and panning with shift and wheel, drag and double click; buttons do the same. */
 function zoom(encodings) {
   const drag = "[pointerdown, window:pointerup] > window:pointermove!";
   return {
@@ -152,11 +152,11 @@ function frame(chart, rows, spec, { width, height, columns, facet, file }) {
   if (!facet) {
     return { ...base, width: width - 12, height, autosize: { type: "fit", contains: "padding" }, ...spec };
   }
-  const each = Math.max(90, Math.floor((width - 70 - 22 * (columns - 1)) / columns));
+  const panelWidth = Math.max(90, Math.floor((width - 70 - 22 * (columns - 1)) / columns));
   return {
     ...base, columns, spacing: 22,
     facet: { field: facet.field, type: "nominal", sort: facet.sort, header: { title: null } },
-    spec: { width: each, height, ...spec },
+    spec: { width: panelWidth, height, ...spec },
   };
 }
 
@@ -165,7 +165,7 @@ function panelFacet(chart) {
   return panels.length > 1 ? { field: "panel", sort: panels } : null;
 }
 
-/** Both axes mean the same: about as high as wide. */
+/** About as high as wide, because both axes have the same scale. */
 function square(chart, room) {
   if (chart.section.panels.length > 1) return room;
   const width = Math.min(room.width, 620);
@@ -222,7 +222,7 @@ function trends(chart, rows, room, { field, title, band, veil, tooltip, below, x
 function linesSpec(chart, rows, room) {
   return trends(chart, withGaps(rows), room, {
     field: "mean", title: `mean ${MEASURE}`, band: ["low", "high"], below: () => [],
-    // Limits of many methods would hide the lines: they show for the one that is pointed at.
+    // Limits of many methods would hide the lines, so they are shown on hover only.
     veil: chosen.size > CROWDED ? [0.2, 0, 0] : undefined,
     x: degreeAxis(chart), y: { scale: { zero: true, ...margin }, axis: { tickCount: 6 } },
     tooltip: [
@@ -258,7 +258,7 @@ function diagonalSpec(chart, rows, room) {
   const unit = (title, extra) => ({ title, scale: { domain: [-0.02, 1.02], nice: false }, axis: { values: TENTHS, ...extra } });
   return trends(chart, withGaps(spread), square(chart, room), {
     field: "p_hat", title: "estimated prevalence", band: ["below", "above"],
-    // Spreads of many methods would hide each other: they show for the one that is pointed at.
+    // Spreads of many methods would hide each other, so they are shown on hover only.
     veil: [0.2, 0, chosen.size <= 2 ? 0.15 : 0],
     below: (style) => [
       {
@@ -284,7 +284,7 @@ function boxesSpec(chart, rows, room) {
   const x = single
     ? { field: "method", type: "nominal", sort: NAMES, title: null, axis: chosen.size > 8 ? { labelAngle: -40, labelAlign: "right", labelLimit: 140 } : { labelAngle: 0 } }
     : {
-        // What the degree is would not fit below the panels; it stands in the caption.
+        // The definition of the degree does not fit below the panels; the caption has it.
         field: "x", type: "ordinal", title: "degree of shift",
         axis: { labelAngle: 0, labelOverlap: "parity", labelSeparation: 6, labelExpr: "format(datum.value, '.3~f')" },
       };
@@ -358,13 +358,13 @@ function caption(chart, rows) {
     lines: `Mean ${MEASURE}; the bands are 95% limits from resampled training sets`,
     boxes: `${MEASURE[0].toUpperCase()}${MEASURE.slice(1)}: median, quartiles and whiskers of 1.5 interquartile ranges`,
     bias: "Mean of estimated minus true prevalence; above the line, estimates are too high",
-    diagonal: "Mean estimate by true prevalence; the dotted line is a perfect quantifier. Point at a method for its standard deviation",
+    diagonal: "Mean estimate by true prevalence; the dotted line is a perfect quantifier. Hover over a method for its standard deviation",
     published: "Mean absolute errors, one point per row of the published tables; on the dotted line they agree",
   }[chart.view];
   const panels = chart.view === "boxes" && chart.section.panels.length > 1
     ? ` (filled: ${chart.section.panels[0]}; hollow: ${chart.section.panels[1]})` : "";
   const degree = chart.view === "boxes" && chart.section.degree ? ` Degree: ${chart.section.degree}.` : "";
-  const hint = chart.view === "lines" && chosen.size > CROWDED ? ". Point at a method for its limits" : "";
+  const hint = chart.view === "lines" && chosen.size > CROWDED ? ". Hover over a method for its limits" : "";
   const scope = fixed.length ? ` Only ${fixed.join(", ")}.` : "";
   return `${words}${panels}${hint}.${degree}${scope}`;
 }
@@ -439,9 +439,9 @@ function describe(chart, rows) {
   const methods = [...new Set(rows.map((row) => row.method))];
   const base = `${chart.section.title}: ${VIEWS[chart.view].label.toLowerCase()} of ${methods.join(", ") || "no method"}.`;
   if (!field) return base;
-  const told = rows.filter((row) => row[field] !== null);
+  const withResults = rows.filter((row) => row[field] !== null);
   const ranges = methods.map((method) => {
-    const values = told.filter((row) => row.method === method).map((row) => row[field]);
+    const values = withResults.filter((row) => row.method === method).map((row) => row[field]);
     return values.length
       ? `${method} ${Math.min(...values).toFixed(3)} to ${Math.max(...values).toFixed(3)}` : `${method} without results`;
   });
@@ -466,7 +466,7 @@ function redraw(list = charts) {
 const whenIdle = (task) =>
   window.requestIdleCallback ? requestIdleCallback(task, { timeout: 4000 }) : setTimeout(task, 300);
 
-/** Charts out of sight are drawn one by one, so that printing and searching find them. */
+/** Charts outside the viewport are drawn one by one, so that they can be printed and searched. */
 async function drawRest() {
   const next = charts.find((chart) => chart.dirty);
   if (!next) return;
@@ -516,7 +516,7 @@ function zoomBy(chart, factor) {
       const [low, high] = currentDomain(view, axis);
       const middle = (low + high) / 2, half = ((high - low) / 2) * factor;
       domain = [middle - half, middle + half];
-      // Errors start at 0: keep the floor in sight.
+      // Errors start at 0, which must stay visible.
       if (axis === "y" && chart.view === "lines") domain = [low * factor, high * factor];
     }
     view.signal(signal, domain);
@@ -610,7 +610,7 @@ function sortBy(table, heads, column) {
   const numeric = [...body.rows].every((row) => key(row) === "" || !Number.isNaN(Number(key(row))));
   const ordered = [...body.rows].sort((a, b) => {
     const [one, other] = [key(a), key(b)];
-    // What is missing stays at the end, whichever way.
+    // Missing values stay at the end in both directions.
     if (one === "" || other === "") return (one === "") - (other === "");
     return sign * (numeric ? Number(one) - Number(other) : one.localeCompare(other));
   });
@@ -624,8 +624,8 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 const isDark = () => (document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark";
 
 function remember(theme) {
-  // Pages opened from a folder may have no storage.
-  try { localStorage.setItem("quantshift-theme", theme); } catch { /* it holds for this visit */ }
+  // Pages opened from a folder may not have local storage.
+  try { localStorage.setItem("quantshift-theme", theme); } catch { /* then only for this visit */ }
 }
 
 function showTheme() {
@@ -636,7 +636,7 @@ function showTheme() {
 try {
   const kept = localStorage.getItem("quantshift-theme");
   if (kept === "dark" || kept === "light") document.documentElement.dataset.theme = kept;
-} catch { /* as the system has it */ }
+} catch { /* use the system's theme */ }
 themeButton.addEventListener("click", () => {
   const theme = isDark() ? "light" : "dark";
   document.documentElement.dataset.theme = theme;
@@ -670,14 +670,14 @@ search?.addEventListener("input", () => {
 search?.addEventListener("keydown", (event) => {
   if (event.key !== "Enter") return;
   event.preventDefault();
-  const inSight = [...document.querySelectorAll(".chip:not([hidden]) input")];
-  if (inSight.length === 1) inSight[0].click();
+  const found = [...document.querySelectorAll(".chip:not([hidden]) input")];
+  if (found.length === 1) found[0].click();
 });
 
 for (const button of document.querySelectorAll("[data-choose]")) {
   button.addEventListener("click", () => {
     for (const box of document.querySelectorAll("[data-method]")) {
-      // While a name is looked for, "all" and "none" mean those in sight.
+      // During a search, "all" and "none" apply to the methods found.
       if (button.dataset.choose === "default") box.checked = box.defaultChecked;
       else if (!box.closest(".chip").hidden) box.checked = button.dataset.choose === "all";
       if (box.checked) chosen.add(Number(box.dataset.method)); else chosen.delete(Number(box.dataset.method));

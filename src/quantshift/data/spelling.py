@@ -1,0 +1,113 @@
+"""Spellings: names that differ only in case or blanks, and names that look mistyped."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+
+RARELY = 0.02
+"""The largest share of the labels that one which looks mistyped may have."""
+
+
+def spelling_key(name: str) -> str:
+    """What names that differ only in case or blanks have in common.
+
+    >>> spelling_key(" Month-to-month "), spelling_key("TWO  YEAR")
+    ('month-to-month', 'two year')
+    """
+    return " ".join(name.split()).casefold()
+
+
+def usual_spellings(counts: Mapping[str, int], right: Sequence[str] = ()) -> dict[str, str]:
+    """Names that differ from another only in case or blanks, and the usual spelling of each.
+
+    counts: of each name; the most frequent spelling is the usual one. right: names whose spelling
+    is known to be right.
+
+    >>> usual_spellings({"pass": 80, "Pass": 1, "fail": 20})
+    {'Pass': 'pass'}
+    """
+    usual: dict[str, str] = {}
+    for name in [*right, *sorted(counts, key=lambda name: (-counts[name], name))]:
+        usual.setdefault(spelling_key(name), name)
+    return {
+        name: usual[spelling_key(name)]
+        for name in counts
+        if name not in right and usual[spelling_key(name)] != name
+    }
+
+
+def known_spellings(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
+    """For each unknown name the known one that differs from it only in case or blanks.
+
+    Names that fit several known ones are left alone.
+
+    >>> known_spellings(["TWO YEAR", "three"], ["Two year", "One year"])
+    {'TWO YEAR': 'Two year'}
+    """
+    alike = defaultdict(list)
+    for name in known:
+        alike[spelling_key(name)].append(name)
+    found = {name: alike.get(spelling_key(name), []) for name in names}
+    return {
+        name: fitting[0]
+        for name, fitting in found.items()
+        if len(fitting) == 1 and fitting[0] != name
+    }
+
+
+def mistyped(counts: Mapping[str, int]) -> dict[str, str]:
+    """Names that are rare and look like a common one; numbers are never taken for each other.
+
+    >>> mistyped({"pass": 80, "pss": 1, "fail": 20})
+    {'pss': 'pass'}
+    """
+    total = sum(counts.values())
+    found = {}
+    for name, n in counts.items():
+        if n > RARELY * total or is_number(name):
+            continue
+        common = [other for other, m in counts.items() if m >= 10 * n and other != name]
+        if near := get_close_matches(name, common, n=1, cutoff=0.7):
+            found[name] = near[0]
+    return found
+
+
+def merged_said(counts: Mapping[str, int], usual: Mapping[str, str]) -> Iterator[str]:
+    """A note about labels that are taken as one class. usual: the spelling used for each.
+
+    >>> print(*merged_said({"pass": 80, "Pass": 1, "fail": 20}, {"Pass": "pass"}))
+    1 label that differs only in case or blanks is treated as another: 'Pass' (1) as 'pass'
+    """
+    if not usual:
+        return
+    by_class = defaultdict(list)
+    for form, name in sorted(usual.items()):
+        by_class[name].append(f"{form!r} ({counts[form]:,})")
+    n = sum(counts[form] for form in usual)
+    they = "label that differs" if n == 1 else "labels that differ"
+    told = "; ".join(f"{', '.join(forms)} as {name!r}" for name, forms in by_class.items())
+    treated = "is treated as another" if n == 1 else "are treated as one"
+    yield f"{n:,} {they} only in case or blanks {treated}: {told}"
+
+
+def mistyped_said(counts: Mapping[str, int]) -> Iterator[str]:
+    """A note about each label that looks mistyped."""
+    total = sum(counts.values())
+    for odd, name in mistyped(counts).items():
+        yield (
+            f"the label {odd!r} ({counts[odd]:,} of {total:,}) looks like {name!r} and counts as a "
+            "class of its own: correct it, or leave it out as missing"
+        )
+
+
+def is_number(name: str) -> bool:
+    """Whether the name is a number.
+
+    >>> is_number("1e3"), is_number("one")
+    (True, False)
+    """
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,129 @@
+"""The limits of intervals, from replicates of an estimate.
+
+References: B. Efron and R. Tibshirani, "An Introduction to the Bootstrap", 1993, ch. 10 and 13; L.
+Brown, T. Cai and A. DasGupta, "Interval estimation for a binomial proportion", Statistical Science
+16 (2001).
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.csgraph import connected_components
+from scipy.special import ndtri
+
+from quantshift.types import Prevalences
+
+Reals = NDArray[np.float64]
+
+
+def limits(
+    p_hat: Prevalences,
+    replicates: Prevalences,
+    sizes: ArrayLike,
+    level: float,
+    *,
+    centre: Prevalences | None = None,
+    new_items: bool = False,
+) -> tuple[Reals, Reals]:
+    """The middle `level` of the replicates of each sample, bias corrected: lower and upper limits.
+
+    p_hat: shape (n_samples, n_classes); replicates: (n_samples, n_bootstrap, n_classes). If their
+    median is b above p_hat, p_hat is taken to be b above the truth. A limit at 0 or 1 stays, since
+    estimates are clipped there and cannot tell. The estimate is always between the limits, which
+    are at least as wide as those of items whose classes are known.
+
+    centre: the prevalence of the samples that the replicates are estimates of, if they were
+    simulated; the bias is then measured from there. One more replicate would be between the limits
+    with probability `level`, however few there are.
+    new_items: whether the simulated samples are of items that the replicates were not fitted on.
+    Otherwise chance differences between the classes help a method more than they do in a real
+    sample, and the simulation shows about half of the bias: what is left of it after the correction
+    is taken to be as large as the correction, an error in either direction.
+    """
+    tails = [(1 - level) / 2, 0.5, (1 + level) / 2]
+    wider = np.ones_like(p_hat)
+    if centre is None:
+        low, median, high = np.quantile(replicates, tails, axis=1)
+        bias = median - p_hat
+    else:
+        low, median, high = np.quantile(replicates, tails, axis=1, method="weibull")
+        bias = median - centre
+        if not new_items:
+            error = replicates.std(axis=1, ddof=1)
+            relative = np.divide(bias, error, out=np.zeros_like(bias), where=error > 0)
+            wider = np.sqrt(1 + relative**2)
+    moved_low = p_hat - bias - wider * (median - low)
+    moved_high = p_hat - bias + wider * (high - median)
+    low = np.where(low > 0, moved_low, 0.0)
+    high = np.where(high < 1, moved_high, 1.0)
+    return as_if_counted(p_hat, low, high, sizes, level)
+
+
+def credible_limits(p_hat: Prevalences, draws: Prevalences, level: float) -> tuple[Reals, Reals]:
+    """Where one more draw of a posterior is with probability `level`; the estimate in any case."""
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    low, high = np.quantile(draws, tails, axis=1, method="weibull")
+    return np.minimum(low, p_hat), np.maximum(high, p_hat)
+
+
+def as_if_counted(
+    p_hat: Prevalences, low: Reals, high: Reals, sizes: ArrayLike, level: float
+) -> tuple[Reals, Reals]:
+    """Limits around the estimate, no narrower than if the labels of the sample were known."""
+    z = float(ndtri((1 + level) / 2))
+    least, most = wilson_limits(p_hat, np.asarray(sizes, dtype=np.float64)[:, np.newaxis], z)
+    low = np.clip(np.minimum(low, np.minimum(least, p_hat)), 0.0, 1.0)
+    high = np.clip(np.maximum(high, np.maximum(most, p_hat)), 0.0, 1.0)
+    return low, high
+
+
+def inner(p_hat: Prevalences, sizes: ArrayLike) -> Prevalences:
+    """Estimates moved away from the border, as by four more items of all kinds (Agresti-Coull)."""
+    z = float(ndtri(0.975))
+    weight = z * z / (np.asarray(sizes, dtype=np.float64)[:, np.newaxis] + z * z)
+    return np.asarray((1 - weight) * p_hat + weight / p_hat.shape[1])
+
+
+def without_information(low: Reals, high: Reals, apart: NDArray[np.bool_]) -> tuple[Reals, Reals]:
+    """Limits of classes that are not separated: from 0 to what they may have together.
+
+    apart: which classes are separated from each other, (n_classes, n_classes).
+    """
+    n_groups, groups = connected_components(~apart, directed=False)
+    for group in range(n_groups):
+        members = np.flatnonzero(groups == group)
+        if len(members) > 1:
+            together = np.minimum(high[:, members].sum(axis=1, keepdims=True), 1.0)
+            low[:, members], high[:, members] = 0.0, together
+    return low, high
+
+
+def stretched(
+    p_hat: Prevalences, low: Reals, high: Reals, replicates: Prevalences, level: float
+) -> tuple[Reals, Reals]:
+    """Limits that hold for all classes at once.
+
+    The largest deviation of a replicate, in standard errors, over its classes has the quantile c
+    where that of a single class has z: distances between estimate and limits grow by c / z. Two
+    classes have but one share between them, and their limits stay.
+    """
+    if p_hat.shape[1] == 2:
+        return low, high
+    error = replicates.std(axis=1, keepdims=True)
+    away = np.abs(replicates - replicates.mean(axis=1, keepdims=True))
+    largest = np.divide(away, error, out=np.zeros_like(away), where=error > 0).max(axis=2)
+    c = np.quantile(largest, level, axis=1)[:, np.newaxis]
+    factor = np.maximum(c / float(ndtri((1 + level) / 2)), 1.0)
+    return (
+        np.clip(p_hat - factor * (p_hat - low), 0.0, 1.0),
+        np.clip(p_hat + factor * (high - p_hat), 0.0, 1.0),
+    )
+
+
+def wilson_limits(
+    p: Prevalences, n: NDArray[np.float64] | float, z: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Wilson's limits of a share p counted among n items, z standard errors to either side."""
+    shrunk = 1 + z * z / n
+    middle = (p + z * z / (2 * n)) / shrunk
+    half = z / shrunk * np.sqrt(p * (1 - p) / n + (z / (2 * n)) ** 2)
+    return np.clip(middle - half, 0.0, 1.0), np.clip(middle + half, 0.0, 1.0)
