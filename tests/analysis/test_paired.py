@@ -2,8 +2,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from quantshift.analysis.paired import compare_with_best, holm, paired_errors, wilcoxon
+from quantshift.analysis.paired import compare_with_best, paired_errors, wilcoxon
 from quantshift.errors import DataError, UserError
+from quantshift.multiple_tests import holm
 from tests.outcomes import shifted
 
 POINTS = [

@@ -5,9 +5,10 @@ import polars as pl
 import pytest
 
 from quantshift.intervals import PrevalenceInterval
+from quantshift.multiple_tests import holm
 from quantshift.own_data import quantify
 from quantshift.own_data.batches import changed_classes
-from quantshift.own_data.many_batches import holm, in_sequence
+from quantshift.own_data.many_batches import in_sequence
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ from quantshift.analysis.facets import ensure_part
 from quantshift.analysis.lean import spelt
 from quantshift.analysis.methods import order_methods
 from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.multiple_tests import holm
 
 CLUSTER = ("experiment", "dataset", "cell")
 """What identifies a training set, with which all its test samples are judged."""
@@ -201,19 +202,6 @@ def wilcoxon(difference: Errors) -> float:
     rank_sum = (np.add.reduceat(positive, starts, dtype=np.float64) * mean_rank).sum()
     variance = n * (n + 1) * (2 * n + 1) / 24 - (ties.astype(float) ** 3 - ties).sum() / 48
     return float(2 * stats.norm.sf(abs(rank_sum - n * (n + 1) / 4) / np.sqrt(variance)))
-
-
-def holm(p_values: Errors) -> Errors:
-    """Holm's step-down adjustment of p-values.
-
-    >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    order = np.argsort(p_values)
-    steps = p_values[order] * np.arange(len(p_values), 0, -1)
-    adjusted = np.empty_like(p_values)
-    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1)
-    return adjusted
 
 
 def _compare(

@@ -22,7 +22,6 @@ training items over the largest weight of one, and tests for two samples of n an
 keep their level. Holm's correction keeps it for all columns together.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -44,6 +43,7 @@ from quantshift.diagnosis.sample_cells import (
     ScaleCells,
     WordCells,
 )
+from quantshift.multiple_tests import holm
 from quantshift.types import Prevalences
 
 Reals = NDArray[np.float64]
@@ -167,20 +167,6 @@ def what_changed(
     adjusted = holm([change.p_value for change in changes_found])
     changes = [replace(c, p_value=p) for c, p in zip(changes_found, adjusted, strict=True)]
     return sorted(changes, key=lambda change: (change.p_value >= LEVEL, -change.size))
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values corrected for their number (S. Holm, Scandinavian Journal of Statistics 6, 1979).
-
-    >>> holm([0.01, 0.5, 0.02])
-    [0.03, 0.5, 0.04]
-    """
-    p = np.asarray(p_values, dtype=np.float64)
-    order = np.argsort(p, kind="stable")
-    corrected = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    result = np.empty(len(p))
-    result[order] = np.minimum(corrected, 1)
-    return [float(value) for value in result]
 
 
 def _change(

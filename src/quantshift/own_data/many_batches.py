@@ -4,8 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
+from quantshift.multiple_tests import holm
 from quantshift.own_data.columns import NO_GROUP
 from quantshift.own_data.evidence import Evidence
 
@@ -22,21 +21,6 @@ def in_sequence(names: Sequence[str]) -> bool:
     """
     patterns = {_DIGITS.sub("0", name) for name in names if name != NO_GROUP}
     return len(names) < 2 or (len(patterns) == 1 and "0" in patterns.pop())
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """P-values adjusted for their number (S. Holm, "A simple sequentially rejective multiple test
-    procedure", 1979).
-
-    >>> holm([0.02, 0.5, 0.01])
-    [0.04, 0.5, 0.03]
-    """
-    values = np.asarray(p_values, dtype=np.float64)
-    order = np.argsort(values, kind="stable")
-    stepped = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
-    adjusted = np.empty(len(values))
-    adjusted[order] = np.minimum(stepped, 1.0)
-    return [float(p) for p in adjusted]
 
 
 def with_adjusted_p_values(found: Sequence[Evidence]) -> list[Evidence]:
