@@ -48,7 +48,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
     The new name is on disk after `flush(path.parent)`.
     """
-    temporary = _temporary(path.parent)
+    temporary = temporary_path(path.parent)
     with disk_errors(path.parent):
         try:
             with temporary.open("xb") as file:
@@ -143,7 +143,7 @@ def head(path: Path) -> bytes:
 
 def check_writable(folder: Path) -> None:
     """Refuse a folder in which no file can be created, by trying to create one."""
-    probe = _temporary(folder)
+    probe = temporary_path(folder)
     with write_errors(folder):
         try:
             with probe.open("xb") as file:
@@ -331,8 +331,8 @@ def _is_abandoned(path: Path) -> bool:
         return False  # Its writer has just given it its final name.
 
 
-def _temporary(folder: Path) -> Path:
-    """A free name in the folder for a file that is not complete."""
+def temporary_path(folder: Path) -> Path:
+    """A free name in the folder for a file that is not complete; see `remove_leftovers`."""
     return folder / f".tmp-{os.getpid()}-{secrets.token_hex(4)}-{socket.gethostname()}"
 
 

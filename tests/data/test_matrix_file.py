@@ -1,6 +1,9 @@
 """Matrices in files: as NumPy would have saved them, moved or gone."""
 
 import gc
+import socket
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -46,6 +49,14 @@ def test_a_file_that_is_not_moved_is_deleted(tmp_path):
         MatrixFile(tmp_path, parts(), 3)
     gc.collect()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_import_left_is_removed(tmp_path):
+    done = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], stdout=-1)
+    left = tmp_path / f".tmp-{int(done.stdout)}-0123abcd-{socket.gethostname()}"
+    left.write_bytes(b"x")
+    file = MatrixFile(tmp_path, [np.eye(2)], 2)
+    assert list(tmp_path.iterdir()) == [file.path]
 
 
 def test_plain_numbers_are_what_a_float_of_each_cell_is(tmp_path):

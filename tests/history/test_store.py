@@ -228,7 +228,9 @@ def test_folders_of_others_are_refused_and_stay(tmp_path, answers):
 
 def test_leftovers_of_killed_processes_go(tmp_path, answers):
     history = filled(tmp_path / "h", answers[:1])
-    left = files._temporary(history.path / "calls").name.replace(str(os.getpid()), "999999999", 1)
+    left = files.temporary_path(history.path / "calls").name.replace(
+        str(os.getpid()), "999999999", 1
+    )
     (history.path / "calls" / left).write_text("half")
     history.append(answers[1], at=time_of(1))
     assert not [name for name in tree(history.path) if ".tmp-" in name]

@@ -384,15 +384,11 @@ def plan(
         write_label_sheet(sheet, out, overwrite=overwrite)
     typer.echo(f"items to label in {out}" if out else "Add --out FILE.csv to draw them.")
     if out is not None:
+        revealing = ", ".join([*names(verdict), *names(score)])
         typer.echo(
-            f"Hide the columns {_revealing(verdict, score)} while people label: the verdicts would "
+            f"Hide the columns {revealing} and probability while people label: the verdicts would "
             "influence them."
         )
-
-
-def _revealing(verdict: str | None, score: str | None) -> str:
-    """The columns of a sheet that show what the judge says."""
-    return ", ".join([*names(verdict), *names(score), "and probability"]).replace(", and", " and")
 
 
 def _page(result: Judgement, conditions: Sequence[Condition], context: typer.Context) -> str:

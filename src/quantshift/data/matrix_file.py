@@ -1,7 +1,6 @@
 """A matrix too large for memory: written to a .npy file part by part, then moved to its place."""
 
 import os
-import secrets
 import shutil
 import weakref
 from collections.abc import Iterable
@@ -12,6 +11,8 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from quantshift.files import remove_leftovers, temporary_path
+
 HEADER_BYTES = 128
 """Size of the header of a .npy file with any matrix; it is padded to a multiple of 64."""
 
@@ -19,12 +20,14 @@ HEADER_BYTES = 128
 class MatrixFile:
     """A matrix of numbers in a .npy file that is deleted unless it is moved.
 
-    folder: where it is written. On the disk of its final place, moving it needs no copy.
+    folder: where it is written; files of killed processes are removed there first. On the disk of
+    its final place, moving it needs no copy.
     parts: matrices with `n_columns` columns, written one below the other.
     """
 
     def __init__(self, folder: Path, parts: Iterable[NDArray[np.float64]], n_columns: int) -> None:
-        self.path = folder / f".quantshift-{secrets.token_hex(8)}.partial"
+        remove_leftovers(folder)
+        self.path = temporary_path(folder)
         weakref.finalize(self, self.path.unlink, missing_ok=True)
         n_rows = 0
         with self.path.open("xb") as file:

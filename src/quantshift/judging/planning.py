@@ -298,20 +298,19 @@ def _strata(
         guess = np.column_stack([1 - rate, rate])
     codes = codes.ravel()
     flat = np.bincount(codes[known] * n_classes + y[known], minlength=len(names) * n_classes)
-    rates, cautious = (
-        _mixed(flat.reshape(-1, n_classes), guess, n) for n in (PRIOR_LABELS, SHARED_LABELS)
-    )
-    if by_score:
-        if known.any():
-            rates = _smooth(flat.reshape(-1, n_classes) + PRIOR_LABELS * guess, np.bincount(codes))
-        cautious = rates
-    return _Strata(codes, np.bincount(codes), names, rates, cautious)
+    counts, sizes = flat.reshape(-1, n_classes), np.bincount(codes)
+    expected = counts + PRIOR_LABELS * guess
+    if by_score and known.any():
+        rates = cautious = _smooth(expected, sizes)
+    else:
+        rates = cautious = _shares(expected)
+        if not by_score:
+            cautious = _shares(counts + SHARED_LABELS * guess)
+    return _Strata(codes, sizes, names, rates, cautious)
 
 
-def _mixed(counts: NDArray[np.int64], guess: Reals, n_guessed: float) -> Reals:
-    """Rates of strata from labels and a guess that counts as much as some labels."""
-    mixed = counts + n_guessed * guess
-    return np.asarray(mixed / mixed.sum(axis=1, keepdims=True))
+def _shares(counts: Reals) -> Reals:
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 
 def _smooth(counts: Reals, sizes: NDArray[np.int64]) -> Reals:

@@ -180,9 +180,13 @@ def rates_said(result: Judgement, judge: JudgeQuality) -> list[list[str]]:
 
 
 def _rate_and_limits(rate: Rate) -> tuple[str, str]:
-    if rate.high - rate.low >= 1:
+    if not _is_known(rate):
         return "?", "(no labels show it)"
     return percent(rate.estimate), f"({limits(rate.low, rate.high)})"
+
+
+def _is_known(rate: Rate) -> bool:
+    return rate.high - rate.low < 1
 
 
 def design_said(batch: JudgedBatch) -> str:
@@ -315,6 +319,6 @@ def _rate_name(result: Judgement, label: str) -> str:
 def _cell(rate: Rate | None) -> str:
     if rate is None:
         return ""
-    if rate.high - rate.low >= 1:
+    if not _is_known(rate):
         return "?"
     return f"{100 * rate.estimate:.0f}% ({100 * rate.low:.0f} to {100 * rate.high:.0f})"
