@@ -3,14 +3,17 @@
     python benchmarks/binning.py               two classes, about 4 minutes of processor time
     python benchmarks/binning.py --classes 3
     python benchmarks/binning.py --methods SLD,MS --rows 1_000_000
+    python benchmarks/binning.py --classes 3 --separation 1.5 --sharpness 1 --rows 200_000
 
-Posteriors are drawn (seed 0) from classes with normal scores. Each method is fitted on 4,000
+Posteriors are drawn (seed 0) from classes with normal scores: separation is how far that of an
+item's own class is above the others, in standard deviations, and odds are the exponential of
+sharpness times the score. Each method is fitted on 4,000
 labelled items and estimates samples of several prevalences twice: from all rows, and from the
 sketch of these rows. The error is the difference of the two, for the class that is rarest in the
 sample: absolute, and relative to the estimate from all rows (if that is 0.001 at least; of 0 there
 is no part). Printed are the largest over the samples and the mean.
-`training in cells` has the labelled items from a sketch in cells as well, as databases count them;
-without it their scores are kept as they are, as `quantshift sketch --label` keeps them.
+`training rounded` has the labelled items rounded as well, as those of more than 65,536 different
+scores are; otherwise a sketch keeps their scores as they are, also if a database counts them.
 """
 
 import argparse
@@ -22,8 +25,8 @@ from quantshift import catalogue, sketch
 from quantshift.errors import UserError
 from quantshift.quantifiers.estimator import AbstractClassifying
 from quantshift.seeding import generator
-from quantshift.sketches import cells
-from quantshift.sketches.counted import in_cells, point_estimates
+from quantshift.sketches import cells, rounded
+from quantshift.sketches.counted import point_estimates
 from quantshift.sketches.sketch_batches import batches_of
 
 SHARES = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
@@ -33,20 +36,33 @@ SLOW = {"BayesianKDEy", "LEIP", "BayesianCC"}
 """They draw at random, or take minutes for each sample."""
 
 
-def posteriors(codes: np.ndarray, n_classes: int, rng: np.random.Generator) -> np.ndarray:
+def posteriors(
+    codes: np.ndarray,
+    n_classes: int,
+    rng: np.random.Generator,
+    separation: float,
+    sharpness: float,
+) -> np.ndarray:
     """Of classes whose items have normal scores around the corners of a simplex."""
     scores = rng.normal(size=(len(codes), n_classes))
-    scores[np.arange(len(codes)), codes] += 2.2
-    odds = np.exp(2.2 * scores)
+    scores[np.arange(len(codes)), codes] += separation
+    odds = np.exp(sharpness * scores)
     return odds / odds.sum(axis=1, keepdims=True)
 
 
-def drawn(share: float, n: int, n_classes: int, *axes: object) -> tuple[np.ndarray, np.ndarray]:
+def drawn(
+    share: float,
+    n: int,
+    n_classes: int,
+    *axes: object,
+    separation: float = 2.2,
+    sharpness: float = 2.2,
+) -> tuple[np.ndarray, np.ndarray]:
     """Posteriors and codes; the first class has the share, the others equal parts of the rest."""
     rng = generator(0, axes=str(axes), share=share, n=n, n_classes=n_classes)
     rest = (1 - share) / (n_classes - 1)
     codes = rng.choice(n_classes, n, p=[share] + [rest] * (n_classes - 1))
-    return posteriors(codes, n_classes, rng), codes
+    return posteriors(codes, n_classes, rng, separation, sharpness), codes
 
 
 def frame(p: np.ndarray) -> pl.DataFrame:
@@ -58,14 +74,13 @@ def frame(p: np.ndarray) -> pl.DataFrame:
 def fitted_twice(
     kind: type[AbstractClassifying], p: np.ndarray, codes: np.ndarray
 ) -> tuple[AbstractClassifying, AbstractClassifying]:
-    """The method fitted on the labelled items, and on their cells in the same order."""
+    """The method fitted on the labelled items, and on rounded ones in the same order."""
     n_classes = p.shape[1]
-    binned = in_cells(p) if n_classes == 2 else p.copy()
-    if n_classes > 2:
-        place = np.unique(cells.cells_of(p, labelled=True), return_inverse=True)[1].ravel()
-        sizes = np.bincount(place)
-        for k in range(n_classes):
-            binned[:, k] = (np.bincount(place, p[:, k]) / sizes)[place]
+    if n_classes == 2:
+        scores = cells.NARROW.stands_for(cells.NARROW.of(p[:, 1]))
+        binned = np.column_stack([1 - scores, scores])
+    else:
+        binned = rounded.stands_for(*rounded.rounded(cells.normalised(p)))
     classes = range(n_classes)
     return (
         kind().fit_posteriors(p, codes, classes=classes),
@@ -79,6 +94,8 @@ def main() -> None:
     parser.add_argument("--rows", type=lambda text: int(text.replace("_", "")), default=50_000)
     parser.add_argument("--shares", type=lambda t: [float(s) for s in t.split(",")], default=SHARES)
     parser.add_argument("--methods", type=lambda text: text.split(","))
+    parser.add_argument("--separation", type=float, default=2.2)
+    parser.add_argument("--sharpness", type=float, default=2.2)
     options = parser.parse_args()
     methods = {
         name: kind
@@ -86,8 +103,12 @@ def main() -> None:
         if issubclass(kind, AbstractClassifying) and not kind.sees - {"posteriors"}
         if (name in options.methods if options.methods else name not in SLOW)
     }
-    labelled, codes = drawn(0.4, N_TRAINING, options.classes, "training")
-    samples = [(drawn(share, options.rows, options.classes)[0], share) for share in options.shares]
+    kind_of_scores = {"separation": options.separation, "sharpness": options.sharpness}
+    labelled, codes = drawn(0.4, N_TRAINING, options.classes, "training", **kind_of_scores)
+    samples = [
+        (drawn(share, options.rows, options.classes, **kind_of_scores)[0], share)
+        for share in options.shares
+    ]
     counted, size = [], 0
     for p, _ in samples:
         names = frame(p).columns
@@ -98,7 +119,7 @@ def main() -> None:
         counted.append(batch.sample)
     print(f"{options.classes} classes, samples of {options.rows:,} rows, shares {options.shares}")
     print(f"a sketch has up to {size:,} bytes")
-    print("                 training as it is                       training in cells")
+    print("                 training as it is                       training rounded")
     print("method           absolute  relative  mean relative       absolute  relative")
     for name, kind in methods.items():
         try:

@@ -1,20 +1,20 @@
 """False alarms per year of the control charts of a history, and how soon a change is seen.
 
-    python benchmarks/history_alarms.py            the report: seed 3
+    python benchmarks/history_alarms.py            the report: seed 11
     python benchmarks/history_alarms.py --guide    the part of it that the guide shows
     python benchmarks/history_alarms.py --choose   settings side by side: seed 0
 
 A look is an estimate whose standard deviation is one point, sampling and usual variation together.
 Every history has a baseline and then a year of looks, and is seen as `quantshift history` sees it,
 at one false alarm a year. An alarm is counted at every look that alarms; alarms in a row are one
-episode. Delays are looks from a change until the first alarm, when the change comes in the 11th
+episode. Delays are looks from a change until the first alarm, when the change comes in the 16th
 look after the baseline; a history that alarms before it is left out.
 
-CLIP, CAUTION and HOLD were chosen with seed 0 on normal looks, Student's t with 4 degrees of
-freedom and an autocorrelation of 0.3. How outliers are damped, LARGEST_CORRELATION and the
-allowance for kurtosis were chosen with seeds 1 and 2 on all kinds. The report has a seed that
-nothing was chosen on. `plain` is the chart of independent normal looks: no clipping, no learning,
-no kurtosis.
+CLIP and HOLD were chosen with seed 0 on normal looks, Student's t with 4 degrees of freedom and an
+autocorrelation of 0.3. How outliers are damped, LARGEST_CORRELATION and the allowance for kurtosis
+were chosen with seeds 1 and 2 on all kinds, CAUTION and GROUP with seed 5 on the kinds of the
+guide. The report has a seed that nothing was chosen on. `plain` is the chart of independent normal
+looks: no clipping, no learning, no kurtosis.
 About a minute of processor time. Standard errors over the histories are in brackets.
 """
 
@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from quantshift.history.control import CAUTION, CLIP, HOLD, WEIGHT, charts, level_per_look
+from quantshift.history.control import CAUTION, CLIP, GROUP, HOLD, WEIGHT, charts, level_per_look
 from quantshift.seeding import generator
 
 POINT = 0.01
@@ -34,7 +34,7 @@ RATES = {"daily": 365, "weekly": 52}
 BASELINES = (10, 20, 50)
 CHANGES = (1, 2, 5, 20)
 WEIGHTS = (0.1, 0.2, 0.3, 0.5, 1.0)
-QUIET = 10
+QUIET = 15
 
 PLAIN = {"clip": np.inf, "caution": None, "hold": None, "tails": False}
 """The chart of independent normal looks."""
@@ -155,11 +155,13 @@ def choose(repeats: int) -> None:
         "chosen": {},
         **{f"weight {w}": {"weight": w} for w in WEIGHTS},
         **{f"clip {c}": {"clip": c} for c in (1.5, 2.0, 3.0)},
-        **{f"caution {c}": {"caution": c} for c in (0.0, 0.25, 1.0)},
+        **{f"caution {c}": {"caution": c} for c in (0.0, 0.5, 1.5)},
         **{f"hold {h}": {"hold": h} for h in (20, 30, 60, None)},
+        **{f"group {g}": {"group": g} for g in (20, 50, 100)},
         "normal tails": {"tails": False},
     }
-    print(f"Chosen: weight {WEIGHT}, clip {CLIP}, caution {CAUTION}, hold {HOLD}; daily, seed 0")
+    chosen = f"weight {WEIGHT}, clip {CLIP}, caution {CAUTION}, hold {HOLD}, group {GROUP}"
+    print(f"Chosen: {chosen}; daily, seed 0")
     print("Alarming looks a year with baselines of 10, 20 and 50 looks; looks until a change of 1,")
     print("2, 5, 20 points is seen (mean, median, 90th percentile; baseline of 20)")
     for name, options in settings.items():
@@ -207,7 +209,7 @@ if __name__ == "__main__":
     parser.add_argument("--choose", action="store_true")
     parser.add_argument("--guide", action="store_true")
     parser.add_argument("--repeats", type=int, default=1500)
-    parser.add_argument("--seed", type=int, default=3, help="of the report")
+    parser.add_argument("--seed", type=int, default=11, help="of the report")
     options = parser.parse_args()
     if options.choose:
         choose(options.repeats)

@@ -142,9 +142,9 @@ class Outcome:
 
     def cells(self) -> tuple[str, ...]:
         return (
-            f"{1e3 * self.one_call:.4f}",
-            f"{1e3 * self.one_by_one:.4f}",
-            *(f"{1e3 * self.peers[n]:.4f}" if n in self.peers else "" for n in LIBRARIES),
+            milliseconds(self.one_call),
+            milliseconds(self.one_by_one),
+            *(milliseconds(self.peers[n]) if n in self.peers else "" for n in LIBRARIES),
             ", ".join(
                 f"{name} {gap.max():.0e} ({gap.mean():.0e}; {len(gap)})"
                 for name, gap in self.gaps.items()
@@ -158,6 +158,12 @@ class Outcome:
     def times_fastest(self) -> float | None:
         """How many times as fast as the fastest peer we are one by one."""
         return min(self.peers.values()) / self.one_by_one if self.peers else None
+
+
+def milliseconds(seconds: float) -> str:
+    """Three digits, but at most five decimals: the processor's clock ticks are not finer."""
+    decimals = min(5, 2 - math.floor(math.log10(1e3 * seconds)))
+    return f"{1e3 * seconds:.{max(decimals, 0)}f}"
 
 
 def compared(method: Method, samples: Samples, repeats: int, skipped: list[str]) -> Outcome:

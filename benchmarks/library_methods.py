@@ -19,6 +19,8 @@ import quantshift as qs
 
 BINS = 10
 HDY_BINS = list(range(10, 111, 10))
+FEW = 100
+"""Items of a call that shows whether a library returns a dictionary of shares."""
 MEMBERS = 10
 """Members of an ensemble: few, so that fitting it takes seconds."""
 
@@ -94,13 +96,14 @@ def fitted(module: str, name: str, *inner: Any, **options: Any) -> Builder:
     def build(known: np.ndarray, y: np.ndarray) -> Estimator:
         cls = attrgetter(name)(import_module(module))
         method = cls(*(found(each) for each in inner), **all_found(options)).fit(known, y)
+        predict: Estimator = method.predict
+        if not isinstance(predict(known[:FEW]), Mapping):
+            return predict
         classes = np.unique(y).tolist()
 
         def estimate(sample: np.ndarray) -> np.ndarray:
             shares = method.predict(sample)
-            if isinstance(shares, Mapping):
-                shares = [shares[k] for k in classes]
-            return np.asarray(shares)
+            return np.array([shares[k] for k in classes])
 
         return estimate
 

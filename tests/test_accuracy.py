@@ -100,6 +100,10 @@ def test_samples_weights_and_seeds() -> None:
     for i, row in enumerate(rows):
         alone = estimate_accuracy(quantifier, X_new[row], n_bootstrap=20)
         assert together.accuracy[i] == pytest.approx(float(alone.accuracy))
+        # The other samples of a call do not change an interval.
+        for name in ("low", "high", "macro_f1_low", "macro_f1_high"):
+            limits = getattr(together, name)[i], float(getattr(alone, name))
+            assert limits[0] == pytest.approx(limits[1], abs=1e-9)
     again = estimate_accuracy(quantifier, X_new, rows, n_bootstrap=20)
     assert_allclose([again.low, again.high], [together.low, together.high], atol=0)
     weights = np.arange(100) % 3
@@ -128,6 +132,8 @@ def test_one_item_and_a_class_never_predicted() -> None:
     for method in ("leap", "atc", "doc"):
         found = item_accuracy(quantifier, Items(known[:1]), method=method, n_bootstrap=10)
         assert 0 <= found.low <= found.accuracy <= found.high <= 1
+        if method == "leap":
+            assert 0 <= found.macro_f1_low <= found.macro_f1 <= found.macro_f1_high <= 1
     assert_allclose(f1_scores(np.array([[0.5, 0.0], [0.0, 0.0]])), [1.0, 0.0])
 
 
@@ -145,5 +151,12 @@ def test_what_cannot_be_is_refused() -> None:
         estimate_accuracy(quantifier, X, method="lep")
     with pytest.raises(UserError, match="level"):
         estimate_accuracy(quantifier, X, level=1.0)
-    with pytest.raises(DataError, match="a sample is empty"):
+    with pytest.raises(DataError, match="sample 1 is empty"):
         estimate_accuracy(quantifier, X, [[0], []])
+    with pytest.raises(DataError, match="a sample is empty"):
+        estimate_accuracy(quantifier, X, [[0], [1]], weights=np.arange(100))
+    for method in ("leap", "atc", "doc"):
+        with pytest.raises(DataError, match="sample 0 names items -2 to 100"):
+            estimate_accuracy(quantifier, X, [[-2, 100]], method=method)
+        with pytest.raises(DataError, match="must be integers, got float64"):
+            estimate_accuracy(quantifier, X, [[0.7]], method=method)

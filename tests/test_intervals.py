@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.stats import binomtest
+from scipy.stats import binomtest, norm, t
 from sklearn.linear_model import LogisticRegression
 
 from quantshift import (
@@ -22,6 +22,8 @@ from quantshift import (
     catalogue,
 )
 from quantshift.errors import DataError, UserError
+from quantshift.interval_limits import around, expansion
+from quantshift.interval_replicates import Members
 from quantshift.intervals import (
     Replicates,
     aggregate_interval,
@@ -166,22 +168,57 @@ def test_limits_of_few_simulated_replicates_hold_one_more_of_them():
     assert_allclose(high[0, [0, 2]], 0.5)
 
 
-def test_the_bias_of_simulated_replicates_is_corrected_and_doubted():
-    """A bias of one standard error: moved by it, and wider by the square root of two."""
+def test_the_bias_of_simulated_replicates_is_an_error_and_half_corrected():
+    """A bias of one standard error: moved by half of it, and wider by the square root of two."""
     noise = np.random.default_rng(0).normal(size=2001)
-    noise -= np.median(noise)
+    noise -= noise.mean()
     error = 0.02 * noise.std(ddof=1)
     replicates = (0.4 + error + 0.02 * noise)[:, np.newaxis] * [1, 0, -1] + [0, 0.2, 0.8]
     p_hat = np.array([[0.4, 0.2, 0.4]])
-    known, doubted = (
+    plain, doubted = (
         np.array(limits(p_hat, replicates[np.newaxis], [10**9], 0.95, centre=p_hat, new_items=new))[
             :, 0, 0
         ]
         for new in (True, False)
     )
     tails = np.quantile(0.02 * noise, [0.025, 0.975], method="weibull")
-    assert_allclose(known, 0.4 - error + tails)
-    assert_allclose(doubted, 0.4 - error + np.sqrt(2) * tails)
+    assert_allclose(plain, 0.4 - error / 2 + tails)
+    assert_allclose(doubted, 0.4 - error / 2 + np.sqrt(2) * tails)
+
+
+@pytest.mark.parametrize("relative", [0.0, 0.2, 0.5, 1.0, 2.0, 5.0])
+def test_limits_cover_whatever_the_bias(relative):
+    """Normal estimates of a share of a half, whose bias the replicates show."""
+    rng = np.random.default_rng(1)
+    error, n = 0.01, 4000
+    p_hat = 0.5 + error * (relative + rng.normal(size=n))
+    noise = error * (relative + norm.ppf((np.arange(999) + 0.5) / 999))
+    _, _, low, high = around(
+        p_hat[:, np.newaxis],
+        (p_hat[:, np.newaxis] + noise)[..., np.newaxis],
+        np.full((n, 1), error * relative),
+        0.95,
+    )
+    covered = np.mean((low < 0.5) & (high > 0.5))
+    # The standard error of a share of 95% is 0.0034.
+    assert covered > 0.94
+
+
+def test_a_small_training_set_expands_limits_as_students_t():
+    """One class matters: t of its n - 1 degrees of freedom, and sqrt(n / (n - 1))."""
+    only = expansion(np.array([[0.0, 1.0, 0.0]]), [3, 10, 5], 0.95)
+    assert_allclose(only, [[np.sqrt(10 / 9) * t.ppf(0.975, 9) / Z]])
+    # Equal shares of equal classes: their degrees of freedom are added.
+    equal = expansion(np.full((1, 3), 1 / 3), [11, 11, 11], 0.95)
+    assert_allclose(equal, [[np.sqrt(11 / 10) * t.ppf(0.975, 30) / Z]])
+    assert_allclose(expansion(np.full((1, 2), 0.5), [10**7, 10**7], 0.95), 1, rtol=1e-6)
+    assert np.isfinite(expansion(np.array([[0.5, 0.5]]), [1, 1], 0.95)).all()
+
+
+def test_training_items_of_unequal_weight_count_as_fewer():
+    codes, weights = np.array([0, 0, 0, 0, 1, 1]), np.array([1.0, 1, 1, 1, 3, 1])
+    assert_allclose(Members(codes, 2, None, "all").sizes(), [4, 2])
+    assert_allclose(Members(codes, 2, weights, "all").sizes(), [4, 1.6])
 
 
 @pytest.mark.parametrize(("method", "items_of"), [(HDx(), "rest"), (EDx(), "all")])

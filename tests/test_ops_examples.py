@@ -13,6 +13,7 @@ import re
 import shlex
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -192,7 +193,12 @@ def dag(monkeypatch):
     def task(function=None, **options):
         def named(function):
             made[function.__name__] = SimpleNamespace(run=function, **options)
-            return lambda *arguments: Called(function.__name__)
+
+            def call(*arguments):
+                asked[function.__name__] = arguments
+                return Called(function.__name__)
+
+            return call
 
         return named if function is None else named(function)
 
@@ -200,11 +206,13 @@ def dag(monkeypatch):
         made["options"] = options
         return lambda function: function
 
-    decorators, exceptions = ModuleType("airflow.decorators"), ModuleType("airflow.exceptions")
-    decorators.dag, decorators.task = dag, task
+    asked = made["asked"] = {}
+    sdk, exceptions = ModuleType("airflow.sdk"), ModuleType("airflow.sdk.exceptions")
+    sdk.dag, sdk.task = dag, task
+    sdk.teardown = partial(task, teardown=True)
     exceptions.AirflowException = type("AirflowException", (Exception,), {})
     exceptions.AirflowFailException = type("AirflowFailException", (Exception,), {})
-    for module in (ModuleType("airflow"), decorators, exceptions):
+    for module in (ModuleType("airflow"), sdk, exceptions):
         monkeypatch.setitem(sys.modules, module.__name__, module)
     spec = importlib.util.spec_from_file_location("ops_dag", OPS / "airflow_dag.py")
     module = importlib.util.module_from_spec(spec)
@@ -216,7 +224,10 @@ def test_the_dag_compiles_runs_and_tells_an_alarm_from_an_error(dag, monkeypatch
     ast.parse((OPS / "airflow_dag.py").read_text())
     assert dag.order == [("estimate", "page")]
     assert dag.made["options"]["max_active_runs"] == 1
-    assert dag.made["page"].trigger_rule == "all_done"
+    # A teardown runs after an alarm too, and does not make the run a success.
+    assert dag.made["page"].teardown
+    # `ds` is the day before the run in Airflow 2 alone.
+    assert dag.made["asked"]["estimate"] == ("{{ macros.ds_add(data_interval_end | ds, -1) }}",)
     asked = []
     ends = {"code": 0}
 

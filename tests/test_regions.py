@@ -109,6 +109,17 @@ def test_constant_replicates_hold_their_point_alone() -> None:
     for kind in KINDS:
         found = region(np.tile([0.2, 0.3, 0.5], (50, 1)), kind=kind)
         assert found.contains([0.2, 0.3, 0.5])
+        assert not found.contains([0.21, 0.29, 0.5])
+        assert found.simplex_share() == 0
+
+
+def test_a_share_that_is_always_zero_is_zero_in_the_region() -> None:
+    first = np.random.default_rng(0).normal(0.4, 0.02, 200)
+    for kind in KINDS:
+        found = region(np.column_stack([first, 1 - first, np.zeros(200)]), kind=kind)
+        assert found.contains([0.4, 0.6, 0.0])
+        assert not found.contains([0.39, 0.59, 0.02])
+        assert not found.contains([0.5, 0.5, 0.0])
 
 
 def test_winkler_is_width_and_penalty() -> None:

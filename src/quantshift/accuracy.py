@@ -27,7 +27,7 @@ unlabeled data to predict out-of-distribution performance", ICLR 2022 (ATC); D. 
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -40,7 +40,7 @@ from quantshift.intervals import training_replicate
 from quantshift.quantifiers.estimator import AbstractQuantifier, Samples
 from quantshift.quantifiers.expectation import SLD
 from quantshift.quantifiers.items import Items, drawn_weights, effective_size, uneven
-from quantshift.quantifiers.samples import PADDING
+from quantshift.quantifiers.samples import count_samples, index_blocks
 from quantshift.seeding import generator
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.weights import Weights
@@ -196,7 +196,7 @@ def item_accuracy(
         )
     if items.posteriors is None:
         raise DataError("the accuracy of a classifier needs the posteriors of the items")
-    rows = [np.arange(len(items))] if samples is None else _rows(samples)
+    rows = [np.arange(len(items))] if samples is None else _rows(samples, len(items))
     weights = uneven(items.weights)
     if weights is not None:
         # Items of weight zero are dropped, or a replicate could consist of them alone.
@@ -218,38 +218,44 @@ def item_accuracy(
         drawn_errors = errors.drawn(trained)
         refitted = refit(trained) if method == "leap" else quantifier
         for repeat in range(len(range(number, n_bootstrap, n_refits))):
+            # All samples use the same random numbers, so that none depends on the others.
             drawn = []
-            for position, row in enumerate(rows):
-                rng = generator(
-                    seed, purpose="accuracy", sample=position, number=number, repeat=repeat
-                )
+            for row in rows:
+                rng = generator(seed, purpose="accuracy", sample=0, number=number, repeat=repeat)
                 drawn.append(row[rng.integers(len(row), size=len(row))])
             estimates = predictions.accuracies(
                 drawn_errors, prevalences(refitted, drawn), drawn, method
             )
-            rng = generator(seed, purpose="accuracy of the items", number=number, repeat=repeat)
-            replicates.append(predictions.drawn_accuracies(estimates, rng))
+            replicates.append(predictions.drawn_accuracies(estimates, seed, number, repeat))
     tails = [(1 - level) / 2, (1 + level) / 2]
-    low, high = np.quantile([accuracy for accuracy, _ in replicates], tails, axis=0)
+
+    def limits(estimate: Reals, replicated: Sequence[Reals]) -> tuple[Reals, Reals]:
+        low, high = np.quantile(replicated, tails, axis=0)
+        return np.minimum(low, estimate)[selected], np.maximum(high, estimate)[selected]
+
     selected: Any = 0 if samples is None else slice(None)
-    accuracy = point.accuracy
-    f1_limits = None
-    if point.table is not None:
-        f1_limits = np.quantile([f1 for _, f1 in replicates], tails, axis=0)
-    f1 = None if point.table is None else f1_scores(point.table)
-    return AccuracyEstimate(
-        accuracy=accuracy[selected],
-        low=np.minimum(low, accuracy)[selected],
-        high=np.maximum(high, accuracy)[selected],
+    low, high = limits(point.accuracy, [accuracy for accuracy, _ in replicates])
+    estimate = AccuracyEstimate(
+        accuracy=point.accuracy[selected],
+        low=low,
+        high=high,
         level=level,
         training=errors.accuracy,
         classes=quantifier.classes_,
         method=method,
-        table=None if point.table is None else point.table[selected],
-        f1=None if f1 is None else f1[selected],
-        macro_f1=None if f1 is None else f1.mean(axis=-1)[selected],
-        macro_f1_low=None if f1_limits is None else f1_limits[0][selected],
-        macro_f1_high=None if f1_limits is None else f1_limits[1][selected],
+    )
+    if point.table is None:
+        return estimate
+    f1 = f1_scores(point.table)
+    macro_f1 = f1.mean(axis=-1)
+    macro_f1_low, macro_f1_high = limits(macro_f1, [replicated for _, replicated in replicates])
+    return replace(
+        estimate,
+        table=point.table[selected],
+        f1=f1[selected],
+        macro_f1=macro_f1[selected],
+        macro_f1_low=macro_f1_low,
+        macro_f1_high=macro_f1_high,
     )
 
 
@@ -279,8 +285,7 @@ def sample_accuracy(
         estimates = predictions.accuracies(
             drawn_errors, replicated[number : number + 1], rows, method
         )
-        rng = generator(seed, purpose="accuracy of the items", number=number, repeat=0)
-        values.append(predictions.drawn_accuracies(estimates, rng)[0][0])
+        values.append(predictions.drawn_accuracies(estimates, seed, number, repeat=0)[0][0])
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
     return float(point), float(min(low, point)), float(max(high, point))
 
@@ -368,14 +373,25 @@ class _Predictions:
         return _Estimates(np.clip(np.array(estimates, dtype=np.float64), 0.0, 1.0), None)
 
     def drawn_accuracies(
-        self, estimates: _Estimates, rng: np.random.Generator
+        self, estimates: _Estimates, seed: int, number: int, repeat: int
     ) -> tuple[Reals, Reals]:
-        """Accuracy and macro F1 of samples of the same sizes, drawn from the estimates."""
+        """Accuracy and macro F1 of samples of the same sizes, drawn from the estimates.
+
+        number, repeat: of the replicate.
+        """
+
+        def random() -> np.random.Generator:
+            return generator(seed, purpose="accuracy of the items", number=number, repeat=repeat)
+
         sizes = np.maximum(np.round(self.sizes), 1).astype(np.int64)
         if estimates.table is None:
-            return rng.binomial(sizes, estimates.accuracy) / sizes, estimates.accuracy
+            right = [
+                random().binomial(*each) for each in zip(sizes, estimates.accuracy, strict=True)
+            ]
+            return np.array(right) / sizes, estimates.accuracy
         tables = np.empty_like(estimates.table)
         for i, table in enumerate(estimates.table):
+            rng = random()
             # Predictions are known, so only the classes within a column are drawn.
             answered = table.sum(axis=0)
             n_answered = np.round(answered * sizes[i]).astype(np.int64)
@@ -392,6 +408,11 @@ class _Predictions:
         return (self.weights[row] @ values) / self.weights[row].sum()
 
 
-def _rows(samples: Samples) -> list[Indices]:
-    rows = [np.asarray(row, dtype=np.int64) for row in samples]  # type: ignore[union-attr]
-    return [row[row != PADDING] for row in rows]
+def _rows(samples: Samples, n_items: int) -> list[Indices]:
+    """The positions of the items of each sample, checked."""
+    rows = {
+        int(member): row
+        for members, index in index_blocks(samples, n_items)
+        for member, row in zip(members, index, strict=True)
+    }
+    return [rows[member] for member in range(count_samples(samples))]

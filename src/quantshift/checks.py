@@ -36,6 +36,9 @@ SOLVED = 1e-6
 DRAWN = 0.2
 """How far a prior may shrink the estimate of 10 items away from their true prevalence."""
 
+MANY = 10
+"""Numbers of classes are two, three and this many."""
+
 LABEL_TYPES: dict[str, Callable[[NDArray[np.int64]], Any]] = {
     "integers 0 and 1": lambda y: y,
     "integers 1 and 2": lambda y: y + 1,
@@ -63,8 +66,13 @@ def check_quantifier(quantifier: AbstractQuantifier, *, skip: Collection[str] = 
 
 
 def check_simplex_output(quantifier: AbstractQuantifier) -> None:
-    """Estimates are non-negative and sum to one, for two and for three classes."""
-    for n_classes in (2, 3):
+    """Estimates are non-negative and sum to one, for two and three classes.
+
+    Also for ten, if no classifier has to be fitted; `check_posteriors_as_items` has ten classes for
+    methods that use posteriors.
+    """
+    needs_classifier = quantifier.own_classifier or isinstance(quantifier, AbstractClassifying)
+    for n_classes in (2, 3) if needs_classifier else (2, 3, MANY):
         X, y, X_new, _ = _problem(n_classes)
         p_hat = clone(quantifier).fit(X, y).predict(X_new)
         _expect(p_hat.shape == (n_classes,), f"shape {p_hat.shape} for {n_classes} classes")
@@ -131,9 +139,9 @@ def check_class_relabelling(quantifier: AbstractQuantifier) -> None:
 def check_columns_in_another_order(quantifier: AbstractClassifying) -> None:
     """Exchanging the columns of posteriors, and the labels, exchanges the prevalences.
 
-    Methods with a positive class are checked with three classes only.
+    Methods with a positive class are checked with more than two classes only.
     """
-    for n_classes in (3,) if quantifier.positive_class else (2, 3):
+    for n_classes in (3, MANY) if quantifier.positive_class else (2, 3, MANY):
         posteriors, y, sample = _posteriors(n_classes)
         order = _another_order(quantifier, n_classes)
         renamed = np.argsort(order)[y]
@@ -163,12 +171,14 @@ def check_label_types(quantifier: AbstractQuantifier) -> None:
 
 def check_batch_equals_loop(quantifier: AbstractClassifying) -> None:
     """Samples aggregated together get the estimates they get alone."""
-    fitted, posteriors = _fitted_on_posteriors(quantifier)
-    index = generator(0, purpose="batch").integers(len(posteriors), size=(2, 3, 50))
-    together = fitted.aggregate(posteriors[index])
-    _expect(together.shape[:2] == (2, 3), f"leading axes lost: shape {together.shape}")
-    for place in np.ndindex(2, 3):
-        _same(together[place], fitted.aggregate(posteriors[index[place]]), "a sample in a batch")
+    for n_classes in (2, 3, MANY):
+        fitted, posteriors = _fitted_on_posteriors(quantifier, n_classes)
+        index = generator(0, purpose="batch").integers(len(posteriors), size=(2, 3, 50))
+        together = fitted.aggregate(posteriors[index])
+        _expect(together.shape[:2] == (2, 3), f"leading axes lost: shape {together.shape}")
+        for place in np.ndindex(2, 3):
+            alone = fitted.aggregate(posteriors[index[place]])
+            _same(together[place], alone, f"a sample of {n_classes} classes in a batch")
 
 
 def check_pool_equals_loop(quantifier: AbstractClassifying) -> None:
@@ -187,11 +197,15 @@ def check_pool_equals_loop(quantifier: AbstractClassifying) -> None:
 
 def check_posteriors_as_items(quantifier: AbstractClassifying) -> None:
     """The order of items does not matter, and single items get an estimate."""
-    fitted, posteriors = _fitted_on_posteriors(quantifier)
-    shuffled = generator(0, purpose="permutation").permutation(posteriors)
-    _same(fitted.aggregate(posteriors), fitted.aggregate(shuffled), "items in another order")
-    for item in range(5):
-        _on_simplex(fitted.aggregate(posteriors[item : item + 1]))
+    for n_classes in (2, 3, MANY):
+        fitted, posteriors = _fitted_on_posteriors(quantifier, n_classes)
+        shuffled = generator(0, purpose="permutation").permutation(posteriors)
+        case = f"items of {n_classes} classes in another order"
+        p_hat = fitted.aggregate(posteriors)
+        _on_simplex(p_hat)
+        _same(p_hat, fitted.aggregate(shuffled), case)
+        for item in range(5):
+            _on_simplex(fitted.aggregate(posteriors[item : item + 1]))
 
 
 def check_posteriors_given_twice(quantifier: AbstractClassifying) -> None:
@@ -278,13 +292,17 @@ def check_bad_input_is_refused(quantifier: AbstractQuantifier) -> None:
 
 
 def check_bad_posteriors_are_refused(quantifier: AbstractClassifying) -> None:
-    """Invalid posteriors are a ValueError, never an estimate."""
+    """Invalid posteriors are a ValueError, never an estimate.
+
+    Methods that do not see posteriors check their shape only.
+    """
     posteriors, y, _ = _posteriors(2)
     fitted = clone(quantifier).fit_posteriors(posteriors, y)
     good = posteriors[:4]
-    _refuses(lambda: fitted.aggregate(good * np.nan), "NaN posteriors")
-    _refuses(lambda: fitted.aggregate(good + np.inf), "infinite posteriors")
-    _refuses(lambda: fitted.aggregate(good * 0.5), "rows that sum to 0.5")
+    if fitted.sees:
+        _refuses(lambda: fitted.aggregate(good * np.nan), "NaN posteriors")
+        _refuses(lambda: fitted.aggregate(good + np.inf), "infinite posteriors")
+        _refuses(lambda: fitted.aggregate(good * 0.5), "rows that sum to 0.5")
     _refuses(lambda: fitted.aggregate(good[:0]), "an empty sample")
     _refuses(lambda: fitted.aggregate(good[:, :1]), "a single column")
     _refuses(lambda: fitted.aggregate(np.full((4, 3), 1 / 3)), "a column too many")
@@ -456,9 +474,9 @@ def _fitted(quantifier: AbstractQuantifier) -> tuple[AbstractQuantifier, NDArray
 
 
 def _fitted_on_posteriors(
-    quantifier: AbstractClassifying,
+    quantifier: AbstractClassifying, n_classes: int = 2
 ) -> tuple[AbstractClassifying, Posteriors]:
-    posteriors, y, sample = _posteriors(2)
+    posteriors, y, sample = _posteriors(n_classes)
     return clone(quantifier).fit_posteriors(posteriors, y), sample
 
 

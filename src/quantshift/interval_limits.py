@@ -2,13 +2,14 @@
 
 References: B. Efron and R. Tibshirani, "An Introduction to the Bootstrap", 1993, ch. 10 and 13; L.
 Brown, T. Cai and A. DasGupta, "Interval estimation for a binomial proportion", Statistical Science
-16 (2001).
+16 (2001); T. Hesterberg, "What teachers should know about the bootstrap", The American Statistician
+69 (2015), section 4.5.
 """
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from quantshift.types import Prevalences
 
@@ -22,9 +23,10 @@ def limits(
     level: float,
     *,
     centre: Prevalences | None = None,
+    training_sizes: ArrayLike | None = None,
     new_items: bool = False,
 ) -> tuple[Reals, Reals]:
-    """The middle `level` of the replicates of each sample, bias corrected: lower and upper limits.
+    """The middle `level` of the replicates of each sample, put around its estimate: two limits.
 
     p_hat: shape (n_samples, n_classes); replicates: (n_samples, n_bootstrap, n_classes). If their
     median is b above p_hat, p_hat is taken to be b above the truth. A limit at 0 or 1 stays, since
@@ -32,27 +34,27 @@ def limits(
     are at least as wide as those of items whose classes are known.
 
     centre: the prevalence of the samples that the replicates are estimates of, if they were
-    simulated; the bias is then measured from there. One more replicate would be between the limits
-    with probability `level`, however few there are.
+    simulated; of draws under resampled training items, the estimate. One more replicate would be
+    between the limits with probability `level`, however few there are. Their bias is treated as one
+    more error, and moves the limits only if it is large (`around`).
+    training_sizes: with a centre, the number of training items of each class (`expansion`).
     new_items: whether the simulated samples are of items that the replicates were not fitted on.
-    Otherwise chance differences between the classes help a method more than they do in a real
-    sample, and the simulation shows about half of the bias: what is left of it after the correction
-    is taken to be as large as the correction, an error in either direction.
+    These are so few that the limits are wider than necessary as they are: they move, but nothing is
+    added.
     """
     tails = [(1 - level) / 2, 0.5, (1 + level) / 2]
-    wider = np.ones_like(p_hat)
     if centre is None:
         low, median, high = np.quantile(replicates, tails, axis=1)
         bias = median - p_hat
+        moved_low, moved_high = p_hat - bias - (median - low), p_hat - bias + (high - median)
     else:
-        low, median, high = np.quantile(replicates, tails, axis=1, method="weibull")
-        bias = median - centre
-        if not new_items:
-            error = replicates.std(axis=1, ddof=1)
-            relative = np.divide(bias, error, out=np.zeros_like(bias), where=error > 0)
-            wider = np.sqrt(1 + relative**2)
-    moved_low = p_hat - bias - wider * (median - low)
-    moved_high = p_hat - bias + wider * (high - median)
+        bias = replicates.mean(axis=1) - centre
+        factor: Reals | float = 1.0
+        if training_sizes is not None and not new_items:
+            factor = expansion(centre, training_sizes, level)
+        low, high, moved_low, moved_high = around(
+            p_hat, replicates, bias, level, factor=factor, widened=not new_items
+        )
     low = np.where(low > 0, moved_low, 0.0)
     high = np.where(high < 1, moved_high, 1.0)
     return as_if_counted(p_hat, low, high, sizes, level)
@@ -63,6 +65,51 @@ def credible_limits(p_hat: Prevalences, draws: Prevalences, level: float) -> tup
     tails = [(1 - level) / 2, (1 + level) / 2]
     low, high = np.quantile(draws, tails, axis=1, method="weibull")
     return np.minimum(low, p_hat), np.maximum(high, p_hat)
+
+
+def around(
+    p_hat: Prevalences,
+    replicates: Prevalences,
+    bias: Reals,
+    level: float,
+    *,
+    factor: Reals | float = 1.0,
+    widened: bool = True,
+) -> tuple[Reals, Reals, Reals, Reals]:
+    """Percentiles of the replicates, and limits about the estimate at the same distances.
+
+    With r = bias / standard error, the distances from the replicates' mean grow by `factor` and, if
+    `widened`, by sqrt(1 + r^2), as if the bias were one more error. If estimates are normal and
+    have this bias, such limits at the level 95% cover at least as much for any r, even if they are
+    not moved. They are moved by r^2 / (1 + r^2) of the bias, its part in the squared error. A small
+    bias is better left alone: it is that at the estimate, not at the truth, and where shares are
+    drawn together correcting it stretches the other errors. A large one would make one of the two
+    limits useless.
+    """
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    low, high = np.quantile(replicates, tails, axis=1, method="weibull")
+    mean, error = replicates.mean(axis=1), replicates.std(axis=1, ddof=1)
+    squared = np.divide(bias, error, out=np.zeros_like(bias), where=error > 0) ** 2
+    middle = p_hat - squared / (1 + squared) * bias
+    wider = factor * np.sqrt(1 + squared if widened else 1.0)
+    return low, high, middle - wider * (mean - low), middle + wider * (high - mean)
+
+
+def expansion(centre: Prevalences, training_sizes: ArrayLike, level: float) -> Reals:
+    """How much wider the percentiles of a bootstrap are to be for a small training set.
+
+    A bootstrap of n items has a variance that is too small by (n - 1) / n and known only as well as
+    n items show it, as in Student's t (T. Hesterberg, 2015). The variance of an estimate is about a
+    sum over classes of p_k^2 / n_k times something of the same size; its degrees of freedom are
+    Satterthwaite's. A class of one item counts as two. Shape (n_samples, 1).
+    """
+    n = np.maximum(np.asarray(training_sizes, dtype=np.float64), 2.0)
+    parts = centre**2 / n
+    total = parts.sum(axis=1, keepdims=True)
+    unbiased = (parts * n / (n - 1)).sum(axis=1, keepdims=True) / total
+    degrees = total**2 / (parts**2 / (n - 1)).sum(axis=1, keepdims=True)
+    tail = (1 + level) / 2
+    return np.asarray(np.sqrt(unbiased) * stdtrit(degrees, tail) / ndtri(tail))
 
 
 def as_if_counted(

@@ -160,7 +160,7 @@ class Replicates:
     def limits(self) -> tuple[Reals, Reals]:
         """Lower and upper limits, (n_samples, n_classes)."""
         p_hat = self.point.prevalence
-        if self.credible:
+        if self.credible and not self.quantifier.draws_resample_training:
             low, high = credible_limits(p_hat, self.values, self.level)
         else:
             low, high = limits(
@@ -168,7 +168,8 @@ class Replicates:
                 self.values,
                 self.sizes,
                 self.level,
-                centre=self.centre if self.simulates else None,
+                centre=self.centre if self.simulates or self.credible else None,
+                training_sizes=self.members.sizes(),
                 new_items=self.members.items_of == "rest",
             )
         if self.known:
@@ -315,6 +316,12 @@ class Members:
         weights = None if self.weights is None else self.weights[rows]
         self.rows = rows
         self._members = ClassMembers(self.codes[rows], self.n_classes, weights)
+
+    def sizes(self) -> Reals:
+        """How many training items each class has; with weights, Kish's effective number."""
+        weights = np.ones(len(self.codes)) if self.weights is None else self.weights
+        total, squares = (np.bincount(self.codes, w, self.n_classes) for w in (weights, weights**2))
+        return np.divide(total**2, squares, out=np.zeros_like(total), where=squares > 0)
 
     def draw(
         self, prevalences: Prevalences, size: int, n: int, rng: np.random.Generator

@@ -48,6 +48,18 @@ def encode_labels(
     return known, ranks[_codes_among(values, known[ranks], name)]
 
 
+def declared_order(y: Any, distinct: NDArray[Any]) -> NDArray[Any] | None:
+    """The distinct labels in the order that their column declares; None if it declares none.
+
+    An ordered categorical column of pandas and an Enum of polars declare one.
+    """
+    dtype = getattr(y, "dtype", None)
+    if not (getattr(dtype, "ordered", False) or type(dtype).__name__ == "Enum"):
+        return None
+    categories = column(list(dtype.categories), name="categories")  # type: ignore[union-attr]
+    return categories[np.isin(categories, distinct)]
+
+
 def column(values: ArrayLike, *, name: str = "labels") -> NDArray[Any]:
     """The values as a one-dimensional array of booleans, int64, float64 or strings.
 

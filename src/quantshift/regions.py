@@ -15,11 +15,11 @@ log-ratio regions are wide in that direction and mean little.
 
 The replicates of `predict_interval` scatter about the estimate as the estimate does about the
 truth, or are draws of a posterior, and either makes a region. Their mean may be b away from the
-prevalence that they were drawn at. Intervals take the estimate to be b away from the truth and move
-by as much. In several dimensions that made things worse near the border, where clipping turns the
-direction of b: `predict_region` puts the estimate in the middle of a box or an ellipse and counts b
-as an error to either side (`with_bias`), so that the covariance grows by b b'. Log-ratio regions
-are of the replicates as they are.
+prevalence that they were drawn at. `predict_region` puts the estimate in the middle of a box or an
+ellipse and counts b as an error to either side (`with_bias`), so that the covariance grows by b b'.
+Intervals do the same unless b is large, and then move; in several dimensions that made things worse
+near the border, where clipping turns the direction of b. Log-ratio regions are of the replicates as
+they are.
 
 References: A. Moreo and N. Salvati, "An efficient method for deriving confidence intervals in
 aggregative quantification", LQ 2025; R. Winkler, "A decision-theoretic approach to interval
@@ -47,6 +47,10 @@ KINDS = ("box", "ellipse", "clr", "ilr")
 
 FLOOR = 1e-12
 """Added to shares before their logarithm."""
+
+LEAST_SPREAD = 1e-9
+"""Replicates that do not vary in a direction, such as a share that is always zero, count as varying
+by this: the ellipse is flat there, and does not extend without end."""
 
 ROUNDING = 1e-12
 """A share that is beyond a limit by less counts as within."""
@@ -117,7 +121,7 @@ def region(replicates: ArrayLike, *, kind: str = "ellipse", level: float = 0.95)
         np.zeros(n_classes),
         np.ones(n_classes),
         points.mean(axis=0),
-        np.asarray(np.linalg.pinv(covariance, hermitian=True), dtype=np.float64),
+        _inverse(covariance, kind),
         float(stats.chi2.ppf(level, n_classes - 1)),
     )
 
@@ -206,6 +210,15 @@ def _of_one(
     if kind in ("box", "ellipse"):
         replicates = with_bias(replicates, p_hat, bias)
     return region(replicates, kind=kind, level=level)
+
+
+def _inverse(covariance: Reals, kind: str) -> Reals:
+    """The inverse of a covariance, along the directions in which points of the simplex differ."""
+    # Shares and centred log-ratios have a constant sum.
+    basis = np.eye(len(covariance)) if kind == "ilr" else helmert(len(covariance))
+    variances, directions = np.linalg.eigh(basis @ covariance @ basis.T)
+    axes = directions.T @ basis
+    return np.asarray((axes.T / np.maximum(variances, LEAST_SPREAD**2)) @ axes)
 
 
 def _coordinates(p: Prevalences, kind: str) -> Reals:

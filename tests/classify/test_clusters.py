@@ -6,14 +6,8 @@ from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 
-from quantshift.classify.clusters import (
-    Clusters,
-    Projection,
-    Standardisation,
-    feature_matrix,
-    fit_clusters,
-    fit_groups,
-)
+from quantshift.classify.cluster_fitting import fit_clusters, fit_groups
+from quantshift.classify.clusters import Clusters, Projection, Standardisation, feature_matrix
 from quantshift.corpora.synthetic import generate
 from quantshift.errors import DataError, UserError
 

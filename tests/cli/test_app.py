@@ -61,6 +61,18 @@ def test_shells_complete_verbs_and_their_options(line: str, completion: str) -> 
     assert completion in done.stdout.split()
 
 
+def test_bash_completes_the_options_of_a_verb() -> None:
+    """It passes the words of the line in a variable of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "quantshift"],
+        env={**os.environ, "_QUANTSHIFT_COMPLETE": "complete_bash"}
+        | {"COMP_WORDS": "quantshift history export --a", "COMP_CWORD": "3"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.split() == ["--as"]
+
+
 def test_help_names_every_verb() -> None:
     done = quantshift("--help")
     assert done.returncode == 0

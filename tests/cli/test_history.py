@@ -39,7 +39,7 @@ def test_a_call_is_appended_and_said(answers, quantshift, tmp_path):
     assert (code, wrong) == (0, "")
     assert said.splitlines()[-2:] == [
         "History  appended to h (1 call)",
-        "         no limits yet: 1 of the 20 looks of the baseline are there",
+        "         no limits yet: the baseline has 1 of 20 looks so far",
     ]
     (call,) = History.open(tmp_path / "h").calls()
     assert call.time == "2026-01-01T06:00:00+00:00"
@@ -83,7 +83,10 @@ def test_the_line_of_a_batch_that_cannot_be_estimated(answers, quantshift):
     answers[0] = replace(answers[0], batches=(UNKNOWN,))
     code, said, _ = quantshift(*ASKED, "--at", "2026-01-01", "--summary")
     assert code == 4
-    assert said == "FAILED new.csv: pos ? (0.0 to 100.0%) of 500 items; unknown\n"
+    assert said == (
+        "FAILED new.csv: pos cannot be estimated from 500 items (they tell the classes apart no "
+        "better than chance)\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -91,7 +94,8 @@ def test_the_line_of_a_batch_that_cannot_be_estimated(answers, quantshift):
     [
         ((*ASKED[:5], "--fail-on", "alarm"), "need a history: name its folder (--history)"),
         ((*ASKED[:5], "--at", "2026-01-01"), "need a history: name its folder (--history)"),
-        ((*ASKED, "--at", "noon"), "'noon' is no time; write 2026-03-02"),
+        ((*ASKED[:5], "--baseline", "9"), "need a history: name its folder (--history)"),
+        ((*ASKED, "--at", "noon"), "'noon' is not a time; write 2026-03-02"),
         ((*ASKED, "--baseline", "3"), "8 looks or more, got 3 (--baseline)"),
         ((*ASKED, "--summary", "--json"), "printed either as JSON or as one line"),
         ((*ASKED, "--fail-on", "alarms"), "did you mean 'alarm'?"),
@@ -146,10 +150,19 @@ def test_list_show_and_export(history, quantshift, tmp_path):
                 "history", "export", history.path, "--as", kind, "--out", out
             )
             assert (code, said) == (0, f"{kind} in {out}\n")
+        assert quantshift("history", "export", history.path, "--out", out)[1] == said
         assert out.read_text() == text
         assert (
             quantshift("history", "export", history.path, "--as", kind)[1] == f"{text.rstrip()}\n"
         )
+
+
+def test_an_export_is_what_its_name_says(history, quantshift, tmp_path):
+    asked = ("history", "export", history.path, "--as", "csv", "--out", tmp_path / "x.json")
+    code, _, wrong = quantshift(*asked)
+    assert code == 2
+    assert "the name says json, and csv was chosen; change one of them" in wrong
+    assert not (tmp_path / "x.json").exists()
 
 
 def test_the_limits_can_be_tried(history, quantshift):
@@ -167,7 +180,7 @@ def test_damage_is_told_and_the_rest_is_shown(history, quantshift):
     code, said, wrong = quantshift("history", "list", history.path)
     assert code == 1
     assert len(said.splitlines()) == 30
-    assert wrong == f"damaged: {victim} is damaged: its content is not what its name says\n"
+    assert wrong == f"warning: {victim} is damaged: its content is not what its name says\n"
 
 
 def test_prune(history, quantshift):

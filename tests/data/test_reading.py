@@ -21,7 +21,7 @@ import pyarrow as pa
 import pytest
 
 from quantshift.data import csv_tables, json_tables, typed_tables
-from quantshift.data.reading import expanded, open_table, read_frame
+from quantshift.data.reading import expanded, files_of, open_table, read_frame
 from quantshift.errors import DataError, UserError
 
 TEXTS = ["good, really", 'a "bad" one', "two\nlines", "naïve café"]
@@ -534,7 +534,7 @@ def test_each_file_of_a_pattern_or_a_folder_is_a_sample(tmp_path):
     assert expanded([tmp_path / "parts" / "*.parquet"]) == sorted((tmp_path / "parts").glob("*.p*"))
     assert len(total(open_table(tmp_path / "parts"), ["n"])[0]) == 2 * len(FRAME)
     (tmp_path / "none").mkdir()
-    with pytest.raises(DataError, match=r"none: a folder without tables; give files$"):
+    with pytest.raises(DataError, match=r"none: a folder without tables; give files, or a pattern"):
         expanded([tmp_path / "none"])
 
 
@@ -546,3 +546,19 @@ def test_a_zip_archive_is_called_so_and_a_workbook_too(tmp_path):
     workbook(tmp_path / "b.csv", [["text"], ["a"]])
     with pytest.raises(DataError, match=r"b.csv: an Excel workbook, though .* in .csv; rename it$"):
         open_table(tmp_path / "b.csv")
+
+
+def test_files_of_a_pattern_are_in_the_order_of_their_numbers(tmp_path):
+    for week in (9, 10, 100):
+        (tmp_path / f"week-{week}.csv").write_text("a\n1\n")
+    names = [path.name for path in expanded([f"{tmp_path}/week-*.csv"])]
+    assert names == ["week-9.csv", "week-10.csv", "week-100.csv"]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [("", "the name of a file is empty"), ("s3://bucket/t.parquet", "s3:// addresses cannot be")],
+)
+def test_sources_that_are_no_files_are_refused(source, message):
+    with pytest.raises(UserError, match=message):
+        files_of(source)

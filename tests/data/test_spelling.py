@@ -1,6 +1,6 @@
 """Names that differ only in case or blanks, or look mistyped."""
 
-from quantshift.data.spelling import known_spellings, merged_said, mistyped, usual_spellings
+from quantshift.data.spelling import known_spellings, merged_notes, mistyped, usual_spellings
 
 
 def test_the_most_frequent_spelling_is_the_usual_one():
@@ -28,9 +28,9 @@ def test_rare_names_that_look_like_common_ones():
 
 def test_what_was_merged_is_counted():
     counts = {"Yes": 40, "YES": 3, "yes ": 2, "No": 9}
-    (note,) = merged_said(counts, {"YES": "Yes", "yes ": "Yes"})
+    (note,) = merged_notes(counts, {"YES": "Yes", "yes ": "Yes"})
     assert note == (
         "5 labels that differ only in case or blanks are treated as one: 'YES' (3), 'yes ' (2) as "
         "'Yes'"
     )
-    assert list(merged_said(counts, {})) == []
+    assert list(merged_notes(counts, {})) == []

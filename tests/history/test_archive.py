@@ -86,7 +86,7 @@ def test_no_alarm_before_the_baseline_is_there(tmp_path):
     history = filled(tmp_path / "h", days(20, change=0.5, after=15))
     assert history.alarms() == []
     (control,) = history.controls()[0]
-    assert control.why_not == "20 of the 20 looks of the baseline are there"
+    assert control.why_not == "the baseline has 20 of 20 looks so far"
     assert history.alarms(limits=Limits(baseline=10))
 
 

@@ -19,6 +19,7 @@ from quantshift.history.dates import dated, moment_of
         ("posts-2026-03-02T06.csv", "posts-*.csv", (2026, 3, 2, 6)),
         ("posts_2026-03-02_0630.csv", "posts_*.csv", (2026, 3, 2, 6, 30)),
         ("north 2026-03-02 00:00:00", "north *", (2026, 3, 2)),
+        ("2026-03-02 00:00:00+01:00", "*", (2026, 3, 2)),
         ("v12-2026W10.csv", "v12-*.csv", (2026, 3, 2)),
     ],
 )
@@ -36,5 +37,5 @@ def test_names_without_one(name):
 def test_times_are_of_utc():
     assert moment_of("2026-03-02T06:00+02:00") == datetime(2026, 3, 2, 4, tzinfo=UTC)
     assert moment_of(datetime(2026, 3, 2)) == datetime(2026, 3, 2, tzinfo=UTC)
-    with pytest.raises(UserError, match="'yesterday' is no time; write 2026-03-02"):
+    with pytest.raises(UserError, match="'yesterday' is not a time; write 2026-03-02"):
         moment_of("yesterday")

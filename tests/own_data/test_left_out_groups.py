@@ -18,7 +18,7 @@ from quantshift.own_data import (
     train,
 )
 from quantshift.own_data.left_out_groups import reach
-from quantshift.own_data.words import groups_said
+from quantshift.own_data.words import groups_text
 
 FAST = {"n_bootstrap": 100}
 LEARN = {"label": "relapse", "classifier": "logistic"}
@@ -90,7 +90,7 @@ def test_the_errors_reach_every_output(model, tmp_path):
     assert by_method["PCC"] == pytest.approx(model.groups.errors["PCC"])
     page = render_page(found)
     assert 'id="plot-groups"' in page
-    assert groups_said(model.groups).split(" (")[1] in page
+    assert groups_text(model.groups).split(" (")[1] in page
     axes = found.groups.plot()
     assert [t.get_text() for t in axes.get_yticklabels()][-1] != "PCC"
     save_model(model, tmp_path / "m")
@@ -140,7 +140,7 @@ def test_nothing_is_learnt_from_the_future():
     told = train(table, groups="region", **LEARN).groups
     assert told.design == "forward"
     assert [(g.name, g.n_trained) for g in told.groups] == [("2020", 120), ("2021", 240)]
-    assert "(2 years, each estimated from those before it)" in groups_said(told)
+    assert "(2 years, each estimated from those before it)" in groups_text(told)
 
 
 def test_dates_are_put_together():

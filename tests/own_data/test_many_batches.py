@@ -9,6 +9,7 @@ from quantshift.multiple_tests import holm
 from quantshift.own_data import quantify
 from quantshift.own_data.batches import changed_classes
 from quantshift.own_data.many_batches import in_sequence
+from quantshift.own_data.pool import in_batch_order
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,13 @@ from quantshift.own_data.many_batches import in_sequence
 )
 def test_batches_follow_one_another_if_only_numbers_differ(names, expected):
     assert in_sequence(names) == expected
+
+
+def test_names_of_batches_are_ordered_by_their_numbers():
+    names = ["(missing)", "week-10", "week-9", "nan", "10", "9.5", "-1", "2026-03-02", "1" * 5000]
+    assert sorted(names, key=in_batch_order) == [
+        *("-1", "9.5", "10", "2026-03-02", "1" * 5000, "nan", "week-9", "week-10", "(missing)"),
+    ]
 
 
 def test_p_values_are_adjusted_as_holm_does():

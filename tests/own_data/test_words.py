@@ -159,7 +159,7 @@ def test_without_texts_there_are_subgroups_instead_of_topics():
     ("p_value", "said"), [(0.002, "p <= 0.002"), (0.004, "p = 0.004"), (0.31, "p = 0.31")]
 )
 def test_a_p_value_at_the_floor_is_at_most_that(p_value, said):
-    assert verdicts.p_said(Shift(True, "prior", p_value, p_floor=0.002)) == said
+    assert verdicts.p_text(Shift(True, "prior", p_value, p_floor=0.002)) == said
 
 
 def test_the_verdict_speaks_of_the_headline_as_it_is_shown():

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from quantshift import prevalence
 from quantshift.classify.calibration import CALIBRATIONS, _simplest_of_the_best
 from quantshift.classify.cluster_calibration import fit_cluster_calibration
-from quantshift.classify.clusters import fit_clusters, fit_groups
+from quantshift.classify.cluster_fitting import fit_clusters, fit_groups
 from quantshift.classify.curves import Spline, mean_of, spread_of
 from quantshift.classify.scores import platt_targets
 from quantshift.quantifiers.information import rank_sum_z, told_apart, weighted_rank_sum_z

@@ -202,6 +202,21 @@ def test_many_classes_inside_the_simplex_need_no_search(seed: int, n_classes: in
             assert_allclose(rates @ p, count, atol=1e-12)
 
 
+@given(st.integers(0, 10_000), st.floats(-6, 0))
+def test_clipped_counts_are_explained_best_however_close_the_classes_are(
+    seed: int, closeness: float
+) -> None:
+    """Below a certain separation another search is used; both have the least residual."""
+    rng = np.random.default_rng(seed)
+    rates = rng.dirichlet(np.ones(4), 1).T + 10.0**closeness * rng.dirichlet(np.ones(4), 4).T
+    rates /= rates.sum(axis=0)
+    count, prior = rng.dirichlet(np.full(4, 0.3)), np.full(4, 0.25)
+    p_hat, _ = adjust(count[np.newaxis], rates, prior)
+    best = rates @ _nearest_on_simplex(rates, count) - count
+    # Rounding of the residual's square, which the minimum leaves undetermined.
+    assert np.linalg.norm(rates @ p_hat[0] - count) <= np.linalg.norm(best) + 1e-9
+
+
 @given(st.integers(0, 10_000))
 def test_binary_closed_form_equals_least_squares(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -5,12 +5,12 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.special import gammaln
+from scipy.special import gammaln, logsumexp
 
-from quantshift import PQ, BayesianCC, predict_interval
+from quantshift import PQ, BayesianCC, BayesianKDEy, predict_interval
 from quantshift.checks import yield_checks
 from quantshift.errors import UserError
-from quantshift.intervals import aggregate_interval
+from quantshift.intervals import aggregate_interval, limits
 from quantshift.quantifiers.gibbs import TwoByTwo, gibbs
 
 
@@ -108,6 +108,41 @@ def test_a_sample_much_larger_than_training_is_no_trap():
     assert (np.std(means, axis=0) < 0.2 * spread).all()
 
 
+def exact_for_known_shares(known: np.ndarray, shares: np.ndarray) -> tuple[float, float]:
+    """Mean and standard deviation of p in an endless sample, whose shares of the cells are known.
+
+    Rates of the second class are drawn given its labelled items. Those of the first follow from
+    them, p and the shares; the determinant of that map is (1 - p)^(n_cells - 1).
+    """
+    second = np.random.default_rng(0).dirichlet(known[1] + 1, 4000)
+    p = np.linspace(0.0005, 0.9995, 1000)
+    log = np.full(len(p), -np.inf)
+    for i, share in enumerate(p):
+        first = (shares - share * second) / (1 - share)
+        first = first[(first > 0).all(axis=1)]
+        if len(first):
+            jacobian = (len(shares) - 1) * np.log(1 - share)
+            log[i] = logsumexp((known[0] * np.log(first)).sum(axis=1)) - jacobian
+    mass = np.exp(log - log.max())
+    mean = (mass * p).sum() / mass.sum()
+    return mean, np.sqrt((mass * (p - mean) ** 2).sum() / mass.sum())
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.7])
+@pytest.mark.parametrize("n_items", [10**7, 10**10])
+def test_a_huge_sample_in_more_cells_than_classes_is_no_trap(share, n_items):
+    """Without trades the chain stayed near its start: 0.31 +- 0.0002 and not 0.025 +- 0.01."""
+    rates = np.array([[0.5, 0.3, 0.15, 0.05], [0.05, 0.15, 0.3, 0.5]])
+    rng = np.random.default_rng(1)
+    known = np.array([rng.multinomial(2000, row) for row in rates], dtype=float)
+    shares = np.array([1 - share, share]) @ rates
+    drawn = gibbs(known, (shares * n_items).round()[np.newaxis], alpha=1.0, n_draws=4000, seed=0)
+    mean, deviation = exact_for_known_shares(known, shares)
+    # Monte Carlo errors: the 4,000 draws are worth about 200 independent ones.
+    assert abs(drawn.p_mean[0, 1] - mean) < 0.3 * deviation
+    assert abs(drawn.p[0, :, 1].std() / deviation - 1) < 0.2
+
+
 def classified(n: int, p: np.ndarray, rng: np.random.Generator, sharp: float = 2.0):
     y = rng.choice(len(p), n, p=p)
     logits = sharp * (rng.normal(size=(n, len(p))) + 1.5 * np.eye(len(p))[y])
@@ -147,6 +182,24 @@ def test_draws_are_of_the_posterior_whose_mean_is_the_estimate(cls):
         assert_array_equal(found.replicates, drawn)
         lowest = np.quantile(drawn, 0.025, axis=1, method="weibull")
         assert_allclose(found.low, np.minimum(lowest, found.prevalence))
+
+
+def test_draws_under_resampled_training_items_are_put_around_the_estimate():
+    """Their percentiles would have the bias of the estimate twice."""
+    rng = np.random.default_rng(4)
+    quantifier = BayesianKDEy().fit_posteriors(*classified(90, np.full(3, 1 / 3), rng))
+    pool, _ = classified(200, np.array([0.05, 0.15, 0.8]), rng)
+    found = aggregate_interval(quantifier, pool, n_bootstrap=200, seed=1)
+    low, high = limits(
+        found.prevalence[np.newaxis],
+        found.replicates[np.newaxis],
+        [200],
+        0.95,
+        centre=found.prevalence[np.newaxis],
+        training_sizes=np.bincount(quantifier.held_out_codes_),
+    )
+    assert_allclose([found.low, found.high], [low[0], high[0]])
+    assert_allclose(found.bias, found.replicates.mean(axis=0) - found.prevalence)
 
 
 def test_the_interval_of_pq_is_for_the_items_at_hand():
@@ -198,3 +251,15 @@ def test_features_too():
     assert quantifier.posterior(X, n_draws=50).shape == (50, 2)
     assert predict_interval(quantifier, X, n_bootstrap=50).replicates.shape == (50, 2)
     assert {name for name, _ in yield_checks(quantifier)}.isdisjoint({"duplicated_sample"})
+
+
+@pytest.mark.parametrize("rare", [0, 1])
+def test_pq_learns_from_posteriors_that_are_mostly_zero_or_one(rare):
+    """All quartiles are then the same score, and a border there may leave a bin empty."""
+    y = np.where(np.arange(400) % 10 == 0, rare, 1 - rare)
+    wrong = np.arange(400) % 37 == 0
+    known = np.eye(2)[np.where(wrong, 1 - y, y)]
+    sample = np.eye(2)[np.repeat([rare, 1 - rare], [160, 240])]
+    estimate = PQ().fit_posteriors(known, y).aggregate(sample)
+    # ACC gives .40 here; the rates, of 40 and 360 items, are uncertain by about .03.
+    assert estimate[rare] == pytest.approx(0.4, abs=0.05)

@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.special import softmax
 
-from quantshift import SLD
+from quantshift import SLD, OrdinalLikelihood, OrdinalSLD
 from quantshift.errors import UserError
 
 
@@ -68,3 +68,17 @@ def test_a_sample_s_estimate_does_not_depend_on_its_neighbours() -> None:
 def test_unknown_calibration() -> None:
     with pytest.raises(UserError, match="unknown calibration 'platt'; known: auto, bcts, beta, is"):
         SLD(calibration="platt").fit_posteriors([[0.5, 0.5]] * 4, [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize("method", [SLD, OrdinalSLD, OrdinalLikelihood])
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("calibration", ["auto", "sigmoid", "isotonic", "temperature", "nbvs"])
+def test_posteriors_that_are_constant_after_calibration_give_the_training_prevalence(
+    method: type, n_classes: int, calibration: str
+) -> None:
+    """Platt's targets differ from the training prevalence, and rounding would do for a corner."""
+    y = np.repeat(np.arange(n_classes), 10 * (1 + np.arange(n_classes)))
+    shares = np.bincount(y) / len(y)  # a line, which no penalty of second differences changes
+    known = np.full((len(y), n_classes), 1 / n_classes)
+    estimate = method(calibration=calibration).fit_posteriors(known, y).aggregate(known[:30])
+    assert_allclose(estimate, shares, atol=1e-6)

@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from quantshift import ACC, MLPE, PACC, PCC, AbstractAggregative, Items, SubclassSLD
 from quantshift.classify.clusters import Clusters
 from quantshift.errors import DataError, UserError
-from quantshift.quantifiers.estimator import class_means, sample_means
 from quantshift.quantifiers.items import drawn_weights, effective_size, take_rows, uneven
+from quantshift.quantifiers.means import class_means, sample_means
 
 HALVES = np.full((4, 2), 0.5)
 

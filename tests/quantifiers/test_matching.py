@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from quantshift import PACC, SMM, DyS, HDy
+from quantshift import PACC, SMM, DMy, DyS, HDy
 from quantshift.errors import UserError
 from quantshift.quantifiers.divergences import hellinger, squared_euclidean, topsoe
 from quantshift.quantifiers.matching import bin_numbers, minimise_unimodal
@@ -109,3 +109,35 @@ def test_divergences_of_equal_and_disjoint_histograms() -> None:
         assert measure(p, p) == pytest.approx(0, abs=1e-7)
         assert measure(p, q) == pytest.approx(largest)
         assert measure(np.stack([p, q]), p).shape == (2,)
+
+
+@pytest.mark.parametrize("method", [DyS, HDy, DMy])
+def test_items_in_bins_without_training_items_fall_back_to_the_training_prevalence(
+    method: type,
+) -> None:
+    """All mixtures are equally far away, and a search would end at 0 or 1 by chance."""
+    known, y = binary(np.array([0.05] * 6 + [0.95] * 4)), [0] * 6 + [1] * 4
+    fitted = method().fit_posteriors(known, y)
+    estimate = fitted.estimate_posteriors(binary(np.array([0.5, 0.55])))
+    assert estimate.diagnostics["fallback"]
+    assert_allclose(estimate.prevalence, [0.6, 0.4])
+    # Further items that are known determine the prevalence again.
+    estimate = fitted.estimate_posteriors(binary(np.array([0.5, 0.55, 0.05, 0.05])))
+    assert not estimate.diagnostics["fallback"]
+    assert_allclose(estimate.prevalence, [1, 0], atol=1e-5)
+
+
+def test_hdy_ignores_numbers_of_bins_that_do_not_determine_the_prevalence() -> None:
+    """Only with 10 bins does the item share a bin with training items, all of the second class."""
+    known, y = binary(np.array([0.011] * 6 + [0.901] * 4)), [0] * 6 + [1] * 4
+    estimate = HDy().fit_posteriors(known, y).estimate_posteriors(binary(np.array([0.999])))
+    assert not estimate.diagnostics["fallback"]
+    assert_allclose(estimate.prevalence, [0, 1], atol=1e-5)
+
+
+def test_a_user_s_divergence_without_a_minimum_falls_back_too() -> None:
+    known, y = binary(np.array([0.05] * 6 + [0.95] * 4)), [0] * 6 + [1] * 4
+    fitted = DyS(divergence=lambda p, q: hellinger(p, q)).fit_posteriors(known, y)
+    estimate = fitted.estimate_posteriors(binary(np.array([0.5])))
+    assert estimate.diagnostics["fallback"]
+    assert_allclose(estimate.prevalence, [0.6, 0.4])

@@ -154,3 +154,25 @@ def test_a_class_like_a_mixture_of_others_falls_back_to_the_training_prevalence(
     estimate = method().fit_posteriors(known, y).estimate_posteriors(known[:30])
     assert estimate.diagnostics["fallback"]
     assert_allclose(estimate.prevalence, [0.4, 0.4, 0.2])
+
+
+@pytest.mark.parametrize("divergence", ["hellinger", "topsoe"])
+def test_shares_that_a_sample_does_not_determine_do_not_depend_on_the_order(
+    divergence: str,
+) -> None:
+    """Classes 1 and 2 have the same share in the only bin of the sample, so only their sum counts.
+
+    With a heavier constraint on the sum, rounding would move the shares by more than .001.
+    """
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        classes = rng.dirichlet(np.full(8, 0.4), size=(4, 3))
+        classes[1:3, :, 0] = 0.3
+        classes[1:3, :, 1:] *= 0.7 / classes[1:3, :, 1:].sum(axis=-1, keepdims=True)
+        sample = np.zeros((1, 3, 8))
+        sample[..., 0] = 1.0
+        p = match_all(sample, classes, divergence, np.full(4, 0.25))[0]
+        assert p[1] == pytest.approx(p[2], abs=1e-4)
+        order = rng.permutation(4)
+        again = match_all(sample, classes[order], divergence, np.full(4, 0.25))[0]
+        assert_allclose(again, p[order], atol=1e-4)

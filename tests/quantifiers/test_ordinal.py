@@ -1,6 +1,8 @@
 """Ordered classes: penalties and smoothing by their definitions, and what they become without."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
@@ -17,7 +19,7 @@ from quantshift import (
     OrdinalSLD,
 )
 from quantshift.checks import yield_checks
-from quantshift.errors import UserError
+from quantshift.errors import DataError, UserError
 from quantshift.quantifiers.smoothness import first_differences, second_differences, smoother
 
 ORDINAL = (OrdinalACC, OrdinalPACC, OrdinalSLD, OrdinalLikelihood, IBU, RUN)
@@ -250,3 +252,53 @@ def test_another_order_of_the_classes_is_another_problem() -> None:
     here = OrdinalPACC(tau=1.0).fit_posteriors(known, codes).aggregate(pool)
     moved = OrdinalPACC(tau=1.0).fit_posteriors(known[:, order], np.argsort(order)[codes])
     assert np.abs(moved.aggregate(pool[:, order]) - here[order]).max() > 0.01
+
+
+GRADES = ("bad", "fair", "best")
+"""In an order that is not sorted."""
+
+DECLARED = {
+    "pandas": lambda names: pd.Categorical(names, GRADES, ordered=True),
+    "pandas column": lambda names: pd.Series(pd.Categorical(names, GRADES, ordered=True)),
+    "polars": lambda names: pl.Series(names, dtype=pl.Enum(GRADES)),
+}
+
+
+@pytest.mark.parametrize("kind", DECLARED)
+def test_the_declared_order_of_labels_is_used(kind: str) -> None:
+    rng = np.random.default_rng(3)
+    codes = rng.integers(3, size=300)
+    X = (codes + rng.normal(size=300))[:, np.newaxis]
+    names = np.array(GRADES)[codes]
+    by_number = OrdinalACC(tau=1.0).fit(X, codes)
+    declared = OrdinalACC(tau=1.0).fit(X, DECLARED[kind](names))
+    assert declared.classes_.tolist() == list(GRADES)
+    assert_allclose(declared.predict(X), by_number.predict(X), rtol=0, atol=1e-12)
+    # Neighbours differ in sorted order, and so does the penalty.
+    by_name = OrdinalACC(tau=1.0).fit(X, names)
+    assert by_name.classes_.tolist() == sorted(GRADES)
+    assert np.abs(by_name.predict(X)[[0, 2, 1]] - by_number.predict(X)).max() > 1e-3
+
+
+@pytest.mark.parametrize("kind", DECLARED)
+def test_posteriors_of_ordered_labels_need_the_order_of_their_columns(kind: str) -> None:
+    posteriors, codes, sample = problem(3)
+    labels = DECLARED[kind](np.array(GRADES)[codes])
+    with pytest.raises(DataError, match="ordered bad, fair, best, which is not sorted"):
+        OrdinalACC().fit_posteriors(posteriors, labels)
+    given = OrdinalACC().fit_posteriors(posteriors, labels, classes=GRADES).aggregate(sample)
+    by_number = OrdinalACC().fit_posteriors(posteriors, codes).aggregate(sample)
+    assert_allclose(given, by_number, rtol=0, atol=1e-12)
+
+
+def test_an_order_that_is_not_declared_changes_nothing() -> None:
+    posteriors, codes, sample = problem(3)
+    names = np.array(["a", "b", "c"])[codes]
+    unordered = pd.Categorical(names, ["c", "b", "a"])
+    first, second = (
+        OrdinalACC().fit_posteriors(posteriors, y).aggregate(sample) for y in (names, unordered)
+    )
+    assert_allclose(first, second, rtol=0, atol=0)
+    # A method to which neighbours mean nothing sorts the classes, as scikit-learn does.
+    ordered = pd.Categorical(names, ["c", "b", "a"], ordered=True)
+    assert ACC().fit_posteriors(posteriors, ordered).classes_.tolist() == ["a", "b", "c"]

@@ -66,3 +66,9 @@ def test_options_are_checked() -> None:
         QuaDapt(n_bins=1).fit_posteriors(known, y)
     with pytest.raises(UserError, match="divergence"):
         QuaDapt(divergence="tops").fit_posteriors(known, y)
+
+
+def test_a_sample_in_the_middle_bin_gets_the_training_prevalence() -> None:
+    known, y = drawn(0.3, 100, 0.3, 0)
+    middle = np.full((5, 2), 0.5)
+    assert_allclose(QuaDapt(n_bins=3).fit_posteriors(known, y).aggregate(middle), [0.7, 0.3])

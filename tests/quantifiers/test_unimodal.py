@@ -33,6 +33,7 @@ def test_same_bits_as_numpy(n_bins, sparse, divergence, number):
         return divergence(share * own + (1 - share) * rest, samples)
 
     expected = minimise_unimodal(distance, samples.shape[:-1])
+    expected[0][:, (own == rest).all(axis=1)] = np.nan  # any weight would do
     for found, wanted in zip(
         nearest_mixtures(samples, own, rest, search_steps(1.0), number), expected, strict=True
     ):

@@ -8,9 +8,11 @@ from quantshift import catalogue, quantify_sketch, sketch
 from quantshift.audit import reweigh
 from quantshift.audit_sequence import confidence_sequence
 from quantshift.errors import DataError, UserError
+from quantshift.history.rendering import summary_line
 from quantshift.own_data import render_csv, render_text, save_model, train
 from quantshift.quantifiers.estimator import AbstractClassifying
-from quantshift.sketches.counted import CountedSamples, point_estimates
+from quantshift.sketches import rounded
+from quantshift.sketches.counted import point_estimates
 from quantshift.sketches.sketch_batches import batches_of
 from tests.sketches.made import batches, labelled
 
@@ -115,7 +117,20 @@ def test_rows_left_out_widen_the_limits(training):
     assert batch.shares[1].high > 0.25
 
 
+def test_numbered_batches_are_in_order_and_gaps_are_last(training):
+    frame = batches({"9": 0.1, "10": 0.1, "11": 0.1, "": 0.6}, 500)
+    frame = frame.with_columns(pl.col("day").replace({"": None}))
+    answer = quantify_sketch(sketch(frame, score="p", batch="day"), training, n_bootstrap=50)
+    assert [batch.name for batch in answer.batches] == ["9", "10", "11", "(missing)"]
+    assert answer.in_sequence
+    # Rows without a batch do not follow the eleventh.
+    assert not any(batch.change for batch in answer.batches)
+    assert summary_line(answer).startswith("ok 11 (last of 4 batches)")
+
+
 def test_sketches_that_do_not_fit_are_refused(week, training):
+    with pytest.raises(DataError, match="the sketch has no rows"):
+        quantify_sketch(sketch(labelled(20).clear(), score="p"), training)
     with pytest.raises(UserError, match="no labels"):
         quantify_sketch(week, week)
     with pytest.raises(UserError, match="a sketch with labels"):
@@ -127,7 +142,7 @@ def test_sketches_that_do_not_fit_are_refused(week, training):
         quantify_sketch(week, training, method="HDx")
 
 
-SMOOTH = {"DMy": 0.0, "PACC": 1e-3, "PCC": 1e-3, "SLD": 1e-3, "EDy": 1e-3, "MS": 1e-3}
+SMOOTH = {"DMy": 0.0, "PACC": 1e-4, "PCC": 1e-4, "SLD": 1e-4, "EDy": 1e-4, "MS": 1e-3, "T50": 1e-3}
 
 
 @pytest.mark.parametrize("method", SMOOTH)
@@ -135,28 +150,28 @@ def test_cells_hardly_change_an_estimate(method):
     binning_error(method, 20_000, SMOOTH[method])
 
 
-DRAWN = {"PQ"}
-"""Draws at random: from the same rows, two seeds differ by more than this."""
-
 SLOW = {"BayesianKDEy", "LEIP"}
 
-NOISY = {"IBU": 3e-3, "RUN": 3e-3, "Friedman": 3e-3, "T50": 2e-2}
-"""Where the border is within its cell is not known, and items are not spread evenly over it: of
-50,000 items, a few are taken for the other side."""
+DRAWN = {"PQ"}
+"""Draws at random, and all draws change if a single item of many changes sides: of large batches,
+two seeds differ by more than this. Small ones keep their rows."""
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("n", [20_000, 60_000, 300_000])
 @pytest.mark.parametrize(
     "method",
     [
         name
         for name, cls in catalogue.quantifiers().items()
         if issubclass(cls, AbstractClassifying) and not cls.sees - {"posteriors"}
-        if name not in SLOW | DRAWN
+        if name not in SLOW
     ],
 )
-def test_cells_hardly_change_any_estimate(method):
-    binning_error(method, 50_000, NOISY.get(method, 1e-3))
+def test_cells_hardly_change_any_estimate(method, n):
+    if method in DRAWN and n > 20_000:
+        pytest.skip("draws at random")
+    binning_error(method, n, 1e-3)
 
 
 def binning_error(method: str, n: int, bound: float) -> None:
@@ -170,16 +185,23 @@ def binning_error(method: str, n: int, bound: float) -> None:
 
     fitted = catalogue.quantifiers()[method]().fit_posteriors(rows(train), y)
     exact = fitted.aggregate(rows(sample))
-    items = sketch(sample, score="p", bins=True).to_items()
-    counted = CountedSamples(items.posteriors, items.weights[np.newaxis], in_cells=True)
-    found = point_estimates(fitted, counted)[0]
+    (batch,) = batches_of(sketch(sample, score="p", bins=True), [0, 1]).values()
+    found = point_estimates(fitted, batch.sample)[0]
     assert np.abs(found - exact).max() <= bound * exact.min()
 
 
 CLASSES = "abc"
-BY_ROWS = {"ACC": 0.0, "CC": 0.0, "PACC": 1e-6, "SLD": 1e-3, "KDEyCS": 1e-3, "DMy": 1e-12}
-"""Half an item of 20,000 on the wrong side of a border is 1.3e-3 of a class of 2%."""
-BORDERS = {"DyS": 3e-3, "MS": 3e-3, "Friedman": 3e-3}
+ROUNDED = {
+    "ACC": 0.0,
+    "CC": 0.0,
+    "PACC": 1e-5,
+    "SLD": 1e-5,
+    "KDEyCS": 1e-5,
+    "DyS": 1e-3,
+    "PQ": 1e-3,
+}
+JOINT = {**ROUNDED, "SLD": 1e-3, "KDEyCS": 1e-3, "IBU": 4e-3, "DyS": 4e-3, "MS": 4e-3, "PQ": 0.2}
+"""One item of 20,000 on the wrong side of a border is 2.5e-3 of a class of 2%; PQ draws."""
 
 
 def three_classes(n: int, shares: list[float], seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -191,8 +213,18 @@ def three_classes(n: int, shares: list[float], seed: int) -> tuple[np.ndarray, n
     return odds / odds.sum(axis=1, keepdims=True), codes
 
 
-@pytest.mark.parametrize("method", BY_ROWS | BORDERS)
-def test_cells_of_three_classes_hardly_change_an_estimate(method):
+@pytest.mark.parametrize("method", ROUNDED)
+def test_rounded_rows_of_three_classes_hardly_change_an_estimate(method):
+    error_of_three_classes(method, ROUNDED[method])
+
+
+@pytest.mark.parametrize("method", JOINT)
+def test_joint_cells_of_three_classes_hardly_change_an_estimate(method, monkeypatch):
+    monkeypatch.setattr(rounded, "MOST_ROWS", 1000)
+    error_of_three_classes(method, JOINT[method])
+
+
+def error_of_three_classes(method: str, bound: float) -> None:
     p, codes = three_classes(2000, [0.4, 0.3, 0.3], 0)
     sample, _ = three_classes(20_000, [0.02, 0.49, 0.49], 1)
     fitted = catalogue.quantifiers()[method]().fit_posteriors(p, codes)
@@ -200,7 +232,23 @@ def test_cells_of_three_classes_hardly_change_an_estimate(method):
     made = sketch(pl.DataFrame(sample, schema=list(CLASSES)), posteriors=list(CLASSES))
     (batch,) = batches_of(made, [0, 1, 2]).values()
     found = point_estimates(fitted, batch.sample)[0]
-    assert np.abs(found - exact).max() <= (BY_ROWS | BORDERS)[method] * exact.min()
+    assert np.abs(found - exact).max() <= bound * exact.min()
+
+
+@pytest.mark.parametrize("method", ["SLD", "DyS", "IBU", "PQ", "ACC"])
+def test_classes_in_another_order_than_the_columns_have_their_own_cells(method, monkeypatch):
+    """The estimate from joint and marginal cells is that of the classes as they are ordered."""
+    monkeypatch.setattr(rounded, "MOST_ROWS", 1000)
+    p, codes = three_classes(2000, [0.4, 0.3, 0.3], 0)
+    sample, _ = three_classes(6000, [0.1, 0.3, 0.6], 1)
+    made = sketch(pl.DataFrame(sample, schema=list(CLASSES)), posteriors=list(CLASSES))
+    for order in ([2, 1, 0], [1, 2, 0]):
+        place = np.argsort(order)
+        fitted = catalogue.quantifiers()[method]().fit_posteriors(p[:, order], place[codes])
+        (batch,) = batches_of(made, order).values()
+        found = point_estimates(fitted, batch.sample)[0]
+        # PQ draws at random; the others are off by a few of 6,000 items.
+        assert found == pytest.approx(fitted.aggregate(sample[:, order]), abs=3e-3)
 
 
 def test_three_classes_in_another_order_of_columns_have_the_same_estimates():

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 
 from quantshift import load_sketch, quantify, sketch, sketch_sql
 from quantshift.errors import DataError, UserError
+from quantshift.sketches import cells, rounded
 from quantshift.sketches.sketch_table import counted_by_query
 from tests.sketches.made import awkward, batches, labelled
 
@@ -57,7 +59,13 @@ def awkward_names() -> pl.DataFrame:
     return awkward_scores().rename(names)
 
 
+def awkward_order() -> pl.DataFrame:
+    """Columns that have the names of the query's own, in another order."""
+    return awkward_posteriors().rename({"a": "p1", "b": "P0", "c": "k0", "day": "g1"})
+
+
 CASES = {
+    "order": (awkward_order, {"posteriors": ["p1", "P0", "k0"], "batch": "g1"}),
     "names": (
         awkward_names,
         {"score": 'it\'s a "score"', "batch": "d\\ay", "label": "écrit"},
@@ -68,6 +76,23 @@ CASES = {
     "five": (awkward_fives, {"posteriors": list("abcde"), "by": ["y"]}),
     "labelled_five": (awkward_fives, {"posteriors": list("abcde"), "label": "y"}),
 }
+
+
+@pytest.fixture
+def few_rows(monkeypatch):
+    """Limits for rows that are kept, which the batches of some cases exceed, and others do not."""
+    monkeypatch.setattr(cells, "BY_SIZE", ((2000, cells.NARROW), (9000, cells.MIDDLE)))
+    monkeypatch.setattr(rounded, "MOST_ROWS", 1000)
+
+
+@pytest.mark.parametrize("case", ["score", "three", "five"])
+def test_duckdb_counts_large_batches_as_we_do(case, few_rows, tmp_path):
+    test_duckdb_counts_as_we_do(case, tmp_path)
+
+
+def test_duckdb_counts_many_rows_in_all_as_we_do(monkeypatch, tmp_path):
+    monkeypatch.setattr(cells, "MOST_NARROW", 2000)
+    test_duckdb_counts_as_we_do("score", tmp_path)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -107,6 +132,23 @@ def test_a_table_in_duckdb_is_counted_there_and_can_be_read(tmp_path):
     ]
 
 
+def test_keys_are_the_same_from_a_database(tmp_path):
+    """Gaps, empty texts and times among them, which are written in several ways."""
+    frame = pl.DataFrame(
+        {
+            "p": [0.1, 0.2, 0.3, 0.4],
+            "text": ["", "NaN", None, "x"],
+            "time": [datetime(2026, 3, 2), datetime(2026, 3, 2, 1, 2, 3, 40_000), None, None],
+            "flag": [True, False, None, True],
+        }
+    )
+    with duckdb.connect(str(tmp_path / "x.db")) as connection:
+        connection.sql("CREATE TABLE t AS FROM frame")
+    for key in ("text", "time", "flag"):
+        made = sketch(f"duckdb:///{tmp_path}/x.db?table=t", score="p", batch=key)
+        assert made.to_bytes() == sketch(frame, score="p", batch=key, bins=True).to_bytes()
+
+
 def test_what_a_database_does_not_have_is_said_in_a_line(tmp_path):
     with duckdb.connect(str(tmp_path / "x.db")) as connection:
         connection.sql("CREATE TABLE t AS SELECT 0.5 AS p")
@@ -114,6 +156,15 @@ def test_what_a_database_does_not_have_is_said_in_a_line(tmp_path):
         sketch(f"duckdb:///{tmp_path}/x.db", score="p")
     with pytest.raises(DataError, match="nothing"):
         sketch(f"duckdb:///{tmp_path}/x.db?table=nothing", score="p")
+    with pytest.raises(DataError, match="no column 'q'; there are p"):
+        sketch(f"duckdb:///{tmp_path}/x.db?table=t", score="q")
+    (tmp_path / "x.csv").write_text("p\n0.5\n")
+    with pytest.raises(DataError, match="is not a DuckDB database"):
+        sketch(f"duckdb:///{tmp_path}/x.csv?table=t", score="p")
+    with pytest.raises(UserError, match=r"write three slashes before the path, duckdb:///x\.db"):
+        sketch("duckdb://x.db?table=t", score="p")
+    with pytest.raises(UserError, match="mysql:// addresses cannot be read"):
+        sketch("mysql://host/db?table=t", score="p")
     with pytest.raises(DataError, match="there is no file"):
         sketch(f"duckdb:///{tmp_path}/y.db?table=t", score="p")
     with pytest.raises(UserError, match="unknown database 'oracle'"):
@@ -134,6 +185,35 @@ def test_another_parser_reads_every_dialect_and_counts_as_we_do(dialect, case):
     assert theirs.to_bytes() == sketch(scores, bins=True, **options).to_bytes()
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_no_name_means_two_things_in_one_step(case):
+    """A database may take a name for a column, or for an alias in the same SELECT."""
+    sqlglot = pytest.importorskip("sqlglot", reason="sqlglot is not installed")
+    _, options = CASES[case]
+    query = sqlglot.parse_one(sketch_sql("snowflake", "scores", **options), read="snowflake")
+    steps = list(query.find_all(sqlglot.exp.Select))
+    assert len(steps) >= 4
+    for step in steps:
+        aliases = {each.alias.lower() for each in step.expressions if each.alias}
+        aliases -= {each.name.lower() for each in step.expressions if not each.args.get("alias")}
+        read = {
+            column.name.lower() for column in step.find_all(sqlglot.exp.Column) if not column.table
+        }
+        assert not aliases & read
+
+
+def test_a_query_in_brackets_is_a_table_and_numbers_may_be_decimals(tmp_path):
+    """Snowflake's whole numbers are decimals of 38 digits, and may be so in Parquet."""
+    scores = awkward_scores()
+    options = {"score": "p", "batch": "day"}
+    theirs = duckdb.sql(sketch_sql("duckdb", "(SELECT * FROM scores)", **options)).pl()
+    numbers = [name for name, kind in theirs.schema.items() if kind.is_integer()]
+    decimals = theirs.with_columns(pl.col(numbers).cast(pl.Decimal(38, 0)))
+    decimals.write_parquet(tmp_path / "counts.parquet")
+    ours = sketch(scores, bins=True, **options)
+    assert load_sketch(tmp_path / "counts.parquet").to_bytes() == ours.to_bytes()
+
+
 SPARK = """
 import sys
 from pyspark.sql import SparkSession
@@ -150,7 +230,11 @@ session.stop()
 
 @pytest.mark.slow
 def test_spark_counts_as_we_do(tmp_path):
-    """The printed query, run by Spark on parts in Parquet, whose answer is read as a sketch."""
+    """The printed query, run by Spark on parts in Parquet, whose answer is read as a sketch.
+
+    It needs `pip install pyspark` (which is no dependency of ours) and Java 17 or newer; then
+    `pytest -m slow tests/sketches/test_sql.py -k spark`.
+    """
     pytest.importorskip("pyspark", reason="pyspark is not installed")
     if shutil.which("java") is None:
         pytest.skip("Spark needs Java, which is not installed")
@@ -174,7 +258,8 @@ def test_every_dialect_quotes_names_and_counts(dialect):
     query = sketch_sql(dialect, "t", score="the p", batch="day")
     assert "the p" in query
     assert query.rstrip().endswith("c")
-    assert query.count("COUNT(*)") == 1
+    # Of cells, and of the rows of batches.
+    assert query.count("COUNT(*)") == 2
 
 
 def postgres_programs() -> Path | None:
@@ -210,17 +295,39 @@ def postgres():
             subprocess.run([*control, "-m", "immediate", "stop"], check=True, cwd=name)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES)
-def test_postgresql_counts_as_we_do(case, postgres):
+def compare_with_postgresql(case: str, url: str, table: str) -> None:
     from adbc_driver_postgresql import dbapi
 
     make, options = CASES[case]
     scores = make()
-    with dbapi.connect(postgres) as connection, connection.cursor() as cursor:
-        cursor.adbc_ingest(f"scores_{case}", scores.to_arrow(), mode="create")
+    with dbapi.connect(url) as connection, connection.cursor() as cursor:
+        cursor.adbc_ingest(table, scores.to_arrow(), mode="create")
         connection.commit()
-    made = sketch(f"{postgres}&table=scores_{case}", **options)
+    made = sketch(f"{url}&table={table}", **options)
     assert made.to_bytes() == sketch(scores, bins=True, **options).to_bytes()
     with pytest.raises(DataError, match="nothing"):
-        sketch(f"{postgres}&table=nothing", **options)
+        sketch(f"{url}&table=nothing", **options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
+def test_postgresql_counts_as_we_do(case, postgres):
+    compare_with_postgresql(case, postgres, f"scores_{case}")
+
+
+@pytest.mark.slow
+def test_postgresql_errors_while_counting_are_a_line(postgres):
+    from adbc_driver_postgresql import dbapi
+
+    with dbapi.connect(postgres) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE odd AS SELECT 'high' AS p, 0.5::numeric AS q")
+        connection.commit()
+    with pytest.raises(DataError, match="invalid input syntax"):
+        sketch(f"{postgres}&table=odd", score="p")
+    assert sketch(f"{postgres}&table=odd", score="q").n_rows == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", ["score", "three", "five"])
+def test_postgresql_counts_large_batches_as_we_do(case, few_rows, postgres):
+    compare_with_postgresql(case, postgres, f"large_{case}")

@@ -14,8 +14,12 @@ from quantshift.types import Posteriors
 SUM_TOLERANCE = 1e-3
 """Rows whose sum is this close to one count as rounded and are normalised; others are refused."""
 
-FEW_CLASSES = 7
-"""numpy sums rows of more numbers than this pairwise, and shorter ones from left to right."""
+ROUNDING = 2 * float(np.finfo(np.float64).eps)
+"""Rows of K classes whose sum is within K - 2 times this of one have been normalised already."""
+
+FEW_CLASSES, MANY_CLASSES = 7, 128
+"""numpy sums rows of up to FEW_CLASSES numbers from left to right, and longer ones in eight running
+sums; those of more than MANY_CLASSES are split first."""
 
 
 def check_posteriors(posteriors: ArrayLike, n_classes: int | None = None) -> Posteriors:
@@ -25,6 +29,25 @@ def check_posteriors(posteriors: ArrayLike, n_classes: int | None = None) -> Pos
     posteriors) and a wrong number of columns, naming the first offending row. If nothing has to be
     changed, the result may be the input itself: do not write to it.
     """
+    p = check_shape(posteriors, n_classes)
+    shape = p.shape
+    n_columns = shape[-1]
+    if n_columns == 2:
+        p = np.ascontiguousarray(p)  # reordered columns of a classifier are not contiguous
+    if n_columns <= MANY_CLASSES and p.flags.carray:  # a single kind of array is compiled
+        scaled = _normalised(p if len(shape) == 2 else p.reshape(-1, n_columns))
+        if len(scaled):
+            return scaled if len(shape) == 2 else scaled.reshape(shape)
+    # Sum and minimum reveal every error: NaN and infinities by the sum, negatives by the minimum.
+    sums = p.sum(axis=-1)
+    if not (np.abs(sums - 1).max() <= SUM_TOLERANCE and p.min() >= 0):
+        raise _fault(p, sums)
+    sums[np.abs(sums - 1) <= (n_columns - 2) * ROUNDING] = 1.0
+    return np.asarray(p / sums[..., np.newaxis])
+
+
+def check_shape(posteriors: ArrayLike, n_classes: int | None = None) -> Posteriors:
+    """Posteriors as floats, at least one row and a column per class; values are not checked."""
     p = _numbers(posteriors)
     shape = p.shape
     if len(shape) < 2:
@@ -42,48 +65,81 @@ def check_posteriors(posteriors: ArrayLike, n_classes: int | None = None) -> Pos
         raise DataError("posteriors have a single column: give one column per class, at least 2")
     if 0 in shape:
         raise DataError("the sample is empty: a prevalence needs at least one item")
-    if n_columns == 2:
-        p = np.ascontiguousarray(p)  # reordered columns of a classifier are not contiguous
-    if n_columns <= FEW_CLASSES and p.flags.carray:  # a single kind of array is compiled
-        scaled = _normalised(p if len(shape) == 2 else p.reshape(-1, n_columns))
-        if len(scaled):
-            return scaled if len(shape) == 2 else scaled.reshape(shape)
-    # Sum and minimum reveal every error: NaN and infinities by the sum, negatives by the minimum.
-    sums = p.sum(axis=-1)
-    if not (np.abs(sums - 1).max() <= SUM_TOLERANCE and p.min() >= 0):
-        raise _fault(p, sums)
-    return np.asarray(p / sums[..., np.newaxis])
+    return p
 
 
 @compiled
 def _normalised(p: Posteriors) -> Posteriors:
     """The rows scaled to a sum of one: p itself if they have it; no rows if they are invalid."""
     n_items, n_classes = p.shape
+    sums = np.empty(n_items)
+    if n_classes <= FEW_CLASSES:
+        _set_short_sums(p, sums)
+    else:
+        _set_long_sums(p, sums)
     fine = exact = True
+    rounding = (n_classes - 2) * ROUNDING
     for i in range(n_items):
-        total = p[i, 0] + p[i, 1]
-        fine &= (p[i, 0] >= 0.0) & (p[i, 1] >= 0.0)
-        for k in range(2, n_classes):
-            fine &= p[i, k] >= 0.0
-            total += p[i, k]
-        fine &= abs(total - 1.0) <= SUM_TOLERANCE
-        exact &= total == 1.0
+        away = abs(sums[i] - 1.0)
+        fine &= away <= SUM_TOLERANCE
+        exact &= away <= rounding
+        sums[i] = 1.0 if away <= rounding else sums[i]
+    numbers = p.ravel()  # flat loops are vectorised
+    for j in range(numbers.size):
+        fine &= numbers[j] >= 0.0
     if not fine:
         return p[:0]
     if exact:
         return p
     scaled = np.empty((n_items, n_classes))
+    if n_classes == 2:
+        for i in range(n_items):
+            scaled[i, 0], scaled[i, 1] = sums[i], sums[i]
+    else:
+        for i in range(n_items):
+            for k in range(n_classes):
+                scaled[i, k] = sums[i]
+    divisors = scaled.ravel()
+    for j in range(numbers.size):
+        divisors[j] = numbers[j] / divisors[j]
+    return scaled
+
+
+@compiled
+def _set_short_sums(p: Posteriors, sums: Posteriors) -> None:
+    n_items, n_classes = p.shape
+    if n_classes > FEW_CLASSES:
+        return  # tells the compiler, which then unrolls the loop below
     for i in range(n_items):
         total = p[i, 0] + p[i, 1]
         for k in range(2, n_classes):
             total += p[i, k]
-        for k in range(n_classes):
-            scaled[i, k] = total
-    # A flat loop, which is vectorised.
-    numbers, totals = p.ravel(), scaled.ravel()
-    for j in range(numbers.size):
-        totals[j] = numbers[j] / totals[j]
-    return scaled
+        sums[i] = total
+
+
+@compiled
+def _set_long_sums(p: Posteriors, sums: Posteriors) -> None:
+    """Row sums in the order in which numpy adds more than FEW_CLASSES numbers."""
+    n_items, n_classes = p.shape
+    for i in range(n_items):
+        a, b, c, d = p[i, 0], p[i, 1], p[i, 2], p[i, 3]
+        e, f, g, h = p[i, 4], p[i, 5], p[i, 6], p[i, 7]
+        k = 8
+        while n_classes - k >= 8:
+            a += p[i, k]
+            b += p[i, k + 1]
+            c += p[i, k + 2]
+            d += p[i, k + 3]
+            e += p[i, k + 4]
+            f += p[i, k + 5]
+            g += p[i, k + 6]
+            h += p[i, k + 7]
+            k += 8
+        total = ((a + b) + (c + d)) + ((e + f) + (g + h))
+        while k < n_classes:
+            total += p[i, k]
+            k += 1
+        sums[i] = total
 
 
 def _numbers(posteriors: ArrayLike) -> Posteriors:

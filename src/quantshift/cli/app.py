@@ -60,7 +60,7 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
         "sketch": Verb(
             "sketch",
             "sketch",
-            "Reduce scores to counts, a few kB per batch, which `quantify --sketch` works from.",
+            "Reduce scores to counts (10 kB per batch of two classes) for `quantify --sketch`.",
         ),
         "judge": Verb(
             "judge",
@@ -133,8 +133,8 @@ CYCLES = 300_000
 CLASSIFYING = frozenset({"quantify", "train", "audit-plan"})
 """Verbs that need scikit-learn but, for most inputs, neither pandas nor scipy.stats."""
 
-COMPLETED_LINE = "_TYPER_COMPLETE_ARGS"
-"""The environment variable in which shells pass the line to be completed."""
+COMPLETED_LINES = ("_TYPER_COMPLETE_ARGS", "COMP_WORDS")
+"""Environment variables in which shells (the second: bash) pass the line to be completed."""
 
 STOPPED = 130
 """The exit code of a command that was stopped by Ctrl-C, by convention of the shells."""
@@ -216,7 +216,13 @@ def _collect_rarely() -> None:
     much of it at the end of the process, when the memory is released anyway.
     """
     gc.set_threshold(CYCLES)
-    atexit.register(gc.freeze)
+    atexit.register(_forget_cycles)
+
+
+def _forget_cycles() -> None:
+    # The bindings of DuckDB report every object that is not released as a leak.
+    if "duckdb" not in sys.modules:
+        gc.freeze()
 
 
 def main() -> None:
@@ -226,7 +232,8 @@ def main() -> None:
     # --debug may also follow the verb, where people add it after an error.
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
     # For completion, a shell calls the command without arguments.
-    words = os.environ.get(COMPLETED_LINE, "").split()[1:] or arguments
+    lines = [os.environ.get(name, "").split()[1:] for name in COMPLETED_LINES]
+    words = arguments or next(filter(None, lines), [])
     verb = next((word for word in words if not word.startswith("-")), "")
     # Help, and suggestions for a misspelt verb, need only the names of the verbs.
     wanted = [verb] if verb in VERBS else []

@@ -12,7 +12,7 @@ from quantshift.files import check_output, head, is_page, write_output
 from quantshift.history import History
 from quantshift.history.rendering import (
     CSV_HEADER,
-    pruned_said,
+    pruned_lines,
     render_calls,
     render_series,
 )
@@ -74,14 +74,15 @@ def show(
 def export(
     folder: Folder,
     as_: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--as",
             metavar="csv|json",
             help="csv: a row for each batch and class with its last estimate, limits and "
-            "alarms. json: all calls in full.",
+            "alarms. json: all calls in full. (default: by the name of the file, or csv)",
+            show_default=False,
         ),
-    ] = "csv",
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -91,8 +92,12 @@ def export(
     overwrite: Overwrite = False,
 ) -> None:
     """Export the history as CSV or JSON for other programs."""
+    ending = "" if out is None else out.suffix.lower().removeprefix(".")
+    as_ = as_ or (ending if ending in FORMATS else "csv")
     if as_ not in FORMATS:
         raise UserError(f"cannot export as {as_!r}; known: {', '.join(FORMATS)}")
+    if ending in FORMATS and ending != as_:
+        raise UserError(f"{out}: the name says {ending}, and {as_} was chosen; change one of them")
     if out is not None:
         check_output(out, inputs=[folder], overwrite=overwrite, ours=_is_export)
     history = _opened(folder)
@@ -125,7 +130,7 @@ def prune(
     If calls of the baseline are removed, the next looks replace them in the baseline.
     """
     history = _opened(folder)
-    for line in pruned_said(
+    for line in pruned_lines(
         history.prune(before=before, keep=keep, dry_run=dry_run), dry_run=dry_run
     ):
         typer.echo(line)
@@ -169,7 +174,7 @@ def _opened(folder: Path) -> History:
 def _tell_problems(history: History) -> None:
     problems = history.problems()
     for problem in problems:
-        typer.echo(f"damaged: {problem}", err=True)
+        typer.echo(f"warning: {problem}", err=True)
     if problems:
         raise typer.Exit(1)
 

@@ -267,13 +267,14 @@ def quantify(
     check_events(events, _EVENTS)
     if as_json and summary:
         raise UserError("the result is printed either as JSON or as one line: choose one")
-    opened_history = _history(history, at, alarm="alarm" in events)
     limits = {
         "baseline": baseline,
         "baseline_from": baseline_from,
         "false_alarms_per_year": false_alarms_per_year,
         "looks_per_year": looks_per_year,
     }
+    has_limits = any(value is not None for value in limits.values())
+    opened_history = _history(history, at, alarm=has_limits or "alarm" in events)
     if opened_history is not None:
         opened_history.limits(**limits)
         opened_history.check()
@@ -282,7 +283,10 @@ def quantify(
     inputs = [sample, train, model, audit, sketch, train_sketch]
     outputs = Outputs(html, table, is_result_csv, inputs, overwrite)
     outputs.check()
-    with item_progress(Console(stderr=True)) as progress:
+    console = Console(stderr=True)
+    # A job that runs by itself prints one line, which is sent on.
+    console.quiet = summary and not console.is_terminal
+    with item_progress(console) as progress:
         result = quantify_either(
             sample,
             sketch,
@@ -330,18 +334,18 @@ def quantify(
 
         typer.echo(summary_line(result, alarms, failed))
     elif opened_history is not None and not as_json:
-        from quantshift.history.rendering import appended_said
+        from quantshift.history.rendering import appended_text
 
-        typer.echo(f"\n{appended_said(opened_history, alarms)}")
+        typer.echo(f"\n{appended_text(opened_history, alarms)}")
     for line in outputs.write(
         lambda: _page(result, conditions, context), lambda: render_csv(result)
     ):
         if not as_json and not summary:
             typer.echo(line)
     if "alarm" in events:
-        from quantshift.history.rendering import alarm_said
+        from quantshift.history.rendering import alarm_text
 
-        failed += map(alarm_said, alarms)
+        failed += map(alarm_text, alarms)
     estimable = all(headline_share(result, batch).estimate is not None for batch in result.batches)
     leave(failed, can_be_estimated=estimable, printed=summary)
 
@@ -350,7 +354,7 @@ def _history(folder: Path | None, at: str | None, *, alarm: bool) -> "History | 
     if folder is None:
         if alarm or at is not None:
             raise UserError(
-                "alarms and the time of a call need a history: name its folder",
+                "alarms, their limits and the time of a call need a history: name its folder",
                 arguments=["history"],
             )
         return None
@@ -390,9 +394,18 @@ def quantify_either(
         name: options[name] for name in (*passed_on, "sequential", "precision", "progress")
     }
     columns = {"label": options["label"], "batch": options["by"]}
-    unused = {"label", "by", "assume", "classifier", *sketch_options}
-    if sample or any(value for name, value in options.items() if name not in unused):
-        raise UserError("a sketch contains only scores: remove the options for tables")
+    if options["audit"] is None and any(value is not None for value in columns.values()):
+        raise UserError(
+            "with a sketch, the columns of labels and batches are those of the audit: name it",
+            arguments=["audit"],
+        )
+    given = {name for name, value in options.items() if value and value != "auto"}
+    for_tables = given - {"label", "by", *sketch_options}
+    if sample or for_tables:
+        raise UserError(
+            "a sketch contains only scores: remove the options for tables",
+            arguments=[*(["sample"] if sample else []), *sorted(for_tables)],
+        )
     return quantify_sketch(
         sketch,
         train_sketch,

@@ -1,19 +1,25 @@
 """`quantshift sketch`: reduce rows to counts of scores, close to where the rows are stored."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
 from quantshift.cli.progress import item_progress
 from quantshift.cli.shared_options import OUTPUT, TABLES, Overwrite, names
-from quantshift.errors import UserError
+from quantshift.errors import DataError, UserError
 from quantshift.files import check_output
 from quantshift.nouns import counted
 
+if TYPE_CHECKING:
+    from quantshift.sketches.sketch_table import Sketch
+
 MERGE = "merge"
 """As the first file: the others are sketches to merge."""
+
+MANY_BATCHES, FEW_ROWS = 1000, 20
+"""More batches with fewer rows on average come from a column of identifiers."""
 
 
 def sketch(
@@ -82,7 +88,7 @@ def sketch(
         bool,
         typer.Option(
             "--bins",
-            help="Count in cells even if there are few different scores.",
+            help="Count in cells even if different scores are few; labelled rows keep theirs.",
             rich_help_panel=TABLES,
         ),
     ] = False,
@@ -115,7 +121,7 @@ def sketch(
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Reduce scores to counts, a few kB per batch, which `quantify --sketch` works from.
+    """Reduce scores to counts (10 kB per batch of two classes) for `quantify --sketch`.
 
     Every row is counted, including rows without a usable score. You can sketch parts of the data
     separately and merge the sketches; the result does not depend on the parts or their order.
@@ -141,42 +147,75 @@ def sketch(
         "label": label,
     }
     if sql is not None:
-        _print_query(sql, table, inputs_given, columns)
+        if inputs_given or table is None:
+            raise UserError("a query counts a table in a database: name it", arguments=["table"])
+        if out is not None or bins or cluster is not None:
+            raise UserError(
+                "the query is only printed: redirect the output to a file, and remove the options "
+                "for counting here",
+                arguments=["out", "bins", "cluster"],
+            )
+        _print_query(sql, table, columns)
         return
+    if table is not None:
+        raise UserError("a table is named for a query: choose its database", arguments=["sql"])
     if out is None:
         raise UserError("name the file to write the sketch to", arguments=["out"])
     if not inputs_given:
         raise UserError("name the tables to count")
+    from quantshift.data.reading import files_of
+    from quantshift.data.table_files import FORMATS, kind_of
+    from quantshift.sketches.making import sketch as make
     from quantshift.sketches.sketch_table import is_sketch, load_sketch
+    from quantshift.sketches.source_files import check_once
 
     merging = inputs_given[0] == MERGE
     inputs = inputs_given[1:] if merging else inputs_given
     if not inputs:
         raise UserError("name the sketches to merge")
-    check_output(out, inputs=inputs, overwrite=overwrite, ours=is_sketch)
+    if kind_of(out, FORMATS) not in (None, "parquet"):
+        raise UserError(f"{out}: sketches are Parquet files; name it {out.with_suffix('.parquet')}")
+    # A pattern must not match the sketch of the day before, which would be counted again.
+    read = [file for name in inputs for file in files_of(name)]
+    check_output(out, inputs=read, overwrite=overwrite, ours=is_sketch)
     if merging:
-        if any(columns.values()):
-            raise UserError("merge takes no columns: sketches have theirs already")
-        first, *other_sketches = [load_sketch(name) for name in inputs]
+        if any(columns.values()) or bins or cluster is not None:
+            raise UserError("merge takes only sketches: remove the options for tables")
+        check_once(read)
+        first, *other_sketches = [load_sketch(file) for file in read]
+        for file, other in zip(read[1:], other_sketches, strict=True):
+            if other.about != first.about:
+                raise DataError(
+                    f"{file} is not a sketch of the same columns as {read[0]}: make them with the "
+                    "same options"
+                )
         result = first.merge(*other_sketches)
     else:
-        from quantshift.sketches.making import sketch as make
-
         with item_progress(Console(stderr=True)) as progress:
             result = make(inputs, bins=bins, cluster=cluster, progress=progress, **columns)
     result.save(out, overwrite=overwrite)
-    typer.echo(f"{result.n_rows:,} rows in {counted(len(result.batches), 'batch', 'batches')}")
+    _tell(result, out)
+
+
+def _tell(result: "Sketch", out: Path) -> None:
+    """Print what was counted, and what is odd about it."""
+    batches = counted(len(result.batches), "batch", "batches")
+    typer.echo(f"{counted(result.n_rows, 'row')} in {batches}")
     for reason, n in result.left_out.items():
-        typer.echo(f"Warning  {n:,} rows left out: {reason}")
-    kind = "scores as they are" if result.is_exact else "cells"
-    typer.echo(f"sketch in {out}: {result.table.height:,} {kind}, {out.stat().st_size:,} bytes")
+        typer.echo(f"Warning  {counted(n, 'row')} left out: {reason}")
+    if not result.n_rows:
+        typer.echo("Warning  the tables have no rows")
+    elif sum(result.left_out.values()) == result.n_rows:
+        typer.echo("Warning  no row can be used: scores are probabilities from 0 to 1")
+    elif len(result.batches) > MANY_BATCHES and result.n_rows < FEW_ROWS * len(result.batches):
+        typer.echo("Warning  batches have only a few rows each: is their column the right one?")
+    size = counted(result.table.height, "score" if result.is_exact else "cell")
+    kept = f"{size} as {'it is' if result.table.height == 1 else 'they are'}"
+    kind = kept if result.is_exact else size
+    typer.echo(f"sketch in {out}: {kind}, {out.stat().st_size:,} bytes")
 
 
-def _print_query(
-    dialect: str, table: str | None, files: list[str], columns: dict[str, Any]
-) -> None:
-    if files or table is None:
-        raise UserError("a query is for a table in a database: name it", arguments=["table"])
+def _print_query(dialect: str, table: str, columns: dict[str, Any]) -> None:
     from quantshift.sketches.sql import sketch_sql
 
     typer.echo(sketch_sql(dialect, table, **columns))

@@ -32,8 +32,8 @@ from quantshift.own_data import save_model
 from quantshift.own_data import train as train_model
 from quantshift.own_data.classifiers import AUTO, named_object
 from quantshift.own_data.folder import check_model_place, check_savable
-from quantshift.own_data.rendering import columns_said, rows_said
-from quantshift.own_data.words import accuracy_said, groups_said, shortened
+from quantshift.own_data.rendering import column_lines, rows_text
+from quantshift.own_data.words import accuracy_text, groups_text, shortened
 
 
 def train(
@@ -114,13 +114,13 @@ def train(
         f"{shortened(model.names[label])} {n:,}" for label, n in training.counts.items()
     )
     typer.echo(f"{training.n_items:,} labelled rows ({mix})")
-    for line in columns_said(model.columns.used, model.columns.left_out):
+    for line in column_lines(model.columns.used, model.columns.left_out):
         typer.echo(line)
-    typer.echo(f"Rows     {rows_said(training.rows)}")
+    typer.echo(f"Rows     {rows_text(training.rows)}")
     for note in training.notes:
         typer.echo(f"Warning  {note}")
     if training.accuracy is not None:
-        typer.echo(accuracy_said(training.classifier, training.accuracy))
+        typer.echo(accuracy_text(training.classifier, training.accuracy))
     if model.groups is not None:
-        typer.echo(groups_said(model.groups))
+        typer.echo(groups_text(model.groups))
     typer.echo(f"method {model.method}; model in {out}")

@@ -5,26 +5,20 @@ if (nearly) all its cells do; the few other cells are treated as missing. Other 
 levels of a category or, if they are long and mostly different, texts.
 
 Columns that no model should use are left out with a reason, unless asked for by name: columns that
-are entirely missing or constant, row numbers and counters, ids, lists and objects. Integers are ids
-if the column's name says so, or if no value occurs twice although some should by chance: n numbers
-drawn from a range of r have about n * n / 2r equal pairs, more if they are not spread evenly.
-Salaries and populations have such pairs; numbers that were assigned one by one have none.
-
-Dates are used by their parts: month and weekday as sine and cosine, the hour if there are times.
-The day itself is a number only if the training dates span more than five years and are not sorted:
-otherwise the days of every new batch would lie outside the range of training.
+are entirely missing or constant, row numbers, counters and ids (`ids`), lists and objects. Dates
+are used by their parts (`dates`).
 """
 
-import math
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 import polars.selectors as cs
 
+from quantshift.data.dates import date_format, moments, names_of_parts, parts_of, used_parts
 from quantshift.data.decimal_commas import FORMS, comma_format, comma_numbers, is_comma_number
+from quantshift.data.ids import FEWEST_DISTINCT, why_names_are_ids, why_numbers_are_ids
 from quantshift.errors import DataError
 
 NUMBER, CATEGORY, TRUTH, DATE, TEXT = "number", "category", "truth value", "date", "text"
@@ -33,26 +27,9 @@ GAP_WORDS = ("", "NA", "N/A", "n/a", "NaN", "nan", "?", "NULL", "null", "None", 
 """Cells that are missing values in a column of numbers, booleans or dates."""
 
 TRUTH_WORDS = {"true": True, "false": False}
-DATE_FORMATS = ("%Y-%m-%d", "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y")
-TIME_FORMATS = (
-    "%Y-%m-%d %H:%M:%S%.f",
-    "%Y-%m-%dT%H:%M:%S%.f",
-    "%Y-%m-%dT%H:%M:%S%.fZ",
-    "%Y-%m-%d %H:%M",
-    "%Y-%m-%dT%H:%M",
-)
 
 MOST_ODD = 0.05
 """The largest share of other cells in a column of numbers or dates."""
-
-MOST_DISTINCT = 0.9
-"""Strings with a larger share of different values are names or ids of the rows."""
-
-FEWEST_DISTINCT = 20
-"""Up to this many different strings are levels, whatever their share."""
-
-NAMED_DISTINCT = 0.1
-"""The share of different values from which a column whose name says id is treated as one."""
 
 TEXT_WORDS, LONG_TEXT = 3, 8
 """The fewest words of a typical text; with at least the second number, texts may repeat."""
@@ -60,31 +37,9 @@ TEXT_WORDS, LONG_TEXT = 3, 8
 MOST_REPEATED = 0.5
 """The share of different cells above which cells of several words are texts."""
 
-NEARLY_ALL = 0.95
-"""The share of different numbers from which they may be ids, whatever the column's name."""
-
-PAIRS_BY_CHANCE = 10
-"""Only if at least this many equal pairs are expected does their absence indicate ids."""
-
-LONG_NUMBER = 8
-"""Different integers that all have at least this many digits are ids."""
-
 LARGEST_WHOLE = 2**53
 """The largest integer up to which floats represent all integers."""
 
-DAYS_OF_USE = 5 * 365.25
-"""Dates that span more days than this are also used as a number."""
-
-DAY, MONTH, WEEKDAY, HOUR = "day", "month", "weekday", "hour"
-
-_ID_NAME = re.compile(
-    r"(?:(?:^|[\W_])(?:id|ids|ID|Id|key|Key|uuid|UUID|guid|GUID)|[a-z](?:Id|ID|Key)|"
-    r"(?i:account|case|client|customer|employee|item|member|order|patient|person|product|record|"
-    r"row|session|transaction|user)(?i:id))$"
-)
-_NUMBER_NAME = re.compile(
-    r"(?:(?:^|[\W_])(?i:nr|no|num|number|index)|[a-z](?:Nr|No|Number|Index))$"
-)
 _WHOLE = r"^([+-]?\d+)\.0*$"
 
 
@@ -162,7 +117,9 @@ def prepared(frame: pl.DataFrame, features: Sequence[Column]) -> pl.DataFrame:
             columns.append(numbers[feature.name])
             continue
         values = as_kind(frame[feature.name], feature)
-        columns += _parts(values, feature) if feature.kind == DATE else [values]
+        columns += (
+            parts_of(values, feature.name, feature.parts) if feature.kind == DATE else [values]
+        )
     return pl.DataFrame(columns)
 
 
@@ -223,11 +180,7 @@ def part_names(feature: Column) -> list[str]:
     """The names of the prepared columns that a feature becomes."""
     if feature.kind != DATE:
         return [feature.name]
-    return [
-        f"{feature.name}: {part}{wave}"
-        for part in feature.parts
-        for wave in ((" (sine)", " (cosine)") if part != DAY else ("",))
-    ]
+    return names_of_parts(feature.name, feature.parts)
 
 
 def as_kind(column: pl.Series, feature: Column) -> pl.Series:
@@ -239,7 +192,7 @@ def as_kind(column: pl.Series, feature: Column) -> pl.Series:
     if column.dtype in (pl.Categorical, pl.Enum):
         column = column.cast(pl.String)
     if feature.kind == DATE:
-        return _moments(column, feature.format)
+        return moments(column, feature.format)
     if feature.kind == TRUTH:
         return _truths(column)
     return _finite(_as_numbers(column, feature.format))
@@ -333,7 +286,7 @@ def _column(column: pl.Series, *, is_code: bool, named: bool) -> Column | LeftOu
 def _feature(values: pl.Series, format_: str | None) -> Column:
     name = values.name
     if values.dtype.is_temporal():
-        return Column(name, DATE, 0, parts=_used_parts(values), format=format_)
+        return Column(name, DATE, 0, parts=used_parts(values), format=format_)
     if values.dtype == pl.Boolean:
         return Column(name, TRUTH, 0)
     if values.dtype != pl.String:
@@ -355,45 +308,8 @@ def _unfit(values: pl.Series, feature: Column) -> str | None:
     if feature.kind in (DATE, TEXT, TRUTH):
         return None
     if feature.kind == CATEGORY:
-        share = _distinct_of_ids(values.name, MOST_DISTINCT)
-        if distinct > max(FEWEST_DISTINCT, share * len(known)):
-            return f"{distinct:,} different values in {len(known):,} rows, like names or ids"
-        return None
-    return _counts(known)
-
-
-def _counts(numbers: pl.Series) -> str | None:
-    """Why numbers are row numbers, counters or ids; None if they are not."""
-    numbers = whole(numbers)
-    n, distinct = len(numbers), numbers.n_unique()
-    if not numbers.dtype.is_integer() or n <= FEWEST_DISTINCT:
-        return None
-    steps = numbers.cast(pl.Float64).diff().drop_nulls()
-    if (steps > 0).all() or (steps < 0).all():
-        by_one = (steps.abs() == 1).all()
-        return "row numbers" if by_one else "a counter: it only rises or only falls from row to row"
-    share = _distinct_of_ids(numbers.name, 1.0)
-    if distinct > max(FEWEST_DISTINCT, share * n):
-        return f"{distinct:,} different numbers in {n:,} rows, and its name says it is an id"
-    low, high = float(numbers.min()), float(numbers.max())  # type: ignore[arg-type]
-    by_chance = n * (n - 1) / 2 / (high - low + 1)
-    nearly_all = distinct > NEARLY_ALL * n
-    if nearly_all and by_chance >= PAIRS_BY_CHANCE and n - distinct <= 0.1 * by_chance:
-        return f"{distinct:,} different numbers in {n:,} rows, like ids"
-    if (
-        distinct == n
-        and low >= 10 ** (LONG_NUMBER - 1)
-        and len(str(int(low))) == len(str(int(high)))
-    ):
-        return f"{distinct:,} different numbers of {len(str(int(low)))} digits, like ids"
-    return None
-
-
-def _distinct_of_ids(name: str, otherwise: float) -> float:
-    """The share of different values above which a column of this name is an id."""
-    if _ID_NAME.search(name):
-        return NAMED_DISTINCT
-    return min(MOST_DISTINCT, otherwise) if _NUMBER_NAME.search(name) else otherwise
+        return why_names_are_ids(known)
+    return why_numbers_are_ids(whole(known))
 
 
 def _is_text(words: pl.Series) -> bool:
@@ -406,46 +322,6 @@ def _is_text(words: pl.Series) -> bool:
     if n_words >= LONG_TEXT:
         return many or differ
     return n_words >= TEXT_WORDS and many and differ
-
-
-def _used_parts(moments: pl.Series) -> tuple[str, ...]:
-    parts = [MONTH, WEEKDAY]
-    if moments.dtype == pl.Datetime:
-        clock = moments.dt.hour().drop_nulls()
-        if clock.n_unique() > 1:
-            parts.append(HOUR)
-    days = _days(moments).drop_nulls()
-    if len(days):
-        spread = float(days.max()) - float(days.min())  # type: ignore[arg-type]
-        ordered = days.is_sorted() or days.is_sorted(descending=True)
-        if spread > DAYS_OF_USE and not ordered:
-            parts.append(DAY)
-    return tuple(parts)
-
-
-def _parts(moments: pl.Series, feature: Column) -> Iterator[pl.Series]:
-    """The numbers derived from dates."""
-    names = iter(part_names(feature))
-    for part in feature.parts:
-        if part == DAY:
-            yield _days(moments).alias(next(names))
-            continue
-        clock = part == HOUR and moments.dtype == pl.Datetime
-        if part == HOUR and not clock:
-            turn = pl.Series([None] * len(moments), dtype=pl.Float64)
-        elif part == HOUR:
-            turn = moments.dt.hour().cast(pl.Float64) / 24
-        elif part == MONTH:
-            turn = (moments.dt.month().cast(pl.Float64) - 1) / 12
-        else:
-            turn = (moments.dt.weekday().cast(pl.Float64) - 1) / 7
-        yield (turn * 2 * math.pi).sin().alias(next(names))
-        yield (turn * 2 * math.pi).cos().alias(next(names))
-
-
-def _days(moments: pl.Series) -> pl.Series:
-    """Days since 1970."""
-    return moments.dt.epoch("s").cast(pl.Float64) / 86_400
 
 
 def _typed(column: pl.Series, *, most_odd: float) -> tuple[pl.Series, str | None]:
@@ -470,37 +346,8 @@ def _typed(column: pl.Series, *, most_odd: float) -> tuple[pl.Series, str | None
     lower_case = known.str.to_lowercase()
     if (~lower_case.is_in(list(TRUTH_WORDS))).sum() <= most:
         return _truths(words), None
-    format_ = _date_format(known, most)
-    return (words, None) if format_ is None else (_moments(words, format_), format_)
-
-
-def _date_format(known: pl.Series, most_odd: float) -> str | None:
-    """The format in which (nearly) all strings are dates."""
-    first = known.head(100)
-    for format_ in (*DATE_FORMATS, *TIME_FORMATS):
-        # The first cells are enough to reject most formats.
-        if _moments(first, format_).null_count() > max(most_odd, 0):
-            continue
-        if _moments(known, format_).null_count() <= most_odd:
-            return format_
-    return None
-
-
-def _moments(column: pl.Series, format_: str | None) -> pl.Series:
-    if column.dtype in (pl.Date, pl.Datetime):
-        return column
-    if column.dtype != pl.String:
-        return pl.Series(column.name, [None] * len(column), dtype=pl.Date)
-    words = column.str.strip_chars()
-    if format_ is None:
-        # Training read the dates from a file with types, this file has none.
-        found = pl.Series(column.name, [None] * len(column), dtype=pl.Datetime("us"))
-        for iso in (DATE_FORMATS[0], *TIME_FORMATS):
-            found = found.fill_null(_moments(words, iso).cast(pl.Datetime("us")))
-        return found
-    if format_ in DATE_FORMATS:
-        return words.str.to_date(format_, strict=False)
-    return words.str.to_datetime(format_, strict=False, time_unit="us")
+    format_ = date_format(known, most)
+    return (words, None) if format_ is None else (moments(words, format_), format_)
 
 
 def _truths(column: pl.Series) -> pl.Series:

@@ -21,6 +21,9 @@ from quantshift.errors import DataError, UserError
 SCHEMES = {"duckdb": "duckdb", "postgresql": "postgres", "postgres": "postgres"}
 """The schemes of the URLs, and their databases."""
 
+SECRETS = frozenset({"user", "password", "sslpassword"})
+"""Parameters of a URL that no message shows."""
+
 BATCH_ROWS = 65_536
 
 
@@ -30,9 +33,19 @@ def is_database(source: Any) -> bool:
 
 
 def shown(url: str) -> str:
-    """A URL for messages, without user and password."""
+    """A URL for messages, without user and password.
+
+    >>> shown("postgresql://ann:secret@host/sales?table=scores&password=secret")
+    'postgresql://host/sales?table=scores'
+    >>> shown("duckdb:///scores.db?table=scores")
+    'duckdb:///scores.db?table=scores'
+    """
     parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+    host = parts.netloc.rpartition("@")[2]
+    # As it was written: quoting would change the names of tables and folders.
+    public = [part for part in parts.query.split("&") if part.partition("=")[0] not in SECRETS]
+    query = f"?{'&'.join(public)}" if any(public) else ""
+    return f"{parts.scheme}://{host}{parts.path}{query}"
 
 
 def table_of(url: str) -> tuple[str, str]:
@@ -69,9 +82,24 @@ def database_table(url: str) -> OpenTable:
 
 
 def query_database(url: str, query: str) -> pl.DataFrame:
-    """The result of a query."""
+    """The result of a query as it is: an empty text is not a missing value."""
     with _batches(url, query) as reader:
-        return plain(polars_frame(reader.read_all()))
+        return polars_frame(reader.read_all())
+
+
+def column_types(url: str) -> dict[str, pl.DataType]:
+    """The columns of a table with the types they have in the database."""
+    _, table = table_of(url)
+    with _batches(url, f"SELECT * FROM {table} LIMIT 0") as reader:
+        schema = reader.schema
+    check_names(shown(url), schema.names)
+    # PostgreSQL's numbers of any precision, for instance, arrive as text.
+    types = [
+        field.type.storage_type if isinstance(field.type, pa.BaseExtensionType) else field.type
+        for field in schema
+    ]
+    empty = pa.table([pa.array([], kind) for kind in types], names=schema.names)
+    return dict(polars_frame(empty).schema)
 
 
 @contextmanager
@@ -89,15 +117,27 @@ def _batches(url: str, query: str) -> Iterator[pa.RecordBatchReader]:
 def _connection(url: str) -> Any:
     parts = urlsplit(url)
     if SCHEMES[parts.scheme] == "duckdb":
-        duckdb = _driver("duckdb", url)
         # A URL has three slashes before a relative path, four before an absolute one.
         path = Path(unquote(parts.path.removeprefix("/")))
+        if parts.netloc:
+            raise UserError(
+                f"{shown(url)}: write three slashes before the path, duckdb:///{parts.netloc}"
+                f"{parts.path}?{parts.query}"
+            )
         if not path.is_file():
             raise DataError(f"{shown(url)}: there is no file {str(path)!r}")
-        return duckdb.connect(str(path), read_only=True)
+        if not _is_duckdb(path):
+            raise DataError(f"{shown(url)}: {str(path)!r} is not a DuckDB database")
+        return _driver("duckdb", url).connect(str(path), read_only=True)
     driver = _driver("adbc_driver_postgresql.dbapi", url)
     other_parameters = [(key, value) for key, value in parse_qsl(parts.query) if key != "table"]
     return driver.connect(urlunsplit(parts._replace(query=urlencode(other_parameters))))
+
+
+def _is_duckdb(path: Path) -> bool:
+    """Whether a file begins as databases of DuckDB do; it opens files of other formats, too."""
+    with path.open("rb") as file:
+        return file.read(12)[8:] == b"DUCK"
 
 
 def _driver(module: str, url: str) -> Any:
@@ -120,8 +160,13 @@ def _explained(url: str) -> Iterator[None]:
     except UserError:
         raise
     except Exception as error:
-        # The drivers' errors have no common base class, so they are recognised by their module.
-        if type(error).__module__.split(".")[0] not in ("duckdb", "_duckdb", "adbc_driver_manager"):
+        # The drivers' errors have no common base class, so they are recognised by their module;
+        # Arrow raises an OSError if a query fails while its result is read.
+        module = type(error).__module__.split(".")[0]
+        is_driver = module in ("duckdb", "_duckdb", "adbc_driver_manager")
+        if not is_driver and not isinstance(error, OSError):
             raise
-        message = " ".join(str(error).split())[:300]
+        # PostgreSQL's driver repeats the query, which may be long.
+        told = str(error).partition("\nQuery was:")[0].partition("\nQuery: ")[0]
+        message = " ".join(told.split())[:300]
         raise DataError(f"{shown(url)}: {message}") from error

@@ -1,5 +1,6 @@
 """Names of data sets, which are folders in results, and the order of names."""
 
+import re
 import unicodedata
 from collections.abc import Iterable
 
@@ -49,3 +50,15 @@ def in_order(names: Iterable[str]) -> tuple[str, ...]:
     if all(name.isdecimal() for name in known):
         return tuple(sorted(known, key=lambda name: (int(name), name)))
     return tuple(sorted(known))
+
+
+def natural(name: str) -> tuple[object, ...]:
+    """A sort key for names, in which numbers are compared by their values.
+
+    >>> sorted(["week-10", "week-9", "2026-03-02"], key=natural)
+    ['2026-03-02', 'week-9', 'week-10']
+    """
+    # Texts and numbers alternate, so that only like parts are compared. A number may have more
+    # digits than Python converts.
+    parts = re.split(r"0*([0-9]+)", name)
+    return tuple((len(part), part) if i % 2 else part for i, part in enumerate(parts)), name

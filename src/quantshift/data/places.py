@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from quantshift.corpora.spool import Spool
+from quantshift.data.names import natural
 from quantshift.errors import DataError, UserError
 
 STANDARD_INPUT = "-"
@@ -37,11 +38,21 @@ def _copied(file: BinaryIO) -> Spool:
 
 
 def matches(source: str | Path) -> list[Path] | None:
-    """The files that match a pattern with * ? or [], sorted; None if it is not a pattern."""
+    """The files that match a pattern with * ? or [], in order; None if it is not a pattern."""
     pattern = str(source)
-    if not glob.has_magic(pattern) or os.path.lexists(pattern):
+    if not pattern:
+        raise UserError("the name of a file is empty; is a variable of the shell not set?")
+    if os.path.lexists(pattern):
         return None
-    found = sorted(map(Path, glob.glob(pattern, recursive=True)))
+    scheme, separator, _ = pattern.partition("://")
+    if separator and scheme.isalnum():
+        raise UserError(
+            f"{scheme}:// addresses cannot be read; known: duckdb:///FILE?table=NAME, "
+            "postgresql://HOST/DB?table=NAME, and files on this machine"
+        )
+    if not glob.has_magic(pattern):
+        return None
+    found = sorted(map(Path, glob.glob(pattern, recursive=True)), key=lambda p: natural(str(p)))
     if not found:
         raise DataError(f"{pattern}: no file matches")
     return found

@@ -123,7 +123,10 @@ def files_of(source: Source) -> list[Source]:
     inside = sorted(Path(source).iterdir())
     files = [p for p in inside if p.is_file() and p.name[0] not in "._" and kind_of(p, FORMATS)]
     if not files:
-        raise DataError(f"{source}: a folder without tables; give files")
+        raise DataError(
+            f"{source}: a folder without tables; give files, or a pattern such as '"
+            f"{source}/**/*.parquet'"
+        )
     return list(files)
 
 

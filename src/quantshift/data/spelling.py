@@ -72,10 +72,10 @@ def mistyped(counts: Mapping[str, int]) -> dict[str, str]:
     return found
 
 
-def merged_said(counts: Mapping[str, int], usual: Mapping[str, str]) -> Iterator[str]:
+def merged_notes(counts: Mapping[str, int], usual: Mapping[str, str]) -> Iterator[str]:
     """A note about labels that are taken as one class. usual: the spelling used for each.
 
-    >>> print(*merged_said({"pass": 80, "Pass": 1, "fail": 20}, {"Pass": "pass"}))
+    >>> print(*merged_notes({"pass": 80, "Pass": 1, "fail": 20}, {"Pass": "pass"}))
     1 label that differs only in case or blanks is treated as another: 'Pass' (1) as 'pass'
     """
     if not usual:
@@ -90,7 +90,7 @@ def merged_said(counts: Mapping[str, int], usual: Mapping[str, str]) -> Iterator
     yield f"{n:,} {they} only in case or blanks {treated}: {told}"
 
 
-def mistyped_said(counts: Mapping[str, int]) -> Iterator[str]:
+def mistyped_notes(counts: Mapping[str, int]) -> Iterator[str]:
     """A note about each label that looks mistyped."""
     total = sum(counts.values())
     for odd, name in mistyped(counts).items():

@@ -21,9 +21,12 @@ Looks are seldom normal and independent, and the limits allow for it in three wa
 * *Looks that resemble the one before.* With the autocorrelation r of an autoregression of order one
   the variance of the average is larger, about by (1 + r (1 - WEIGHT)) / (1 - r (1 - WEIGHT)), and
   that of the baseline's mean by (1 + r) / (1 - r). The estimate of r, corrected for its bias, has
-  CAUTION standard errors added: of few looks little is known.
+  CAUTION standard errors added. With 20 looks the standard error is 0.2, and too small an estimate
+  raises many more false alarms than too large a one avoids.
 * *Learning.* Looks that have stayed without an alarm for HOLD looks join those of the baseline in
-  the estimates of variance and autocorrelation. The centre remains the baseline's.
+  the estimates of variance and autocorrelation. The centre remains the baseline's. GROUP looks in a
+  row are compared with their own mean, so that a change that is not seen at once widens the limits
+  by one group alone and can be seen later.
 
 References: J. M. Lucas and M. S. Saccucci (1990), Exponentially weighted moving average control
 schemes: properties and enhancements, Technometrics 32; S. W. Schmid (1997), On EWMA charts for time
@@ -44,7 +47,7 @@ WEIGHT = 0.2
 jump of five standard deviations a look sooner, small changes later, and alarms more often by chance
 where looks have heavy tails; a smaller one is slower at all but the smallest changes."""
 
-CLIP, CAUTION, HOLD = 2.5, 0.5, 10
+CLIP, CAUTION, HOLD, GROUP = 2.5, 1.0, 10, 10
 """See the module; `benchmarks/history_alarms.py` can set others beside them."""
 
 LARGEST_CORRELATION = 0.6
@@ -131,6 +134,7 @@ def charts(
     clip: float = CLIP,
     caution: float | None = CAUTION,
     hold: int | None = HOLD,
+    group: int = GROUP,
     tails: bool = True,
 ) -> tuple[Reals, Reals, Reals]:
     """Centres, deviations of the moving averages from them, and how far these may be.
@@ -151,7 +155,7 @@ def charts(
     added = np.maximum(0.0, variances - variances[:, :n_baseline].mean(axis=1, keepdims=True))
     look_scale = np.sqrt(scale**2 + added)
     z = look_scale * _clipped((values - centre) / look_scale, clip)
-    learnt = _Learnt(z[:, :n_baseline])
+    learnt = _Learnt(z[:, :n_baseline], group)
     n_series, n_looks = z.shape[0], z.shape[1] - n_baseline
     smoothed, reach = np.zeros((2, n_series, n_looks))
     average, variance, shared, extra = np.zeros((4, n_series))
@@ -161,7 +165,8 @@ def charts(
         if hold is not None and i >= hold:
             quiet = np.asarray(~alarms[:, i - hold : i].any(axis=1))
             learnt.add(z[:, now - hold], z[:, now - hold - 1], quiet)
-        r = np.zeros(n_series) if caution is None else learnt.correlation(caution)
+        moments = learnt.moments()
+        r = np.zeros(n_series) if caution is None else moments.correlation(caution)
         average = (1 - weight) * average + weight * z[:, now]
         # Of the average, in units of a look's; and what it shares with the newest look.
         variance = (1 - weight) ** 2 * variance + weight**2 + 2 * weight * (1 - weight) * r * shared
@@ -169,9 +174,9 @@ def charts(
         extra = (1 - weight) ** 2 * extra + weight**2 * added[:, now]
         total = 1 - (1 - weight) ** (i + 1)
         long_run = (1 + r) / (1 - r)
-        of_a_look = np.maximum(learnt.variance(long_run), least)
+        of_a_look = np.maximum(moments.variance(long_run), least)
         spread = np.sqrt(of_a_look * (variance + total**2 * long_run / n_baseline) + extra)
-        degrees = (learnt.n - 1) * (1 - r**2) / (1 + r**2)
+        degrees = moments.degrees * (1 - r**2) / (1 + r**2)
         smoothed[:, i] = average
         quantile = student.ppf(1 - level / 2, degrees)
         if tails:
@@ -182,48 +187,104 @@ def charts(
     return centre[:, 0], smoothed, reach
 
 
-class _Learnt:
-    """Sums of the looks that variance and autocorrelation are estimated from, for every series."""
+@dataclass(frozen=True, eq=False)
+class _Moments:
+    """Sums of groups of looks, for every series.
 
-    def __init__(self, baseline: Reals) -> None:
-        n_series, n = baseline.shape
-        self.n, self.pairs = np.full(n_series, float(n)), np.full(n_series, n - 1.0)
-        self.total, self.squares = baseline.sum(axis=1), (baseline**2).sum(axis=1)
-        self.fourth_powers = (baseline**4).sum(axis=1)
-        self.products = (baseline[:, 1:] * baseline[:, :-1]).sum(axis=1)
+    n, groups, pairs: the number of looks, of groups and of pairs of a look and the one before;
+    squares, products: of the deviations from the mean of their group.
+    """
 
-    def add(self, look: Reals, before: Reals, used: NDArray[np.bool_]) -> None:
-        """Learn from one look of those series that use it."""
-        self.n += used
-        self.pairs += used
-        self.total += used * look
-        self.squares += used * look**2
-        self.fourth_powers += used * look**4
-        self.products += used * look * before
+    n: Reals
+    groups: Reals
+    pairs: Reals
+    squares: Reals
+    products: Reals
+
+    @property
+    def degrees(self) -> Reals:
+        """Degrees of freedom: each group has a mean of its own."""
+        return self.n - self.groups
 
     def variance(self, long_run: Reals) -> Reals:
         """Of a look; `long_run` times that of independent ones is the variance of their sum."""
-        apart = (self.squares - self.total**2 / self.n) / (self.n - 1)
         # Looks that resemble each other are nearer to their own mean than to the true one.
-        return np.asarray(apart / np.maximum(1 - (long_run - 1) / (self.n - 1), 0.5))
+        nearer = 1 - self.groups * (long_run - 1) / self.degrees
+        return np.asarray(self.squares / self.degrees / np.maximum(nearer, 0.5))
 
     def correlation(self, caution: float) -> Reals:
-        """Of a look with the one before, not below 0, corrected for its bias (Kendall 1954)."""
-        square = (self.total / self.n) ** 2
-        spread = np.maximum(self.squares / self.n - square, np.finfo(np.float64).tiny)
-        r = (self.products / self.pairs - square) / spread
-        unbiased = (self.n * r + 1) / np.maximum(self.n - 3, 1.0)
+        """Of a look with the one before, not below 0, corrected for its bias (Kendall 1954).
+
+        With one group the bias is -(1 + 3 r) / n, of which -(1 + r) / n is due to the mean.
+        """
+        spread = np.maximum(self.squares / self.n, np.finfo(np.float64).tiny)
+        r = self.products / self.pairs / spread
+        unbiased = (self.n * r + self.groups) / np.maximum(self.n - self.groups - 2, 1.0)
         cautious = unbiased + caution / np.sqrt(self.n)
         return np.asarray(np.clip(cautious, 0.0, LARGEST_CORRELATION))
+
+
+class _Learnt:
+    """Sums of the looks that variance and autocorrelation are estimated from, for every series.
+
+    The baseline is a group, and so are every `group` looks that are added.
+    """
+
+    def __init__(self, baseline: Reals, group: int) -> None:
+        n_series, n = baseline.shape
+        look, before = baseline[:, 1:], baseline[:, :-1]
+        sums = [
+            np.full(n_series, float(n)),
+            baseline.sum(axis=1),
+            (baseline**2).sum(axis=1),
+            np.full(n_series, n - 1.0),
+            (look + before).sum(axis=1),
+            (look * before).sum(axis=1),
+        ]
+        self._group = group
+        self._complete = _around_mean(np.stack(sums))
+        self._newest = np.zeros((len(sums), n_series))
+        self._n, self._squares = np.full(n_series, float(n)), (baseline**2).sum(axis=1)
+        self._fourth_powers = (baseline**4).sum(axis=1)
+
+    def add(self, look: Reals, before: Reals, used: NDArray[np.bool_]) -> None:
+        """Learn from one look of those series that use it."""
+        one = np.ones(len(look))
+        self._newest += used * np.stack([one, look, look**2, one, look + before, look * before])
+        full = self._newest[0] >= self._group
+        if full.any():
+            self._complete += full * _around_mean(self._newest)
+            self._newest *= ~full
+        self._n += used
+        self._squares += used * look**2
+        self._fourth_powers += used * look**4
+
+    def moments(self) -> _Moments:
+        """Of all groups, also of one that is half complete."""
+        counts = 2 * self._newest[0] >= self._group
+        return _Moments(*(self._complete + counts * _around_mean(self._newest)))
 
     def excess_kurtosis(self, least: Reals) -> Reals:
         """Of looks around the centre, not below 0; of normal looks it is 0 on average.
 
         least: the variance below which a look's is not taken to be.
         """
-        variance = np.maximum(self.squares / self.n, least)
-        ratio = self.fourth_powers / self.n / variance**2
-        return np.asarray(np.maximum(ratio * (self.n + 2) / self.n - 3, 0.0))
+        variance = np.maximum(self._squares / self._n, least)
+        ratio = self._fourth_powers / self._n / variance**2
+        return np.asarray(np.maximum(ratio * (self._n + 2) / self._n - 3, 0.0))
+
+
+def _around_mean(sums: Reals) -> Reals:
+    """The fields of `_Moments` of one group.
+
+    sums: of the looks their number, sum and squares; of the pairs of a look and the one before
+    their number, the sum of both and their products.
+    """
+    n, total, squares, pairs, both, products = sums
+    mean = total / np.maximum(n, 1.0)
+    return np.stack(
+        [n, n > 0, pairs, squares - total * mean, products - mean * both + pairs * mean**2]
+    )
 
 
 def _kept_kurtosis(weight: float, n_looks: int) -> float:

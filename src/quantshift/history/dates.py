@@ -11,7 +11,8 @@ ANY = "*"
 
 _DAY = re.compile(
     r"(?<!\d)(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})"
-    r"(?:[T _](?P<hour>\d{2})(?:[:h]?(?P<minute>\d{2}))?(?::\d{2}(?:\.\d+)?)?Z?)?(?!\d)"
+    r"(?:[T _](?P<hour>\d{2})(?:[:h]?(?P<minute>\d{2}))?(?::\d{2}(?:\.\d+)?)?"
+    r"(?:Z|[+-]\d{2}:\d{2})?)?(?!\d)"
 )
 _WEEK = re.compile(r"(?<!\d)(?P<year>\d{4})-?W(?P<week>\d{2})(?!\d)")
 _MONTH = re.compile(r"(?<!\d)(?P<year>\d{4})-(?P<month>\d{2})(?!\d|-\d)")
@@ -41,7 +42,9 @@ def moment_of(time: str | datetime) -> datetime:
     try:
         moment = datetime.fromisoformat(time) if isinstance(time, str) else time
     except ValueError:
-        raise UserError(f"{time!r} is no time; write 2026-03-02, or 2026-03-02T06:00:00") from None
+        raise UserError(
+            f"{time!r} is not a time; write 2026-03-02, or 2026-03-02T06:00:00"
+        ) from None
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 

@@ -5,18 +5,18 @@ from typing import TYPE_CHECKING, Any
 from quantshift.errors import UserError
 from quantshift.history.rendering import (
     MARKS,
-    alarm_said,
+    alarm_text,
     average_and_limits,
-    batch_said,
-    control_said,
+    batch_label,
+    control_text,
     look_marks,
 )
 from quantshift.history.series import Control, Series, controls_of
 from quantshift.nouns import counted
 from quantshift.own_data.conditions import Condition
-from quantshift.own_data.rendering import estimate_said
+from quantshift.own_data.rendering import estimate_text
 from quantshift.own_data.result import RANGE
-from quantshift.own_data.words import limits as limits_said
+from quantshift.own_data.words import limits as limits_text
 from quantshift.own_data.words import one_line, percent, shortened
 from quantshift.report.page.shell import render_shell
 
@@ -49,7 +49,7 @@ def render_page(history: "History", limits: "Limits | None" = None) -> str:
         headline=last.headline,
         newest=_newest(series),
         series=[_series(one, controls, last) for one, controls in zip(series, charts, strict=True)],
-        alarms=[f"{alarm_said(alarm)}." for alarm in history.alarms(limits=chosen)],
+        alarms=[f"{alarm_text(alarm)}." for alarm in history.alarms(limits=chosen)],
         warnings=[str(problem) for problem in history.problems()],
         legend=[(mark, MARKS[mark]) for mark in MARKS if mark in _all_marks(series, charts)],
         models=_models(calls),
@@ -65,13 +65,13 @@ def _lead(series: list[Series], charts: list[list[Control]], last: "Call") -> st
     point = one.points[-1]
     share = point.share(last.headline)
     newest_share = (
-        f"{estimate_said(share)} of the {counted(point.look.n_items, 'item')} in "
-        f"{batch_said(point)} are “{_shown(last, last.headline)}” "
-        f"({limits_said(share.low, share.high)})."
+        f"{estimate_text(share)} of the {counted(point.look.n_items, 'item')} in "
+        f"{batch_label(point)} are “{_shown(last, last.headline)}” "
+        f"({limits_text(share.low, share.high)})."
     )
     control = next((c for c in controls if c.label == last.headline), None)
     if control is None or control.centre is None:
-        return f"{newest_share} {_sentence(control_said(controls[0]))}"
+        return f"{newest_share} {_sentence(control_text(controls[0]))}"
     state = (
         "The moving average is beyond its limits: this is more than chance and usual variation."
         if control.alarms[-1]
@@ -90,7 +90,7 @@ def _numbers(
     usual = "?" if control.centre is None else percent(control.centre)
     n_alarms = sum(sum(own.alarms) for own in controls)
     return [
-        (f"newest share of {_shown(last, last.headline)}", estimate_said(share)),
+        (f"newest share of {_shown(last, last.headline)}", estimate_text(share)),
         ("usual", usual),
         ("looks that alarm", f"{n_alarms:,}"),
         ("calls", f"{n_calls:,}"),
@@ -110,9 +110,9 @@ def _series(one: Series, controls: list[Control], last: "Call") -> dict[str, Any
         shares = [point.share(label) for label in last.classes]
         rows.append(
             {
-                "name": batch_said(point),
+                "name": batch_label(point),
                 "n_items": f"{point.look.n_items:,}",
-                "shares": [(estimate_said(s), limits_said(s.low, s.high)) for s in shares],
+                "shares": [(estimate_text(s), limits_text(s.low, s.high)) for s in shares],
                 "average": average_and_limits(by_label.get(last.headline), i),
                 "marks": marks,
                 "model": point.call.model.digest[:8],
@@ -120,9 +120,9 @@ def _series(one: Series, controls: list[Control], last: "Call") -> dict[str, Any
             }
         )
     notes = [
-        control_said(control)
+        control_text(control)
         if len(controls) == 1
-        else f"{_shown(last, control.label)}: {control_said(control)}"
+        else f"{_shown(last, control.label)}: {control_text(control)}"
         for control in controls
     ]
     return {"name": shortened(one.name), "rows": rows, "control": [_sentence(n) for n in notes]}
@@ -198,7 +198,7 @@ def _chart_series(one: Series, controls: dict[str, Control], last: "Call") -> di
         looks[one_line(label)] = [
             {
                 "date": point.moment.isoformat(),
-                "batch": one_line(batch_said(point)),
+                "batch": one_line(batch_label(point)),
                 "items": point.look.n_items,
                 "share": point.share(label).estimate,
                 "low": point.share(label).low,

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from quantshift.errors import unknown_name
 from quantshift.history.series import Control, Point, Series, controls_of
 from quantshift.nouns import counted
+from quantshift.own_data.columns import NO_GROUP
 from quantshift.own_data.notebook import few_lines, small_table
 from quantshift.own_data.rendering import (
     aligned,
-    estimate_said,
+    estimate_text,
     extremes,
     headline_share,
     marks,
@@ -20,8 +21,8 @@ from quantshift.own_data.rendering import (
 )
 from quantshift.own_data.result import RANGE, Quantification
 from quantshift.own_data.spreadsheet import escaped
-from quantshift.own_data.words import limits as limits_said
-from quantshift.own_data.words import one_line, percent, shortened
+from quantshift.own_data.words import CONFUSED, one_line, percent, shortened
+from quantshift.own_data.words import limits as limits_text
 
 if TYPE_CHECKING:
     from quantshift.history.archive import Alarm, History
@@ -58,22 +59,28 @@ def summary_line(
 
     failed: the conditions that hold, in words.
     """
-    batch = result.batches[-1]
+    # Rows without a date are not the newest.
+    named = [batch for batch in result.batches if batch.name != NO_GROUP]
+    batch = (named or result.batches)[-1]
     if result.in_sequence:
         share = headline_share(result, batch)
         others = f" (last of {len(result.batches):,} batches)" if len(result.batches) > 1 else ""
-        found = (
-            f"{shortened(batch.name)}{others}: {shown(result, share.label)} {estimate_said(share)} "
-            f"({limits_said(share.low, share.high)}) of {counted(batch.n_items, 'item')}"
-        )
-        findings = [found, *([", ".join(marks(batch))] if marks(batch) else [])]
+        where = f"{shortened(batch.name)}{others}: {shown(result, share.label)}"
+        items = counted(batch.n_items, "item")
+        if share.estimate is None:
+            why = shortened(batch.why_not or CONFUSED, 200)
+            findings = [f"{where} cannot be estimated from {items} ({why})"]
+        else:
+            within = limits_text(share.low, share.high)
+            findings = [f"{where} {estimate_text(share)} ({within}) of {items}"]
+            findings += [", ".join(marks(batch))] if marks(batch) else []
     else:
         findings = list(extremes(result))
         findings += [
             f"{shortened(b.name)}: {', '.join(marks(b))}" for b in result.batches if marks(b)
         ]
     findings += [
-        _average_in_words(alarm) if alarm.batch == batch.name else alarm_said(alarm)
+        _average_in_words(alarm) if alarm.batch == batch.name else alarm_text(alarm)
         for alarm in alarms
     ]
     unknown = not all(one.can_be_estimated for one in result.batches)
@@ -81,7 +88,7 @@ def summary_line(
     return one_line(f"{state} {'; '.join([*findings, *failed])}")
 
 
-def alarm_said(alarm: "Alarm") -> str:
+def alarm_text(alarm: "Alarm") -> str:
     """An alarm in words."""
     return f"{shortened(alarm.batch)}: alarm ({_average_in_words(alarm)})"
 
@@ -90,24 +97,24 @@ def _average_in_words(alarm: "Alarm") -> str:
     model = ", another model than in the baseline" if alarm.model_changed else ""
     return (
         f"moving average of {shortened(alarm.shown, 30)} {percent(alarm.smoothed)}, usually "
-        f"{percent(alarm.centre)}, limits {limits_said(alarm.low, alarm.high)}{model}"
+        f"{percent(alarm.centre)}, limits {limits_text(alarm.low, alarm.high)}{model}"
     )
 
 
-def appended_said(history: "History", alarms: Sequence["Alarm"]) -> str:
+def appended_text(history: "History", alarms: Sequence["Alarm"]) -> str:
     """What is told after a call was appended."""
     lines = [f"appended to {history.path} ({counted(len(history.calls()), 'call')})"]
     charts = [control for controls in history.controls() for control in controls]
     if alarms:
-        lines += map(alarm_said, alarms)
+        lines += map(alarm_text, alarms)
     elif charts and all(control.why_not for control in charts):
-        lines.append(control_said(charts[0]))
+        lines.append(control_text(charts[0]))
     else:
         lines.append("no alarm")
     return "\n".join(f"{'History' if not i else '':9}{line}" for i, line in enumerate(lines))
 
 
-def control_said(control: Control) -> str:
+def control_text(control: Control) -> str:
     """What the control chart of a class rests on."""
     if control.why_not:
         return f"no limits yet: {control.why_not}"
@@ -155,16 +162,16 @@ def render_series(history: "History", limits: "Limits", label: str | None = None
             share = point.share(lead)
             rows.append(
                 [
-                    batch_said(point),
+                    batch_label(point),
                     f"{point.look.n_items:,}",
-                    estimate_said(share),
-                    limits_said(share.low, share.high),
+                    estimate_text(share),
+                    limits_text(share.low, share.high),
                     *average_and_limits(control, i),
                     ", ".join(marks_of_look),
                 ]
             )
         lines += aligned(rows)
-        lines += [control_said(c) if len(controls) == 1 else _of_class(c) for c in controls]
+        lines += [control_text(c) if len(controls) == 1 else _of_class(c) for c in controls]
         lines.append("")
     if used:
         lines += aligned([[mark, meaning] for mark, meaning in MARKS.items() if mark in used])
@@ -195,7 +202,7 @@ def look_marks(series: Series, control: Control | None, i: int) -> list[str]:
     return found
 
 
-def batch_said(point: Point) -> str:
+def batch_label(point: Point) -> str:
     """The name of a batch, with its day if that is not in the name."""
     name = shortened(point.look.name)
     day = f"{point.moment:%Y-%m-%d}"
@@ -212,7 +219,7 @@ def average_and_limits(control: Control | None, i: int) -> tuple[str, str]:
     smoothed, low, high = control.smoothed[i], control.low[i], control.high[i]
     if smoothed is None or low is None or high is None:
         return "", ""
-    return percent(smoothed), limits_said(low, high)
+    return percent(smoothed), limits_text(low, high)
 
 
 def render_csv(history: "History") -> str:
@@ -239,7 +246,7 @@ def short_table(history: "History") -> str:
 
 def _notes(history: "History") -> list[str]:
     problems = [str(problem) for problem in history.problems()]
-    alarms = [alarm_said(alarm) for alarm in history.alarms()]
+    alarms = [alarm_text(alarm) for alarm in history.alarms()]
     calls = history.calls()
     return [f"History of {counted(len(calls), 'call')} in {history.path}", *alarms, *problems]
 
@@ -255,9 +262,11 @@ def _table(history: "History") -> list[list[str]]:
             control = next(iter(controls), None)
             told = ", ".join(look_marks(one, control, i))
             name = (
-                f"{shortened(one.name, 20)}: {batch_said(point)}" if several else batch_said(point)
+                f"{shortened(one.name, 20)}: {batch_label(point)}"
+                if several
+                else batch_label(point)
             )
-            rows.append([name, estimate_said(share), limits_said(share.low, share.high), told])
+            rows.append([name, estimate_text(share), limits_text(share.low, share.high), told])
     lead = "share" if not series else _headline(series)
     return [["batch", lead, "limits", ""], *rows]
 
@@ -278,14 +287,14 @@ def _label(series: Sequence[Series], label: str | None) -> str:
 
 
 def _of_class(control: Control) -> str:
-    return f"{shortened(control.label, 30)}: {control_said(control)}"
+    return f"{shortened(control.label, 30)}: {control_text(control)}"
 
 
 def _minute(time: datetime) -> str:
     return f"{time:%Y-%m-%d %H:%M}"
 
 
-def pruned_said(calls: Sequence["Call"], *, dry_run: bool) -> Iterator[str]:
+def pruned_lines(calls: Sequence["Call"], *, dry_run: bool) -> Iterator[str]:
     """What was removed, or would be."""
     verb = "would be removed" if dry_run else "removed"
     yield f"{counted(len(calls), 'call')} {verb}"

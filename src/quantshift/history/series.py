@@ -186,9 +186,9 @@ def _control(
 
 def _why_not(n_looks: int, rate: float | None, limits: Limits) -> str:
     if n_looks <= limits.baseline:
-        return f"{n_looks} of the {limits.baseline} looks of the baseline are there"
+        return f"the baseline has {n_looks} of {limits.baseline} looks so far"
     if rate is None:
-        return "the batches have one date: say how many looks a year there are"
+        return "all batches have the same date: give the number of looks per year"
     return ""
 
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from quantshift.data.reading import Source
 from quantshift.errors import DataError, UserError
-from quantshift.judging.table import Asked
+from quantshift.judging.table import JudgeOptions
 from quantshift.own_data.columns import as_names, label_name
 
 
@@ -19,10 +19,10 @@ def asked_for(
     score: Any,
     id_: Any,
     by: Any,
-) -> tuple[Source, Asked]:
+) -> tuple[Source, JudgeOptions]:
     """The table and the names of its columns; a table is made of values."""
     if table is not None:
-        return table, Asked(as_names(verdict), label, score, id_, by)
+        return table, JudgeOptions(as_names(verdict), label, score, id_, by)
     columns: dict[str, pl.Series] = {}
     judges = _judges(verdict)
     for name, values in [
@@ -43,7 +43,7 @@ def asked_for(
             f"verdicts and labels need the same length (None without a label): {lengths}"
         )
     label, score, id_, by = (n if n in columns else None for n in ("label", "score", "id", "by"))
-    return pl.DataFrame(list(columns.values())), Asked(tuple(judges), label, score, id_, by)
+    return pl.DataFrame(list(columns.values())), JudgeOptions(tuple(judges), label, score, id_, by)
 
 
 def _judges(verdict: Any) -> dict[str, Any]:

@@ -16,9 +16,9 @@ from quantshift.judging.designs import DESIGNS
 from quantshift.judging.estimation import GivenRate
 from quantshift.judging.findings import batch_of, doubts, lost_rows, unknown_batch
 from quantshift.judging.result import JudgedBatch, Judgement, MeanDifference, SystemDifference
-from quantshift.judging.table import Asked, read_judged
+from quantshift.judging.table import JudgeOptions, read_judged
 from quantshift.own_data.columns import as_names
-from quantshift.own_data.pool import natural, row_warnings
+from quantshift.own_data.pool import in_batch_order, row_warnings
 from quantshift.own_data.words import class_names, headline
 
 Columns = str | Sequence[Any] | Any
@@ -70,9 +70,9 @@ def judge(
         raise UserError(f"a level is between 0.5 and 1, got {level:g}", arguments=["level"])
     if labels is not None and labels not in DESIGNS:
         raise unknown_name("way to choose labels", labels, DESIGNS)
-    source, asked = asked_for(table, verdict, label, score, id, by)
-    asked = replace(
-        asked,
+    source, options = asked_for(table, verdict, label, score, id, by)
+    options = replace(
+        options,
         map={class_name(verdict): class_name(label) for verdict, label in map.items()},
         classes=tuple(class_name(c) for c in classes),
         positive=None if positive is None else class_name(positive),
@@ -81,26 +81,26 @@ def judge(
         lenient=lenient,
     )
     known = _given_rates(sensitivity, specificity)
-    if known is None and asked.label is None:
+    if known is None and options.label is None:
         raise UserError(
             "name the column of the labels, or give the sensitivity and specificity of the judge",
             arguments=["label", "sensitivity", "specificity"],
         )
-    read = read_judged(source, labelled, asked)
+    read = read_judged(source, labelled, options)
     if known is not None and len(read.meaning.classes) != 2:
         raise UserError("a sensitivity and a specificity are of two classes; there are more here")
     if compare is not None and by is None:
         raise UserError(
             "to compare two systems name the column that distinguishes them", arguments=["by"]
         )
-    call = Call(read, asked.verdict, known, labels, insist, level, seed)
+    call = Call(read, options.verdict, known, labels, insist, level, seed)
     call.check()
-    return _judgement(call, asked, compare)
+    return _judgement(call, options, compare)
 
 
-def _judgement(call: Call, asked: Asked, compare: tuple[str, str] | None) -> Judgement:
+def _judgement(call: Call, options: JudgeOptions, compare: tuple[str, str] | None) -> Judgement:
     read = call.read
-    positive = asked.positive or (
+    positive = options.positive or (
         read.meaning.classes[-1] if len(read.meaning.classes) == 2 else None
     )
     lead = headline(read.meaning.classes, positive)
@@ -127,13 +127,13 @@ def _judgement(call: Call, asked: Asked, compare: tuple[str, str] | None) -> Jud
     return Judgement(
         classes=read.meaning.classes,
         level=call.level,
-        label=asked.label,
-        judges=asked.verdict,
-        score=asked.score,
-        by=asked.by,
+        label=options.label,
+        judges=options.verdict,
+        score=options.score,
+        by=options.by,
         ordered=call.ordered,
         headline=lead,
-        names=class_names(asked.label, read.meaning.classes),
+        names=class_names(options.label, read.meaning.classes),
         overall=overall,
         batches=batches,
         differences=differences,
@@ -153,7 +153,7 @@ def _groups(call: Call, design: str, lead: str) -> Iterator[JudgedBatch]:
     items = call.read.items
     groups = np.array(items.groups)
     pooled = call.pools(design)
-    for name in dict.fromkeys(sorted(groups.tolist(), key=natural)):
+    for name in dict.fromkeys(sorted(groups.tolist(), key=in_batch_order)):
         part = call.in_question(items.take(np.flatnonzero(groups == name)), design)
         if not pooled and not call.tells(part):
             yield unknown_batch(call, name, part, design)

@@ -11,8 +11,8 @@ from quantshift.judging.findings import lost_rows
 from quantshift.judging.rendering import (
     alarms,
     answer,
-    design_said,
-    needed_said,
+    design_text,
+    needed_text,
     summary_rows,
 )
 from quantshift.judging.result import JudgedBatch, Judgement, JudgeQuality
@@ -21,7 +21,7 @@ from quantshift.own_data.conditions import Condition
 from quantshift.own_data.headline import Found
 from quantshift.own_data.page import data_links, thresholds
 from quantshift.own_data.pool import row_warnings
-from quantshift.own_data.rendering import estimate_said, render_csv, rows_said, share_of, shown
+from quantshift.own_data.rendering import estimate_text, render_csv, rows_text, share_of, shown
 from quantshift.own_data.result import Share
 from quantshift.own_data.words import limits, one_line, percent, shortened
 from quantshift.report.page.shell import render_shell
@@ -65,13 +65,13 @@ def render_page(
         state=_state(overall),
         check=overall.labels.said,
         assumed=overall.assumed,
-        needed="" if overall.labels.design == "given" else needed_said(overall),
+        needed="" if overall.labels.design == "given" else needed_text(overall),
         advices=[advice.replace("`", "") for advice in overall.advice],
         downloads=data_links(result.to_json(), render_csv(result)),
         alarms=[*alarms(result), *_unknown(result)],
         crossed=[line for condition in conditions for line in condition.failures(result)],
         warnings=_warnings(result),
-        rows=[rows_said(rows) for rows in result.rows],
+        rows=[rows_text(rows) for rows in result.rows],
         facts=[*_facts(result), *provenance],
         level=f"{100 * result.level:g}%",
         data=_chart_data(result, conditions, several=several),
@@ -111,7 +111,7 @@ def _against_verdicts(overall: JudgedBatch, share: Share) -> str:
 def _numbers(result: Judgement, share: Share) -> tuple[tuple[str, str], ...]:
     naive = result.overall.naive(share.label)
     figures = [
-        (f"true share of {shown(result, share.label)}", estimate_said(share)),
+        (f"true share of {shown(result, share.label)}", estimate_text(share)),
         (f"{100 * result.level:g}% interval", limits(share.low, share.high)),
     ]
     if naive is not None:
@@ -224,7 +224,7 @@ def _compared_how(result: Judgement) -> str:
 def _state(batch: JudgedBatch) -> tuple[str, str, str]:
     """Class of style, sign and words for how the labels were chosen."""
     labels = batch.labels
-    words = f"Labels: {design_said(batch)}"
+    words = f"Labels: {design_text(batch)}"
     if not labels.ok:
         return "fails", "✗", f"{words}; the table contradicts it"
     if labels.told:

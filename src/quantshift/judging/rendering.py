@@ -20,7 +20,7 @@ from quantshift.own_data.pool import is_much, row_warnings
 from quantshift.own_data.rendering import (
     aligned,
     estimate_in_a_line,
-    estimate_said,
+    estimate_text,
     headed,
     headline_share,
     rows_of_tables,
@@ -90,12 +90,12 @@ def answer(result: Judgement, batch: JudgedBatch) -> str:
         return (
             f"{lead}: anywhere from {limits(share.low, share.high)} of the "
             f"{counted(batch.n_items, 'item')} in {shortened(batch.name)}; the labels do not say "
-            f"more (best guess {estimate_said(share)})"
+            f"more (best guess {estimate_text(share)})"
         )
     return estimate_in_a_line(result, batch)
 
 
-def naive_said(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
+def naive_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
     """What the verdicts alone say of the headline's class, judge by judge."""
     share = headline_share(result, batch)
     for judge in batch.judges:
@@ -107,7 +107,7 @@ def naive_said(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
         yield f"by the verdicts of {shortened(judge.name)} alone: {percent(naive)}, {where}"
 
 
-def mean_said(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
+def mean_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
     """The mean of ordered classes."""
     if batch.mean is None:
         return
@@ -119,13 +119,13 @@ def mean_said(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
 
 def short_text(result: Judgement) -> str:
     """The shares of one batch, or the headline's share in each of several."""
-    headline = [answer(result, result.overall), *naive_said(result, result.overall)]
+    headline = [answer(result, result.overall), *naive_lines(result, result.overall)]
     return few_lines([*headline, *alarms(result)], summary_rows(result))
 
 
 def short_table(result: Judgement) -> str:
     """The same as HTML, without scripts or styles that reach beyond the table."""
-    headline = [answer(result, result.overall), *naive_said(result, result.overall)]
+    headline = [answer(result, result.overall), *naive_lines(result, result.overall)]
     return small_table([*headline, *alarms(result)], summary_rows(result))
 
 
@@ -140,7 +140,7 @@ def summary_rows(result: Judgement) -> list[list[str]]:
     if len(result.batches) == 1 and result.by is None:
         (batch,) = result.batches
         rows = [
-            [shown(result, s.label), estimate_said(s), limits(s.low, s.high), _naive(batch, s), ""]
+            [shown(result, s.label), estimate_text(s), limits(s.low, s.high), _naive(batch, s), ""]
             for s in batch.shares
         ]
         return _without_empty(["class", "share", interval, "verdicts alone", ""], rows)
@@ -149,13 +149,13 @@ def summary_rows(result: Judgement) -> list[list[str]]:
     for batch in result.batches:
         share = headline_share(result, batch)
         counts = [f"{batch.n_items:,}", f"{batch.n_labelled:,}"]
-        share_cells = [estimate_said(share), limits(share.low, share.high), _naive(batch, share)]
+        share_cells = [estimate_text(share), limits(share.low, share.high), _naive(batch, share)]
         mark = "" if batch.can_be_estimated else batch.why_not
         rows.append([shortened(batch.name), *counts, *share_cells, mark])
     return _without_empty(["batch", "items", "labels", lead, interval, "verdicts alone", ""], rows)
 
 
-def rates_said(result: Judgement, judge: JudgeQuality) -> list[list[str]]:
+def rate_rows(result: Judgement, judge: JudgeQuality) -> list[list[str]]:
     """The rates of a judge as a table: of two classes in words, of more as a matrix."""
     by_class: dict[str, dict[str, Rate]] = defaultdict(dict)
     for rate in judge.rates:
@@ -189,7 +189,7 @@ def _is_known(rate: Rate) -> bool:
     return rate.high - rate.low < 1
 
 
-def design_said(batch: JudgedBatch) -> str:
+def design_text(batch: JudgedBatch) -> str:
     """How many labels there are and how they were chosen."""
     labels = batch.labels
     words = DESIGN_WORDS[labels.design]
@@ -201,7 +201,7 @@ def design_said(batch: JudgedBatch) -> str:
     return f"{batch.n_labelled:,}, {words} ({how})"
 
 
-def needed_said(batch: JudgedBatch) -> str:
+def needed_text(batch: JudgedBatch) -> str:
     """How many labels half the width takes."""
     if batch.labels_for_half_width is None:
         return "more labels of these items cannot halve the interval"
@@ -213,8 +213,8 @@ def needed_said(batch: JudgedBatch) -> str:
 def _single(result: Judgement) -> Iterator[str]:
     (batch,) = result.batches
     yield answer(result, batch)
-    yield from naive_said(result, batch)
-    yield from mean_said(result, batch)
+    yield from naive_lines(result, batch)
+    yield from mean_lines(result, batch)
     yield ""
     yield from share_table(result, batch.shares)
     yield from _other_assumption(result, batch)
@@ -222,8 +222,8 @@ def _single(result: Judgement) -> Iterator[str]:
 
 def _several(result: Judgement) -> Iterator[str]:
     yield answer(result, result.overall)
-    yield from naive_said(result, result.overall)
-    yield from mean_said(result, result.overall)
+    yield from naive_lines(result, result.overall)
+    yield from mean_lines(result, result.overall)
     yield ""
     yield from aligned(summary_rows(result))
 
@@ -273,11 +273,11 @@ def _differences(result: Judgement) -> Iterator[str]:
         )
     )
     if result.mean_difference is not None:
-        yield f"         {mean_difference_said(result.mean_difference)}"
+        yield f"         {mean_difference_text(result.mean_difference)}"
     yield ""
 
 
-def mean_difference_said(found: MeanDifference) -> str:
+def mean_difference_text(found: MeanDifference) -> str:
     """The difference of two means in a line."""
     naive = "" if found.naive is None else f"; by the verdicts alone {found.naive:+.2f}"
     chance = "" if found.low <= 0 <= found.high else ", more than chance"
@@ -288,7 +288,7 @@ def _judges(result: Judgement) -> Iterator[str]:
     for judge in result.overall.judges:
         lines = [shortened(judge.name) + _kappa(judge, weighted=result.ordered)]
         if judge.rates:
-            lines += aligned([["", *row][1:] for row in rates_said(result, judge)])
+            lines += aligned([["", *row][1:] for row in rate_rows(result, judge)])
         # Lines of a table keep their indentation.
         for i, line in enumerate(lines):
             yield f"{'Judge' if i == 0 else '':9}{'' if i == 0 else '  '}{line}"
@@ -303,13 +303,13 @@ def _kappa(judge: JudgeQuality, *, weighted: bool) -> str:
 
 
 def _labels(batch: JudgedBatch) -> Iterator[str]:
-    lines = [design_said(batch)]
+    lines = [design_text(batch)]
     if batch.labels.said:
         lines.append(batch.labels.said)
     yield from headed("Labels", lines)
     yield f"Assumed  {batch.assumed}"
     if batch.labels.design != "given":
-        yield f"Needed   {needed_said(batch)}"
+        yield f"Needed   {needed_text(batch)}"
 
 
 def _rate_name(result: Judgement, label: str) -> str:

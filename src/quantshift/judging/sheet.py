@@ -12,7 +12,7 @@ from quantshift.data.reading import Source, open_table
 from quantshift.errors import UserError, unknown_name
 from quantshift.judging.arrays import asked_for, class_name
 from quantshift.judging.planning import PLANS, JudgePlan, plan
-from quantshift.judging.table import PROBABILITY, Asked, JudgedTable, read_judged
+from quantshift.judging.table import PROBABILITY, JudgedTable, JudgeOptions, read_judged
 from quantshift.own_data.audit_sheet import write_sheet
 from quantshift.own_data.columns import as_names
 from quantshift.types import Codes
@@ -78,14 +78,14 @@ def plan_labels(
     if how is not None and how not in PLANS:
         raise unknown_name("plan", how, PLANS)
     source, named = asked_for(table, verdict, label, score, id, None)
-    asked = replace(
+    options = replace(
         named,
         map={class_name(verdict): class_name(label) for verdict, label in map.items()},
         classes=tuple(class_name(c) for c in classes),
         missing=None if missing is None else as_names(missing),
         lenient=lenient,
     )
-    read = read_judged(source, labelled, asked, labels_needed=False)
+    read = read_judged(source, labelled, options, labels_needed=False)
     if read.elsewhere is not None:
         raise UserError(
             "a plan is about items of the table itself; leave out those labelled elsewhere, or "
@@ -105,7 +105,7 @@ def plan_labels(
         level=level,
         seed=seed,
     )
-    return _sheet(read, found, names, table, labelled, asked)
+    return _sheet(read, found, names, table, labelled, options)
 
 
 def write_label_sheet(sheet: LabelSheet, path: str | Path, *, overwrite: bool = False) -> None:
@@ -135,7 +135,7 @@ def _sheet(
     names: Mapping[str, str],
     table: Source,
     labelled: Source | None,
-    asked: Asked,
+    options: JudgeOptions,
 ) -> LabelSheet:
     items = read.items
     known = np.flatnonzero(items.labels >= 0)
@@ -144,7 +144,7 @@ def _sheet(
     return LabelSheet(
         plan=found,
         table=table,
-        label=asked.label or LABEL,
+        label=options.label or LABEL,
         rows=tuple(rows),
         labels={int(items.numbers[i]): read.meaning.classes[items.labels[i]] for i in known},
         strata=tuple(
@@ -153,7 +153,7 @@ def _sheet(
         ),
         probabilities=tuple(f"{found.inclusion[i]:.8g}" for i in positions),
         inputs=(table, labelled),
-        lenient=asked.lenient,
+        lenient=options.lenient,
     )
 
 

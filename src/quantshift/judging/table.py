@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from quantshift.data.columns import names_of
 from quantshift.data.reading import OpenTable, Source, open_table
-from quantshift.data.spelling import merged_said, mistyped_said, usual_spellings
+from quantshift.data.spelling import merged_notes, mistyped_notes, usual_spellings
 from quantshift.errors import DataError, UserError
 from quantshift.judging.meaning import Meaning, meaning
 from quantshift.own_data.auditing import (
@@ -47,7 +47,7 @@ DRAWN_BY = "quantshift judge plan"
 
 
 @dataclass(frozen=True)
-class Asked:
+class JudgeOptions:
     """What the user says of the columns.
 
     verdict: one column for each judge. map: verdict -> label. missing: what stands for no label.
@@ -140,52 +140,54 @@ class _Cells:
 
 
 def read_judged(
-    table: Source, labelled: Source | None, asked: Asked, *, labels_needed: bool = True
+    table: Source, labelled: Source | None, options: JudgeOptions, *, labels_needed: bool = True
 ) -> JudgedTable:
     """The table, with the labels that are in it or in a second table."""
-    if not asked.verdict and asked.score is None:
+    if not options.verdict and options.score is None:
         raise UserError(
             "name the column of the verdicts, or that of a score", arguments=["verdict", "score"]
         )
-    _check_roles(asked)
-    opened = open_table(table, name="the table", lenient=asked.lenient)
-    has_labels = asked.label is not None and asked.label in opened.columns
-    if labels_needed and asked.label is not None and labelled is None:
-        opened.require([asked.label])
-    cells = _cells(opened, asked, asked.label if has_labels else None)
+    _check_roles(options)
+    opened = open_table(table, name="the table", lenient=options.lenient)
+    has_labels = options.label is not None and options.label in opened.columns
+    if labels_needed and options.label is not None and labelled is None:
+        opened.require([options.label])
+    cells = _cells(opened, options, options.label if has_labels else None)
     others: _Cells | None = None
     joined: list[Rows] = []
     planned = False
     if labelled is not None:
-        if asked.label is None:
+        if options.label is None:
             raise UserError("name the column of the labels", arguments=["label"])
-        beside = open_table(labelled, name="the labelled table", lenient=asked.lenient)
+        beside = open_table(labelled, name="the labelled table", lenient=options.lenient)
         known = names_on_sheet(beside)
-        if ITEM in known and CHECK in known and not asked.elsewhere:
-            cells, planned, rows = _with_sheet(cells, beside, asked)
+        if ITEM in known and CHECK in known and not options.elsewhere:
+            cells, planned, rows = _with_sheet(cells, beside, options)
             joined.append(rows)
-        elif asked.id is not None and not asked.elsewhere:
-            cells, rows = _with_labels_by_id(cells, beside, asked)
+        elif options.id is not None and not options.elsewhere:
+            cells, rows = _with_labels_by_id(cells, beside, options)
             joined.append(rows)
         else:
-            others = _labelled_elsewhere(beside, asked)
-    return _coded(cells, others, joined, asked, planned=planned)
+            others = _labelled_elsewhere(beside, options)
+    return _coded(cells, others, joined, options, planned=planned)
 
 
-def _check_roles(asked: Asked) -> None:
+def _check_roles(options: JudgeOptions) -> None:
     roles: dict[str, str] = {}
-    named = [(name, "a verdict") for name in asked.verdict]
-    named += [(n, r) for n, r in ((asked.label, "the label"), (asked.score, "the score")) if n]
+    named = [(name, "a verdict") for name in options.verdict]
+    named += [(n, r) for n, r in ((options.label, "the label"), (options.score, "the score")) if n]
     for name, role in named:
         if name in roles:
             raise UserError(f"column {name!r} is {roles[name]} and cannot be {role} as well")
         roles[name] = role
-    if asked.by is not None and asked.by == asked.label:
-        raise UserError(f"column {asked.by!r} is the label; groups need another", arguments=["by"])
+    if options.by is not None and options.by == options.label:
+        raise UserError(
+            f"column {options.by!r} is the label; groups need another", arguments=["by"]
+        )
 
 
-def _cells(table: OpenTable, asked: Asked, label: str | None) -> _Cells:
-    wanted = [*asked.columns, *([label] if label is not None else [])]
+def _cells(table: OpenTable, options: JudgeOptions, label: str | None) -> _Cells:
+    wanted = [*options.columns, *([label] if label is not None else [])]
     table.require(wanted)
     parts, ragged, undecodable = [], 0, 0
     with closing(table.chunks(wanted)) as chunks:
@@ -194,9 +196,9 @@ def _cells(table: OpenTable, asked: Asked, label: str | None) -> _Cells:
             ragged += chunk.ragged
             undecodable += chunk.undecodable
     frame = pl.concat(parts) if parts else pl.DataFrame(schema=dict.fromkeys(wanted, pl.String))
-    verdicts = [label_names(frame[name]) for name in asked.verdict]
+    verdicts = [label_names(frame[name]) for name in options.verdict]
     silent = np.logical_and.reduce([v.is_null().to_numpy() for v in verdicts]) if verdicts else None
-    score = None if asked.score is None else _numbers(frame[asked.score], table.name)
+    score = None if options.score is None else _numbers(frame[options.score], table.name)
     none = np.zeros(len(frame), dtype=bool)
     no_verdict = none if silent is None else silent
     no_score = none if score is None else np.isnan(score) & ~no_verdict
@@ -207,10 +209,10 @@ def _cells(table: OpenTable, asked: Asked, label: str | None) -> _Cells:
     labels = (
         pl.Series("label", [None] * len(frame), dtype=pl.String)
         if label is None
-        else label_names(frame[label], asked.missing)
+        else label_names(frame[label], options.missing)
     )
     warnings = [*undecodable_warning(table.name, undecodable)]
-    lost = 0 if label is None else _labelled_but_left_out(parts, label, asked, kept)
+    lost = 0 if label is None else _labelled_but_left_out(parts, label, options, kept)
     if lost:
         warnings.append(f"{rows.source}: {lost} of the rows left out have a label")
     return _Cells(
@@ -219,8 +221,8 @@ def _cells(table: OpenTable, asked: Asked, label: str | None) -> _Cells:
         tuple(v.gather(kept).fill_null(NONE_GIVEN) for v in verdicts),
         None if score is None else score[kept],
         labels,
-        None if asked.id is None else names_of(frame[asked.id]),
-        None if asked.by is None else names_of(frame[asked.by]).fill_null(NO_GROUP),
+        None if options.id is None else names_of(frame[options.id]),
+        None if options.by is None else names_of(frame[options.by]).fill_null(NO_GROUP),
         rows,
         tuple(warnings),
     )
@@ -231,11 +233,11 @@ def _rows(table: OpenTable, read: int, used: int, left_out: Mapping[str, int]) -
 
 
 def _labelled_but_left_out(
-    parts: Sequence[pl.DataFrame], label: str, asked: Asked, kept: NDArray[Any]
+    parts: Sequence[pl.DataFrame], label: str, options: JudgeOptions, kept: NDArray[Any]
 ) -> int:
     if not parts:
         return 0
-    known = label_names(pl.concat([part.select(label) for part in parts])[label], asked.missing)
+    known = label_names(pl.concat([part.select(label) for part in parts])[label], options.missing)
     present = known.is_not_null().to_numpy()
     return int(present.sum() - present[kept].sum())
 
@@ -254,15 +256,17 @@ def _numbers(column: pl.Series, name: str) -> NDArray[np.float64]:
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def _with_sheet(cells: _Cells, beside: OpenTable, asked: Asked) -> tuple[_Cells, bool, Rows]:
+def _with_sheet(
+    cells: _Cells, beside: OpenTable, options: JudgeOptions
+) -> tuple[_Cells, bool, Rows]:
     """The table with the labels of a sheet that was drawn from it."""
-    label = asked.label or ""
+    label = options.label or ""
     content = [name for name in cells.table.columns if name != label]
     sheet = read_sheet(
         beside,
         label=label,
         beside=list(dict.fromkeys([ITEM, CHECK, PROBABILITY, *content])),
-        missing=asked.missing,
+        missing=options.missing,
     )
     rows, warnings = rows_by_number(sheet, cells.table, content, label=label, drawn_by=DRAWN_BY)
     at = {int(number): i for i, number in enumerate(cells.numbers)}
@@ -308,12 +312,14 @@ def _probabilities(sheet: Sheet) -> NDArray[np.float64]:
     return np.asarray(values)
 
 
-def _with_labels_by_id(cells: _Cells, beside: OpenTable, asked: Asked) -> tuple[_Cells, Rows]:
+def _with_labels_by_id(
+    cells: _Cells, beside: OpenTable, options: JudgeOptions
+) -> tuple[_Cells, Rows]:
     """The table with the labels of another, found by their ids (and groups, if both have them)."""
-    id_, label = asked.id or "", asked.label or ""
-    keys = [id_, *([asked.by] if asked.by in beside.columns and asked.by is not None else [])]
+    id_, label = options.id or "", options.label or ""
+    keys = [id_, *([options.by] if options.by in beside.columns and options.by is not None else [])]
     beside.require([label, *keys])
-    sheet = read_sheet(beside, label=label, beside=keys, missing=asked.missing)
+    sheet = read_sheet(beside, label=label, beside=keys, missing=options.missing)
     grouped = len(keys) > 1
     keys_of_items = list(
         zip(
@@ -373,9 +379,9 @@ def _with_labels(cells: _Cells, sheet: Sheet, places: Sequence[int]) -> _Cells:
     return replace(cells, labels=pl.Series("label", labels, dtype=pl.String))
 
 
-def _labelled_elsewhere(beside: OpenTable, asked: Asked) -> _Cells:
-    wanted = replace(asked, id=None, by=None)
-    cells = _cells(beside, wanted, asked.label)
+def _labelled_elsewhere(beside: OpenTable, options: JudgeOptions) -> _Cells:
+    wanted = replace(options, id=None, by=None)
+    cells = _cells(beside, wanted, options.label)
     labelled = cells.labels.is_not_null().to_numpy()
     kept = np.flatnonzero(labelled)
     n_open = int((~labelled).sum())
@@ -394,7 +400,7 @@ def _coded(
     cells: _Cells,
     others: _Cells | None,
     joined: Sequence[Rows],
-    asked: Asked,
+    options: JudgeOptions,
     *,
     planned: bool,
 ) -> JudgedTable:
@@ -403,18 +409,19 @@ def _coded(
         raise DataError(f"{cells.table.name}: no row has a verdict or a score; nothing to judge")
     both = [cells, *([] if others is None else [others])]
     verdicts = {
-        name: _distinct([part.verdicts[j] for part in both]) for j, name in enumerate(asked.verdict)
+        name: _distinct([part.verdicts[j] for part in both])
+        for j, name in enumerate(options.verdict)
     }
     counts = Counter(name for part in both for name in part.labels.drop_nulls())
-    usual = usual_spellings(counts, asked.classes)
+    usual = usual_spellings(counts, options.classes)
     both = [replace(part, labels=part.labels.replace(usual)) for part in both]
     labels = _distinct([part.labels for part in both])
     meant = meaning(
-        verdicts, labels, given=asked.map, classes=asked.classes, positive=asked.positive
+        verdicts, labels, given=options.map, classes=options.classes, positive=options.positive
     )
     warnings = [w for part in both for w in part.warnings]
-    warnings += merged_said(counts, usual)
-    warnings += mistyped_said(Counter({name: counts[name] for name in labels}))
+    warnings += merged_notes(counts, usual)
+    warnings += mistyped_notes(Counter({name: counts[name] for name in labels}))
     return JudgedTable(
         name=title_of(cells.table),
         items=_items(both[0], meant),

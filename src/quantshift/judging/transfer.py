@@ -28,11 +28,11 @@ point takes the place of the shares. It is R times the directions that is invert
 is the same: the adjusted count of posteriors (PACC), with the posterior distribution it has.
 
 This is the model of A. Ziegler and P. Czyz, "Bayesian quantification with black-box estimators",
-2024; with bins of a score that of E. Igiraneza et al., "Bayesian quantification", 2025; with one
-prevalence and two rates that of W. Rogan and B. Gladen, "Estimating prevalence from the results of
-a screening test", 1978, whose interval by Z. Lang and J. Reiczigel, "Confidence limits for
-prevalence of disease adjusted for estimated sensitivity and specificity", 2014, is an oracle of
-the tests.
+2024; with bins of a score that of A. B. Igiraneza, C. Fraser and R. Hinch, "Estimating prevalence
+with precision and accuracy", 2025; with one prevalence and two rates that of W. Rogan and B.
+Gladen, "Estimating prevalence from the results of a screening test", 1978, whose interval by Z.
+Lang and J. Reiczigel, "Confidence limits for prevalence of disease adjusted for estimated
+sensitivity and specificity", 2014, is an oracle of the tests.
 """
 
 from dataclasses import dataclass

@@ -19,7 +19,7 @@ from quantshift.files import check_output, write_output
 from quantshift.own_data.auditing import CHECK, ITEM, content_check
 from quantshift.own_data.batches import adapted
 from quantshift.own_data.classifiers import AUTO
-from quantshift.own_data.columns import Asked, Columns
+from quantshift.own_data.columns import ColumnOptions, Columns
 from quantshift.own_data.commands import quantify_command
 from quantshift.own_data.model import Model
 from quantshift.own_data.pool import open_samples, read_pool
@@ -67,7 +67,7 @@ class AuditSheet:
             sample,
             train_on,
             model,
-            self.recipe or Recipe(Asked()),
+            self.recipe or Recipe(ColumnOptions()),
             audit=str(out),
             precision=self.plan.precision if self.sequential else None,
         )
@@ -103,7 +103,7 @@ def draw_audit_sheet(
     if precision is None and n_labels is None:
         precision = PRECISION
     report = progress or silent
-    asked = Asked.of(
+    options = ColumnOptions.of(
         label=label,
         text=text,
         features=features,
@@ -116,7 +116,7 @@ def draw_audit_sheet(
     tables = open_samples(sample, lenient=lenient)
     if len(tables) > 1:
         raise UserError(f"an audit is drawn from one table, not from {len(tables)}; name one")
-    recipe = Recipe(asked, classifier=classifier, seed=seed)
+    recipe = Recipe(options, classifier=classifier, seed=seed)
     fitted = model_for(recipe, train_on, model, tables, report)
     pool = read_pool(tables, fitted, None, seed=seed, progress=report)
     if not len(pool.numbers):

@@ -20,7 +20,7 @@ from quantshift.data.reading import OpenTable, Source, open_table
 from quantshift.data.spelling import known_spellings
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.nouns import counted
-from quantshift.own_data.columns import Asked, label_names
+from quantshift.own_data.columns import ColumnOptions, label_names
 from quantshift.own_data.model import Model
 from quantshift.own_data.pool import Pool, Wanted
 from quantshift.own_data.spreadsheet import comparable, unescaped
@@ -67,7 +67,7 @@ def read_audit(
     source: Source,
     model: Model,
     samples: Sequence[OpenTable],
-    asked: Asked,
+    options: ColumnOptions,
     *,
     sequential: bool = False,
 ) -> AuditTable:
@@ -77,10 +77,10 @@ def read_audit(
     """
     if model.columns.label is None:
         raise UserError("an audit needs the column of the labels; name it", arguments=["label"])
-    id_ = asked.id or model.columns.id
-    table = open_table(source, name="the audited table", lenient=asked.lenient)
+    id_ = options.id or model.columns.id
+    table = open_table(source, name="the audited table", lenient=options.lenient)
     beside = [name for name in (id_, ITEM, CHECK, *model.columns.content) if name is not None]
-    sheet = read_sheet(table, label=model.columns.label, beside=beside, missing=asked.missing)
+    sheet = read_sheet(table, label=model.columns.label, beside=beside, missing=options.missing)
     codes = [
         _code(name, model, f"{sheet.name}: row {number}")
         for number, name in zip(sheet.numbers, sheet.labels, strict=True)

@@ -39,7 +39,7 @@ NO_LABEL, NO_CONTENT, RAGGED = "no label", "no content", "too many or too few ce
 
 
 @dataclass(frozen=True)
-class Asked:
+class ColumnOptions:
     """What the user specifies about the columns.
 
     text, features: the columns of items; with neither, all that can be used. posteriors: those of
@@ -70,7 +70,7 @@ class Asked:
         drop: str | Sequence[str] = (),
         missing: str | Sequence[str] | None = None,
         **others: Any,
-    ) -> "Asked":
+    ) -> "ColumnOptions":
         """From arguments of `train`: a single name is accepted in place of a list of names."""
         return cls(
             text=as_names(text),
@@ -198,40 +198,46 @@ def as_names(names: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def candidates(
-    asked: Asked, table: OpenTable, *, by: str | None = None, offered: set[str] | None = None
+    options: ColumnOptions,
+    table: OpenTable,
+    *,
+    by: str | None = None,
+    offered: set[str] | None = None,
 ) -> tuple[tuple[str, ...], tuple[LeftOutColumn, ...]]:
     """The columns that items can be made of, and the others with the reason.
 
     by: the column that divides samples into batches. offered: the columns that all samples have,
     if known.
     """
-    named = (*asked.text, *asked.features)
-    if named and asked.posteriors:
+    named = (*options.text, *options.features)
+    if named and options.posteriors:
         raise UserError("name posteriors or columns of items (text, features), not both")
-    _check_roles(asked, table, named or asked.posteriors)
+    _check_roles(options, table, named or options.posteriors)
     special = [
-        (asked.id, "the ids of the rows"),
-        (asked.weights, "the weights of the rows"),
-        (asked.groups, "the groups that are left out in turn"),
+        (options.id, "the ids of the rows"),
+        (options.weights, "the weights of the rows"),
+        (options.groups, "the groups that are left out in turn"),
     ]
-    special += [(name, "dropped") for name in asked.drop]
+    special += [(name, "dropped") for name in options.drop]
     if by in table.columns:
         special.append((by, "divides the sample into batches"))
     roles = {name: reason for name, reason in special if name is not None}
     left_out = [LeftOutColumn(name, reason) for name, reason in roles.items()]
-    if named or asked.posteriors:
-        chosen = tuple(dict.fromkeys(named or asked.posteriors))
+    if named or options.posteriors:
+        chosen = tuple(dict.fromkeys(named or options.posteriors))
         clash = next((name for name in chosen if name in roles), None)
         if clash is not None:
             raise UserError(
                 f"column {clash!r} cannot be used for items and also be: {roles[clash]}"
             )
-        unnamed = dict.fromkeys(n for n in table.columns if n not in {*chosen, *roles, asked.label})
+        unnamed = dict.fromkeys(
+            n for n in table.columns if n not in {*chosen, *roles, options.label}
+        )
         left_out += [LeftOutColumn(name, "not named") for name in unnamed]
         return chosen, tuple(left_out)
     usable = []
     for name in dict.fromkeys(table.columns):
-        if name in roles or name == asked.label:
+        if name in roles or name == options.label:
             continue
         if table.columns.count(name) > 1:
             left_out.append(LeftOutColumn(name, "several columns have this name"))
@@ -341,23 +347,23 @@ def label_name(value: Any) -> str | None:
     return None if name is None else str(name)
 
 
-def _check_roles(asked: Asked, table: OpenTable, named: Sequence[str]) -> None:
+def _check_roles(options: ColumnOptions, table: OpenTable, named: Sequence[str]) -> None:
     """Raise an error for columns that do not exist or have conflicting roles."""
-    if asked.label is not None:
-        table.require([asked.label])
+    if options.label is not None:
+        table.require([options.label])
     table.require(named)
-    roles = (asked.id, asked.weights, asked.groups)
+    roles = (options.id, options.weights, options.groups)
     others = [name for name in roles if name is not None]
-    if asked.label is not None and asked.label == asked.groups:
-        raise UserError(f"{asked.label!r} is the label: it cannot name the groups too")
-    for name in (*asked.drop, *others):
+    if options.label is not None and options.label == options.groups:
+        raise UserError(f"{options.label!r} is the label: it cannot name the groups too")
+    for name in (*options.drop, *others):
         if name not in table.columns:
             table.require([name])
-    if asked.label in named:
-        raise UserError(f"{asked.label!r} is the label: it cannot be part of the items too")
-    if asked.label is not None and asked.label in (*asked.drop, *others):
+    if options.label in named:
+        raise UserError(f"{options.label!r} is the label: it cannot be part of the items too")
+    if options.label is not None and options.label in (*options.drop, *others):
         raise UserError(
-            f"{asked.label!r} is the label: it cannot be dropped, nor be ids, weights or groups"
+            f"{options.label!r} is the label: it cannot be dropped, nor be ids, weights or groups"
         )
 
 

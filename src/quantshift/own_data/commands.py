@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from quantshift.own_data.classifiers import AUTO
-from quantshift.own_data.columns import Asked
+from quantshift.own_data.columns import ColumnOptions
 from quantshift.own_data.recipe import Recipe
 
 SHEET = "audit.csv"
@@ -55,27 +55,27 @@ def _options(sample: Any, train_on: Any, model: Any, recipe: Recipe) -> list[str
     if model is None:
         options += [part for source in trained for part in ("--train", str(source))]
     options += ["--sample", str(sample)]
-    for name, value in _given(recipe.asked, by=recipe.by, trained=model is None):
+    for name, value in _given(recipe.options, by=recipe.by, trained=model is None):
         options += [f"--{name}", value]
-    if recipe.asked.lenient:
+    if recipe.options.lenient:
         options.append("--lenient")
     if recipe.classifier != AUTO:
         options += ["--classifier", recipe.classifier]
     return options
 
 
-def _given(asked: Asked, *, by: str | None, trained: bool) -> Iterator[tuple[str, str]]:
+def _given(options: ColumnOptions, *, by: str | None, trained: bool) -> Iterator[tuple[str, str]]:
     """The options that say what columns mean. Unlike training, a model ignores other columns."""
-    others = (asked.weights, asked.groups, by) if trained else ()
-    drop = dict.fromkeys((*asked.drop, *(name for name in others if name is not None)))
+    others = (options.weights, options.groups, by) if trained else ()
+    drop = dict.fromkeys((*options.drop, *(name for name in others if name is not None)))
     for name, value in (
-        ("label", asked.label or ""),
-        ("text", _listed(asked.text)),
-        ("features", _listed(asked.features)),
-        ("posteriors", _listed(asked.posteriors)),
+        ("label", options.label or ""),
+        ("text", _listed(options.text)),
+        ("features", _listed(options.features)),
+        ("posteriors", _listed(options.posteriors)),
         ("drop", _listed(tuple(drop))),
-        ("id", asked.id or ""),
-        ("missing", _listed(asked.missing or ())),
+        ("id", options.id or ""),
+        ("missing", _listed(options.missing or ())),
     ):
         if value:
             yield name, value

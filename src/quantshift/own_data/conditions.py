@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from quantshift.errors import UserError, unknown_name
 from quantshift.own_data.result import RANGE, Answer, Batch, Quantification, Share
-from quantshift.own_data.verdicts import p_said
+from quantshift.own_data.verdicts import p_text
 from quantshift.own_data.words import limits, percent, shortened
 
 TOO_WIDE = 0.4
@@ -118,7 +118,7 @@ def _doubts(batch: Batch) -> list[str]:
         kind = "range" if batch.limits_are == RANGE else "interval"
         doubts.append(f"{kind} {limits(widest.low, widest.high)}")
     if batch.audit is None and batch.shift is not None and batch.shift.stands_out:
-        doubts.append(f"shift, {p_said(batch.shift)}")
+        doubts.append(f"shift, {p_text(batch.shift)}")
     return doubts
 
 
@@ -130,7 +130,7 @@ def _happened(batch: Batch, event: str) -> bool:
 
 def _reason(batch: Batch, event: str) -> str:
     if event == "shift" and batch.shift is not None:
-        return f" ({p_said(batch.shift)})"
+        return f" ({p_text(batch.shift)})"
     return f" ({', '.join(_doubts(batch))})" if event == "unreliable" else ""
 
 

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from quantshift.classify.folds import stratified_folds
 from quantshift.data.columns import NUMBER, TEXT, Column
 from quantshift.data.preparation import TablePreparation
-from quantshift.data.spelling import merged_said, mistyped_said
+from quantshift.data.spelling import merged_notes, mistyped_notes
 from quantshift.nouns import counted
 from quantshift.seeding import generator
 from quantshift.types import Codes, Indices, Posteriors
@@ -44,14 +44,14 @@ def doubts_about_labels(
         name = usual.get(form.strip(), form.strip())
         if form != name and name in counts:
             merged[form] = name
-    yield from merged_said(forms, merged)
+    yield from merged_notes(forms, merged)
     classes: Counter[str] = Counter()
     for name, n in counts.items():
         classes[usual.get(name, name)] += n
-    yield from mistyped_said(classes)
+    yield from mistyped_notes(classes)
 
 
-def decimal_commas_said(columns: Sequence[Column]) -> Iterator[str]:
+def decimal_comma_notes(columns: Sequence[Column]) -> Iterator[str]:
     """A note about columns of numbers with a decimal comma."""
     names = [column.name for column in columns if column.kind == NUMBER and column.format]
     if names:

@@ -3,12 +3,12 @@
 from dataclasses import dataclass, replace
 
 from quantshift.nouns import counted
-from quantshift.own_data.rendering import answer, estimate_said, share_of, shown
+from quantshift.own_data.rendering import answer, estimate_text, share_of, shown
 from quantshift.own_data.result import RANGE, SEQUENCE, Batch, Quantification, Share
 from quantshift.own_data.verdicts import condition
 from quantshift.own_data.words import (
     class_names,
-    labels_said,
+    labels_text,
     limits,
     limits_head,
     percent,
@@ -46,7 +46,7 @@ def headline_of_all(result: Quantification, label: str) -> Found:
     """What was found for a class of batches that do not follow one another: the extremes."""
     shares = [(share_of(batch, label), batch) for batch in result.batches]
     known = [
-        (share.estimate, batch_said(result, batch))
+        (share.estimate, batch_label(result, batch))
         for share, batch in shares
         if share.estimate is not None and not batch.needs_labels
     ]
@@ -55,7 +55,7 @@ def headline_of_all(result: Quantification, label: str) -> Found:
     in_training = result.training.prevalence.get(label)
     if in_training is not None:
         numbers.insert(0, ("share in training", percent(in_training)))
-    said = class_said(result, label)
+    said = class_label(result, label)
     without = len(shares) - len(known)
     note = f"{counted(without, 'batch', 'batches')} cannot be estimated. " if without else ""
     lead = f"{note}Choose a batch below to see its interval and what it rests on."
@@ -77,7 +77,7 @@ def headline_of_all(result: Quantification, label: str) -> Found:
     )
 
 
-def batch_said(result: Quantification, batch: Batch) -> str:
+def batch_label(result: Quantification, batch: Batch) -> str:
     """The displayed name of a batch, with its column if the name alone says nothing ("12")."""
     name = shortened(batch.name)
     if class_names(result.by, [batch.name])[batch.name] == batch.name:
@@ -85,7 +85,7 @@ def batch_said(result: Quantification, batch: Batch) -> str:
     return f"{shortened(result.by or '')} {name}"
 
 
-def class_said(result: Quantification, label: str) -> str:
+def class_label(result: Quantification, label: str) -> str:
     """The displayed name of a class, with the label column: "Exited = 1"."""
     if result.names.get(label, label) != label or result.label is None:
         return shown(result, label)
@@ -93,7 +93,7 @@ def class_said(result: Quantification, label: str) -> str:
 
 
 def _heading(result: Quantification, batch: Batch, share: Share) -> str:
-    label, where = class_said(result, share.label), batch_said(result, batch)
+    label, where = class_label(result, share.label), batch_label(result, batch)
     if share.estimate is None:
         return f"The share of {label} in {where} cannot be estimated"
     if batch.needs_labels:
@@ -117,7 +117,7 @@ def _lead(result: Quantification, batch: Batch, share: Share) -> str:
     if share.estimate is None:
         return f"{answer(result, batch)}."
     if batch.needs_labels:
-        labels_advice = labels_said(batch.shares, result.level, batch.n_items)
+        labels_advice = labels_text(batch.shares, result.level, batch.n_items)
         return f"{labels_advice[:1].upper()}{labels_advice[1:]}."
     why = batch.carried
     if not why:
@@ -131,7 +131,7 @@ def _numbers(result: Quantification, batch: Batch, share: Share) -> tuple[tuple[
     known = result.training.prevalence.get(share.label)
     name = f"share of {shown(result, share.label)}"
     return (
-        (f"{name} {condition(batch.shift)}" if batch.needs_labels else name, estimate_said(share)),
+        (f"{name} {condition(batch.shift)}" if batch.needs_labels else name, estimate_text(share)),
         (limits_head(batch.limits_are, result.level), limits(share.low, share.high)),
         *([] if known is None else [("share in training", percent(known))]),
         ("items", f"{batch.n_items:,}"),

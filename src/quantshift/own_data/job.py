@@ -15,7 +15,7 @@ from quantshift.own_data.auditing import audited_codes, read_audit
 from quantshift.own_data.batches import batch_of, changed_classes, empty_batch
 from quantshift.own_data.changes import with_changes
 from quantshift.own_data.classifiers import AUTO
-from quantshift.own_data.columns import Asked, Grouping
+from quantshift.own_data.columns import NO_GROUP, ColumnOptions, Grouping
 from quantshift.own_data.commands import SHEET, audit_plan_command
 from quantshift.own_data.evidence import RESAMPLING, examine
 from quantshift.own_data.guard import check_assumption
@@ -90,7 +90,7 @@ def quantify(
         )
     report = progress or silent
     grouping = _grouping(by, every)
-    asked = Asked.of(
+    options = ColumnOptions.of(
         label=label,
         text=text,
         features=features,
@@ -103,12 +103,12 @@ def quantify(
         groups=groups,
         lenient=lenient,
     )
-    recipe = Recipe(asked, method, classifier, by=by, seed=seed)
+    recipe = Recipe(options, method, classifier, by=by, seed=seed)
     tables = open_samples(sample, lenient=lenient)
     fitted = model_for(recipe, train_on, model, tables, report)
     audited = None
     if audit is not None:
-        audited = read_audit(audit, fitted, tables, asked, sequential=sequential)
+        audited = read_audit(audit, fitted, tables, options, sequential=sequential)
     pool = read_pool(
         tables,
         fitted,
@@ -148,7 +148,8 @@ def quantify(
         if name in pool.unknown and not known.why_not:
             unknown = pool.unknown[name]
             known = known.refused(why_unknown(unknown), cure_of(unknown))
-        change = changed_classes(before, known.interval, fitted.classes)
+        previous = None if name == NO_GROUP else before
+        change = changed_classes(previous, known.interval, fitted.classes)
         position = {row: i for i, row in enumerate(rows.tolist())}
         # The order of the sheet is the order of labelling, which a sequential audit relies on.
         labelled = {position[row]: code for row, code in codes.items() if row in position}

@@ -16,7 +16,7 @@ from quantshift.errors import DataError
 from quantshift.nouns import counted
 from quantshift.own_data import doubts
 from quantshift.own_data.classifiers import AUTO, LOGISTIC, make_classifier, make_rivals
-from quantshift.own_data.columns import Asked, Columns, TableItems
+from quantshift.own_data.columns import ColumnOptions, Columns, TableItems
 from quantshift.own_data.copies import copies
 from quantshift.own_data.model import given_posteriors, quantifier_class
 from quantshift.own_data.result import LeftOutColumn, UsedColumn
@@ -79,7 +79,7 @@ def learn_posteriors(
 def learn(
     table: OpenTable,
     columns: Columns,
-    asked: Asked,
+    options: ColumnOptions,
     codes: Codes,
     items: TableItems,
     method: str,
@@ -89,7 +89,7 @@ def learn(
     doubting: bool = True,
 ) -> Learnt:
     """Learn from columns. doubting: whether to look for suspicious columns, which takes time."""
-    columns, preparation, X = _prepared(table, columns, asked, items.values)
+    columns, preparation, X = _prepared(table, columns, options, items.values)
     twins = copies(items.values, columns.features, codes)
     notes: list[str] = []
     folds: Any = n_folds(codes)
@@ -152,7 +152,7 @@ def _folds_of_copies(table: OpenTable, twins: Indices, codes: Codes, seed: int) 
 
 
 def _prepared(
-    table: OpenTable, columns: Columns, asked: Asked, frame: pl.DataFrame
+    table: OpenTable, columns: Columns, options: ColumnOptions, frame: pl.DataFrame
 ) -> tuple[Columns, TablePreparation, Any]:
     """The preparation, and the matrix of the rows.
 
@@ -163,7 +163,7 @@ def _prepared(
             preparation, X = TablePreparation.fit_transform(frame, columns.features)
         except NoWordsError as error:
             remaining = tuple(c for c in columns.features if c.name != error.column)
-            if error.column in (*asked.text, *asked.features) or not remaining:
+            if error.column in (*options.text, *options.features) or not remaining:
                 raise DataError(f"{table.name}: {error}") from error
             left_out = LeftOutColumn(error.column, "texts without words in common")
             columns = replace(columns, features=remaining, left_out=(*columns.left_out, left_out))

@@ -25,7 +25,7 @@ from quantshift.data.reading import OpenTable
 from quantshift.errors import DataError
 from quantshift.nouns import counted
 from quantshift.own_data.classifiers import AUTO
-from quantshift.own_data.columns import NO_GROUP, Asked, Columns, TableItems
+from quantshift.own_data.columns import NO_GROUP, ColumnOptions, Columns, TableItems
 from quantshift.own_data.group_errors import (
     FORWARD,
     LEAVE_ONE_OUT,
@@ -70,7 +70,7 @@ class Labelled:
 
     table: OpenTable
     columns: Columns
-    asked: Asked
+    options: ColumnOptions
     classes: tuple[str, ...]
     items: TableItems
     codes: Codes
@@ -265,12 +265,12 @@ def _estimated(data: Labelled, name: str, train: Indices, rows: Indices) -> Left
 
 def _learn(data: Labelled, rows: Indices, method: str) -> Learnt:
     items, codes = data.items.take(rows), data.codes[rows]
-    if data.asked.posteriors:
+    if data.options.posteriors:
         return learn_posteriors(data.columns, data.classes, codes, items, method, data.seed)
     return learn(
         data.table,
         data.columns,
-        data.asked,
+        data.options,
         codes,
         items,
         method,
@@ -317,7 +317,7 @@ def _named(data: Labelled, shares: Prevalences) -> dict[str, float]:
 
 
 def _kind(data: Labelled) -> str:
-    return "posteriors" if data.asked.posteriors else "features"
+    return "posteriors" if data.options.posteriors else "features"
 
 
 def _some(names: Sequence[str], most: int = 5) -> str:

@@ -13,7 +13,7 @@ from quantshift.diagnosis.column_profiles import POSTERIOR, TrainingProfile
 from quantshift.errors import UserError, unknown_name
 from quantshift.own_data import words
 from quantshift.own_data.classifiers import AUTO
-from quantshift.own_data.columns import Asked, Columns
+from quantshift.own_data.columns import ColumnOptions, Columns
 from quantshift.own_data.group_errors import GroupErrors
 from quantshift.own_data.result import LeftOutColumn, Rows, UsedColumn
 from quantshift.quantifiers.counting import PCC
@@ -140,13 +140,13 @@ class Model:
 
 def without_training(posteriors: Sequence[str], *, label: str | None = None) -> Model:
     """A model that uses the user's posteriors as they are, without labelled items or adjustment."""
-    asked = Asked(label=label, posteriors=tuple(posteriors))
+    options = ColumnOptions(label=label, posteriors=tuple(posteriors))
     names = tuple(posteriors)
     classes = (f"not {names[0]}", names[0]) if len(names) == 1 else names
     # The mean posterior learns nothing from these rows; they only define the number of classes.
     counting = PCC().fit_posteriors(np.eye(len(classes)), np.arange(len(classes)))
     return Model(
-        columns=posterior_columns(asked, ()),
+        columns=posterior_columns(options, ()),
         classes=classes,
         preparation=None,
         scorer=None,
@@ -205,13 +205,13 @@ def column_order(names: Sequence[str], classes: Sequence[str]) -> list[int]:
     return list(range(len(classes)))
 
 
-def posterior_columns(asked: Asked, left_out: Sequence[LeftOutColumn]) -> Columns:
+def posterior_columns(options: ColumnOptions, left_out: Sequence[LeftOutColumn]) -> Columns:
     """The columns of a table of posteriors."""
     return Columns(
-        label=asked.label,
-        posteriors=asked.posteriors,
-        id=asked.id,
-        weights=asked.weights,
-        used=tuple(UsedColumn(name, POSTERIOR, "as given") for name in asked.posteriors),
+        label=options.label,
+        posteriors=options.posteriors,
+        id=options.id,
+        weights=options.weights,
+        used=tuple(UsedColumn(name, POSTERIOR, "as given") for name in options.posteriors),
         left_out=tuple(left_out),
     )

@@ -7,7 +7,7 @@ from quantshift.own_data.rendering import (
     alarms,
     aligned,
     answer,
-    estimate_said,
+    estimate_text,
     marks,
     several_head,
     shown,
@@ -60,14 +60,14 @@ def _table(result: Quantification) -> list[list[str]]:
         (batch,) = result.batches
         interval = limits_head(batch.limits_are, result.level)
         rows = [
-            [shown(result, s.label), estimate_said(s), limits(s.low, s.high), ""]
+            [shown(result, s.label), estimate_text(s), limits(s.low, s.high), ""]
             for s in batch.shares
         ]
         return [["class", "share", interval, ""], *rows]
     rows = []
     for batch in result.batches:
         share = next(s for s in batch.shares if s.label == result.headline)
-        cells = [estimate_said(share), limits(share.low, share.high), ", ".join(marks(batch))]
+        cells = [estimate_text(share), limits(share.low, share.high), ", ".join(marks(batch))]
         rows.append([shortened(batch.name), f"{batch.n_items:,}", *cells])
     head = several_head(result)
     return [["batch", "items", shown(result, result.headline), head, ""], *rows]

@@ -11,16 +11,16 @@ from typing import Any
 from quantshift.data.columns import TEXT
 from quantshift.own_data.conditions import Condition
 from quantshift.own_data.group_errors import GroupErrors
-from quantshift.own_data.headline import batch_said, headline_found, headline_of_all
+from quantshift.own_data.headline import batch_label, headline_found, headline_of_all
 from quantshift.own_data.rendering import (
     MARKS,
     alarms,
     answer,
-    estimate_said,
+    estimate_text,
     headline_first,
     marks,
     render_csv,
-    rows_said,
+    rows_text,
     shown,
     training_mix,
 )
@@ -28,8 +28,8 @@ from quantshift.own_data.result import RANGE, Answer, Batch, Quantification
 from quantshift.own_data.verdicts import ASSUMPTION_NAMES, plain_assumption
 from quantshift.own_data.words import (
     METHOD_NAMES,
-    accuracy_said,
-    groups_said,
+    accuracy_text,
+    groups_text,
     held_by,
     limits,
     limits_head,
@@ -81,7 +81,7 @@ def render_page(
         alarms=[*alarms(result), *_unknown(result)],
         crossed=[line for condition in conditions for line in condition.failures(result)],
         warnings=[*result.warnings, *_warnings(result)],
-        rows=[rows_said(rows) for rows in (result.training.rows, *result.sample_rows) if rows],
+        rows=[rows_text(rows) for rows in (result.training.rows, *result.sample_rows) if rows],
         facts=[*_facts(result), *provenance],
         legend=[(mark, text) for mark, text in MARKS.items() if mark in _all_marks(result)],
         limits_head=limits_head(result.batches[chosen].limits_are, result.level),
@@ -132,7 +132,7 @@ def _unknown(result: Quantification) -> list[str]:
     """The batches that cannot be estimated, except the one that the lead is about."""
     others = result.batches[:-1] if _is_series(result) else result.batches
     return [
-        f"{batch_said(result, batch)}: {answer(result, batch)}"
+        f"{batch_label(result, batch)}: {answer(result, batch)}"
         for batch in others
         if not batch.can_be_estimated
     ]
@@ -149,7 +149,7 @@ def _chart_data(result: Quantification, conditions: Sequence[Condition]) -> dict
         **data,
         "names": {one_line(label): shown(result, label) for label in result.classes},
         "method_names": dict(METHOD_NAMES),
-        "batch_names": [batch_said(result, batch) for batch in result.batches],
+        "batch_names": [batch_label(result, batch) for batch in result.batches],
         "found": [
             [asdict(headline_found(result, batch, label)) for label in result.classes]
             for batch in result.batches
@@ -177,13 +177,13 @@ def _on_one_line(value: Any) -> Any:
 def _batch(result: Quantification, batch: Batch) -> dict[str, Any]:
     of_a_class = parts(topics=any(column.kind == TEXT for column in result.used))
     return {
-        "name": batch_said(result, batch),
+        "name": batch_label(result, batch),
         "n_items": f"{batch.n_items:,}",
         "shares": [
             {
                 "index": result.classes.index(share.label),
                 "label": shown(result, share.label),
-                "estimate": estimate_said(share),
+                "estimate": estimate_text(share),
                 "limits": limits(share.low, share.high),
                 "low": 100 * share.low,
                 "width": 100 * (share.high - share.low),
@@ -201,11 +201,11 @@ def _batch(result: Quantification, batch: Batch) -> dict[str, Any]:
         "counted": []
         if batch.audit is None
         else [
-            (shown(result, s.label), estimate_said(s), limits(s.low, s.high))
+            (shown(result, s.label), estimate_text(s), limits(s.low, s.high))
             for s in headline_first(result, batch.audit.counted)
         ],
         "unaudited": [
-            (shown(result, s.label), estimate_said(s), limits(s.low, s.high))
+            (shown(result, s.label), estimate_text(s), limits(s.low, s.high))
             for s in headline_first(result, batch.unaudited)
         ],
         "changes": [(shortened(c.name), c.said) for c in batch.changes],
@@ -233,7 +233,7 @@ def _with_commands(advice: str) -> list[tuple[str, bool]]:
 def _groups(result: Quantification, groups: GroupErrors) -> dict[str, Any]:
     """The left-out groups as the page shows them."""
     return {
-        "said": groups_said(groups),
+        "said": groups_text(groups),
         "methods": [METHOD_NAMES.get(method, method) for method in groups.errors],
         "lead": shown(result, result.headline),
         "rows": [
@@ -270,7 +270,7 @@ def _state(batch: Batch) -> tuple[str, str, str]:
 def _warnings(result: Quantification) -> list[str]:
     several = len(result.batches) > 1
     return [
-        f"{batch_said(result, batch)}: {warning}" if several else warning
+        f"{batch_label(result, batch)}: {warning}" if several else warning
         for batch in result.batches
         for warning in batch.warnings
     ]
@@ -290,7 +290,7 @@ def _facts(result: Quantification) -> list[tuple[str, str]]:
                 "trained on",
                 f"{training.n_items:,} rows of {training.source} ({training_mix(result)})",
             ),
-            ("classifier", accuracy_said(training.classifier, training.accuracy or 0.0)),
+            ("classifier", accuracy_text(training.classifier, training.accuracy or 0.0)),
         ]
     holds = held_by(result.classes, simultaneous=result.simultaneous)
     drawn = "bootstrap replicates of the training items and of the items of the sample"

@@ -4,6 +4,7 @@ Memory does not grow with the tables: `reservoir` bounds the number of items.
 """
 
 import difflib
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -15,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from quantshift.data.columns import Column, odd_cells, shown, wrong_kind
+from quantshift.data.names import natural
 from quantshift.data.reading import OpenTable, Source, expanded, open_table
 from quantshift.diagnosis.column_profiles import TrainingProfile
 from quantshift.diagnosis.sample_cells import SampleCells
@@ -22,6 +24,7 @@ from quantshift.errors import DataError, UserError
 from quantshift.nouns import counted
 from quantshift.own_data.columns import (
     NO_CONTENT,
+    NO_GROUP,
     NO_ITEMS,
     RAGGED,
     Grouping,
@@ -196,7 +199,7 @@ def read_pool(
             codes.setdefault(name, len(codes))
     if not codes:
         codes = {title: i for i, title in enumerate(titles)}
-    order = sorted(codes, key=natural) if grouping else titles
+    order = sorted(codes, key=in_batch_order) if grouping else titles
     return _pool(reservoir, {name: codes[name] for name in order}, tallies, compared)
 
 
@@ -236,15 +239,15 @@ def unused_columns(
     for unused, titles in tables_with.items():
         names = ", ".join(shortened(name) for name in unused[:MOST_NAMED])
         more = f" and {len(unused) - MOST_NAMED:,} more" if len(unused) > MOST_NAMED else ""
-        yield f"{_tables_said(titles)}: not used: {names}{more} (not in the training table)"
+        yield f"{_tables_text(titles)}: not used: {names}{more} (not in the training table)"
     if labelled:
         yield (
-            f"{_tables_said(labelled)}: the label column {columns.label!r} is in the sample and "
+            f"{_tables_text(labelled)}: the label column {columns.label!r} is in the sample and "
             "was ignored"
         )
 
 
-def _tables_said(titles: Sequence[str]) -> str:
+def _tables_text(titles: Sequence[str]) -> str:
     return titles[0] if len(titles) == 1 else f"{titles[0]} and {len(titles) - 1:,} more"
 
 
@@ -418,9 +421,12 @@ def undecodable_warning(name: str, undecodable: int) -> Iterator[str]:
         )
 
 
-def natural(name: str) -> tuple[int, float, str]:
-    """A sort key for names: numbers by their value, before words."""
+def in_batch_order(name: str) -> tuple[object, ...]:
+    """A sort key for the names of batches: numbers by their value, before words; gaps are last."""
+    if name == NO_GROUP:
+        return 2, 0.0, ()
     try:
-        return 0, float(name), name
+        value = float(name)
     except ValueError:
-        return 1, 0.0, name
+        value = math.nan
+    return (0, value, ()) if math.isfinite(value) else (1, 0.0, natural(name))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from quantshift.data.reading import OpenTable, Source, open_table
 from quantshift.errors import UserError
 from quantshift.own_data.classifiers import AUTO
-from quantshift.own_data.columns import Asked
+from quantshift.own_data.columns import ColumnOptions
 from quantshift.own_data.model import Model, without_training
 from quantshift.own_data.progress import OnProgress
 from quantshift.own_data.training import train_on_table
@@ -19,7 +19,7 @@ class Recipe:
     by: the column that divides samples into batches; it is not used as a feature.
     """
 
-    asked: Asked
+    options: ColumnOptions
     method: str = AUTO
     classifier: str = AUTO
     by: str | None = None
@@ -34,7 +34,7 @@ def model_for(
     progress: OnProgress,
 ) -> Model:
     """The given model, the one in the given folder, or one trained for these samples."""
-    asked = recipe.asked
+    options = recipe.options
     if model is not None:
         if train_on is not None:
             raise UserError("give a training table or a model, not both")
@@ -42,18 +42,18 @@ def model_for(
         _check_same(fitted, recipe)
         return fitted
     if train_on is None:
-        if asked.posteriors:
-            return without_training(asked.posteriors, label=asked.label)
+        if options.posteriors:
+            return without_training(options.posteriors, label=options.label)
         raise UserError(
             "give a training table, a model, or columns of posteriors",
             arguments=["train_on", "model", "posteriors"],
         )
-    if asked.label is None:
+    if options.label is None:
         raise UserError("name the column of the labels", arguments=["label"])
     progress("training", 0, 0)
     return train_on_table(
-        open_table(train_on, name="the training table", lenient=asked.lenient),
-        asked,
+        open_table(train_on, name="the training table", lenient=options.lenient),
+        options,
         by=recipe.by,
         offered=set.intersection(*(set(table.columns) for table in samples)),
         method=recipe.method,
@@ -72,21 +72,25 @@ def _loaded(folder: Source) -> Model:
 
 def _check_same(model: Model, recipe: Recipe) -> None:
     """Raise an error for arguments that a trained model would ignore."""
-    asked, columns = recipe.asked, model.columns
+    options, columns = recipe.options, model.columns
     method = None if recipe.method == AUTO else recipe.method
     classifier = None if recipe.classifier == AUTO else recipe.classifier
     used = {column.name for column in columns.features}
-    named = (*asked.text, *asked.features)
+    named = (*options.text, *options.features)
     for name, given, same in (
-        ("label", asked.label, asked.label == columns.label),
-        ("text", asked.text, set(asked.text) <= set(columns.text) and set(named) == used),
-        ("features", asked.features, set(named) == used),
-        ("posteriors", asked.posteriors, asked.posteriors == columns.posteriors),
-        ("drop", asked.drop, not used & set(asked.drop)),
-        ("id", asked.id, asked.id not in used),
-        ("weights", asked.weights, asked.weights not in used),
-        ("groups", asked.groups, model.groups is not None and asked.groups == model.groups.column),
-        ("positive", asked.positive, asked.positive in (model.headline, model.positive)),
+        ("label", options.label, options.label == columns.label),
+        ("text", options.text, set(options.text) <= set(columns.text) and set(named) == used),
+        ("features", options.features, set(named) == used),
+        ("posteriors", options.posteriors, options.posteriors == columns.posteriors),
+        ("drop", options.drop, not used & set(options.drop)),
+        ("id", options.id, options.id not in used),
+        ("weights", options.weights, options.weights not in used),
+        (
+            "groups",
+            options.groups,
+            model.groups is not None and options.groups == model.groups.column,
+        ),
+        ("positive", options.positive, options.positive in (model.headline, model.positive)),
         ("method", method, method == model.method),
         ("classifier", classifier, classifier == model.training.classifier),
     ):

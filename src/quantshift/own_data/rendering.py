@@ -29,10 +29,10 @@ from quantshift.own_data.verdicts import condition, plain_assumption
 from quantshift.own_data.words import (
     CONFUSED,
     METHOD_NAMES,
-    accuracy_said,
-    groups_said,
+    accuracy_text,
+    groups_text,
     held_by,
-    labels_said,
+    labels_text,
     limits,
     limits_are,
     limits_head,
@@ -115,7 +115,7 @@ def answer(result: Quantification, batch: Batch) -> str:
         why_not = batch.why_not or CONFUSED
         return f"{lead}: cannot be estimated from these columns: {why_not}; {between}"
     if batch.needs_labels:
-        labels_advice = labels_said(batch.shares, result.level, batch.n_items)
+        labels_advice = labels_text(batch.shares, result.level, batch.n_items)
         return (
             f"{lead}: cannot be estimated from these data without labels; the assumptions allow "
             f"{limits(share.low, share.high)} ({percent(share.estimate)} "
@@ -134,7 +134,7 @@ def estimate_in_a_line(result: Answer, batch: SharesOfBatch, limits_are: str = "
     share = headline_share(result, batch)
     before = limits_are or limits_head(INTERVAL, result.level)
     return (
-        f"{shown(result, share.label)}: {estimate_said(share)} of the "
+        f"{shown(result, share.label)}: {estimate_text(share)} of the "
         f"{counted(batch.n_items, 'item')} in {shortened(batch.name)} "
         f"({before} {limits(share.low, share.high)})"
     )
@@ -160,7 +160,7 @@ def shown(result: Answer, label: str) -> str:
     return shortened(result.names.get(label, label), LONGEST_LABEL)
 
 
-def rows_said(rows: Rows) -> str:
+def rows_text(rows: Rows) -> str:
     """How many rows of a table were read, used and left out."""
     read = f"{shortened(rows.source)}: {rows.read:,} read"
     if not rows.read:
@@ -171,7 +171,7 @@ def rows_said(rows: Rows) -> str:
     return f"{read}, {rows.used:,} used ({reasons})"
 
 
-def columns_said(
+def column_lines(
     columns: Sequence[UsedColumn], left_out_columns: Sequence[LeftOutColumn]
 ) -> Iterator[str]:
     """Which columns were used, and which were not; those used the same way share a line."""
@@ -219,7 +219,7 @@ def training_mix(result: Quantification) -> str:
     return ", ".join(f"{shown(result, label)} {percent(p)}" for label, p in shares)
 
 
-def estimate_said(share: Share) -> str:
+def estimate_text(share: Share) -> str:
     """The estimate as a percentage, or a question mark."""
     return "?" if share.estimate is None else percent(share.estimate)
 
@@ -278,7 +278,7 @@ def _several(result: Quantification) -> Iterator[str]:
             [
                 shortened(batch.name),
                 f"{batch.n_items:,}",
-                *(estimate_said(shares[label]) for label in columns),
+                *(estimate_text(shares[label]) for label in columns),
                 limits(lead.low, lead.high),
                 ", ".join(marks(batch)),
             ]
@@ -309,7 +309,9 @@ def extremes(result: Quantification) -> Iterator[str]:
         why = shortened(unknown[0].why_not or CONFUSED, 200)
         which = f"all {n} batches" if len(unknown) == n else f"{len(unknown):,} of {n:,} batches"
         yield f"{lead}: cannot be estimated in {which} ({shortened(unknown[0].name)}: {why})"
-    if known:
+    if len(known) == 1:
+        yield f"{lead}: {percent(known[0][0])} ({shortened(known[0][1])})"
+    elif known:
         (low, first), (high, last) = known[0], known[-1]
         yield (
             f"{lead}: from {percent(low)} ({shortened(first)}) to {percent(high)} "
@@ -321,13 +323,13 @@ def rows_of_tables(tables: Iterable[Rows]) -> Iterator[str]:
     """How many rows of each table were read, used and left out."""
     # Only some of many tables are shown, so those with left-out rows come first.
     incomplete_first = sorted(tables, key=lambda rows: rows.read == rows.used)
-    yield from headed("Rows", some(map(rows_said, incomplete_first)))
+    yield from headed("Rows", some(map(rows_text, incomplete_first)))
 
 
 def _columns_in_short(result: Quantification) -> Iterator[str]:
     """The columns by their kind; how each is used is in the JSON and on the page."""
     in_short = [UsedColumn(column.name, column.kind, "") for column in result.used]
-    yield from columns_said(in_short, result.left_out_columns)
+    yield from column_lines(in_short, result.left_out_columns)
 
 
 def _rows_in_short(result: Quantification) -> Iterator[str]:
@@ -386,7 +388,7 @@ def _changes(batch: Batch) -> Iterator[str]:
 
 def _groups(result: Quantification, groups: GroupErrors) -> Iterator[str]:
     """Errors of the methods on the user's own groups."""
-    yield f"Groups   {groups_said(groups)}"
+    yield f"Groups   {groups_text(groups)}"
     methods = list(groups.errors)
     lead = shown(result, result.headline)
     rows = [["", "rows", lead, *(METHOD_NAMES.get(m, m) for m in methods), ""]]
@@ -410,7 +412,7 @@ def _method(result: Quantification) -> Iterator[str]:
     training = result.training
     if training.n_items:
         mix = training_mix(result)
-        accuracy = accuracy_said(training.classifier, training.accuracy or 0.0)
+        accuracy = accuracy_text(training.classifier, training.accuracy or 0.0)
         yield f"Trained  on {training.n_items:,} rows of {training.source} ({mix}); {accuracy}"
 
 
@@ -423,7 +425,7 @@ def share_table(
     yield f"  {'':{width}}   share  {limits_head(limits_are, result.level):>13}"
     for name, share in zip(names, shares, strict=True):
         bounds = limits(share.low, share.high)
-        cells = f"{_padded(name, width)}  {estimate_said(share):>6}  {bounds:>13}"
+        cells = f"{_padded(name, width)}  {estimate_text(share):>6}  {bounds:>13}"
         yield f"  {cells}  {_bar(share)}"
 
 

@@ -27,7 +27,7 @@ from quantshift.own_data.classifiers import (
 from quantshift.own_data.columns import (
     NO_CONTENT,
     NO_ITEMS,
-    Asked,
+    ColumnOptions,
     Columns,
     Grouping,
     TableItems,
@@ -100,7 +100,7 @@ def train(
     quotes are broken. classifier: logistic, naive-bayes, forest, boosting, or
     `package.module:name` of any scikit-learn classifier.
     """
-    asked = Asked.of(
+    options = ColumnOptions.of(
         label=label,
         text=text,
         features=features,
@@ -115,19 +115,19 @@ def train(
     )
     table = open_table(source, name="the training table", lenient=lenient)
     return train_on_table(
-        table, asked, method=method, classifier=classifier, seed=seed, progress=progress or silent
+        table, options, method=method, classifier=classifier, seed=seed, progress=progress or silent
     )
 
 
-def _reason(asked: str, method: str, columns: Columns) -> str:
-    if asked != AUTO:
+def _reason(wanted: str, method: str, columns: Columns) -> str:
+    if wanted != AUTO:
         return "chosen by you"
     return REASONS[method].format(parts=parts(topics=bool(columns.text)))
 
 
 def train_on_table(
     table: OpenTable,
-    asked: Asked,
+    options: ColumnOptions,
     *,
     by: str | None = None,
     offered: set[str] | None = None,
@@ -141,36 +141,36 @@ def train_on_table(
     by: the column that divides samples into batches, which is not used as a feature. offered: the
     columns that all samples have; others are not used.
     """
-    assert asked.label is not None
+    assert options.label is not None
     check_classifier(classifier)
-    quantifier_class(method, "posteriors" if asked.posteriors else "features")
-    names, left_out = candidates(asked, table, by=by, offered=offered)
+    quantifier_class(method, "posteriors" if options.posteriors else "features")
+    names, left_out = candidates(options, table, by=by, offered=offered)
     if not names:
         raise _nothing_to_work_on(table, left_out)
-    items, n_labelled = _sampled(table, names, asked, seed, progress)
+    items, n_labelled = _sampled(table, names, options, seed, progress)
     if not len(items.rows):
-        raise _nothing_labelled(table, asked.label)
+        raise _nothing_labelled(table, options.label)
     counts = Counter(items.labels)
-    right = [] if asked.positive is None or asked.positive not in counts else [asked.positive]
+    right = [] if options.positive is None or options.positive not in counts else [options.positive]
     usual = usual_spellings(counts, right)
     items = replace(items, labels=items.labels.replace(usual))
     notes = list(doubts.doubts_about_labels(items.label_forms, counts, usual))
-    if asked.posteriors:
-        columns = posterior_columns(asked, left_out)
+    if options.posteriors:
+        columns = posterior_columns(options, left_out)
     else:
-        columns = _chosen(table, items.values, asked, left_out)
-        notes += doubts.decimal_commas_said(columns.features)
+        columns = _chosen(table, items.values, options, left_out)
+        notes += doubts.decimal_comma_notes(columns.features)
         content = ~empty_rows(items.values, columns.features)
         n_empty = len(content) - int(content.sum())
         items = replace(
             items.take(np.flatnonzero(content)),
             left_out=total([items.left_out, {NO_CONTENT: n_empty} if n_empty else {}]),
         )
-    classes, codes = _encoded(table, asked.label, items.labels, asked.positive)
+    classes, codes = _encoded(table, options.label, items.labels, options.positive)
     learnt = (
         learn_posteriors(columns, classes, codes, items, method, seed)
-        if asked.posteriors
-        else learn(table, columns, asked, codes, items, method, classifier, seed)
+        if options.posteriors
+        else learn(table, columns, options, codes, items, method, classifier, seed)
     )
     held_out, true_codes = learnt.base.held_out_posteriors_, learnt.base.held_out_codes_
     accuracy = float(
@@ -178,12 +178,12 @@ def train_on_table(
     )
     notes += [*learnt.notes, *doubts.doubt_about_accuracy(accuracy)]
     groups = None
-    if asked.groups is not None:
+    if options.groups is not None:
         # Imported here because most calls have no groups.
         from quantshift.own_data.left_out_groups import Labelled, left_out_errors
 
-        data = Labelled(table, columns, asked, classes, items, codes, method, classifier, seed)
-        groups = left_out_errors(data, asked.groups, progress)
+        data = Labelled(table, columns, options, classes, items, codes, method, classifier, seed)
+        groups = left_out_errors(data, options.groups, progress)
     return Model(
         columns=learnt.columns,
         classes=classes,
@@ -202,12 +202,12 @@ def train_on_table(
             undecodable=items.undecodable,
             notes=tuple(notes),
         ),
-        positive=asked.positive,
+        positive=options.positive,
         groups=groups,
         profile=training_profile(
             items.values,
             codes,
-            learnt.columns.features or [Column(n, POSTERIOR, 0) for n in asked.posteriors],
+            learnt.columns.features or [Column(n, POSTERIOR, 0) for n in options.posteriors],
             n_classes=len(classes),
             weights=items.weights,
             seed=seed,
@@ -216,28 +216,28 @@ def train_on_table(
 
 
 def _chosen(
-    table: OpenTable, frame: pl.DataFrame, asked: Asked, left_out: Sequence[LeftOutColumn]
+    table: OpenTable, frame: pl.DataFrame, options: ColumnOptions, left_out: Sequence[LeftOutColumn]
 ) -> Columns:
     """The columns that are used, by what their cells hold."""
-    others = frame.drop(asked.text, strict=False)
-    found, unfit = choose(others, named=asked.features)
+    others = frame.drop(options.text, strict=False)
+    found, unfit = choose(others, named=options.features)
     chosen = {column.name: column for column in found}
-    chosen |= {name: text_column(frame[name]) for name in asked.text}
+    chosen |= {name: text_column(frame[name]) for name in options.text}
     reasons = (*left_out, *(LeftOutColumn(column.name, column.reason) for column in unfit))
     features = tuple(chosen[name] for name in frame.columns if name in chosen)
     if not features:
         raise _nothing_to_work_on(table, reasons)
     return Columns(
-        label=asked.label,
+        label=options.label,
         features=features,
-        id=asked.id,
-        weights=asked.weights,
+        id=options.id,
+        weights=options.weights,
         left_out=reasons,
     )
 
 
 def _sampled(
-    table: OpenTable, names: Sequence[str], asked: Asked, seed: int, progress: OnProgress
+    table: OpenTable, names: Sequence[str], options: ColumnOptions, seed: int, progress: OnProgress
 ) -> tuple[TableItems, int]:
     """The labelled rows, at most MOST_TRAINING drawn at random, and how many there were."""
     rng = generator(seed, purpose="training rows")
@@ -247,11 +247,11 @@ def _sampled(
     reading = read_items(
         table,
         names,
-        label=asked.label,
-        missing=asked.missing,
-        posteriors=bool(asked.posteriors),
-        weights=asked.weights,
-        grouping=None if asked.groups is None else Grouping(asked.groups),
+        label=options.label,
+        missing=options.missing,
+        posteriors=bool(options.posteriors),
+        weights=options.weights,
+        grouping=None if options.groups is None else Grouping(options.groups),
     )
     for part in reading:
         one_batch = np.zeros(len(part.rows), dtype=np.int64)

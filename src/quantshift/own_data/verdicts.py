@@ -62,10 +62,10 @@ SAME = 0.0005
 """Shares that differ by less are shown as the same percentage."""
 
 
-def p_said(shift: Shift) -> str:
+def p_text(shift: Shift) -> str:
     """The p-value; the test cannot go below its floor.
 
-    >>> p_said(Shift(True, "prior", 0.002, p_floor=0.002))
+    >>> p_text(Shift(True, "prior", 0.002, p_floor=0.002))
     'p <= 0.002'
     """
     if shift.p_value <= shift.p_floor:
@@ -121,10 +121,10 @@ def verdict(
             f"{shift.auc:.2f} (0.5 is chance). {estimates}"
         )
     if not shift.rejected:
-        return f"{kind_of_change} ({p_said(shift)}). {estimates}"
+        return f"{kind_of_change} ({p_text(shift)}). {estimates}"
     if not shift.stands_out:
         return (
-            f"Perhaps more has changed than the shares of the classes ({p_said(shift)}), but among "
+            f"Perhaps more has changed than the shares of the classes ({p_text(shift)}), but among "
             f"{shift.n_tested} batches one such result may well be chance (adjusted for their "
             f"number, p = {shift.p_adjusted:.2g}). {estimates}"
         )
@@ -132,13 +132,13 @@ def verdict(
         # The sentence begins with the kind of change: "The mix of topics has changed".
         by_chance = "one sample in twenty looks like this by chance"
         change = f"Perhaps {kind_of_change[:1].lower()}{kind_of_change[1:]}"
-        return f"{change} ({p_said(shift)}; {by_chance}). {estimates}"
+        return f"{change} ({p_text(shift)}; {by_chance}). {estimates}"
     if not any(assumption.refuted for assumption in assumptions):
         return (
-            f"{kind_of_change} ({p_said(shift)}), so perhaps none of the assumptions holds for "
+            f"{kind_of_change} ({p_text(shift)}), so perhaps none of the assumptions holds for "
             f"this batch. {estimates}"
         )
-    return f"{kind_of_change} ({p_said(shift)}). {estimates}"
+    return f"{kind_of_change} ({p_text(shift)}). {estimates}"
 
 
 def carried(
@@ -234,7 +234,7 @@ def _estimates(
         for assumption, share in zip(assumptions, shares, strict=True)
     ]
     said = "; ".join(
-        f"{_assumption_said(assumption.name, topics=topics)} {percent(share)}"
+        f"{_assumption_text(assumption.name, topics=topics)} {percent(share)}"
         f"{' (used)' * (counts and sum(counting) == 1)}{f' ({refuted})' * assumption.refuted}"
         f"{' (for comparison)' * assumption.for_comparison}"
         for assumption, share, counts in zip(assumptions, shares, counting, strict=True)
@@ -247,7 +247,7 @@ def _estimates(
     return f"Share of {shortened(name)!r} {said}{mean}."
 
 
-def _assumption_said(name: str, *, topics: bool) -> str:
+def _assumption_text(name: str, *, topics: bool) -> str:
     return ASSUMPTION_NAMES.get(name, name).format(parts=parts(topics=topics))
 
 

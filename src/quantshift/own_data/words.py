@@ -169,7 +169,7 @@ def reach_of_labels(n_labels: int, shares: Sequence[Share], level: float) -> flo
     return max(z * math.sqrt(p * (1 - p) / n_labels) for p in hardest)
 
 
-def labels_said(shares: Sequence[Share], level: float, n_items: int) -> str:
+def labels_text(shares: Sequence[Share], level: float, n_items: int) -> str:
     """What precision a few random labels give."""
     n_labels = min(FEW_LABELS, n_items)
     if n_labels == n_items:
@@ -178,7 +178,7 @@ def labels_said(shares: Sequence[Share], level: float, n_items: int) -> str:
     return f"{n_labels} random labels narrow this to about plus or minus {points:.0f} points"
 
 
-def groups_said(groups: GroupErrors) -> str:
+def groups_text(groups: GroupErrors) -> str:
     """How far off each method would have been on the user's own groups, in a sentence."""
     others = sorted(
         (m for m in groups.errors if m not in (groups.method, NOTHING)),
@@ -203,10 +203,10 @@ def _points(groups: GroupErrors) -> str:
     return f"{100 * groups.errors[groups.method]:.1f} points on average"
 
 
-def accuracy_said(classifier: str, accuracy: float) -> str:
+def accuracy_text(classifier: str, accuracy: float) -> str:
     """How accurate the classifier is on labelled rows that it was not trained on.
 
-    >>> accuracy_said("logistic", 0.8475)
+    >>> accuracy_text("logistic", 0.8475)
     'logistic: cross-validated accuracy 84.8%'
     """
     how = "accuracy" if classifier == GIVEN_POSTERIORS else "cross-validated accuracy"
@@ -260,7 +260,7 @@ def advice(
         "`quantshift audit-plan` draws them, and `quantshift quantify --audit` estimates the share "
         "from them."
     )
-    labels_advice = labels_said(shares, level, n_items)
+    labels_advice = labels_text(shares, level, n_items)
     if not can_be_estimated:
         yield (
             f"{cure or 'Add columns that say something about the label'}, or label some items: "

@@ -9,8 +9,6 @@ from .estimator import (
     AbstractClassifying as AbstractClassifying,
     AbstractQuantifier as AbstractQuantifier,
     Estimate as Estimate,
-    class_means as class_means,
-    sample_means as sample_means,
 )
 from .expectation import SLD as SLD
 from .foreign import (
@@ -30,6 +28,7 @@ from .kernel_means import MMDx as MMDx, MMDy as MMDy
 from .label_shift_weights import RLLS as RLLS, BBSEHard as BBSEHard, BBSESoft as BBSESoft
 from .mapls import MAPLS as MAPLS
 from .matching import SMM as SMM, DyS as DyS, HDy as HDy
+from .means import class_means as class_means, sample_means as sample_means
 from .medians import ClassifierMedian as ClassifierMedian, Median as Median
 from .ordinal import (
     OrdinalACC as OrdinalACC,

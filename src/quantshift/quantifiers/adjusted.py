@@ -15,6 +15,7 @@ et al., "Quantification via probability estimators", ICDM 2010 (PACC).
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -24,19 +25,23 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from quantshift.compiled import compiled
-from quantshift.quantifiers.counting import hard_predictions
-from quantshift.quantifiers.estimator import (
-    AbstractWithoutOptions,
-    Diagnostics,
-    class_means,
-    repeated,
-    sample_means,
+from quantshift.quantifiers.counting import (
+    hard_predictions,
+    predicted_classes,
+    predicted_shares,
 )
+from quantshift.quantifiers.estimator import AbstractWithoutOptions, Diagnostics, repeated
+from quantshift.quantifiers.means import class_means, sample_means
+from quantshift.quantifiers.quadratic import minimise_on_simplex, row_products
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.weights import Weights
 
 SINGULAR = 1e-9
 """If the smallest singular value of M is below this (tpr == fpr), M is treated as singular."""
+
+SEPARATED = 0.01
+"""Smallest singular value of M, relative to the largest, above which squares of its entries still
+determine the prevalence to about 12 digits."""
 
 ROUNDING = 1e-12
 """Shares below this are treated as zero."""
@@ -68,12 +73,17 @@ class ACC(AbstractWithoutOptions):
         self.rates_ = class_means(hard_predictions(posteriors).T, codes, weights)
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
-        return hard_predictions(posteriors)
+        return predicted_classes(posteriors)
+
+    def _counts(
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None
+    ) -> Prevalences:
+        return predicted_shares(representation, index, len(self.prior_), weights)
 
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
-        return adjust(sample_means(representation, index, weights), self.rates_, self.prior_)
+        return adjust(self._counts(representation, index, weights), self.rates_, self.prior_)
 
 
 class PACC(AbstractWithoutOptions):
@@ -94,12 +104,17 @@ class PACC(AbstractWithoutOptions):
         self.rates_ = class_means(posteriors, codes, weights)
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
-        return np.ascontiguousarray(posteriors.T)
+        return posteriors.T
+
+    def _counts(
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None
+    ) -> Prevalences:
+        return sample_means(representation, index, weights)
 
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
-        return adjust(sample_means(representation, index, weights), self.rates_, self.prior_)
+        return adjust(self._counts(representation, index, weights), self.rates_, self.prior_)
 
 
 def adjust(
@@ -114,9 +129,9 @@ def adjust(
     """
     n_samples, n_classes = counts.shape
     if n_classes > 2:
-        separation, inverse = _inverted(rates.tobytes(), n_classes)
-        singular = inverse is None
-        p_hat, clipped = _adjust_many(counts, rates, prior, inverse)
+        inverted = _inverted(rates.tobytes(), n_classes)
+        separation, singular = inverted.determinant, inverted.inverse is None
+        p_hat, clipped = _adjust_many(counts, rates, prior, inverted)
     else:
         singular = smallest_singular_value(rates) < SINGULAR
         fpr, tpr = rates[1].tolist()
@@ -167,30 +182,50 @@ def adjust_counts(
     return p_hat, clipped
 
 
-@lru_cache(maxsize=64)
-def _inverted(rates: bytes, n_classes: int) -> tuple[float, NDArray[np.float64] | None]:
-    """The determinant of the rates and their inverse, None if they are singular.
+@dataclass(frozen=True, eq=False)
+class _Inverted:
+    """What all samples with the same rates share; the inverse is None if they are singular.
 
-    Cached, because they take longer than everything else that is done for one sample.
+    squares: the products of the columns of the rates, None if they would lose too many digits.
     """
+
+    determinant: float
+    inverse: NDArray[np.float64] | None
+    squares: NDArray[np.float64] | None
+
+
+@lru_cache(maxsize=64)
+def _inverted(rates: bytes, n_classes: int) -> _Inverted:
+    """Cached, because it takes longer than everything else that is done for one sample."""
     matrix = np.frombuffer(rates).reshape(n_classes, n_classes)
     determinant = float(np.linalg.det(matrix))
-    if smallest_singular_value(matrix) < SINGULAR:
-        return determinant, None
-    return determinant, np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+    singular_values = np.linalg.svd(matrix, compute_uv=False)
+    if singular_values[-1] < SINGULAR:
+        return _Inverted(determinant, None, None)
+    well_separated = singular_values[-1] > SEPARATED * singular_values[0]
+    return _Inverted(
+        determinant,
+        np.asarray(np.linalg.inv(matrix), dtype=np.float64),
+        matrix.T @ matrix if well_separated else None,
+    )
 
 
 def _adjust_many(
     counts: Prevalences,
     rates: NDArray[np.float64],
     prior: Prevalences,
-    inverse: NDArray[np.float64] | None,
+    inverted: _Inverted,
 ) -> tuple[Prevalences, NDArray[np.bool_]]:
     """More than two classes: prevalences, and which of them had to be clipped."""
-    if inverse is not None:
-        p_hat, clipped = _invert_counts(np.ascontiguousarray(counts), inverse)
-        for i in np.flatnonzero(clipped):
-            p_hat[i] = _nearest_on_simplex(rates, counts[i])
+    if inverted.inverse is not None:
+        p_hat, clipped = _invert_counts(np.ascontiguousarray(counts), inverted.inverse)
+        outside = clipped.nonzero()[0]
+        if inverted.squares is None:
+            for i in outside:
+                p_hat[i] = _nearest_on_simplex(rates, counts[i])
+        elif len(outside):
+            linear = row_products(counts[outside], rates)
+            p_hat[outside] = minimise_on_simplex(inverted.squares, linear, prior)
         return p_hat, clipped
     unconstrained, open_directions = _nearest_of_sum_one(counts, rates, prior)
     p_hat = unconstrained.copy()

@@ -6,8 +6,9 @@ shares (`alpha`) pulls estimates of small samples towards it, and if the classif
 the posterior equals the prior.
 
 References: A. Ziegler and P. Czyz, "Bayesian quantification with black-box estimators", TMLR 2024
-(BayesianCC); C. Igiraneza et al., 2025, arXiv 2507.06061 (PQ); A. Moreo, P. Gonzalez and J. J. del
-Coz, "Kernel density estimation for multiclass quantification", Machine Learning 114 (2025).
+(BayesianCC); A. B. Igiraneza, C. Fraser and R. Hinch, "Estimating prevalence with precision and
+accuracy", 2025, arXiv 2507.06061 (PQ); A. Moreo, P. Gonzalez and J. J. del Coz, "Kernel density
+estimation for multiclass quantification", Machine Learning 114 (2025).
 """
 
 from abc import abstractmethod
@@ -325,6 +326,7 @@ class BayesianKDEy(AbstractBayesian):
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
         {**DIAGNOSTICS, "effective_size": "float"}
     )
+    draws_resample_training: ClassVar[bool] = True
 
     densities_: KDEyML
 
@@ -411,10 +413,16 @@ def _check_alpha(alpha: float) -> None:
 
 
 def _inner_edges(scores: Reals, weights: Weights, n_bins: int) -> Reals:
-    """Borders between bins of equal weight; fewer if scores are tied."""
+    """Borders between bins of equal weight; fewer if scores are tied.
+
+    A border at the smallest score, which is also the quantile if many posteriors are exactly 0,
+    would leave the bin below it empty: it is moved to the next score.
+    """
     if not len(scores):
         return np.empty(0)
-    return np.unique(weighted_quantiles(scores, np.arange(1, n_bins) / n_bins, weights))
+    edges = weighted_quantiles(scores, np.arange(1, n_bins) / n_bins, weights)
+    two_smallest = np.unique(scores)[:2]
+    return np.unique(np.where(edges <= two_smallest[0], two_smallest[-1], edges))
 
 
 def _indicators(scores: Reals, edges: Reals) -> Reals:

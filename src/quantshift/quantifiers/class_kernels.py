@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
-from quantshift.quantifiers.estimator import AbstractQuantifier, Diagnostics, sample_means
+from quantshift.quantifiers.estimator import AbstractQuantifier, Diagnostics
 from quantshift.quantifiers.items import drawn_weights
+from quantshift.quantifiers.means import sample_means
 from quantshift.quantifiers.quadratic import is_flat, minimise_on_simplex
 from quantshift.types import Codes, Indices, Prevalences
 from quantshift.weights import Weights

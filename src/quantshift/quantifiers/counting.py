@@ -11,12 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from quantshift.compiled import compiled
-from quantshift.quantifiers.estimator import (
-    SAMPLE_ONLY,
-    AbstractAggregative,
-    Diagnostics,
-    sample_means,
-)
+from quantshift.quantifiers.estimator import SAMPLE_ONLY, AbstractAggregative, Diagnostics
+from quantshift.quantifiers.means import sample_means
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.weights import Weights
 
@@ -38,12 +34,12 @@ class CC(AbstractAggregative):
         pass
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
-        return hard_predictions(posteriors)
+        return predicted_classes(posteriors)
 
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
-        return sample_means(representation, index, weights), {}
+        return predicted_shares(representation, index, len(self.classes_), weights), {}
 
 
 class PCC(AbstractAggregative):
@@ -62,7 +58,7 @@ class PCC(AbstractAggregative):
         pass
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
-        return np.ascontiguousarray(posteriors.T)
+        return posteriors.T
 
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
@@ -72,13 +68,32 @@ class PCC(AbstractAggregative):
 
 def hard_predictions(posteriors: Posteriors) -> NDArray[np.float64]:
     """Indicators of the most probable class (the first of ties), shape (n_classes, n_items)."""
-    return _hard_predictions(np.ascontiguousarray(posteriors))
+    codes = predicted_classes(posteriors)[0]
+    indicators = np.zeros((posteriors.shape[1], len(codes)))
+    indicators[codes, np.arange(len(codes))] = 1.0
+    return indicators
+
+
+def predicted_classes(posteriors: Posteriors) -> NDArray[np.uint16]:
+    """The code of the most probable class (the first of ties), shape (1, n_items)."""
+    return _predicted_classes(np.ascontiguousarray(posteriors))
+
+
+def predicted_shares(
+    predicted: NDArray[np.uint16], index: Indices, n_classes: int, weights: Weights | None = None
+) -> Prevalences:
+    """The share of each class among the predictions of each sample, (n_samples, n_classes)."""
+    if weights is None:
+        return _predicted_shares(predicted, np.ascontiguousarray(index), n_classes)
+    codes, w = predicted[0][index], weights[index]
+    counts = np.stack([((codes == k) * w).sum(axis=1) for k in range(n_classes)], axis=1)
+    return np.asarray(counts / w.sum(axis=1, keepdims=True))
 
 
 @compiled
-def _hard_predictions(posteriors: Posteriors) -> NDArray[np.float64]:
+def _predicted_classes(posteriors: Posteriors) -> NDArray[np.uint16]:
     n_items, n_classes = posteriors.shape
-    indicators = np.zeros((n_classes, n_items))
+    codes = np.empty((1, n_items), dtype=np.uint16)
     for i in range(n_items):
         winner, largest = 0, posteriors[i, 0]
         for k in range(1, n_classes):
@@ -86,5 +101,32 @@ def _hard_predictions(posteriors: Posteriors) -> NDArray[np.float64]:
             is_larger = posteriors[i, k] > largest
             winner = k if is_larger else winner
             largest = posteriors[i, k] if is_larger else largest
-        indicators[winner, i] = 1.0
-    return indicators
+        codes[0, i] = winner
+    return codes
+
+
+@compiled
+def _predicted_shares(predicted: NDArray[np.uint16], index: Indices, n_classes: int) -> Prevalences:
+    n_samples, size = index.shape
+    codes = predicted[0]
+    shares = np.empty((n_samples, n_classes))
+    # Two counters, because consecutive items are often of one class, whose counter is then busy.
+    even, odd = np.empty(n_classes, dtype=np.int64), np.empty(n_classes, dtype=np.int64)
+    for i in range(n_samples):
+        items = index[i].view(np.uint64)  # unsigned, which spares a check for negative positions
+        if n_classes == 2:
+            positive = 0
+            for j in range(size):
+                positive += codes[items[j]]
+            shares[i, 0], shares[i, 1] = (size - positive) / size, positive / size
+            continue
+        even[:] = 0
+        odd[:] = 0
+        for j in range(0, size - 1, 2):
+            even[codes[items[j]]] += 1
+            odd[codes[items[j + 1]]] += 1
+        if size % 2 == 1:
+            even[codes[items[size - 1]]] += 1
+        for k in range(n_classes):
+            shares[i, k] = (even[k] + odd[k]) / size
+    return shares

@@ -37,16 +37,22 @@ from quantshift.classify.classifier import (
     predict_posteriors,
 )
 from quantshift.classify.folds import folds_of
-from quantshift.classify.posteriors import check_posteriors
+from quantshift.classify.posteriors import check_posteriors, check_shape
 from quantshift.errors import DataError, UserError
-from quantshift.labels import encode_labels
+from quantshift.labels import declared_order, encode_labels
 from quantshift.quantifiers.items import Items, take_rows, uneven
 from quantshift.quantifiers.samples import (
     Blocks,
     consecutive_blocks,
     count_samples,
-    gathered_means,
     index_blocks,
+    whole_pool,
+)
+from quantshift.quantifiers.training_labels import (
+    at_least_two_classes,
+    check_sorted,
+    labelled_items,
+    training_weights,
 )
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.weights import Weights, checked_weights
@@ -137,11 +143,17 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
     """Trusts posteriors as they are: held-out items do not teach it to correct wrong posteriors.
     Intervals then also use other training items to account for its bias."""
 
+    draws_resample_training: ClassVar[bool] = False
+    """Its `draws` come from posteriors under resampled training items. They are biased as the
+    estimates of a bootstrap are, and intervals treat them alike."""
+
     beyond_prior_shift: ClassVar[bool] = False
     """Also adjusts for other shifts, so that samples need not be mixtures of training classes."""
 
     ordered: ClassVar[bool] = False
-    """Assumes that the classes are ordered as in `classes_`; another order changes the problem."""
+    """Assumes that the classes are ordered as in `classes_`; another order changes the problem.
+
+    If so, `fit` takes the order of ordered categorical columns; other labels are sorted."""
 
     later_options: ClassVar[frozenset[str]] = frozenset()
     """Options that were added later: at their defaults they are not part of signatures."""
@@ -187,6 +199,8 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         reduction: the reduction of the features, if there is one.
         """
         known, codes = at_least_two_classes(*encode_labels(y, classes=classes))
+        if self.ordered and classes is None:
+            check_sorted(declared_order(y, known), known)
         if items and len(items) != len(codes):
             raise DataError(f"{len(items)} items do not fit {len(codes)} labels: give one each")
         if items.posteriors is not None:
@@ -194,7 +208,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
             checked = np.array(check_posteriors(items.posteriors, len(known)))
             items = replace(items, posteriors=checked)
         self.classifier_, self.committee_, self.reduction_ = None, (), reduction
-        weights = _checked_training(items.weights, codes, known)
+        weights = training_weights(items.weights, codes, known)
         if weights is not None and not weights.all():
             rows = np.flatnonzero(weights)
             items, codes = items.take(rows), codes[rows]
@@ -329,9 +343,11 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
     ) -> Self:
         X = item_rows(X)
         classes, codes = at_least_two_classes(*encode_labels(y))
+        if self.ordered:
+            classes, codes = encode_labels(y, classes=declared_order(y, classes))
         if n_rows(X) != len(codes):
             raise DataError(f"X has {n_rows(X)} items but y has {len(codes)} labels")
-        given = _checked_training(weights, codes, classes)
+        given = training_weights(weights, codes, classes)
         cv = self.get_params(deep=False).get("cv", CV)
         if given is not None and not given.all():
             rows = np.flatnonzero(given)
@@ -470,12 +486,19 @@ class AbstractClassifying(AbstractQuantifier):
 
     def _aggregate_one(self, posteriors: ArrayLike) -> Prevalences:
         """The same for one sample, without the overhead for many samples."""
+        p = self._checked(posteriors)
+        p_hats, _ = self._solve(self._represent_posteriors(p), whole_pool(len(p)))
+        p_hat: Prevalences = p_hats[0].astype(np.float64)
+        return p_hat
+
+    def _represent_posteriors(self, posteriors: Posteriors) -> Any:
+        return self._represent_items(Items(posteriors))
+
+    def _checked(self, posteriors: ArrayLike) -> Posteriors:
+        """The posteriors; an error unless they are valid, or only for their shape if not seen."""
         self._check_fitted()
-        p = check_posteriors(posteriors, len(self.classes_))
-        ((_, index),) = consecutive_blocks(1, len(p))
-        direct = isinstance(self, AbstractAggregative)
-        seen = self._represent(p) if direct else self._represent_items(Items(p))
-        return np.asarray(self._solve(seen, index)[0][0].astype(np.float64))
+        check = check_posteriors if self.sees else check_shape
+        return check(posteriors, len(self.classes_))
 
     def estimate_posteriors(
         self,
@@ -491,8 +514,7 @@ class AbstractClassifying(AbstractQuantifier):
         self, posteriors: ArrayLike, samples: Samples | None, weights: ArrayLike | None
     ) -> tuple[Items, Blocks, tuple[int, ...]]:
         """The items of all samples, the blocks of samples, and the leading axes of the estimate."""
-        self._check_fitted()
-        p = check_posteriors(posteriors, len(self.classes_))
+        p = self._checked(posteriors)
         w = None if weights is None else np.asarray(weights, dtype=np.float64)
         if w is not None and w.shape != p.shape[:-1]:
             raise DataError(
@@ -542,6 +564,9 @@ class AbstractAggregative(AbstractClassifying):
         else:
             self._fit_aggregation(posteriors, codes, items.weights)
 
+    def _represent_posteriors(self, posteriors: Posteriors) -> NDArray[Any]:
+        return self._represent(posteriors)
+
     def _represent_items(self, items: Items) -> NDArray[Any]:
         if items.posteriors is None and self.sees:
             raise UserError(f"{type(self).__name__} needs posteriors: give those of the items")
@@ -559,31 +584,9 @@ class AbstractWithoutOptions(AbstractAggregative):
         self.seed = seed
 
 
-def sample_means(
-    representation: NDArray[Any], index: Indices, weights: Weights | None = None
-) -> NDArray[np.float64]:
-    """Mean representation of each sample, shape (n_samples, n_features)."""
-    if weights is None:
-        rows = np.ascontiguousarray(representation, dtype=np.float64)
-        return gathered_means(rows, np.ascontiguousarray(index))
-    w = weights[index]
-    sums = np.stack([(row[index] * w).sum(axis=1) for row in representation], axis=1)
-    return np.asarray(sums / w.sum(axis=1, keepdims=True))
-
-
 def repeated(value: float | bool, n_samples: int) -> NDArray[Any]:
     """A diagnostic that is the same for all samples, (n_samples,)."""
     return np.array((value,)) if n_samples == 1 else np.full(n_samples, value)
-
-
-def class_means(
-    posteriors: Posteriors, codes: Codes, weights: Weights | None = None
-) -> NDArray[np.float64]:
-    """Mean posterior of class i among the items of class j, shape (n_classes, n_classes) [i, j]."""
-    members = [codes == j for j in range(posteriors.shape[1])]
-    if weights is None:
-        return np.stack([posteriors[rows].mean(axis=0) for rows in members], axis=1)
-    return np.stack([weights[rows] @ posteriors[rows] / weights[rows].sum() for rows in members], 1)
 
 
 def refuse_unknown(arguments: Mapping[str, Any]) -> None:
@@ -591,49 +594,6 @@ def refuse_unknown(arguments: Mapping[str, Any]) -> None:
     for name in arguments:
         hint = "; the weights of the items are `weights`" if name == "sample_weight" else ""
         raise TypeError(f"fit() got an unexpected keyword argument {name!r}{hint}")
-
-
-def labelled_items(posteriors: ArrayLike, y: Any, classes: Any, weights: ArrayLike | None) -> Items:
-    """Labelled items with their posteriors; an error if these do not fit the labels."""
-    known, codes = at_least_two_classes(*encode_labels(y, classes=classes))
-    p = np.asarray(posteriors, dtype=np.float64)
-    if p.ndim < 2:
-        check_posteriors(p, len(known))
-    if p.ndim != 2 or len(p) != len(codes):
-        raise DataError(
-            f"posteriors of shape {p.shape} do not fit {len(codes)} labels: "
-            "give one row per labelled item"
-        )
-    if classes is None and 1 < p.shape[1] != len(known):
-        found = ", ".join(map(repr, known.tolist()[:10])) + ", ..." * (len(known) > 10)
-        raise DataError(
-            f"posteriors have {p.shape[1]} columns but the labels have {len(known)} classes "
-            f"({found}): give one column per class, in sorted order or that of `classes`, and none "
-            "for a class without labels"
-        )
-    return Items(p, weights=_checked_training(weights, codes, known))
-
-
-def at_least_two_classes(classes: NDArray[Any], codes: Codes) -> tuple[NDArray[Any], Codes]:
-    """Classes and codes; an error if there is only one class, or one without items."""
-    if len(classes) < 2:
-        raise DataError(
-            f"all training labels are {classes.tolist()[0]!r}: a quantifier needs items of at "
-            "least two classes"
-        )
-    counts = np.bincount(codes, minlength=len(classes))
-    if not counts.all():
-        raise DataError(
-            f"class {classes.tolist()[int(np.argmin(counts))]!r} has no training item: add some, "
-            "or leave it out of the classes (and its column out of the posteriors)"
-        )
-    return classes, codes
-
-
-def _checked_training(
-    weights: ArrayLike | None, codes: Codes, classes: NDArray[Any]
-) -> Weights | None:
-    return checked_weights(weights, len(codes), codes, len(classes), classes=classes)
 
 
 def _in_order(

@@ -50,6 +50,9 @@ N_VALIDATION, VALIDATION_SIZE, VALIDATION_FOLDS = 200, 100, 5
 """The number and size of the samples by which it chooses, and the folds of the training items, each
 of which is calibrated by a calibration fitted on the others."""
 
+CONSTANT = 1e-9
+"""Calibrated posteriors of the held-out items that differ by less than this are the same."""
+
 DIAGNOSTICS: Mapping[str, str] = MappingProxyType({"iterations": "int", "converged": "bool"})
 
 
@@ -57,9 +60,15 @@ class AbstractLikelihood(AbstractAggregative):
     """A method that maximises the likelihood of calibrated posteriors, with or without a prior.
 
     Parameters that it expects: `calibration`.
+
+    If all held-out items have the same calibrated posteriors, the classifier has learnt nothing and
+    every prevalence is equally likely: the estimate is that of a flat likelihood (SLD: the training
+    prevalence). These posteriors differ from the training prevalence only by smoothing or rounding,
+    which would otherwise push the maximum to a corner of the simplex.
     """
 
     calibrator_: Calibrator
+    is_uninformative_: bool = False
 
     @abstractmethod
     def _choose_prior(
@@ -74,6 +83,9 @@ class AbstractLikelihood(AbstractAggregative):
         if calibration not in CALIBRATIONS:
             raise unknown_name("calibration", calibration, CALIBRATIONS)
         self.calibrator_ = CALIBRATIONS[calibration](posteriors, codes, weights)
+        self.is_uninformative_ = calibration != "none" and bool(
+            np.ptp(self.calibrator_(posteriors), axis=0).max() < CONSTANT
+        )
         self._choose_prior(posteriors, codes, weights)
 
     def refitter(self) -> Callable[[Indices], Self]:
@@ -95,6 +107,8 @@ class AbstractLikelihood(AbstractAggregative):
 
     def _ratios(self, calibrated: Posteriors) -> NDArray[np.float64]:
         """Likelihoods of the items under each class, up to a factor, (n_classes, n_items)."""
+        if self.is_uninformative_:
+            return np.full(calibrated.shape[::-1], 1 / len(self.prior_))
         if len(self.prior_) > 2:
             return _ratios(np.ascontiguousarray(calibrated), self.prior_)
         ratios = calibrated / self.prior_

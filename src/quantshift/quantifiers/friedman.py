@@ -23,13 +23,8 @@ from numpy.typing import NDArray
 from quantshift.classify.scores import matched_columns
 from quantshift.quantifiers.adjusted import DIAGNOSTICS as ADJUSTED
 from quantshift.quantifiers.adjusted import SINGULAR
-from quantshift.quantifiers.estimator import (
-    AbstractWithoutOptions,
-    Diagnostics,
-    class_means,
-    repeated,
-    sample_means,
-)
+from quantshift.quantifiers.estimator import AbstractWithoutOptions, Diagnostics, repeated
+from quantshift.quantifiers.means import class_means, sample_means
 from quantshift.quantifiers.one_against_rest import normalised_shares
 from quantshift.quantifiers.quadratic import minimise_on_simplex, row_products
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
@@ -108,7 +103,8 @@ class DeBias(AbstractWithoutOptions):
         self.least_spread_ = float(self.spread_.min())
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
-        return np.ascontiguousarray(matched_columns(posteriors).T)
+        binary = posteriors.shape[1] == 2
+        return np.ascontiguousarray(posteriors[:, 1:].T) if binary else posteriors.T
 
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None

@@ -15,7 +15,9 @@ one class.
 
 If a sample is much larger than the training set, that division hardly moves R, and p moves little
 with it. Each sweep therefore also proposes new rates of every class, drawn from its labelled items
-alone, together with the p that keeps the expected counts unchanged (`_exchange`).
+alone, together with the p that keeps the expected counts unchanged (`_exchange`). If there are more
+cells than classes, no p keeps them all unchanged. Then two classes exchange rates or shares in such
+a way that p R stays the same in every cell (`_trade`): the larger the sample, the less else moves.
 
 *Grid.* With two classes and two cells, the share q of the second cell is R_0 + p (R_1 - R_0). The
 probability of each q given p depends only on the training items: a matrix that is computed once. A
@@ -41,6 +43,13 @@ Reals = NDArray[np.float64]
 
 BURN_IN = 200
 """Sweeps at the start that are discarded."""
+
+TRADES = 8
+"""Trades of shares and of rates in a sweep, for each class."""
+
+LARGEST_STEP, ORDERS = 0.5, 7.0
+"""Steps of trades: the largest standard deviation, and how many times smaller (as a power of e) the
+smallest is. All orders of magnitude are tried, since the posterior may be of any width."""
 
 SINGULAR = 1e-9
 """Pivot of pooled rates below which classes are indistinguishable."""
@@ -113,6 +122,10 @@ def _chain(
             _draw_shares(rng, known[y] + division[y] + 1.0, rates[y])
             split[y], expected[y] = 0.0, 0.0
         _exchange(rng, known, counts, pooling, alpha, p, rates)
+        if n_cells > n_classes:
+            for _ in range(TRADES * n_classes):
+                _trade_shares(rng, known, alpha, p, rates)
+                _trade_rates(rng, known, p, rates)
         for c in range(n_cells):
             mass = 0.0
             for y in range(n_classes):
@@ -217,6 +230,70 @@ def _exchange(
             shares[c] = 0.0
             for k in range(n_classes):
                 shares[c] += p[k] * rates[k, c]
+
+
+@compiled
+def _trade_shares(
+    rng: np.random.Generator, known: Reals, alpha: float, p: Reals, rates: Reals
+) -> None:
+    """Propose that one class gives a part of its share to another, and update both in place.
+
+    The items that come with it have the rates of their former class, so p . rates is unchanged.
+    The determinant of this map is (p_a / p_a')^(n_cells - 1).
+    """
+    n_classes, n_cells = known.shape
+    a, b = _two_of(rng, n_classes)
+    step = _step(rng)
+    moved, left = p[a] + step, p[b] - step
+    if moved <= 0.0 or left <= 0.0:
+        return
+    gain = (alpha - 1.0) * math.log(moved / p[a] * left / p[b])
+    gain += (n_cells - 1) * math.log(p[a] / moved)
+    for c in range(n_cells):
+        rate = (p[a] * rates[a, c] + step * rates[b, c]) / moved
+        if rate <= 0.0:
+            return
+        gain += known[a, c] * math.log(rate / rates[a, c])
+    if math.log(max(rng.random(), 1e-300)) >= gain:
+        return
+    for c in range(n_cells):
+        rates[a, c] = (p[a] * rates[a, c] + step * rates[b, c]) / moved
+    p[a], p[b] = moved, left
+
+
+@compiled
+def _trade_rates(rng: np.random.Generator, known: Reals, p: Reals, rates: Reals) -> None:
+    """Propose that two classes exchange items of two cells, and update their rates in place."""
+    n_classes, n_cells = known.shape
+    a, b = _two_of(rng, n_classes)
+    c, d = _two_of(rng, n_cells)
+    step = _step(rng) / math.sqrt(known[a].sum() + 1.0)
+    back = step * p[a] / p[b]
+    gain = 0.0
+    for y, change in ((a, step), (b, -back)):
+        into, out = rates[y, c] + change, rates[y, d] - change
+        if into <= 0.0 or out <= 0.0:
+            return
+        gain += known[y, c] * math.log(into / rates[y, c])
+        gain += known[y, d] * math.log(out / rates[y, d])
+    if math.log(max(rng.random(), 1e-300)) >= gain:
+        return
+    for y, change in ((a, step), (b, -back)):
+        rates[y, c] += change
+        rates[y, d] -= change
+
+
+@compiled
+def _two_of(rng: np.random.Generator, n: int) -> tuple[int, int]:
+    """Two different numbers below n."""
+    first = min(int(rng.random() * n), n - 1)
+    second = min(int(rng.random() * (n - 1)), n - 2)
+    return first, second + (second >= first)
+
+
+@compiled
+def _step(rng: np.random.Generator) -> float:
+    return rng.standard_normal() * LARGEST_STEP * math.exp(-ORDERS * rng.random())
 
 
 @compiled

@@ -49,15 +49,11 @@ from quantshift.classify.clusters import Clusters, feature_matrix
 from quantshift.classify.folds import folds_of
 from quantshift.classify.separation import NOT_TOLD_APART, WIDE, Reference
 from quantshift.errors import UserError, unknown_name
-from quantshift.quantifiers.estimator import (
-    AbstractQuantifier,
-    Diagnostics,
-    Samples,
-    sample_means,
-)
+from quantshift.quantifiers.estimator import AbstractQuantifier, Diagnostics, Samples
 from quantshift.quantifiers.expectation import SLD
 from quantshift.quantifiers.goodness_of_fit import Fit, ModelledTraining, modelled_shares
 from quantshift.quantifiers.items import Items, effective_size
+from quantshift.quantifiers.means import sample_means
 from quantshift.quantifiers.subclass_sld import Division, SubclassSLD
 from quantshift.quantifiers.subclass_sld import Represented as SubclassItems
 from quantshift.types import Codes, Indices, Posteriors, Prevalences

@@ -24,6 +24,7 @@ from quantshift.quantifiers.matching import (
     HDY_BINS,
     bin_numbers,
     class_histograms,
+    is_undetermined,
     match_many,
     match_together,
     median_of,
@@ -42,7 +43,7 @@ class HDx(AbstractQuantifier):
 
     A feature's bins divide its range in training evenly; values outside are in the outermost bins.
     The mean distance of all features is minimised (more than two classes: the sum of squares, which
-    is convex). `distance` is the mean over features and numbers of bins. Falls back as DyS does.
+    is convex). `distance` is the mean over features and numbers of bins. Falls back as HDy does.
     """
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
@@ -52,22 +53,19 @@ class HDx(AbstractQuantifier):
     low_: NDArray[np.float64]
     width_: NDArray[np.float64]
     histograms_: dict[int, NDArray[np.float64]]
+    is_undetermined_: bool = False
 
     def _learn(self, items: Items, codes: Codes) -> None:
-        X = feature_numbers(items, "HDx")
-        self.low_, spread = X.min(axis=0), np.ptp(X, axis=0)
-        self.width_ = np.where(spread > 0, spread, 1.0)
+        self.low_, self.width_ = feature_ranges(items, "HDx")
         self.histograms_ = {
             n_bins: class_histograms(rows, codes, n_bins, items.weights)
             for n_bins, rows in self._binnings(self._represent_items(items)).items()
         }
+        self.is_undetermined_ = any(map(is_undetermined, self.histograms_.values()))
 
     def _represent_items(self, items: Items) -> NDArray[Any]:
-        X = feature_numbers(items, "HDx")
-        if X.shape[1] != len(self.low_):
-            raise DataError(f"{X.shape[1]} features, but {len(self.low_)} in training")
-        place = np.ascontiguousarray(np.clip((X - self.low_) / self.width_, 0.0, 1.0).T)
-        return np.concatenate([bin_numbers(place, n_bins) for n_bins in HDY_BINS])
+        places = feature_places(items, "HDx", self.low_, self.width_)
+        return np.concatenate([bin_numbers(places, n_bins) for n_bins in HDY_BINS])
 
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
@@ -76,6 +74,8 @@ class HDx(AbstractQuantifier):
         parts = [index[start : start + at_once] for start in range(0, len(index), at_once)]
         solved = [self._matched(representation, part, weights) for part in parts]
         p_hat, distance = (np.concatenate(column) for column in zip(*solved, strict=True))
+        if self.is_undetermined_:
+            p_hat = np.full_like(p_hat, np.nan)
         return or_prior(p_hat, self.prior_, distance)
 
     def _matched(
@@ -99,6 +99,25 @@ class HDx(AbstractQuantifier):
         return dict(zip(HDY_BINS, np.split(representation, len(HDY_BINS)), strict=True))
 
 
-def feature_numbers(items: Items, method: str) -> NDArray[np.float64]:
-    """Features as a dense matrix, for a method with a histogram of each feature."""
+def feature_ranges(items: Items, method: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The smallest value of each feature, and the width of its range (1 if it is constant).
+
+    method: its name, for error messages.
+    """
+    X = _feature_numbers(items, method)
+    spread = np.ptp(X, axis=0)
+    return X.min(axis=0), np.where(spread > 0, spread, 1.0)
+
+
+def feature_places(
+    items: Items, method: str, low: NDArray[np.float64], width: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Where values are in the ranges of training, from 0 to 1, (n_features, n_items)."""
+    X = _feature_numbers(items, method)
+    if X.shape[1] != len(low):
+        raise DataError(f"{X.shape[1]} features, but {len(low)} in training")
+    return np.ascontiguousarray(np.clip((X - low) / width, 0.0, 1.0).T)
+
+
+def _feature_numbers(items: Items, method: str) -> NDArray[np.float64]:
     return dense_features(items, method, "compares a histogram of every feature")

@@ -37,9 +37,10 @@ MOST_STEPS, MOST_HALVINGS = 100, 40
 NEGLIGIBLE = 1e-9
 """Only a share below this is set to zero in one step; others lose at most 99% of their value."""
 
-SUM_WEIGHT, FLAT = 1e4, 1e-10
+SUM_WEIGHT, FLAT = 1.0, 1e-10
 """The weight of the constraint on the sum in a step, relative to the curvature, and the fraction of
-the curvature that is added to keep steps short in flat directions."""
+the curvature that is added to keep steps short in flat directions. With a larger weight rounding
+errors would move p along directions that the sample does not determine."""
 
 LEAST = 1e-12
 """Smaller shares of a mixture are replaced by this in derivatives, which are infinite at zero."""

@@ -21,18 +21,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.prevalence import of_positive
-from quantshift.quantifiers.adjusted import SINGULAR
-from quantshift.quantifiers.divergences import DIVERGENCES, Divergence
+from quantshift.quantifiers.divergences import Divergence
 from quantshift.quantifiers.estimator import AbstractAggregative, AbstractQuantifier, Diagnostics
-from quantshift.quantifiers.hdx import MOST_BINS, feature_numbers
+from quantshift.quantifiers.hdx import MOST_BINS, feature_places, feature_ranges
 from quantshift.quantifiers.histogram_newton import MEAN_ROOT, nearest_histograms
+from quantshift.quantifiers.histogram_options import check_options, divergence_called
 from quantshift.quantifiers.items import Items
 from quantshift.quantifiers.matching import (
     DIAGNOSTICS,
     bin_numbers,
     class_histograms,
+    is_undetermined,
     match,
     match_many,
     match_together,
@@ -49,8 +49,8 @@ Reals = NDArray[np.float64]
 class DMy(AbstractAggregative):
     """Distribution Matching y: the mixture whose histograms of posteriors are closest on average.
 
-    n_bins: bins of each histogram; divergence: a name in `divergences.DIVERGENCES` or a function,
-        as for DyS; cdf: compare distribution functions instead of histograms.
+    n_bins: bins of each histogram; divergence: "hellinger" (default), "topsoe", "squared_euclidean"
+        or a function, as for DyS; cdf: compare distribution functions instead of histograms.
     Two classes: DyS with other defaults. Falls back as DyS does.
     """
 
@@ -79,7 +79,7 @@ class DMy(AbstractAggregative):
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
-        _check_options(self.n_bins, self.divergence)
+        check_options(self.n_bins, self.divergence)
         self.histograms_ = class_histograms(
             self._represent(posteriors), codes, self.n_bins, weights
         )
@@ -122,20 +122,14 @@ class DMx(AbstractQuantifier):
         self.cdf = cdf
 
     def _learn(self, items: Items, codes: Codes) -> None:
-        _check_options(self.n_bins, self.divergence)
-        X = feature_numbers(items, "DMx")
-        self.low_, spread = X.min(axis=0), np.ptp(X, axis=0)
-        self.width_ = np.where(spread > 0, spread, 1.0)
+        check_options(self.n_bins, self.divergence)
+        self.low_, self.width_ = feature_ranges(items, "DMx")
         self.histograms_ = class_histograms(
             self._represent_items(items), codes, self.n_bins, items.weights
         )
 
     def _represent_items(self, items: Items) -> NDArray[Any]:
-        X = feature_numbers(items, "DMx")
-        if X.shape[1] != len(self.low_):
-            raise DataError(f"{X.shape[1]} features, but {len(self.low_)} in training")
-        place = np.ascontiguousarray(np.clip((X - self.low_) / self.width_, 0.0, 1.0).T)
-        return bin_numbers(place, self.n_bins)
+        return bin_numbers(feature_places(items, "DMx", self.low_, self.width_), self.n_bins)
 
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
@@ -143,13 +137,6 @@ class DMx(AbstractQuantifier):
         return _solved(
             representation, index, weights, self.histograms_, self.divergence, self.prior_, self.cdf
         )
-
-
-def _check_options(n_bins: int, divergence: str | Divergence) -> None:
-    if n_bins < 2:
-        raise UserError(f"n_bins must be at least 2, got {n_bins}")
-    if isinstance(divergence, str) and divergence not in DIVERGENCES:
-        raise unknown_name("divergence", divergence, DIVERGENCES)
 
 
 def _solved(
@@ -192,7 +179,7 @@ def nearest_mixtures(
     """
     if cdf:
         samples, classes = samples.cumsum(axis=-1), classes.cumsum(axis=-1)
-    measure = DIVERGENCES[divergence] if isinstance(divergence, str) else divergence
+    measure = divergence_called(divergence)
     is_root = divergence == "hellinger"
     if is_root and cdf:
         measure = _root_distance
@@ -215,7 +202,7 @@ def nearest_mixtures(
         MEAN_ROOT,
     )
     distances = measure(np.tensordot(p_hat, classes, axes=1), samples)
-    if np.linalg.svd(classes.reshape(len(classes), -1), compute_uv=False)[-1] < SINGULAR:
+    if is_undetermined(classes):
         p_hat = np.full_like(p_hat, np.nan)
     return p_hat, np.asarray(distances.mean(axis=1))
 

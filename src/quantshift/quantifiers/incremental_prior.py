@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from quantshift.compiled import compiled
 from quantshift.quantifiers.counting import hard_predictions
-from quantshift.quantifiers.estimator import AbstractWithoutOptions, Diagnostics, class_means
+from quantshift.quantifiers.estimator import AbstractWithoutOptions, Diagnostics
+from quantshift.quantifiers.means import class_means
 from quantshift.quantifiers.thresholds import select
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.weights import Weights
@@ -115,10 +116,10 @@ def _labelled(
             if done > 0.0:
                 _set_ratio(counts, done, prior, ratio)
             start = end
-        one = 1.0 / total
         for j in range(size):
-            share = one if weights is None else w[j] / total
-            p_hat[i, _likeliest(pool, items[j], ratio)] += share
+            p_hat[i, _likeliest(pool, items[j], ratio)] += w[j]
+        for k in range(n_classes):
+            p_hat[i, k] /= total
     return p_hat, counted
 
 

@@ -32,7 +32,7 @@ from quantshift.quantifiers.class_kernels import (
     ClassPoints,
     mean_gaussians,
 )
-from quantshift.quantifiers.estimator import AbstractAggregative, Diagnostics, sample_means
+from quantshift.quantifiers.estimator import AbstractAggregative, Diagnostics
 from quantshift.quantifiers.gaussian_sums import (
     blocks_of_neighbours,
     neighbours,
@@ -41,6 +41,7 @@ from quantshift.quantifiers.gaussian_sums import (
 )
 from quantshift.quantifiers.histogram_newton import nearest_histograms
 from quantshift.quantifiers.items import Items
+from quantshift.quantifiers.means import sample_means
 from quantshift.quantifiers.quadratic import is_flat, minimise_on_simplex
 from quantshift.quantifiers.samples import Blocks
 from quantshift.quantifiers.solvers import maximise_mixtures

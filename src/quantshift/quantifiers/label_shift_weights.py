@@ -33,13 +33,8 @@ from sklearn.base import BaseEstimator
 from quantshift.compiled import compiled
 from quantshift.errors import UserError
 from quantshift.quantifiers.counting import hard_predictions
-from quantshift.quantifiers.estimator import (
-    AbstractWithoutOptions,
-    Diagnostics,
-    Samples,
-    class_means,
-    sample_means,
-)
+from quantshift.quantifiers.estimator import AbstractWithoutOptions, Diagnostics, Samples
+from quantshift.quantifiers.means import class_means, sample_means
 from quantshift.quantifiers.quadratic import row_products
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.weights import Weights, total_of
@@ -155,7 +150,7 @@ class BBSESoft(AbstractLabelShiftWeights):
         self._learn_joint(posteriors, codes, weights)
 
     def _predictions(self, posteriors: Posteriors) -> Reals:
-        return np.ascontiguousarray(posteriors.T)
+        return posteriors.T
 
     def _weights(self, counts: Prevalences) -> Reals:
         return self._nearest(counts)
@@ -202,7 +197,7 @@ class RLLS(AbstractLabelShiftWeights):
         self.rho_ = self.alpha * 3 * (2 * bound / (3 * n) + math.sqrt(2 * bound / n))
 
     def _predictions(self, posteriors: Posteriors) -> Reals:
-        return hard_predictions(posteriors) if self.hard else np.ascontiguousarray(posteriors.T)
+        return hard_predictions(posteriors) if self.hard else posteriors.T
 
     def _weights(self, counts: Prevalences) -> Reals:
         above = counts - self.joint_.sum(axis=1)

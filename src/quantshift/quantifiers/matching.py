@@ -23,12 +23,10 @@ from sklearn.base import BaseEstimator
 
 from quantshift.classify.scores import matched_columns
 from quantshift.compiled import compiled
-from quantshift.errors import UserError, unknown_name
 from quantshift.prevalence import of_positive
 from quantshift.quantifiers.adjusted import DIAGNOSTICS as ADJUSTED
 from quantshift.quantifiers.adjusted import SINGULAR, adjust, adjust_binary, adjust_counts
 from quantshift.quantifiers.divergences import (
-    DIVERGENCES,
     Divergence,
     hellinger,
     squared_euclidean,
@@ -38,14 +36,15 @@ from quantshift.quantifiers.estimator import (
     AbstractAggregative,
     AbstractWithoutOptions,
     Diagnostics,
-    class_means,
     repeated,
-    sample_means,
 )
+from quantshift.quantifiers.histogram_options import check_options, divergence_called
+from quantshift.quantifiers.means import class_means, sample_means
 from quantshift.quantifiers.mixtures import match_all
 from quantshift.quantifiers.samples import means_by_plan, pairwise_plan
 from quantshift.quantifiers.unimodal import (
     HELLINGER,
+    LEVEL,
     MOST_BINS,
     SQUARED_EUCLIDEAN,
     TOPSOE,
@@ -79,12 +78,13 @@ DIAGNOSTICS: Mapping[str, str] = MappingProxyType({"distance": "float", "fallbac
 class DyS(AbstractAggregative):
     """Distribution y-Similarity: matches the histogram of posteriors under any divergence.
 
-    divergence: a name in `divergences.DIVERGENCES`, or a function of two arrays of histograms
-        (..., n_bins) that returns (...) and is unimodal in the mixture weight.
+    divergence: "topsoe" (default), "hellinger", "squared_euclidean", or a function of two arrays of
+        histograms (..., n_bins) that returns (...) and is unimodal in the mixture weight.
     A posterior on the border of two bins belongs to the upper one (1 to the last bin). Falls back
     to the training prevalence if the classes have the same histogram, or one of them that of a
-    mixture of others (`fallback`). With more than two classes the divergences of all their
-    posteriors are added up ("hellinger": their squares).
+    mixture of others, or if all mixtures of two classes are equally close to the sample, as for a
+    few items in bins without training items (`fallback`). With more than two classes the
+    divergences of all their posteriors are added up ("hellinger": their squares).
     """
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
@@ -110,10 +110,7 @@ class DyS(AbstractAggregative):
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
-        if self.n_bins < 2:
-            raise UserError(f"n_bins must be at least 2, got {self.n_bins}")
-        if isinstance(self.divergence, str) and self.divergence not in DIVERGENCES:
-            raise unknown_name("divergence", self.divergence, DIVERGENCES)
+        check_options(self.n_bins, self.divergence)
         self.histograms_ = class_histograms(
             self._represent(posteriors), codes, self.n_bins, weights
         )
@@ -124,9 +121,7 @@ class DyS(AbstractAggregative):
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
-        divergence = (
-            DIVERGENCES[self.divergence] if isinstance(self.divergence, str) else self.divergence
-        )
+        divergence = divergence_called(self.divergence)
         samples = sample_histograms(representation, index, self.n_bins, weights)
         if len(self.classes_) == 2:
             shares, distances = match(samples, self.histograms_, divergence)
@@ -141,7 +136,9 @@ class DyS(AbstractAggregative):
 class HDy(AbstractWithoutOptions):
     """Hellinger Distance y-similarity: median of matches with 10, 20, ..., 110 bins.
 
-    `distance` is the mean over the numbers of bins. Falls back as DyS does.
+    `distance` is the mean over the numbers of bins. Falls back as DyS does if the classes have the
+    same histograms for any number of bins; numbers of bins for which all mixtures are equally close
+    to a sample are left out of its median.
     """
 
     assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
@@ -153,6 +150,7 @@ class HDy(AbstractWithoutOptions):
     )
 
     histograms_: dict[int, NDArray[np.float64]]
+    is_undetermined_: bool = False
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
@@ -162,6 +160,7 @@ class HDy(AbstractWithoutOptions):
             n_bins: class_histograms(rows, codes, n_bins, weights)
             for n_bins, rows in zip(HDY_BINS, binnings, strict=True)
         }
+        self.is_undetermined_ = any(map(is_undetermined, self.histograms_.values()))
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
         columns = matched_rows(posteriors)
@@ -181,13 +180,15 @@ class HDy(AbstractWithoutOptions):
                 match(s, histograms, hellinger)
                 for s, histograms in zip(samples, known, strict=True)
             ]
-            p_hat = of_positive(np.median([w for w, _ in matches], axis=0)[:, 0])
+            p_hat = of_positive(_middle([w for w, _ in matches])[:, 0])
         else:
             matches = [
                 match_many(s, histograms, "hellinger", hellinger, self.prior_)
                 for s, histograms in zip(samples, known, strict=True)
             ]
             p_hat = median_of([p for p, _ in matches])
+        if self.is_undetermined_:
+            p_hat = np.full_like(p_hat, np.nan)
         distance = np.mean([d for _, d in matches], axis=0).mean(axis=1)
         return or_prior(p_hat, self.prior_, distance)
 
@@ -215,7 +216,7 @@ class SMM(AbstractWithoutOptions):
             self.means_ = class_means(posteriors, codes, weights)
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
-        return matched_rows(posteriors)
+        return matched_columns(posteriors).T
 
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
@@ -334,8 +335,8 @@ def match(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mixture weights of two classes for each channel and divergences, (n_samples, n_channels).
 
-    The weight is that of the second class. It is NaN if the two class histograms are equal, because
-    any weight would do.
+    The weight is that of the second class. It is NaN if any weight would do: if the two class
+    histograms are equal, or if they are equal in all bins in which the sample has items.
     """
     first_class, second_class = np.ascontiguousarray(classes[0]), np.ascontiguousarray(classes[1])
 
@@ -351,6 +352,8 @@ def match(
             return divergence(share * second_class + (1 - share) * first_class, samples)
 
         weights, distances = minimise_unimodal(distance, samples.shape[:-1])
+        at_ends = [distance(np.full(weights.shape, end)) for end in (0.0, 1.0)]
+        weights[np.max(at_ends, axis=0) - distances <= LEVEL] = np.nan
     weights[:, (second_class == first_class).all(axis=1)] = np.nan
     return weights, distances
 
@@ -361,7 +364,7 @@ def match_together(
     """A common mixture weight of two classes for all channels: weights and mean divergences.
 
     samples: (n_samples, n_channels, n_bins); classes: (2, n_channels, n_bins). The weight is that
-    of the second class, and NaN if the classes have equal histograms.
+    of the second class, and NaN if any weight would do, as in `match`.
     """
     first_class, second_class = np.ascontiguousarray(classes[0]), np.ascontiguousarray(classes[1])
     # A mean of unimodal distances need not be unimodal, so start from the best point of a grid.
@@ -385,15 +388,40 @@ def match_together(
         best = values.argmin(axis=0)
         ends = grid[np.maximum(best - 1, 0)], grid[np.minimum(best + 1, GRID_POINTS - 1)]
         weights, distances = minimise_unimodal(distance, best.shape, *ends, n_steps=n_steps)
-    if (second_class == first_class).all():
+        weights[values.max(axis=0) - distances <= LEVEL] = np.nan
+    if is_undetermined(classes):
         weights = np.full_like(weights, np.nan)
     return weights, distances
 
 
+def is_undetermined(classes: NDArray[np.float64]) -> bool:
+    """Whether two classes have the same histograms, or one of more that of a mixture of others.
+
+    Then no sample has a unique prevalence. classes: (n_classes, n_channels, n_bins).
+    """
+    if len(classes) == 2:
+        return bool((classes[0] == classes[1]).all())
+    flat = classes.reshape(len(classes), -1)
+    return bool(np.linalg.svd(flat, compute_uv=False)[-1] < SINGULAR)
+
+
 def median_of(matches: Sequence[Prevalences]) -> Prevalences:
-    """The median of several prevalences of each sample, class by class and scaled to sum to one."""
-    middle = np.median(matches, axis=0)
+    """The median of several prevalences of each sample, class by class and scaled to sum to one.
+
+    Prevalences that are not determined (NaN) are left out; the median is NaN if none is determined.
+    """
+    middle = _middle(matches)
     return np.asarray(middle / middle.sum(axis=1, keepdims=True))
+
+
+def _middle(matches: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """The median of the matches of each sample (row) that are not NaN."""
+    middle = np.median(matches, axis=0)
+    for row in np.flatnonzero(np.isnan(middle).any(axis=1)):
+        determined = [match[row] for match in matches if not np.isnan(match[row]).any()]
+        if determined:
+            middle[row] = np.median(determined, axis=0)
+    return np.asarray(middle)
 
 
 def match_many(
@@ -408,10 +436,9 @@ def match_many(
     The prevalences are NaN if a class has the histograms of a mixture of others, because they are
     not unique.
     """
-    flat = classes.reshape(len(classes), -1)
     p_hat = match_all(samples, classes, objective, start)
     distances = divergence(np.tensordot(p_hat, classes, axes=1), samples)
-    if np.linalg.svd(flat, compute_uv=False)[-1] < SINGULAR:
+    if is_undetermined(classes):
         p_hat = np.full_like(p_hat, np.nan)
     return p_hat, distances
 

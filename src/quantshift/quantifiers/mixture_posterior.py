@@ -38,6 +38,9 @@ DEGREES = 4.0
 SMALLEST_FACTOR = 1e-140
 """The product of two numbers between this and its inverse can be represented."""
 
+DIGITS = 6
+"""Decimal places to which the maximum is known."""
+
 SPREAD = 1.2
 """Nodes are spread this many times as wide as the curvature suggests."""
 
@@ -99,7 +102,8 @@ def posterior_nodes(
     p = np.empty((n_samples, len(noise), n_classes))
     logs = np.empty((n_samples, len(noise)))
     for s, rows in enumerate(index):
-        order = np.argsort(middle[s], kind="stable")
+        # Rounded, so that rounding errors in a batch do not change the order of equal shares.
+        order = np.argsort(np.round(middle[s], DIGITS), kind="stable")
         item_likelihoods = np.ascontiguousarray(likelihoods[:, rows][order].T)
         item_weights = np.ones(len(rows)) if weights is None else weights[rows]
         possible = (item_likelihoods.sum(axis=1) > 0) & (item_weights > 0)

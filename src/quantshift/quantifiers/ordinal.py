@@ -1,8 +1,7 @@
 """Ordered classes: counting and likelihood with a penalty on jumps between neighbouring classes.
 
-The classes are assumed to be ordered as in `classes_`, which are sorted. The penalties are in
-`smoothness`. With two classes there is no jump to penalise, and OrdinalACC is ACC, OrdinalPACC is
-PACC.
+The classes are assumed to be ordered as in `classes_`. The penalties are in `smoothness`. With two
+classes there is no jump to penalise, and OrdinalACC is ACC, OrdinalPACC is PACC.
 
 References: M. Bunse, A. Moreo, F. Sebastiani and M. Senz, "Regularization-based methods for ordinal
 quantification", DMKD 38 (2024); M. Bunse, "qunfold: composable quantification and unfolding
@@ -25,7 +24,6 @@ from quantshift.quantifiers.estimator import (
     AbstractAggregative,
     AbstractWithoutOptions,
     Diagnostics,
-    sample_means,
 )
 from quantshift.quantifiers.expectation import SLD
 from quantshift.quantifiers.items import Items
@@ -47,13 +45,15 @@ MOST_ROWS = 1 << 14
 
 
 class AbstractSmoothlyAdjusted(AbstractWithoutOptions):
-    """Counts that are adjusted with a penalty on jumps; a mixin for classes with `rates_`."""
+    """Counts that are adjusted with a penalty on jumps; a mixin for ACC and PACC."""
 
     assumption: ClassVar[str] = PRIOR_SHIFT
     ordered: ClassVar[bool] = True
 
     tau: float
     rates_: NDArray[np.float64]
+
+    _counts: Callable[[NDArray[Any], Indices, Weights | None], Prevalences]
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
@@ -64,7 +64,7 @@ class AbstractSmoothlyAdjusted(AbstractWithoutOptions):
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
-        counts = sample_means(representation, index, weights)
+        counts = self._counts(representation, index, weights)
         return adjust_smoothly(counts, self.rates_, self.prior_, self.tau)
 
 

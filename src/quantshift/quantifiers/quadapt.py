@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from quantshift.errors import UserError, unknown_name
-from quantshift.quantifiers.divergences import DIVERGENCES, Divergence
+from quantshift.errors import UserError
+from quantshift.quantifiers.divergences import Divergence
 from quantshift.quantifiers.estimator import SAMPLE_ONLY, AbstractAggregative, Diagnostics
+from quantshift.quantifiers.histogram_options import check_options, divergence_called
 from quantshift.quantifiers.matching import bin_numbers, match, matched_rows, sample_histograms
 from quantshift.quantifiers.one_against_rest import normalised_shares
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
@@ -66,10 +67,7 @@ class QuaDapt(AbstractAggregative):
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
-        if self.n_bins < 2:
-            raise UserError(f"n_bins must be at least 2, got {self.n_bins}")
-        if isinstance(self.divergence, str) and self.divergence not in DIVERGENCES:
-            raise unknown_name("divergence", self.divergence, DIVERGENCES)
+        check_options(self.n_bins, self.divergence)
         if not len(self.merging_factors) or not all(0 < m < 1 for m in self.merging_factors):
             raise UserError(
                 f"merging_factors must be between 0 and 1, got {list(self.merging_factors)}"
@@ -81,9 +79,7 @@ class QuaDapt(AbstractAggregative):
     def _solve(
         self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
-        divergence = (
-            DIVERGENCES[self.divergence] if isinstance(self.divergence, str) else self.divergence
-        )
+        divergence = divergence_called(self.divergence)
         samples = sample_histograms(representation, index, self.n_bins, weights)
         matches = []
         for m in self.merging_factors:
@@ -92,6 +88,9 @@ class QuaDapt(AbstractAggregative):
         shares, distances = (np.stack(column) for column in zip(*matches, strict=True))
         best = distances.argmin(axis=0)[np.newaxis]
         chosen = np.take_along_axis(shares, best, axis=0)[0]
+        # A sample in the middle bin alone, if there is one, looks the same under all mixtures.
+        prior = self.prior_[1:] if len(self.prior_) == 2 else self.prior_
+        chosen = np.where(np.isnan(chosen), prior, chosen)
         return normalised_shares(chosen, self.prior_), {
             "distance": np.take_along_axis(distances, best, axis=0)[0].mean(axis=1),
             "merging_factor": np.asarray(self.merging_factors)[best[0]].mean(axis=1),

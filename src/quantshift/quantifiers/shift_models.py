@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quantshift.classify.cluster_calibration import ClusterCalibration, fit_cluster_calibration
-from quantshift.classify.clusters import ITEMS_PER_CLUSTER, Clusters, Partition
+from quantshift.classify.cluster_fitting import ITEMS_PER_CLUSTER
+from quantshift.classify.clusters import Clusters, Partition
 from quantshift.quantifiers.estimator import Estimate, Samples
 from quantshift.quantifiers.items import Items
 from quantshift.types import Codes, Indices, Posteriors, Prevalences

@@ -45,7 +45,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from quantshift.classify.clusters import Clusters, Partition, fit_clusters, fit_groups
+from quantshift.classify.cluster_fitting import fit_clusters, fit_groups
+from quantshift.classify.clusters import Clusters, Partition
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.errors import DataError, UserError
 from quantshift.quantifiers.estimator import (
@@ -53,7 +54,6 @@ from quantshift.quantifiers.estimator import (
     Diagnostics,
     Estimate,
     Samples,
-    labelled_items,
     refuse_unknown,
 )
 from quantshift.quantifiers.items import Items, drawn_weights
@@ -71,6 +71,7 @@ from quantshift.quantifiers.shift_models import (
     single_cluster,
     subclass_model,
 )
+from quantshift.quantifiers.training_labels import labelled_items
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.weights import Weights
 

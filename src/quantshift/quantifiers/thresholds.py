@@ -133,7 +133,10 @@ class AbstractThreshold(AbstractWithoutOptions):
         for k, (tpr, fpr) in enumerate(zip(self.tpr_, self.fpr_, strict=True)):
             if not len(tpr):
                 tpr, fpr, fallback = np.ones(1), np.zeros(1), True
-            _sweep(representation[k], index, tpr, fpr, weights, shares[k], clipped)
+            if len(tpr) == 1 and weights is None:
+                _adjust_at_one(representation[k], index, tpr, fpr, shares[k], clipped)
+            else:
+                _sweep(representation[k], index, tpr, fpr, weights, shares[k], clipped)
         binary = len(shares) == 1
         return of_positive(shares[0]) if binary else normalised_shares(shares.T, self.prior_), {
             "clipped": clipped,
@@ -220,6 +223,10 @@ def _least(values: Reals) -> slice:
 @compiled
 def _rank(posteriors: Posteriors, k: int, thresholds: Reals, ranks: NDArray[np.int32]) -> None:
     """Set how many of the thresholds, in ascending order, each posterior of class k reaches."""
+    if len(thresholds) == 1:
+        for i in range(len(posteriors)):
+            ranks[i] = posteriors[i, k] >= thresholds[0]
+        return
     for i in range(len(posteriors)):
         score = posteriors[i, k]
         reached, beyond = 0, len(thresholds)
@@ -267,6 +274,27 @@ def _sweep(
             high = values[n // 2 :].min()
         clipped[i] |= low < 0.0 or high > 1.0
         shares[i] = (min(max(low, 0.0), 1.0) + min(max(high, 0.0), 1.0)) / 2
+
+
+@compiled
+def _adjust_at_one(
+    ranks: NDArray[np.int32],
+    index: Indices,
+    tpr: Reals,
+    fpr: Reals,
+    shares: Reals,
+    clipped: NDArray[np.bool_],
+) -> None:
+    """`_sweep` with one threshold and no weights: a sum takes less time than two counters."""
+    n_samples, size = index.shape
+    for i in range(n_samples):
+        items = index[i].view(np.uint64)  # unsigned, which spares a check for negative positions
+        above = 0
+        for j in range(size):
+            above += ranks[items[j]]
+        exact = (above / size - fpr[0]) / (tpr[0] - fpr[0])
+        clipped[i] |= exact < 0.0 or exact > 1.0
+        shares[i] = min(max(exact, 0.0), 1.0)
 
 
 @compiled

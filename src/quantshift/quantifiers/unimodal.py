@@ -20,6 +20,9 @@ MOST_BINS = 128
 HELLINGER, TOPSOE, SQUARED_EUCLIDEAN = 0, 1, 2
 """Numbers of the implemented divergences, which are defined in `divergences`."""
 
+LEVEL = 1e-12
+"""If the distances of all mixtures differ by at most this, any weight would do."""
+
 _GOLDEN = (math.sqrt(5.0) - 1) / 2
 
 
@@ -30,7 +33,8 @@ def nearest_mixtures(
     """Weights of `own`, and divergences of the mixtures from the samples, both (n_samples, m).
 
     samples: (n_samples, m, n_bins); own, rest: (m, n_bins), to be mixed. At most `MOST_BINS` bins.
-    divergence: `HELLINGER`, `TOPSOE` or `SQUARED_EUCLIDEAN`.
+    divergence: `HELLINGER`, `TOPSOE` or `SQUARED_EUCLIDEAN`. A weight is NaN if all mixtures are
+    equally close.
     """
     n_samples, n_matched, n_bins = samples.shape
     weights = np.empty((n_samples, n_matched))
@@ -57,9 +61,10 @@ def nearest_common_mixtures(
     weights, distances = np.empty(n_samples), np.empty(n_samples)
     each, terms = np.empty(n_channels), np.empty(n_bins)
     for i in range(n_samples):
-        sample, start, least = samples[i], 0, np.inf
+        sample, start, least, most = samples[i], 0, np.inf, -np.inf
         for g in range(len(grid)):
             there = _mean_distance(grid[g], sample, own, rest, divergence, each, terms)
+            most = max(most, there)
             if there < least:
                 start, least = g, there
         first, last = grid[max(start - 1, 0)], grid[min(start + 1, len(grid) - 1)]
@@ -82,7 +87,7 @@ def nearest_common_mixtures(
             there = _mean_distance(end, sample, own, rest, divergence, each, terms)
             if there < least:
                 best, least = end, there
-        weights[i], distances[i] = best, least
+        weights[i], distances[i] = best if most - least > LEVEL else np.nan, least
     return weights, distances
 
 
@@ -120,12 +125,14 @@ def _nearest(
             right = low + _GOLDEN * (high - low)
             at_right = _distance(right, sample, own, rest, divergence, terms)
     best = (low + high) / 2
-    least = _distance(best, sample, own, rest, divergence, terms)
+    least = most = _distance(best, sample, own, rest, divergence, terms)
     for end in (0.0, 1.0):
         there = _distance(end, sample, own, rest, divergence, terms)
+        most = max(most, there)
         if there < least:
             best, least = end, there
-    return best, least
+    # A unimodal distance is nowhere above both ends.
+    return best if most - least > LEVEL else np.nan, least
 
 
 @compiled

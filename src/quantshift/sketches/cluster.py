@@ -9,6 +9,7 @@ import pyarrow.parquet
 
 from quantshift import __version__
 from quantshift.corpora.readers import explained
+from quantshift.data.places import is_piped
 from quantshift.data.reading import Progress, Source
 from quantshift.errors import UserError
 from quantshift.experiments.executors import dask_client, unlogged
@@ -67,8 +68,10 @@ def count_part(path: str, row_groups: Sequence[int] | None, columns: Columns, bi
 
 def _tasks(file: Source) -> list[tuple[str, list[int] | None]]:
     """The parts of a file: row groups of Parquet, else the whole."""
-    if not isinstance(file, str | Path):
-        raise UserError("a cluster counts files that its workers see; give paths")
+    if not isinstance(file, str | Path) or is_piped(file):
+        raise UserError(
+            "the workers of a cluster can only read files; store the table in a file that they see"
+        )
     path = str(Path(file).resolve()) if "://" not in str(file) else str(file)
     if not is_parquet(file):
         return [(path, None)]

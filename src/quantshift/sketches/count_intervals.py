@@ -37,7 +37,8 @@ from quantshift.quantifiers.information import FEWEST, IMPOSSIBLE, told_apart
 from quantshift.quantifiers.items import Items
 from quantshift.quantifiers.simulation import KnownPrevalences
 from quantshift.seeding import generator
-from quantshift.sketches.cells import cells_of
+from quantshift.sketches.about import MOST_VALUES
+from quantshift.sketches.cells import WIDE
 from quantshift.sketches.counted import (
     CountedClasses,
     CountedSamples,
@@ -46,8 +47,9 @@ from quantshift.sketches.counted import (
     estimates,
     in_cells,
     point_estimates,
+    together,
 )
-from quantshift.sketches.sketch_table import MOST_VALUES
+from quantshift.sketches.joint_cells import JointCells
 from quantshift.types import Prevalences
 
 Reals = NDArray[np.float64]
@@ -109,6 +111,7 @@ class CountIntervals:
         known: dict[int, KnownPrevalences] = {}
         shared = _shared_sizes(sizes)
         two = self.adjusted and p_hat.shape[1] == 2 and bool(self.apart.all())
+        training_sizes = np.bincount(q.held_out_codes_, minlength=p_hat.shape[1])
         drawn = self._credible(samples)
         if drawn is None:
             if two:
@@ -129,6 +132,7 @@ class CountIntervals:
                         sizes[i : i + 1],
                         self.level,
                         centre=centre,
+                        training_sizes=training_sizes,
                     )
                 )
             if known:
@@ -136,6 +140,15 @@ class CountIntervals:
                 if q.beyond_prior_shift:
                     least, most = np.minimum(least, low), np.maximum(most, high)
                 low, high = as_if_counted(p_hat, least, most, sizes, self.level)
+        elif q.draws_resample_training:
+            low, high = limits(
+                p_hat,
+                np.stack(drawn),
+                sizes,
+                self.level,
+                centre=p_hat,
+                training_sizes=training_sizes,
+            )
         else:
             low, high = credible_limits(p_hat, np.stack(drawn), self.level)
         low, high = without_information(low, high, self.apart)
@@ -180,7 +193,7 @@ class CountIntervals:
         refit = self.quantifier.refitter()
         # What resampling does to an estimate takes no fine cells.
         if two:
-            samples = [coarser(group) for group in samples]
+            samples = together([coarser(group) for group in samples])
         elif not self.adjusted:
             n_refits = min(n_refits, FEW_REFITS)
             samples = [
@@ -289,10 +302,18 @@ class CountIntervals:
         occupied = np.flatnonzero(counts)
         if len(occupied) != 1 or self.known is None:
             return False
-        like = cells_of(self.known.posteriors) == cells_of(posteriors[occupied])
+        like = _alike_cells(self.known.posteriors, posteriors[occupied])
         sizes = self.known.counts.sum(axis=1)
         shares = (self.known.counts[:, like].sum(axis=1) + 1) / (sizes + 1)
         return bool(shares.max() ** counts.sum() < IMPOSSIBLE)
+
+
+def _alike_cells(known: Reals, one: Reals) -> NDArray[np.bool_]:
+    """Which of the known posteriors are in the same wide cell as one, or the same joint cell."""
+    if known.shape[1] == 2:
+        return np.asarray(WIDE.of(known[:, 1]) == WIDE.of(one[:, 1]))
+    joint = JointCells(known.shape[1])
+    return np.asarray(joint.of(known, known.argmax(axis=1)) == joint.of(one, one.argmax(axis=1)))
 
 
 def _filled(draws: NDArray[np.int64], means: Reals) -> Reals:

@@ -14,7 +14,6 @@ Reference: A. Agresti, "Categorical Data Analysis", 3rd ed., 2013, ch. 1 and 16 
 and generalised least squares).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +22,7 @@ from scipy import stats
 
 from quantshift.own_data.evidence import MOST_TESTED
 from quantshift.seeding import generator
-from quantshift.sketches.cells import Cells, JointCells
+from quantshift.sketches.joint_cells import DEEPEST, JointCells
 from quantshift.types import Posteriors, Prevalences
 
 Reals = NDArray[np.float64]
@@ -48,17 +47,15 @@ class Predictions:
 
     @classmethod
     def of_posteriors(cls, posteriors: Posteriors) -> "Predictions":
-        """By the largest posterior."""
-        return cls(posteriors.argmax(axis=1), posteriors.max(axis=1))
+        """By the largest posterior; of more than two classes by the level of what it leaves.
 
-    @classmethod
-    def of_joint_cells(cls, joint: JointCells, cell: Cells, order: Sequence[int]) -> "Predictions":
-        """By the levels of cells: their borders divide items of a cell from no others of it.
-
-        order: the column of each class among the posteriors.
+        Borders of levels divide items of a joint cell from no others of it.
         """
-        predicted = np.argsort(order)[joint.leading(cell)[0]]
-        return cls(predicted, -joint.sample_levels(cell).astype(np.float64))
+        predicted, largest = posteriors.argmax(axis=1), posteriors.max(axis=1)
+        if posteriors.shape[1] > 2:
+            joint = JointCells(posteriors.shape[1])
+            return cls(predicted, -joint.levels(1 - largest, DEEPEST[0]).astype(np.float64))
+        return cls(predicted, largest)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,5 +1,6 @@
 """Estimates of samples that are given by counts: the same items, each so many times."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,7 +8,7 @@ from numpy.typing import NDArray
 
 from quantshift.quantifiers.estimator import AbstractClassifying
 from quantshift.quantifiers.medians import Median, median_prevalence
-from quantshift.sketches import cells as score_cells
+from quantshift.sketches.cells import WIDE
 from quantshift.sketches.spreading import JointCounts
 from quantshift.types import Codes, Posteriors, Prevalences
 
@@ -38,14 +39,20 @@ ONE_AGAINST_REST = frozenset(
 )
 """Methods that look at the posteriors of each class alone, also of more than two classes."""
 
+BY_PREDICTION = frozenset({"PQ"})
+"""Methods that look at the posteriors of predicted classes alone."""
+
+BY_EXPECTED_CLASS = frozenset({"IBU", "RUN"})
+"""Methods that look at the expected class alone."""
+
 
 @dataclass(frozen=True, eq=False)
 class CountedSamples:
     """Samples of the same cells.
 
     posteriors: (n_cells, n_classes); counts: (n_samples, n_cells), whole numbers. in_cells: whether
-    the posteriors stand for the cells of scores, and are not scores as they are. joint: of one
-    sample of more than two classes, what its cells know beyond their means.
+    the posteriors stand for wide cells of scores, and are neither scores as they are nor nearly so.
+    joint: of one sample of more than two classes, what its cells know beyond their means.
     """
 
     posteriors: Posteriors
@@ -94,8 +101,7 @@ def point_estimates(quantifier: AbstractClassifying, samples: CountedSamples) ->
     if not samples.in_cells or type(quantifier).__name__ not in STEPPED:
         return estimates(quantifier, samples.posteriors, samples.counts)
     occupied = samples.counts.any(axis=0)
-    cell = score_cells.score_cells(samples.posteriors[occupied, 1])
-    scores = score_cells.score_pieces(cell, PIECES).ravel()
+    scores = WIDE.pieces(WIDE.of(samples.posteriors[occupied, 1]), PIECES).ravel()
     posteriors = np.column_stack([1 - scores, scores])
     p_hat = []
     for counts in samples.counts[:, occupied]:
@@ -109,18 +115,23 @@ def _joint_estimate(quantifier: AbstractClassifying, sample: JointCounts) -> Pre
     if isinstance(quantifier, Median):
         members = [_joint_estimate(member, sample) for member in quantifier.members_]
         return np.asarray(median_prevalence(np.stack(members)[:, np.newaxis])[0][0])
-    if type(quantifier).__name__ in ONE_AGAINST_REST:
-        n_pieces = PIECES if type(quantifier).__name__ in STEPPED else 1
-        return quantifier.estimate_items(sample.class_by_class(n_pieces)).prevalence
     if quantifier.crisp:
-        # Every item of a cell has its prediction, and so has the mean.
-        return np.asarray(estimates(quantifier, sample.posteriors, sample.counts[np.newaxis])[0])
+        predictions = sample.predictions()
+        return np.asarray(estimates(quantifier, predictions, sample.counts[np.newaxis])[0])
+    name = type(quantifier).__name__
+    if name in ONE_AGAINST_REST:
+        n_pieces = PIECES if name in STEPPED else 1
+        return quantifier.estimate_items(sample.class_by_class(n_pieces)).prevalence
+    if name in BY_PREDICTION:
+        return quantifier.estimate_items(sample.by_prediction(PIECES)).prevalence
+    if name in BY_EXPECTED_CLASS:
+        return quantifier.estimate_items(sample.by_expected_class(PIECES)).prevalence
     return quantifier.estimate_items(sample.spread()).prevalence
 
 
 def in_cells(posteriors: Posteriors) -> Posteriors:
-    """What the cells of two classes' posteriors stand for."""
-    scores = score_cells.score_middles()[score_cells.score_cells(posteriors[:, 1])]
+    """The middles of the wide cells of two classes' posteriors."""
+    scores = WIDE.middles(WIDE.of(posteriors[:, 1]))
     return np.column_stack([1 - scores, scores])
 
 
@@ -173,6 +184,18 @@ def coarser(samples: CountedSamples) -> CountedSamples:
         np.float64
     )
     return CountedSamples(np.column_stack([1 - cells, cells]), counts)
+
+
+def together(groups: Sequence[CountedSamples]) -> list[CountedSamples]:
+    """The same samples in as few groups as neighbours have the same cells."""
+    joined: list[CountedSamples] = []
+    for group in groups:
+        if joined and np.array_equal(joined[-1].posteriors, group.posteriors):
+            counts = np.concatenate([joined[-1].counts, group.counts])
+            joined[-1] = CountedSamples(group.posteriors, counts)
+        else:
+            joined.append(group)
+    return joined
 
 
 def coarser_with_means(posteriors: Posteriors, counts: Reals) -> CountedSamples:

@@ -8,7 +8,7 @@ import polars as pl
 
 from quantshift.errors import DataError, UserError
 from quantshift.own_data.classifiers import AUTO
-from quantshift.own_data.columns import NO_LABEL, Asked
+from quantshift.own_data.columns import NO_LABEL, ColumnOptions
 from quantshift.own_data.model import (
     NOT_DRAWN,
     Model,
@@ -23,7 +23,8 @@ from quantshift.own_data.training import MOST_TRAINING, REASONS
 from quantshift.quantifiers.estimator import AbstractClassifying
 from quantshift.quantifiers.expectation import SLD
 from quantshift.seeding import generator
-from quantshift.sketches.sketch_table import CELL, COUNT, LABEL, Sketch
+from quantshift.sketches.about import COUNT, LABEL
+from quantshift.sketches.sketch_table import Sketch
 from quantshift.types import Codes
 
 
@@ -101,7 +102,7 @@ def trained_model(
     kind = quantifier_class(method, "posteriors")
     if not _sees_posteriors(kind):
         raise UserError(f"{method} looks at more than posteriors: a sketch has nothing else")
-    posteriors = training.posteriors_of(pooled(training, usable))[:, order]
+    posteriors = training.posteriors_of(usable)[:, order]
     codes = np.array([classes.index(label) for label in usable[LABEL].to_list()])
     counts = usable[COUNT].to_numpy()
     rows, drawn = _training_rows(counts, seed)
@@ -118,9 +119,9 @@ def trained_model(
         left_out[NO_LABEL] = n_unlabelled
     if drawn:
         left_out[NOT_DRAWN] = drawn
-    asked = Asked(label=training.about.label, posteriors=names, positive=positive)
+    options = ColumnOptions(label=training.about.label, posteriors=names, positive=positive)
     return Model(
-        columns=posterior_columns(asked, ()),
+        columns=posterior_columns(options, ()),
         classes=classes,
         preparation=None,
         scorer=None,
@@ -141,13 +142,6 @@ def trained_model(
 
 def _sees_posteriors(kind: type) -> bool:
     return issubclass(kind, AbstractClassifying) and not kind.sees - {"posteriors"}
-
-
-def pooled(training: Sketch, rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows whose cells stand for the mean of all classes: that of each would tell the label."""
-    if training.is_exact:
-        return rows
-    return rows.with_columns(pl.col(name).sum().over(CELL) for name in training.about.sums)
 
 
 def _training_rows(counts: np.ndarray, seed: int) -> tuple[Codes, int]:

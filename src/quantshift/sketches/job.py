@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from quantshift.data.reading import Source
-from quantshift.errors import UserError
+from quantshift.errors import DataError, UserError
 from quantshift.intervals import PrevalenceInterval
 from quantshift.own_data.audit_sheet import PRECISION
 from quantshift.own_data.batches import batch_of, changed_classes, empty_batch
 from quantshift.own_data.classifiers import AUTO
+from quantshift.own_data.columns import NO_GROUP
 from quantshift.own_data.evidence import ALL_ALIKE, NO_BETTER_THAN_CHANCE, Evidence
 from quantshift.own_data.many_batches import in_sequence, with_adjusted_p_values
 from quantshift.own_data.model import Model, column_order
@@ -64,6 +65,9 @@ def quantify_sketch(
     """
     report = progress or silent
     counted = _loaded(sample)
+    if not counted.n_rows:
+        where = str(sample) if isinstance(sample, str | Path) else "the sketch"
+        raise DataError(f"{where}: the sketch has no rows; give one with items")
     _check_asked(counted, train_sketch, model, positive)
     _check_audit(audit, sequential=sequential, precision=precision)
     names, trained = counted.about.classes, None
@@ -77,6 +81,9 @@ def quantify_sketch(
         where = str(train_sketch) if isinstance(train_sketch, str | Path) else "the training sketch"
         fitted = trained_model(trained, where, positive, method, seed)
     order = column_order(names, fitted.classes) if len(names) > 1 else [0, 1]
+    audited = {}
+    if audit is not None:
+        audited = labelled_items(audit, counted, fitted, order, audit_columns or {})
     report("estimating", 0, 0)
     batches = batches_of(counted, order)
     filled = [name for name, counts_of_batch in batches.items() if counts_of_batch.n_items]
@@ -101,9 +108,6 @@ def quantify_sketch(
         tests = MixtureTests.of_sketch(trained, counted, order, fitted, seed)
     elif fitted.is_trained:
         tests = MixtureTests.of_model(fitted, seed)
-    audited = {}
-    if audit is not None:
-        audited = labelled_items(audit, counted, fitted, order, audit_columns or {})
     left_out = left_out_rows(counted)
     examined = with_adjusted_p_values(
         [
@@ -138,7 +142,9 @@ def quantify_sketch(
                 rows,
                 evidence[name],
                 codes,
-                changed_classes(before, interval_of[name], fitted.classes),
+                changed_classes(
+                    None if name == NO_GROUP else before, interval_of[name], fitted.classes
+                ),
                 n_items=counts_of_batch.n_items,
                 n_left_out=left_out.get(name, 0),
                 asked=audit is not None,

@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
-import polars as pl
 
 from quantshift.data.reading import Source, files_of
 from quantshift.errors import DataError
 from quantshift.own_data.model import Model
-from quantshift.sketches.cells import cells_of
+from quantshift.sketches import cells, rounded
+from quantshift.sketches.about import CELL
 from quantshift.sketches.count_intervals import Reals
 from quantshift.sketches.making import Columns, rows_of, scored_cells
 from quantshift.sketches.sketch_batches import OwnBatch, batch_name
-from quantshift.sketches.sketch_table import CELL, Sketch
+from quantshift.sketches.sketch_table import Sketch
+from quantshift.sketches.source_columns import key_texts
 from quantshift.types import Codes, Posteriors
 
 MOST_EXPANDED = 1 << 22
@@ -68,19 +69,26 @@ class LabelledItems:
 
 
 def _counted_keys(batch: OwnBatch) -> list[Hashable]:
-    """The keys of what was counted; rounding could put the mean of a cell into another."""
-    if batch.sketch.is_exact or batch.sketch.about.n_classes == 2:
-        return _keys(batch, batch.posteriors)
-    return list(batch.rows[CELL].to_list())
+    """What the items of each row have in common."""
+    if batch.sketch.is_exact:
+        return [tuple(row) for row in batch.posteriors.tolist()]
+    columns = [CELL] if batch.is_wide else [CELL, *batch.sketch.about.codes]
+    return list(batch.rows.select(columns).rows())
 
 
 def _keys(batch: OwnBatch, posteriors: Posteriors) -> list[Hashable]:
-    """What items of a batch that are counted together have in common."""
+    """The same of items with these posteriors."""
     if batch.sketch.is_exact:
         return [tuple(row) for row in posteriors.tolist()]
-    if batch.sketch.about.n_classes > 2:
-        posteriors = posteriors[:, np.argsort(batch.order)]
-    return list(cells_of(posteriors).tolist())
+    about = batch.sketch.about
+    if about.n_classes == 2:
+        width = int(cells.width_of(batch.rows[CELL].to_numpy()[:1])[0])
+        return [(cell,) for cell in cells.WIDTHS[width].of(posteriors[:, 1]).tolist()]
+    largest, codes = rounded.rounded(posteriors[:, np.argsort(batch.order)])
+    if batch.is_wide:
+        rows = rounded.middles(largest, codes)
+        return [(cell,) for cell in about.joint.of(rows, largest).tolist()]
+    return [tuple(row) for row in np.column_stack([largest, codes]).tolist()]
 
 
 def labelled_items(
@@ -107,10 +115,10 @@ def labelled_items(
             posteriors = np.column_stack([1 - posteriors[:, -1], posteriors[:, -1]])
         else:
             posteriors = posteriors / posteriors.sum(axis=1, keepdims=True)
-        labels = rows[columns.label].cast(pl.String).to_list() if columns.label else []
+        labels = key_texts(rows[columns.label]).to_list() if columns.label else []
         batches = [None] * len(labels)
         if columns.batch is not None:
-            batches = rows[columns.batch].cast(pl.String).to_list()
+            batches = key_texts(rows[columns.batch]).to_list()
         for row, label, batch, cell_of_row in zip(posteriors, labels, batches, cell, strict=True):
             if label is None or cell_of_row < 0:
                 continue

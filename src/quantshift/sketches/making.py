@@ -1,6 +1,6 @@
 """From tables to sketches: files of any size, part by part, databases, and clusters of machines."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,22 +16,23 @@ from quantshift.data.chunks import require_columns
 from quantshift.data.databases import is_database
 from quantshift.data.reading import Progress, Source, files_of, open_table
 from quantshift.data.typed_tables import given_frame
-from quantshift.errors import UserError
+from quantshift.errors import DataError, UserError
 from quantshift.sketches import cells
+from quantshift.sketches.about import BATCH, BY, CELL, COUNT, LABEL, About
+from quantshift.sketches.cells import NARROW, WIDE, ScoreCells
+from quantshift.sketches.settling import all_wide, most_narrow, total
 from quantshift.sketches.sketch_table import (
-    BATCH,
-    BY,
-    CELL,
-    COUNT,
-    LABEL,
-    About,
+    METADATA,
     Sketch,
     added,
     binned,
+    cells_of,
     check_size,
-    joint_and_marginal,
+    rounded_columns,
 )
-from quantshift.sketches.tally import WIDTH, Tally
+from quantshift.sketches.source_columns import check_types, is_text, key_texts
+from quantshift.sketches.source_files import check_once, keys_of_folders, shown_file, unchanged
+from quantshift.sketches.tally import Tally
 from quantshift.types import Posteriors
 
 PART_ROWS = 1 << 18
@@ -42,9 +43,6 @@ FEW_ROWS = 1 << 17
 
 FIRST_ROWS = 1 << 14
 """Rows of a part that tell whether its scores may be few."""
-
-MOST_COUNTED = 1 << 20
-"""Cells of all keys of a part that are counted in one array."""
 
 GROUP = "group"
 
@@ -69,8 +67,12 @@ class Columns:
     @property
     def wanted(self) -> list[str]:
         """The columns to read."""
-        keys = [self.batch, *self.by, self.label]
-        return list(dict.fromkeys([*self.scores, *(key for key in keys if key is not None)]))
+        return list(dict.fromkeys([*self.scores, *self.keys]))
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns to count by."""
+        return [key for key in (self.batch, *self.by, self.label) if key is not None]
 
     @classmethod
     def of(
@@ -88,10 +90,18 @@ class Columns:
                 arguments=["score", "posteriors"],
             )
         if len(posteriors) == 1:
-            raise UserError("posteriors need a column for each class", arguments=["score"])
+            raise UserError(
+                "posteriors need a column for each class; a single column is a score",
+                arguments=["score"],
+            )
         names = tuple(posteriors) if score is None else (score,)
-        if len(set(names)) < len(names) or len(set(by)) < len(by):
-            raise UserError("a column is named twice", arguments=["posteriors", "by"])
+        every = [*names, *by, *(key for key in (batch, label) if key is not None)]
+        twice = next((name for name in every if every.count(name) > 1), None)
+        if twice is not None:
+            raise UserError(
+                f"column {twice!r} is named twice; name each column for one purpose",
+                arguments=["score", "posteriors", "batch", "by", "label"],
+            )
         return cls(names, batch, tuple(by), label)
 
 
@@ -99,33 +109,43 @@ class Columns:
 class Counter:
     """Adds up parts; holds the counts of a few of them, never rows.
 
-    bins: count by cells in any case, as databases do.
+    bins: count by cells in any case, as databases do; but not if rows are labelled.
     """
 
     columns: Columns
     bins: bool = False
     _parts: list[pl.DataFrame] = field(default_factory=list)
     _tally: Tally | None = None
+    _n_usable: int = 0
+
+    def __post_init__(self) -> None:
+        self.bins = self.bins and self.columns.label is None
 
     def add(self, rows: pl.DataFrame) -> None:
         """Count the rows of a table that has the wanted columns."""
         if not rows.height:
             return
         about = self.columns.about
-        if self.bins and about.n_classes == 2:
-            # Scores are many by now, and cells of every batch are met again and again.
-            self._tally = self._tally or Tally()
-            keys, groups = _groups(rows, self.columns)
-            if self._tally.add(keys, groups, scored_cells(rows, self.columns)[1]):
-                return
-        self.add_counts(counts_of(rows, self.columns, exact=not self.bins))
+        tallied_wide = self._tally is not None and self._tally.is_wide
+        posteriors, cell = scored_cells(rows, self.columns, WIDE if tallied_wide else NARROW)
+        if about.n_classes == 2 and not about.labelled:
+            # The same cells of every batch are met again and again.
+            self.bins = self.bins or not _are_few(posteriors[:, -1:], cell, about.most_values)
+            if self.bins:
+                self._tally = self._tally or Tally(about)
+                if self._tally.add(*_groups(rows, self.columns), cell):
+                    return
+        self.add_counts(_counts(rows, self.columns, posteriors, cell, exact=not self.bins))
 
     def add_counts(self, counts: pl.DataFrame) -> None:
         """Add what has been counted elsewhere."""
         about = self.columns.about
-        self._parts.append(binned(about, counts) if self.bins else counts)
+        part = binned(about, counts) if self.bins else counts
+        used = counts[CELL].is_between(0, about.end_of_rows, closed="left")
+        self._n_usable += int(counts[COUNT].filter(used).sum())
         # Once the scores are many, cells are all that will be kept.
         self.bins = self.bins or about.values[0] not in counts.columns
+        self._parts.append(all_wide(about, part) if self._all_wide else part)
         if sum(part.height for part in self._parts[1:]) > COMPACT_ROWS:
             self._parts = [added(about, self._parts)]
             check_size(self._parts[0])
@@ -133,15 +153,21 @@ class Counter:
     def sketch(self) -> Sketch:
         """All that was added."""
         about = self.columns.about
+        parts = self._parts
         if self._tally is not None and self._tally.has_counts:
-            counts = [binned(about, part) for part in self._parts]
+            counts = [binned(about, part) for part in parts]
             rest = [part for part in counts if not self._tally.add_counts(part)]
-            tallied = self._tally.table(about.keys)
+            tallied = self._tally.table()
             if not rest:
                 return Sketch.of_sorted(about, tallied)
-            return Sketch.of(about, [tallied, *rest])
-        parts = self._parts or [counts_of(_nothing(self.columns), self.columns, exact=True)]
-        return Sketch.of(about, parts)
+            parts = [tallied, *rest]
+        return Sketch.of(about, parts or [counts_of(_nothing(self.columns), self.columns)])
+
+    @property
+    def _all_wide(self) -> bool:
+        """Whether there are so many rows that every batch will be in the widest cells."""
+        about = self.columns.about
+        return self.bins and not about.labelled and self._n_usable > most_narrow(about)
 
 
 def sketch(
@@ -164,7 +190,8 @@ def sketch(
         class. batch: column whose values are the samples to quantify (default: one sample).
     by: further columns to count by. label: column of the true classes, for a sketch that methods
         are fitted on.
-    bins: count by cells even if scores are few, as databases do.
+    bins: count by cells even if scores are few, as databases do. Labelled rows keep their scores
+        all the same, while these are not very many.
     cluster: address of a Dask scheduler whose workers see the same files.
     """
     columns = Columns.of(score, posteriors, batch, by, label)
@@ -172,18 +199,20 @@ def sketch(
     files = [file for one in sources for file in files_of(one)]
     if not files:
         raise UserError("no table is named", arguments=["source"])
-    if cluster is not None:
-        from quantshift.sketches.cluster import sketch_on_cluster
+    check_once([file for file in files if isinstance(file, str | Path)])
+    with unchanged([file for file in files if isinstance(file, str | Path)]):
+        if cluster is not None:
+            from quantshift.sketches.cluster import sketch_on_cluster
 
-        return sketch_on_cluster(files, columns, cluster, bins=bins, progress=progress)
-    counter = Counter(columns, bins)
-    done = 0
-    for file in files:
-        for n_rows in count_file(counter, file):
-            done += n_rows
-            if progress is not None:
-                progress(f"counting {_named(file)}", done, 0)
-    return counter.sketch()
+            return sketch_on_cluster(files, columns, cluster, bins=bins, progress=progress)
+        counter = Counter(columns, bins)
+        done = 0
+        for file in files:
+            for n_rows in count_file(counter, file):
+                done += n_rows
+                if progress is not None:
+                    progress(f"counting {shown_file(file)}", done, 0)
+        return counter.sketch()
 
 
 def count_file(
@@ -192,8 +221,12 @@ def count_file(
     """Count a table part by part, and tell how many rows each has. row_groups: of Parquet."""
     columns = counter.columns
     if is_database(file):
+        from quantshift.data.databases import column_types
         from quantshift.sketches.sql import counts_in_database
 
+        types = column_types(str(file))
+        require_columns(shown_file(file), list(types), columns.wanted)
+        check_types(types, columns.scores, columns.keys)
         counts = counts_in_database(str(file), columns).table
         counter.add_counts(counts)
         yield int(counts[COUNT].sum())
@@ -212,7 +245,7 @@ def rows_of(
     )
     for rows in parts:
         if rows.height:
-            check_keys(rows.schema, columns)
+            check_types(rows.schema, columns.scores, columns.keys)
             yield rows
 
 
@@ -221,15 +254,25 @@ def is_parquet(file: Source) -> bool:
     return isinstance(file, str | Path) and Path(file).suffix.lower() == ".parquet"
 
 
-def counts_of(rows: pl.DataFrame, columns: Columns, *, exact: bool) -> pl.DataFrame:
+def counts_of(rows: pl.DataFrame, columns: Columns) -> pl.DataFrame:
     """How many rows there are of each key and cell and, if few, of each score."""
+    return _counts(rows, columns, *scored_cells(rows, columns), exact=True)
+
+
+def _counts(
+    rows: pl.DataFrame,
+    columns: Columns,
+    posteriors: Posteriors,
+    cell: cells.Cells,
+    *,
+    exact: bool,
+) -> pl.DataFrame:
     about = columns.about
-    posteriors, cell = scored_cells(rows, columns)
     keys, groups = _groups(rows, columns)
     counted = pl.DataFrame({GROUP: groups, CELL: cell})
     used = (cell >= 0)[:, np.newaxis]
     kept = posteriors[:, -1:] if about.n_classes == 2 else posteriors
-    if exact and _are_few(kept, about.most_values):
+    if exact and _are_few(kept, cell, about.most_values):
         # Minus zero is zero, and a row that is left out has no score.
         values = np.where(used, kept + 0.0, np.nan)
         named = {name: values[:, k] for k, name in enumerate(about.values)}
@@ -241,50 +284,41 @@ def counts_of(rows: pl.DataFrame, columns: Columns, *, exact: bool) -> pl.DataFr
         if about.values[0] in by_score.columns:
             return by_score
     if about.n_classes > 2:
-        once = np.ones(len(cell), dtype=np.int64)
-        totals = joint_and_marginal(about, counted.select(GROUP), cell, posteriors, once)
-    else:
-        totals = _numbers(groups, cell, keys.height)
-    return _with_keys(totals, keys, [*about.totals, COUNT])
+        counted = counted.select(GROUP).with_columns(rounded_columns(about, cell, posteriors))
+    counted = counted.with_columns(pl.lit(1, pl.Int64).alias(COUNT))
+    numbers = [*about.totals, COUNT]
+    totals = total(counted, [GROUP, CELL, *about.codes], numbers)
+    return _with_keys(totals, keys, [*about.codes, *numbers])
 
 
-def scored_cells(rows: pl.DataFrame, columns: Columns) -> tuple[Posteriors, cells.Cells]:
-    """The scores of rows, with something in every gap, and their cells."""
+def scored_cells(
+    rows: pl.DataFrame, columns: Columns, kind: ScoreCells = NARROW
+) -> tuple[Posteriors, cells.Cells]:
+    """The scores of rows, with something in every gap, and their cells. kind: of two classes."""
     scores = rows.select(
-        pl.col(name).cast(pl.Float64, strict=False).alias(f"score {k}")
+        # Categories are text.
+        (pl.col(name).cast(pl.String) if is_text(rows.schema[name]) else pl.col(name))
+        .cast(pl.Float64, strict=False)
+        .alias(f"score {k}")
         for k, name in enumerate(columns.scores)
     )
     has_gaps = any(column.null_count() for column in scores)
     posteriors = (scores.fill_null(0.5) if has_gaps else scores).to_numpy()
-    cell = cells.cells_of(posteriors, labelled=columns.label is not None)
+    cell = cells_of(posteriors, kind)
     if has_gaps:
         missing = scores.select(pl.any_horizontal(pl.all().is_null())).to_series()
         cell[missing.to_numpy()] = cells.MISSING
     return posteriors, cell
 
 
-def _are_few(scores: NDArray[np.float64], most: int) -> bool:
+def _are_few(scores: NDArray[np.float64], cell: cells.Cells, most: int) -> bool:
     """Whether the first rows leave it open that there are few different scores."""
-    return pl.DataFrame(scores[:FIRST_ROWS]).n_unique() <= most + 1
+    first = scores[:FIRST_ROWS][cell[:FIRST_ROWS] >= 0]
+    return pl.DataFrame(first).n_unique() <= most
 
 
 def _number() -> pl.Expr:
     return pl.len().cast(pl.Int64).alias(COUNT)
-
-
-def _numbers(groups: cells.Cells, cell: cells.Cells, n_groups: int) -> pl.DataFrame:
-    """How many rows there are of each group and cell of a score."""
-    place = groups * WIDTH + (cell - cells.OUTSIDE)
-    if n_groups * WIDTH > MOST_COUNTED:
-        totals = pl.Series(CELL, place).value_counts(name=COUNT)
-        occupied, counts = totals[CELL].to_numpy(), totals[COUNT].cast(pl.Int64).to_numpy()
-    else:
-        everywhere = np.bincount(place, minlength=n_groups * WIDTH)
-        occupied = np.flatnonzero(everywhere)
-        counts = everywhere[occupied]
-    return pl.DataFrame(
-        {GROUP: occupied // WIDTH, CELL: occupied % WIDTH + cells.OUTSIDE, COUNT: counts}
-    )
 
 
 def _with_keys(totals: pl.DataFrame, keys: pl.DataFrame, numbers: Sequence[str]) -> pl.DataFrame:
@@ -305,7 +339,7 @@ def _groups(rows: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, cells.C
             texts = texts.with_columns(pl.lit(None, dtype=pl.String).alias(alias))
             continue
         encoded = rows[name].rechunk().to_arrow().dictionary_encode()
-        known = pl.Series(alias, encoded.dictionary).cast(pl.String)
+        known = key_texts(pl.Series(alias, encoded.dictionary))
         with_gap = pl.DataFrame([known.extend_constant(None, 1)])
         codes = encoded.indices.fill_null(len(known)).to_numpy().astype(np.int64)
         groups = groups * len(with_gap) + codes
@@ -316,26 +350,25 @@ def _groups(rows: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, cells.C
     return texts.drop(""), groups
 
 
-def check_keys(types: Mapping[str, pl.DataType], columns: Columns) -> None:
-    """Refuse columns of decimal numbers as keys: databases write them in different ways."""
-    for name in [columns.batch, *columns.by, columns.label]:
-        kind = None if name is None else types.get(name)
-        if kind is not None and (kind.is_float() or kind.is_nested()):
-            raise UserError(
-                f"column {name!r} holds {'decimal numbers' if kind.is_float() else 'lists'}: rows "
-                "are counted by text, whole numbers or dates",
-                arguments=["batch", "by"],
-            )
-
-
 def _parquet_rows(
     path: Path, columns: Columns, row_groups: Sequence[int] | None
 ) -> Iterator[pl.DataFrame]:
     with explained(str(path)), pa.parquet.ParquetFile(path, pre_buffer=False) as file:
-        require_columns(str(path), file.schema_arrow.names, columns.wanted)
-        batches = file.iter_batches(PART_ROWS, row_groups=row_groups, columns=columns.wanted)
-        for batch in batches:
-            yield pl.DataFrame(batch)
+        if METADATA in (file.schema_arrow.metadata or {}):
+            raise DataError(f"{path}: a sketch, whose rows are counted already; use it as it is")
+        inside = file.schema_arrow.names
+        of_folders = {
+            name: value for name, value in keys_of_folders(path).items() if name not in inside
+        }
+        require_columns(str(path), [*inside, *of_folders], columns.wanted)
+        wanted = [name for name in columns.wanted if name in inside]
+        keys = [
+            pl.lit(value, pl.String).alias(name)
+            for name, value in of_folders.items()
+            if name in columns.wanted
+        ]
+        for batch in file.iter_batches(PART_ROWS, row_groups=row_groups, columns=wanted):
+            yield pl.DataFrame(batch).with_columns(keys)
 
 
 def _rows(file: Source, columns: Columns) -> Iterator[pl.DataFrame]:
@@ -351,6 +384,9 @@ def _rows(file: Source, columns: Columns) -> Iterator[pl.DataFrame]:
     with closing(table.chunks(columns.wanted)) as chunks:
         for chunk in chunks:
             waiting.append(chunk.columns)
+            if chunk.ragged:
+                # A row that cannot be read is one without a batch and a score.
+                waiting.append(chunk.columns.clear(chunk.ragged))
             if sum(part.height for part in waiting) >= FEW_ROWS:
                 yield pl.concat(waiting)
                 waiting = []
@@ -361,11 +397,3 @@ def _rows(file: Source, columns: Columns) -> Iterator[pl.DataFrame]:
 def _nothing(columns: Columns) -> pl.DataFrame:
     types = {name: pl.String() for name in columns.wanted}
     return pl.DataFrame(schema={**types, **{name: pl.Float64() for name in columns.scores}})
-
-
-def _named(file: Source) -> str:
-    if is_database(file):
-        from quantshift.data.databases import shown
-
-        return shown(str(file))
-    return Path(file).name if isinstance(file, str | Path) else "the table"

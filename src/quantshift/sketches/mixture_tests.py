@@ -9,12 +9,11 @@ from quantshift.intervals import PrevalenceInterval
 from quantshift.own_data.evidence import OUTSIDE
 from quantshift.own_data.model import Model
 from quantshift.own_data.result import TEST_LEVEL, Shift
-from quantshift.sketches.cells import JointCells
+from quantshift.sketches.about import BY, CELL, COUNT, LABEL
 from quantshift.sketches.count_intervals import Reals
 from quantshift.sketches.count_test import Predictions, ScoreGroups, mixture_p_value
-from quantshift.sketches.fitting import pooled
 from quantshift.sketches.sketch_batches import OwnBatch
-from quantshift.sketches.sketch_table import BY, CELL, COUNT, LABEL, Sketch
+from quantshift.sketches.sketch_table import Sketch
 from quantshift.types import Codes
 
 P_FLOOR = 1e-6
@@ -61,7 +60,7 @@ class MixtureTests:
         by = [name for name in training.about.by if name in sample.about.by]
         usable = training.usable().filter(pl.col(LABEL).is_not_null())
         return cls(
-            _predictions(training, pooled(training, usable), order),
+            _predictions(training, usable, order),
             np.array([model.classes.index(label) for label in usable[LABEL].to_list()]),
             usable[COUNT].to_numpy().astype(np.float64),
             n_classes=len(model.classes),
@@ -76,10 +75,6 @@ class MixtureTests:
         posteriors, codes = model.held_out
         n_classes = posteriors.shape[1]
         predictions = Predictions.of_posteriors(posteriors)
-        if n_classes > 2:
-            joint = JointCells.of(n_classes)
-            cell = joint.cells(posteriors)
-            predictions = Predictions.of_joint_cells(joint, cell, range(n_classes))
         return cls(predictions, codes, np.ones(len(codes)), n_classes=n_classes, seed=seed)
 
     @property
@@ -111,10 +106,13 @@ class MixtureTests:
 
 def _predictions(sketch: Sketch, rows: pl.DataFrame, order: Sequence[int]) -> Predictions:
     """Of the rows of a sketch, in the order of the classes."""
-    about = sketch.about
-    if about.n_classes > 2:
-        return Predictions.of_joint_cells(about.joint, rows[CELL].to_numpy(), order)
-    return Predictions.of_posteriors(sketch.posteriors_of(rows)[:, list(order)])
+    about, cell = sketch.about, rows[CELL].to_numpy()
+    predictions = Predictions.of_posteriors(sketch.posteriors_of(rows)[:, list(order)])
+    joint = cell >= about.n_classes
+    if about.n_classes > 2 and not sketch.is_exact and joint.any():
+        predictions.predicted[joint] = np.argsort(order)[about.joint.largest(cell[joint])]
+        predictions.certainty[joint] = -about.joint.left_levels(cell[joint])
+    return predictions
 
 
 def _keys(rows: pl.DataFrame, by: Sequence[str]) -> list[Key]:

@@ -7,19 +7,17 @@ import numpy as np
 import polars as pl
 
 from quantshift.own_data.columns import NO_GROUP
-from quantshift.sketches import cells
+from quantshift.own_data.pool import in_batch_order
+from quantshift.sketches.about import BATCH, CELL, COUNT
+from quantshift.sketches.cells import WIDE
 from quantshift.sketches.count_intervals import Reals
 from quantshift.sketches.counted import CountedSamples, distinct
-from quantshift.sketches.sketch_table import (
-    BATCH,
-    CELL,
-    COUNT,
-    PRODUCTS,
-    Sketch,
-    rows_by_batch,
-)
-from quantshift.sketches.spreading import JointCounts
+from quantshift.sketches.joint_cells import covariances
+from quantshift.sketches.sketch_table import Sketch, rows_by_batch
+from quantshift.sketches.spreading import JointCounts, Marginal
 from quantshift.types import Posteriors
+
+OUT = "left_out"
 
 WHOLE = "all"
 """The name of the batch of a sketch that has no column of batches."""
@@ -55,39 +53,75 @@ class OwnBatch:
         return int(self.rows[COUNT].sum())
 
     @property
+    def is_wide(self) -> bool:
+        """Whether the rows are in the widest cells, and neither as they are nor rounded."""
+        if self.sketch.is_exact or not self.rows.height:
+            return False
+        about, largest = self.sketch.about, int(self.rows[CELL].to_numpy().max())
+        return largest < WIDE.end if about.n_classes == 2 else largest >= about.n_classes
+
+    @property
     def sample(self) -> CountedSamples:
         """The batch as a sample, alone."""
         about, posteriors, counts = self.sketch.about, self.posteriors, self.counts
-        if self.sketch.is_exact:
+        if not self.is_wide:
             return CountedSamples(posteriors, counts[np.newaxis])
         if about.n_classes == 2:
             return CountedSamples(posteriors, counts[np.newaxis], in_cells=True)
-        unit = counts[:, np.newaxis] * float(1 << cells.FIXED)
-        class_of = np.argsort(self.order)
-        first, second = about.joint.leading(self.rows[CELL].to_numpy())
-        joint = JointCounts(
+        order, joint = list(self.order), about.joint
+        numbers = self.rows[COUNT].to_numpy()
+        spread = covariances(
+            self.rows.select(about.sums).to_numpy(),
+            self.rows.select(about.products).to_numpy(),
+            numbers,
+        )
+        by_class = [
+            [self._marginal(joint.marginal_start(k, largest=b)) for b in (False, True)]
+            for k in order
+        ]
+        cells_of_batch = JointCounts(
             posteriors,
             counts,
-            first=class_of[first],
-            second=class_of[second],
-            moments=self.rows.select(PRODUCTS).to_numpy() / unit,
-            marginals=[self._marginal(about.joint.marginal_start(k)) for k in self.order],
+            covariances=spread[:, order][:, :, order],
+            largest=np.argsort(order)[joint.largest(self.rows[CELL].to_numpy())],
+            marginals=[_together(parts) for parts in by_class],
+            predicted=[predicted for _, predicted in by_class],
+            expected=self._expected(),
         )
-        return CountedSamples(posteriors, counts[np.newaxis], joint=joint)
+        return CountedSamples(posteriors, counts[np.newaxis], joint=cells_of_batch)
 
-    def _marginal(self, start: int) -> tuple[cells.Cells, cells.Cells]:
-        """Cells of the posterior of one class, and how many items are in each."""
+    def _expected(self) -> Marginal | None:
+        """The expected class, which was counted with classes in the order of the columns."""
+        order = list(self.order)
+        cell, numbers = self._marginal(self.sketch.about.joint.expected_start)
+        if numbers.sum() < self.n_items:
+            return None
+        if order == sorted(order):
+            return cell, numbers
+        if order == sorted(order, reverse=True):
+            return (WIDE.last - cell)[::-1], numbers[::-1]
+        return None
+
+    def _marginal(self, start: int) -> Marginal:
+        """The wide cells from a number on, and how many items are in each."""
         cell = self.marginal[CELL].to_numpy() - start
-        belongs = (cell >= 0) & (cell < cells.N_SCORE_CELLS)
-        numbers = self.marginal[COUNT].to_numpy()[belongs]
-        occupied, place = np.unique(cell[belongs], return_inverse=True)
-        totals = np.zeros(len(occupied), dtype=np.int64)
-        np.add.at(totals, place, numbers)
-        return occupied, totals
+        belongs = (cell >= 0) & (cell < WIDE.n_cells)
+        return _together([(cell[belongs], self.marginal[COUNT].to_numpy()[belongs])])
+
+
+def _together(parts: Sequence[Marginal]) -> Marginal:
+    """The counts of all parts, each cell once."""
+    occupied, place = np.unique(np.concatenate([cell for cell, _ in parts]), return_inverse=True)
+    totals = np.zeros(len(occupied), dtype=np.int64)
+    np.add.at(totals, place, np.concatenate([numbers for _, numbers in parts]))
+    return occupied, totals
 
 
 def batches_of(counted: Sketch, order: Sequence[int]) -> dict[str, OwnBatch]:
-    """The batches by name, in order; those without usable rows among them."""
+    """The batches by name, in order; those without usable rows among them.
+
+    Rows with neither a batch nor a score belong to some batch: see `left_out_rows`.
+    """
     usable, marginal = counted.usable(), counted.marginal()
     batches: dict[str, OwnBatch] = {}
     begin = marginal_begin = 0
@@ -100,7 +134,10 @@ def batches_of(counted: Sketch, order: Sequence[int]) -> dict[str, OwnBatch]:
         marginal_begin += cells_of_classes.height
         name = batch_name(counted, batch)
         batches[name] = OwnBatch(name, rows, cells_of_classes, counted, order)
-    return batches
+    if NO_GROUP in batches and not batches[NO_GROUP].n_items:
+        del batches[NO_GROUP]
+    # A sketch is sorted by text, in which 10 comes before 9.
+    return {name: batches[name] for name in sorted(batches, key=in_batch_order)}
 
 
 def batch_name(counted: Sketch, batch: str | None) -> str:
@@ -116,19 +153,19 @@ def grouped(
     filled: Sequence[str],
     order: Sequence[int],
 ) -> list[CountedSamples]:
-    """Samples of the same cells together; where cells stand for means each has cells of its own."""
-    if counted.about.n_classes > 2 and not counted.is_exact:
-        return [batches[name].sample for name in filled]
+    """Samples of the same cells together; in narrow cells, or of many classes, each by itself."""
     if not filled:
         return []
     if not counted.is_exact:
-        counts = np.zeros((len(filled), cells.n_cells(2)))
+        if counted.about.n_classes > 2 or not all(batches[name].is_wide for name in filled):
+            return [batches[name].sample for name in filled]
+        counts = np.zeros((len(filled), WIDE.n_cells))
         for batch_counts, name in zip(counts, filled, strict=True):
             # A cell is there once for each value of the further columns.
             place = batches[name].rows[CELL].to_numpy()
             batch_counts += np.bincount(place, batches[name].counts, len(batch_counts))
         occupied = np.flatnonzero(counts.any(axis=0))
-        scores = cells.score_middles()[occupied]
+        scores = WIDE.middles(occupied)
         posteriors = np.column_stack([1 - scores, scores])[:, order]
         return [CountedSamples(posteriors, counts[:, occupied], in_cells=True)]
     every = np.concatenate([batches[name].posteriors for name in filled])
@@ -143,6 +180,21 @@ def grouped(
 
 
 def left_out_rows(counted: Sketch) -> dict[str, int]:
-    """Rows of every batch that are counted but not used."""
-    out = counted.table.filter(pl.col(CELL) < 0).group_by(BATCH).agg(pl.col(COUNT).sum())
-    return {batch_name(counted, batch): int(n) for batch, n in out.iter_rows()}
+    """Rows of every batch that are counted but not used.
+
+    Rows of an unknown batch, such as lines of a CSV file that cannot be read, are left out of all
+    batches in proportion to their sizes, unless other rows have no batch either.
+    """
+    rows = counted.table.filter(pl.col(CELL) < counted.about.end_of_rows)
+    totals = rows.group_by(BATCH).agg(
+        pl.col(COUNT).sum(), pl.col(COUNT).filter(pl.col(CELL) < 0).sum().alias(OUT)
+    )
+    sizes = {batch_name(counted, batch): (int(n), int(out)) for batch, n, out in totals.iter_rows()}
+    n_unknown, n_unreadable = sizes.get(NO_GROUP, (0, 0))
+    if n_unknown > n_unreadable:
+        n_unreadable = 0
+    else:
+        sizes.pop(NO_GROUP, None)
+    n_known = sum(n for n, _ in sizes.values())
+    # Rounded up, because the batch is unknown.
+    return {name: out + -(-n_unreadable * n // max(n_known, 1)) for name, (n, out) in sizes.items()}

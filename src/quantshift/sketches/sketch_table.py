@@ -11,123 +11,33 @@ always sum to the number of rows.
 import io
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
-from numpy.typing import NDArray
 
 from quantshift.errors import DataError, UserError
 from quantshift.files import write_output
 from quantshift.nouns import counted
 from quantshift.quantifiers.items import Items
-from quantshift.sketches import cells
+from quantshift.sketches import cells, joint_cells, rounded
+from quantshift.sketches.about import BATCH, CELL, COUNT, SKETCH, VERSION, About, not_a_sketch
+from quantshift.sketches.older import in_present_cells
+from quantshift.sketches.settling import settled, total
 from quantshift.types import Posteriors
-
-FORMAT, VERSION = "quantshift sketch", 2
-"""Version 1 has other cells of more than two classes; in all else it is the same."""
 
 METADATA = b"quantshift"
 """Where the description stands in the file."""
 
-MOST_VALUES = 1024
-"""Up to so many different scores, or rows of posteriors, are kept as they are."""
-
-MOST_LABELLED = 1 << 16
-"""The same of labelled rows, of which there is one set for all batches."""
-
 MOST_CELLS = 20_000_000
 """A sketch that would be larger has the wrong column for its batches."""
 
-BATCH, LABEL, CELL, COUNT, SKETCH = "batch", "label", "cell", "n", "sketch"
-BY, VALUE, SUM = "by_", "value_", "sum_"
-PRODUCTS = ("left_left", "left_rest", "rest_rest")
-
-
-@dataclass(frozen=True)
-class About:
-    """What a sketch was made of.
-
-    classes: the columns of the posteriors, or the one of the score.
-    by: further columns by which rows were counted. label: the column of the labels, if these were
-    counted.
-    """
-
-    classes: tuple[str, ...]
-    by: tuple[str, ...] = ()
-    label: str | None = None
-
-    @property
-    def labelled(self) -> bool:
-        """Whether labels were counted."""
-        return self.label is not None
-
-    @property
-    def n_classes(self) -> int:
-        """How many classes the posteriors are of."""
-        return max(len(self.classes), 2)
-
-    @property
-    def most_values(self) -> int:
-        """Up to how many different scores are kept as they are."""
-        return MOST_LABELLED if self.labelled else MOST_VALUES
-
-    @property
-    def keys(self) -> list[str]:
-        """The columns by which rows are counted, beside their cell."""
-        return [BATCH, *(BY + name for name in self.by), *([LABEL] if self.labelled else [])]
-
-    @property
-    def values(self) -> list[str]:
-        """The columns of scores that are kept as they are."""
-        return [VALUE + str(k) for k in range(1 if self.n_classes == 2 else self.n_classes)]
-
-    @property
-    def sums(self) -> list[str]:
-        """The columns of sums of posteriors of a cell."""
-        return [] if self.n_classes == 2 else [SUM + str(k) for k in range(self.n_classes)]
-
-    @property
-    def totals(self) -> list[str]:
-        """The columns that are summed over the rows of a cell, but for their number."""
-        return [] if self.n_classes == 2 else [*self.sums, *PRODUCTS]
-
-    @property
-    def joint(self) -> cells.JointCells:
-        """The numbering of the cells of more than two classes."""
-        return cells.JointCells.of(self.n_classes, labelled=self.labelled)
-
-    @property
-    def end_of_rows(self) -> int:
-        """Cells below this one count every row once; those from it on are marginal."""
-        return cells.n_cells(2) if self.n_classes == 2 else self.joint.n_joint
-
-    def described(self) -> str:
-        """In a line, as a query has it in the column `sketch`."""
-        return json.dumps({"format": FORMAT, "version": VERSION, **asdict(self)})
-
-    @classmethod
-    def parse(cls, text: str, source: str) -> tuple[Self, dict[str, Any]]:
-        """From what `described` has written; also all that is written there."""
-        try:
-            written = json.loads(text)
-            if written["format"] != FORMAT:
-                raise KeyError
-            version = int(written["version"])
-            classes, by = tuple(written["classes"]), tuple(written["by"])
-            about = cls(classes, by, _name_or_none(written["label"]))
-        except (ValueError, KeyError, TypeError):
-            raise _not_a_sketch(source) from None
-        if not 1 <= version <= VERSION:
-            raise DataError(
-                f"{source}: a sketch of version {version}, this quantshift reads {VERSION}; make "
-                "it again, or use the quantshift that made it"
-            )
-        return about, written
+NO_POSTERIORS = "not probabilities from 0 to 1 that sum to 1"
+"""Why rows of several posteriors are left out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,9 +45,9 @@ class Sketch:
     """Counts of rows by batch, further keys and cell.
 
     table: sorted; columns `batch`, `by_NAME`, `label` (strings, null if missing), `cell`, either
-        `value_0`, ... (the scores as they are) or `sum_0`, ..., `left_left`, ... (what cells of
-        more than two classes sum up), and `n`. More than two classes in cells have further rows,
-        whose cells are those of each class's posterior.
+        `value_0`, ... (the scores as they are) or, of more than two classes, `code_0`, ...
+        (rounded posteriors), `sum_0`, ... and `product_0_0`, ... (what joint cells sum up), and
+        `n`. Joint cells have further rows: the marginal cells.
     """
 
     about: About
@@ -176,7 +86,10 @@ class Sketch:
         """Rows that were counted but cannot be used, by the reason."""
         by_cell = self.table.group_by(CELL).agg(pl.col(COUNT).sum())
         counts = {cell: n for cell, n in by_cell.iter_rows() if cell < 0}
-        return {cells.REASONS[cell]: counts[cell] for cell in sorted(counts, reverse=True)}
+        reasons = dict(cells.REASONS)
+        if len(self.about.classes) > 1:
+            reasons[cells.OUTSIDE] = NO_POSTERIORS
+        return {reasons[cell]: counts[cell] for cell in sorted(counts, reverse=True)}
 
     def binned(self) -> "Sketch":
         """The same rows in cells, as a warehouse counts them."""
@@ -214,15 +127,16 @@ class Sketch:
 
     def posteriors_of(self, rows: pl.DataFrame) -> Posteriors:
         """What the cells of rows of the table stand for, (n_rows, n_classes)."""
-        if self.about.n_classes > 2:
+        about = self.about
+        if about.n_classes > 2:
             if self.is_exact:
-                values = rows.select(self.about.values).to_numpy()
+                values = rows.select(about.values).to_numpy()
                 return np.asarray(values / values.sum(axis=1, keepdims=True))
-            return cells.mean_posteriors([rows[name].to_numpy() for name in self.about.sums])
+            return _of_cells(about, rows)
         if self.is_exact:
-            scores = rows[self.about.values[0]].to_numpy()
+            scores = rows[about.values[0]].to_numpy()
         else:
-            scores = cells.score_middles()[rows[CELL].to_numpy()]
+            scores = cells.scores_of(rows[CELL].to_numpy())
         return np.column_stack([1 - scores, scores])
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
@@ -233,7 +147,8 @@ class Sketch:
         """The sketch as a Parquet file."""
         description = json.dumps({**json.loads(self.about.described()), "rows": self.n_rows})
         table = self.table.to_arrow().replace_schema_metadata({METADATA: description.encode()})
-        numbers = [name for name in (CELL, COUNT, *self.about.totals) if name in table.schema.names]
+        whole = (CELL, *self.about.codes, *self.about.totals, COUNT)
+        numbers = [name for name in whole if name in table.schema.names]
         file = io.BytesIO()
         pa.parquet.write_table(
             table,
@@ -274,7 +189,11 @@ def load_sketch(path: str | Path) -> Sketch:
         return counted_by_query(frame, str(source))
     about, written = About.parse(description.decode(), str(source))
     table = _checked(about, written["version"], frame, str(source))
-    loaded = Sketch(about, table if table[BATCH].is_sorted() else table.sort(table.columns[:-1]))
+    if written["version"] < VERSION:
+        loaded = Sketch.of(about, [table])
+    else:
+        ordered = table if table[BATCH].is_sorted() else table.sort(table.columns[:-1])
+        loaded = Sketch(about, ordered)
     if loaded.n_rows != written.get("rows"):
         raise DataError(f"{source}: its numbers do not sum to its rows; make it anew")
     return loaded
@@ -283,7 +202,7 @@ def load_sketch(path: str | Path) -> Sketch:
 def counted_by_query(frame: pl.DataFrame, source: str) -> Sketch:
     """The sketch that a query of `sketch_sql` has made in a database."""
     if SKETCH not in frame.columns or not frame.height:
-        raise _not_a_sketch(source)
+        raise not_a_sketch(source)
     descriptions = frame[SKETCH].unique()
     if len(descriptions) > 1:
         raise DataError(f"{source}: several queries in one table; merge a file of each")
@@ -312,73 +231,82 @@ def check_size(table: pl.DataFrame) -> None:
 def added(about: About, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """The numbers of all parts, with scores as they are if all have them and these are few."""
     if all(about.values[0] in part.columns for part in parts):
-        together = _total(pl.concat(parts), [*about.keys, CELL, *about.values], [COUNT])
+        together = total(pl.concat(parts), [*about.keys, CELL, *about.values], [COUNT])
         if together.select(about.values).n_unique() <= about.most_values + 1:  # null is none
             return together
         parts = [together]
-    return _total(
+    in_cells = total(
         pl.concat([binned(about, part) for part in parts]),
-        [*about.keys, CELL],
+        [*about.keys, CELL, *about.codes],
         [*about.totals, COUNT],
     )
+    return settled(about, in_cells)
 
 
 def binned(about: About, part: pl.DataFrame) -> pl.DataFrame:
-    """A part with cells in place of scores as they are."""
+    """A part with the narrowest cells in place of scores as they are."""
     if about.values[0] not in part.columns:
         return part
     if about.n_classes == 2:
         return part.select([*about.keys, CELL, COUNT])
     posteriors = part.select(about.values).fill_null(0.0).to_numpy()
-    numbers = part[COUNT].to_numpy()
-    return joint_and_marginal(
-        about, part.select(about.keys), part[CELL].to_numpy(), posteriors, numbers
+    in_cells = part.select(about.keys).with_columns(
+        *rounded_columns(about, part[CELL].to_numpy(), posteriors), part[COUNT]
     )
+    return total(in_cells, [*about.keys, CELL, *about.codes], [*about.totals, COUNT])
 
 
-def joint_and_marginal(
-    about: About,
-    keys: pl.DataFrame,
-    cell: cells.Cells,
-    posteriors: Posteriors,
-    numbers: NDArray[np.int64],
-) -> pl.DataFrame:
-    """The counts of rows of three or more posteriors, in joint cells and in those of each class.
+def rounded_columns(about: About, cell: cells.Cells, posteriors: Posteriors) -> list[pl.Series]:
+    """The columns of rounded rows of three or more posteriors, between keys and numbers."""
+    used = (cell >= 0)[:, np.newaxis]
+    codes = rounded.rounded(cells.normalised(np.where(used, posteriors, 1.0)))[1] * used
+    columns = [pl.Series(name, codes[:, j]) for j, name in enumerate(about.codes)]
+    zeros = np.zeros(len(cell), dtype=np.int64)
+    return [pl.Series(CELL, cell), *columns, *(pl.Series(name, zeros) for name in about.totals)]
 
-    keys, cell, posteriors: of every row; numbers: how often each is counted.
+
+def cells_of(posteriors: Posteriors, kind: cells.ScoreCells = cells.NARROW) -> cells.Cells:
+    """The cell of every row; of more than two classes, the one with the largest posterior.
+
+    posteriors: (n_rows, 1) scores of the second class, or (n_rows, n_classes); NaN where there is
+    none. kind: the cells of two classes.
     """
-    used = cell >= 0
-    known = cells.normalised(np.where(used[:, np.newaxis], posteriors, 1.0))
-    summed = cells.summed_columns(known) * (numbers * used)[:, np.newaxis]
-    columns = [pl.Series(name, summed[:, i]) for i, name in enumerate(about.totals)]
-    counts = pl.Series(COUNT, numbers)
-    parts = [keys.with_columns(pl.Series(CELL, cell), *columns, counts)]
-    marginal = keys.with_columns(pl.Series(CELL, cell), *(0 * c for c in columns), counts)
-    for k in range(about.n_classes):
-        class_cells = pl.Series(CELL, about.joint.marginal_cells(known, k))
-        parts.append(marginal.with_columns(class_cells).filter(used))
-    return _total(pl.concat(parts), [*keys.columns, CELL], [*about.totals, COUNT])
+    valid = cells.usable(posteriors)
+    known = posteriors if valid.all() else np.where(valid[:, np.newaxis], posteriors, 0.5)
+    if posteriors.shape[1] <= 2:
+        cell = kind.of(known[:, -1])
+    else:
+        cell = cells.normalised(known).argmax(axis=1)
+    if known is not posteriors:
+        cell[~valid] = cells.OUTSIDE
+    return cell
 
 
-def _total(frame: pl.DataFrame, keys: Sequence[str], numbers: Sequence[str]) -> pl.DataFrame:
-    totals = frame.group_by(keys).agg(pl.col(name).sum() for name in numbers)
-    return totals.select([*keys, *numbers])
+def _of_cells(about: About, rows: pl.DataFrame) -> Posteriors:
+    """What rounded rows and joint cells stand for."""
+    cell = rows[CELL].to_numpy()
+    posteriors = np.empty((len(cell), about.n_classes))
+    is_row = cell < about.n_classes
+    if is_row.any():
+        codes = rows.select(about.codes).to_numpy()[is_row]
+        posteriors[is_row] = rounded.stands_for(cell[is_row], codes)
+    if not is_row.all():
+        sums = rows.select(about.sums).to_numpy()[~is_row]
+        posteriors[~is_row] = joint_cells.means(sums, rows[COUNT].to_numpy()[~is_row])
+    return posteriors
 
 
 def _checked(about: About, version: int, frame: pl.DataFrame, source: str) -> pl.DataFrame:
     """The table of a file with our types, refused if it is none."""
     exact = about.values[0] in frame.columns
-    if version == 1 and about.n_classes > 2:
-        if not exact:
-            raise DataError(
-                f"{source}: a sketch of version 1, whose cells of {about.n_classes} classes are "
-                "no longer used; make it again from the rows"
-            )
-        frame = _with_cells(about, frame)
-    texts, numbers = about.keys, [CELL, *([] if exact else about.totals), COUNT]
-    wanted = [*texts, CELL, *(about.values if exact else about.totals), COUNT]
+    frame = in_present_cells(about, version, frame, source)
+    if exact and {CELL, *about.values} <= set(frame.columns):
+        frame = _with_cells(about, frame, source)
+    texts = about.keys
+    numbers = [CELL, *([] if exact else [*about.codes, *about.totals]), COUNT]
+    wanted = [*texts, CELL, *(about.values if exact else numbers[1:-1]), COUNT]
     if not set(wanted) <= set(frame.columns):
-        raise _not_a_sketch(source)
+        raise not_a_sketch(source)
     try:
         table = frame.select(wanted).with_columns(
             pl.col(texts).cast(pl.String),
@@ -387,38 +315,33 @@ def _checked(about: About, version: int, frame: pl.DataFrame, source: str) -> pl
     except pl.exceptions.PolarsError as error:
         raise DataError(f"{source}: numbers of a sketch that are none; make it anew") from error
     cell, count = table[CELL], table[COUNT]
-    end = cells.n_cells(about.n_classes, labelled=about.labelled)
-    in_range = (cell >= cells.OUTSIDE) & (cell < end)
+    in_range = (cell >= cells.OUTSIDE) & (cell < about.n_cells)
+    if not exact:
+        for name in about.codes:
+            in_range &= table[name].is_between(0, rounded.ROUNDING.half)
     if not (in_range & (count > 0)).fill_null(False).all():
         raise DataError(f"{source}: cells or numbers that no sketch has; make it anew")
     return table
 
 
-def _with_cells(about: About, frame: pl.DataFrame) -> pl.DataFrame:
+def _with_cells(about: About, frame: pl.DataFrame, source: str) -> pl.DataFrame:
     """A table of scores as they are with cells of this version."""
-    if not {CELL, *about.values} <= set(frame.columns):
-        return frame
-    posteriors = frame.select(about.values).fill_null(0.0).to_numpy()
-    cell = pl.Series(CELL, cells.cells_of(posteriors, labelled=about.labelled))
-    kept = pl.when(pl.col(CELL) < 0).then(pl.col(CELL)).otherwise(cell)
-    return frame.with_columns(kept.alias(CELL))
+    try:
+        frame = frame.with_columns(
+            pl.col(about.values).cast(pl.Float64), pl.col(CELL).cast(pl.Int64)
+        )
+    except pl.exceptions.PolarsError as error:
+        raise DataError(f"{source}: numbers of a sketch that are none; make it anew") from error
+    found = pl.Series(CELL, cells_of(frame.select(about.values).fill_null(0.5).to_numpy()))
+    left_out = frame[CELL] < 0
+    return frame.with_columns(frame[CELL].zip_with(left_out, found).alias(CELL))
 
 
 def _csv(source: Path) -> pl.DataFrame:
     try:
         return pl.read_csv(source, infer_schema=False)
     except (pl.exceptions.PolarsError, OSError):
-        raise _not_a_sketch(str(source)) from None
-
-
-def _name_or_none(given: object) -> str | None:
-    if given is not None and not isinstance(given, str):
-        raise TypeError
-    return given
-
-
-def _not_a_sketch(source: str) -> DataError:
-    return DataError(f"{source}: not a sketch; make one with `quantshift sketch`")
+        raise not_a_sketch(str(source)) from None
 
 
 def _told(about: About) -> str:
