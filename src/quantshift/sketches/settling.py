@@ -19,6 +19,9 @@ from quantshift.sketches.joint_cells import summed
 
 WIDTH, ROWS = "width", "rows"
 
+AT_ONCE = 1 << 16
+"""Rounded rows that are put into joint and marginal cells at once, which takes many columns."""
+
 
 def settled(about: About, table: pl.DataFrame) -> pl.DataFrame:
     """The counts of all rows, each batch in the cells that it ends up with."""
@@ -75,6 +78,32 @@ def total(frame: pl.DataFrame, keys: Sequence[str], numbers: Sequence[str]) -> p
     return totals.select([*keys, *numbers])
 
 
+def totalled(about: About, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """The sums of counts in cells, of all parts.
+
+    Of more than two classes, rounded rows, joint and marginal cells are summed one after the other,
+    each without the columns that are zero for them; a part may lack the columns of what it lacks.
+    """
+    order = [*about.keys, CELL, *about.codes, *about.totals, COUNT]
+    if about.n_classes == 2:
+        return total(pl.concat(parts), order[:-1], [COUNT])
+    sums = []
+    for first, end, codes, totals in (
+        (min(cells.REASONS), about.n_classes, about.codes, []),
+        (about.n_classes, about.end_of_rows, [], about.totals),
+        (about.end_of_rows, about.n_cells, [], []),
+    ):
+        keys, numbers = [*about.keys, CELL, *codes], [*totals, COUNT]
+        kind = pl.concat(
+            part.filter(pl.col(CELL).is_between(first, end, closed="left")).select(keys + numbers)
+            for part in parts
+            if set(keys + numbers) <= set(part.columns)
+        )
+        zeros = [pl.lit(0, pl.Int64).alias(name) for name in order if name not in kind.columns]
+        sums.append(total(kind, keys, numbers).with_columns(zeros).select(order))
+    return pl.concat(sums)
+
+
 def _widths(about: About, cell: Cells) -> Cells:
     """How narrow each cell is; of more than two classes 1 for rounded rows."""
     if about.n_classes == 2:
@@ -88,8 +117,10 @@ def _widened(
     """The counts with some of their rows in cells of another width."""
     if not chosen.any():
         return table
+    parts = [table.filter(~chosen)]
     if about.n_classes > 2:
-        parts = [table.filter(~chosen), _joint_and_marginal(about, table.filter(chosen))]
+        for rows in table.filter(chosen).iter_slices(AT_ONCE):
+            parts += _joint_and_marginal(about, rows)
     else:
         cell = table[CELL].to_numpy().copy()
         widths = cells.width_of(cell)
@@ -98,22 +129,23 @@ def _widened(
                 own = chosen & (widths == place) & (goals == goal)
                 cell[own] = kind.widened(cell[own], wider)
         parts = [table.with_columns(pl.Series(CELL, cell))]
-    keys = [*about.keys, CELL, *about.codes]
-    return total(pl.concat(parts), keys, [*about.totals, COUNT])
+    return totalled(about, parts)
 
 
-def _joint_and_marginal(about: About, table: pl.DataFrame) -> pl.DataFrame:
-    """Rounded rows in joint and in marginal cells."""
+def _joint_and_marginal(about: About, table: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Rounded rows in joint cells, and in marginal ones."""
     largest, numbers = table[CELL].to_numpy(), table[COUNT].to_numpy()
     rows = rounded.middles(largest, table.select(about.codes).to_numpy())
     sums = summed(rows) * numbers[:, np.newaxis]
-    kept = table.select(*about.keys, *(pl.lit(0, pl.Int64).alias(name) for name in about.codes))
-    counts = pl.Series(COUNT, numbers)
-    columns = [pl.Series(name, sums[:, i]) for i, name in enumerate(about.totals)]
-    zeros = [pl.lit(0, pl.Int64).alias(name) for name in about.totals]
-    order = [*about.keys, CELL, *about.codes, *about.totals, COUNT]
-    joint = pl.Series(CELL, about.joint.of(rows, largest))
-    parts = [kept.with_columns(joint, *columns, counts).select(order)]
-    for cell in about.joint.marginal(rows, largest):
-        parts.append(kept.with_columns(pl.Series(CELL, cell), *zeros, counts).select(order))
-    return pl.concat(parts)
+    keys = table.select(about.keys)
+    joint = keys.with_columns(
+        pl.Series(CELL, about.joint.of(rows, largest)),
+        *(pl.Series(name, sums[:, i]) for i, name in enumerate(about.totals)),
+        table[COUNT],
+    )
+    marginal = pl.concat(
+        keys.with_columns(pl.Series(CELL, cell), table[COUNT])
+        for cell in about.joint.marginal(rows, largest)
+    )
+    by_cell = [*about.keys, CELL]
+    return total(joint, by_cell, [*about.totals, COUNT]), total(marginal, by_cell, [COUNT])

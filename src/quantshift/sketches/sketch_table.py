@@ -27,7 +27,7 @@ from quantshift.quantifiers.items import Items
 from quantshift.sketches import cells, joint_cells, rounded
 from quantshift.sketches.about import BATCH, CELL, COUNT, SKETCH, VERSION, About, not_a_sketch
 from quantshift.sketches.older import in_present_cells
-from quantshift.sketches.settling import settled, total
+from quantshift.sketches.settling import settled, total, totalled
 from quantshift.types import Posteriors
 
 METADATA = b"quantshift"
@@ -235,12 +235,7 @@ def added(about: About, parts: Sequence[pl.DataFrame]) -> pl.DataFrame:
         if together.select(about.values).n_unique() <= about.most_values + 1:  # null is none
             return together
         parts = [together]
-    in_cells = total(
-        pl.concat([binned(about, part) for part in parts]),
-        [*about.keys, CELL, *about.codes],
-        [*about.totals, COUNT],
-    )
-    return settled(about, in_cells)
+    return settled(about, totalled(about, [binned(about, part) for part in parts]))
 
 
 def binned(about: About, part: pl.DataFrame) -> pl.DataFrame:
