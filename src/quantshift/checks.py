@@ -31,7 +31,7 @@ SEARCHED = 1e-5
 """The same for estimates found by a search, whose path may be mirrored."""
 
 SOLVED = 1e-6
-"""The same for estimates that depend on what was learnt by iteration, such as a calibration."""
+"""The same for estimates that depend on an iteration, such as a calibration."""
 
 DRAWN = 0.2
 """How far a prior may shrink the estimate of 10 items away from their true prevalence."""
@@ -203,7 +203,9 @@ def check_posteriors_as_items(quantifier: AbstractClassifying) -> None:
         case = f"items of {n_classes} classes in another order"
         p_hat = fitted.aggregate(posteriors)
         _on_simplex(p_hat)
-        _same(p_hat, fitted.aggregate(shuffled), case)
+        # With many classes a search may end a little earlier or later, by rounding errors.
+        tolerance = SOLVED if n_classes == MANY else SAME
+        _same(p_hat, fitted.aggregate(shuffled), case, tolerance)
         for item in range(5):
             _on_simplex(fitted.aggregate(posteriors[item : item + 1]))
 
