@@ -319,9 +319,10 @@ class Members:
 
     def sizes(self) -> Reals:
         """How many training items each class has; with weights, Kish's effective number."""
-        weights = np.ones(len(self.codes)) if self.weights is None else self.weights
-        total, squares = (np.bincount(self.codes, w, self.n_classes) for w in (weights, weights**2))
-        return np.divide(total**2, squares, out=np.zeros_like(total), where=squares > 0)
+        if self.weights is None:
+            return np.bincount(self.codes, minlength=self.n_classes).astype(np.float64)
+        of_classes = [self.weights[self.codes == k] for k in range(self.n_classes)]
+        return np.array([effective_size(w) if w.any() else 0.0 for w in of_classes])
 
     def draw(
         self, prevalences: Prevalences, size: int, n: int, rng: np.random.Generator

@@ -142,6 +142,25 @@ def test_variance_and_autocorrelation_of_groups_have_little_bias(r):
     np.testing.assert_allclose(moments.correlation(2.0), cautious, rtol=1e-12)
 
 
+def resemble(values: np.ndarray, correlation: float) -> None:
+    """Let every look (column) resemble the one before it."""
+    for i in range(1, values.shape[1]):
+        own = np.sqrt(1 - correlation**2) * values[:, i]
+        values[:, i] = correlation * values[:, i - 1] + own
+
+
+def alarms_in_a_year(values: np.ndarray, looks_per_year: int) -> np.ndarray:
+    """How many alarms each history (row) has after 20 looks, if one a year is asked for."""
+    _, smoothed, reach = charts(
+        0.3 + 0.01 * values,
+        np.full(values.shape, 0.01),
+        np.full(values.shape, 1e6),
+        n_baseline=20,
+        level=level_per_look(1, looks_per_year),
+    )
+    return (np.abs(smoothed) > reach).sum(axis=1)
+
+
 @pytest.mark.parametrize(
     ("kind", "bounds"),
     # Measured with 3,000 histories: 0.4, 0.6 and 0.9, and 0.9, 3.0 and 6.8 for a plain chart.
@@ -155,17 +174,9 @@ def test_looks_alarm_by_chance_about_as_often_as_asked(kind, bounds):
         rng.standard_t(4, size=shape) / np.sqrt(2) if kind == "heavy" else rng.normal(size=shape)
     )
     if kind == "correlated":
-        for i in range(1, shape[1]):
-            values[:, i] = 0.3 * values[:, i - 1] + np.sqrt(1 - 0.3**2) * values[:, i]
-    _, smoothed, reach = charts(
-        0.3 + 0.01 * values,
-        np.full(shape, 0.01),
-        np.full(shape, 1e6),
-        n_baseline=20,
-        level=level_per_look(1, 365),
-    )
+        resemble(values, 0.3)
     low, high = bounds
-    assert low < (np.abs(smoothed) > reach).sum(axis=1).mean() < high
+    assert low < alarms_in_a_year(values, 365).mean() < high
 
 
 def test_few_looks_that_resemble_the_one_before_alarm_about_as_often_as_asked():
@@ -173,16 +184,8 @@ def test_few_looks_that_resemble_the_one_before_alarm_about_as_often_as_asked():
     rng = np.random.default_rng(4)
     shape = (1000, 20 + 52)
     values = rng.normal(size=shape)
-    for i in range(1, shape[1]):
-        values[:, i] = 0.5 * values[:, i - 1] + np.sqrt(1 - 0.5**2) * values[:, i]
-    _, smoothed, reach = charts(
-        0.3 + 0.01 * values,
-        np.full(shape, 0.01),
-        np.full(shape, 1e6),
-        n_baseline=20,
-        level=level_per_look(1, 52),
-    )
-    alarms = (np.abs(smoothed) > reach).sum(axis=1)
+    resemble(values, 0.5)
+    alarms = alarms_in_a_year(values, 52)
     error = alarms.std() / np.sqrt(len(alarms))
     assert error < 0.15
     assert alarms.mean() < 1.2 + 2 * error

@@ -15,12 +15,12 @@ from quantshift.own_data.auditing import audited_codes, read_audit
 from quantshift.own_data.batches import batch_of, changed_classes, empty_batch
 from quantshift.own_data.changes import with_changes
 from quantshift.own_data.classifiers import AUTO
-from quantshift.own_data.columns import NO_GROUP, ColumnOptions, Grouping
+from quantshift.own_data.columns import ColumnOptions, Grouping
 from quantshift.own_data.commands import SHEET, audit_plan_command
 from quantshift.own_data.evidence import RESAMPLING, examine
 from quantshift.own_data.guard import check_assumption
 from quantshift.own_data.levels import cure_of, why_unknown
-from quantshift.own_data.many_batches import in_sequence, with_adjusted_p_values
+from quantshift.own_data.many_batches import compared_batches, in_sequence, with_adjusted_p_values
 from quantshift.own_data.model import Model
 from quantshift.own_data.pool import (
     NOTHING,
@@ -136,7 +136,7 @@ def quantify(
         progress=report,
     )
     evidence = iter(with_adjusted_p_values(found))
-    sequence = in_sequence(list(pool.batches))
+    compared = compared_batches(list(pool.batches))
     accuracy = AccuracyOfBatches(fitted, level=level, n_bootstrap=n_bootstrap, seed=seed)
     batches = []
     before: PrevalenceInterval | None = None
@@ -148,8 +148,9 @@ def quantify(
         if name in pool.unknown and not known.why_not:
             unknown = pool.unknown[name]
             known = known.refused(why_unknown(unknown), cure_of(unknown))
-        previous = None if name == NO_GROUP else before
-        change = changed_classes(previous, known.interval, fitted.classes)
+        change = changed_classes(
+            before if name in compared else None, known.interval, fitted.classes
+        )
         position = {row: i for i, row in enumerate(rows.tolist())}
         # The order of the sheet is the order of labelling, which a sequential audit relies on.
         labelled = {position[row]: code for row, code in codes.items() if row in position}
@@ -170,7 +171,7 @@ def quantify(
         accuracy_on_batch = accuracy.of(pool.items.take(rows), known, batch.audit)
         batch = replace(batch, accuracy=accuracy_on_batch)
         batches.append(with_changes(batch, fitted.profile, pool.compared.get(name)))
-        before = known.interval if sequence else None
+        before = known.interval
     return Quantification(
         classes=fitted.classes,
         level=level,
@@ -197,7 +198,7 @@ def quantify(
         sample_rows=pool.rows,
         groups=fitted.groups,
         by=by,
-        in_sequence=sequence,
+        in_sequence=in_sequence(list(pool.batches)),
     )
 
 

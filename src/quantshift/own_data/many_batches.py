@@ -23,6 +23,14 @@ def in_sequence(names: Sequence[str]) -> bool:
     return len(names) < 2 or (len(patterns) == 1 and "0" in patterns.pop())
 
 
+def compared_batches(names: Sequence[str]) -> frozenset[str]:
+    """The batches that are compared with the one before: those of a sequence.
+
+    Rows without a batch are not part of it.
+    """
+    return frozenset(names) - {NO_GROUP} if in_sequence(names) else frozenset()
+
+
 def with_adjusted_p_values(found: Sequence[Evidence]) -> list[Evidence]:
     """The evidence on all batches, with p-values of the shift test adjusted for their number."""
     tested = [i for i, evidence in enumerate(found) if evidence.shift is not None]

@@ -343,8 +343,9 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
     ) -> Self:
         X = item_rows(X)
         classes, codes = at_least_two_classes(*encode_labels(y))
-        if self.ordered:
-            classes, codes = encode_labels(y, classes=declared_order(y, classes))
+        declared = declared_order(y, classes) if self.ordered else None
+        if declared is not None:
+            classes, codes = encode_labels(y, classes=declared)
         if n_rows(X) != len(codes):
             raise DataError(f"X has {n_rows(X)} items but y has {len(codes)} labels")
         given = training_weights(weights, codes, classes)

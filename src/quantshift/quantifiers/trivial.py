@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from quantshift.quantifiers.estimator import AbstractAggregative, Diagnostics, Samples
+from quantshift.quantifiers.estimator import AbstractAggregative, Diagnostics
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.weights import Weights
 
@@ -13,35 +13,27 @@ FLOATS = np.dtype(np.float64)
 
 
 class MLPE(AbstractAggregative):
-    """Maximum Likelihood Prevalence Estimation: the training prevalence, always."""
+    """Maximum Likelihood Prevalence Estimation: the training prevalence, always.
+
+    The shape of posteriors, the positions of items and the weights are checked as by other methods;
+    the values of posteriors are not read.
+    """
 
     assumption: ClassVar[str] = "no shift at all: the sample has the training prevalence"
     sees: ClassVar[frozenset[str]] = frozenset()
     adjusts: ClassVar[bool] = False
     interval_note: ClassVar[str] = "the interval is for the share in training, not in the sample"
 
-    def aggregate(
-        self,
-        posteriors: ArrayLike,
-        samples: Samples | None = None,
-        *,
-        weights: ArrayLike | None = None,
-    ) -> Prevalences:
-        """The training prevalence, for every sample.
-
-        The shape of the posteriors, the positions of items and the weights are checked as by other
-        methods; the values of the posteriors are not read.
-        """
-        if samples is None and weights is None and type(posteriors) is np.ndarray:
+    def _aggregate_one(self, posteriors: ArrayLike) -> Prevalences:
+        if type(posteriors) is np.ndarray and posteriors.dtype is FLOATS:
             try:
-                n_items, n_columns = posteriors.shape
                 prior = self.prior_
-            except (ValueError, AttributeError):  # a batch, or not fitted
-                pass
-            else:
-                if n_items and n_columns == len(prior) and posteriors.dtype is FLOATS:
-                    return prior.copy()
-        return super().aggregate(posteriors, samples, weights=weights)
+            except AttributeError:
+                return super()._aggregate_one(posteriors)  # the error of one that is not fitted
+            n_items, n_columns = posteriors.shape
+            if n_items and n_columns == len(prior):
+                return prior.copy()
+        return super()._aggregate_one(posteriors)
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None

@@ -12,9 +12,8 @@ from quantshift.intervals import PrevalenceInterval
 from quantshift.own_data.audit_sheet import PRECISION
 from quantshift.own_data.batches import batch_of, changed_classes, empty_batch
 from quantshift.own_data.classifiers import AUTO
-from quantshift.own_data.columns import NO_GROUP
 from quantshift.own_data.evidence import ALL_ALIKE, NO_BETTER_THAN_CHANCE, Evidence
-from quantshift.own_data.many_batches import in_sequence, with_adjusted_p_values
+from quantshift.own_data.many_batches import compared_batches, in_sequence, with_adjusted_p_values
 from quantshift.own_data.model import Model, column_order
 from quantshift.own_data.progress import OnProgress, silent
 from quantshift.own_data.result import Assumption, Quantification, Rows, Shift
@@ -122,7 +121,7 @@ def quantify_sketch(
         ]
     )
     evidence = dict(zip(interval_of, examined, strict=True))
-    sequence = in_sequence(list(batches))
+    compared = compared_batches(list(batches))
     results, before = [], None
     for name, counts_of_batch in batches.items():
         if name not in interval_of:
@@ -143,7 +142,7 @@ def quantify_sketch(
                 evidence[name],
                 codes,
                 changed_classes(
-                    None if name == NO_GROUP else before, interval_of[name], fitted.classes
+                    before if name in compared else None, interval_of[name], fitted.classes
                 ),
                 n_items=counts_of_batch.n_items,
                 n_left_out=left_out.get(name, 0),
@@ -152,7 +151,7 @@ def quantify_sketch(
                 counts=counts,
             )
         )
-        before = interval_of[name] if sequence else None
+        before = interval_of[name]
     unknown = sorted(set(audited) - set(batches))
     warnings = list(training_warnings(fitted)) if fitted.is_trained else []
     if unknown:
@@ -175,7 +174,7 @@ def quantify_sketch(
         used=fitted.columns.used,
         left_out_columns=(),
         sample_rows=(Rows(source, counted.n_rows, counted.n_rows - n_out, counted.left_out),),
-        in_sequence=sequence,
+        in_sequence=in_sequence(list(batches)),
     )
 
 
