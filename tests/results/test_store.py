@@ -489,11 +489,8 @@ def test_opening_what_is_no_store(tmp_path):
     ("version", "message"),
     [
         (3, "has results format 3, this version reads 2; upgrade quantshift"),
-        (
-            1,
-            "has results format 1, this version reads 2; `quantshift migrate .*/store` brings",
-        ),
-        (0, "has results format 0, this version reads 2; make the results again in another folder"),
+        (1, "has results format 1, this version reads 2; compute the results again in another"),
+        (0, "has results format 0, this version reads 2; compute the results again in another"),
         (None, "has results format None"),
     ],
 )

@@ -169,8 +169,8 @@ def test_every_damaged_part_is_named(store):
     ("schema", "kind", "cure"),
     [
         (3, "version", "upgrade quantshift to read it"),
-        (0, "older", "`quantshift migrate DIR` brings the results up to date"),
-        (1, "older", "`quantshift migrate DIR` brings the results up to date"),
+        (0, "older", "compute the results again in another folder"),
+        (1, "older", "compute the results again in another folder"),
     ],
 )
 @pytest.mark.parametrize("which", ["part", "failure"])

@@ -19,7 +19,6 @@ from typer.core import TyperGroup
 
 from quantshift import __version__
 from quantshift.cli.help_text import fill_width
-from quantshift.cli.light_sklearn import import_sklearn
 from quantshift.errors import UserError
 
 
@@ -98,11 +97,6 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
             "verify",
             "Check every result file against its checksum, and that nothing planned is missing.",
         ),
-        "migrate": Verb(
-            "migrate",
-            "migrate",
-            "Upgrade results of an older version; the old ones are kept as DIR.v1.",
-        ),
         "report": Verb(
             "report",
             "report",
@@ -129,9 +123,6 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
 
 CYCLES = 300_000
 """Number of new objects after which the garbage collector looks for cycles (default: 700)."""
-
-CLASSIFYING = frozenset({"quantify", "train", "audit-plan"})
-"""Verbs that need scikit-learn but, for most inputs, neither pandas nor scipy.stats."""
 
 COMPLETED_LINES = ("_TYPER_COMPLETE_ARGS", "COMP_WORDS")
 """Environment variables in which shells (the second: bash) pass the line to be completed."""
@@ -237,8 +228,6 @@ def main() -> None:
     verb = next((word for word in words if not word.startswith("-")), "")
     # Help, and suggestions for a misspelt verb, need only the names of the verbs.
     wanted = [verb] if verb in VERBS else []
-    if verb in CLASSIFYING:
-        import_sklearn()
     try:
         app = app_with(wanted)
         gc.freeze()  # imported objects live as long as the process

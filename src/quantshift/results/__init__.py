@@ -1,10 +1,9 @@
-"""The store of results: one schema, atomic writes, resumption, verification, migration."""
+"""The store of results: one schema, atomic writes, resumption, verification."""
 
 from quantshift.results.about import About
 from quantshift.results.completeness import Planned, status
 from quantshift.results.failures import Failure
 from quantshift.results.log import RunLog
-from quantshift.results.migration import Migration, migrate
 from quantshift.results.parts import Part, Problem
 from quantshift.results.predictions import write_predictions
 from quantshift.results.schema import CORE, DIAGNOSTICS, SCHEMA_VERSION, conform, schema_of
@@ -17,7 +16,6 @@ __all__ = [
     "SCHEMA_VERSION",
     "About",
     "Failure",
-    "Migration",
     "Part",
     "Planned",
     "Problem",
@@ -25,7 +23,6 @@ __all__ = [
     "RunLog",
     "conform",
     "foreign_files",
-    "migrate",
     "repair",
     "schema_of",
     "status",

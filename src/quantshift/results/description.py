@@ -137,10 +137,8 @@ def load(folder: Path) -> dict[str, Any]:
     version = description["version"]
     if version != VERSION:
         mismatch = f"{folder} has results format {version}, this version reads {VERSION}"
-        if type(version) is int and 0 < version < VERSION:
-            raise DataError(f"{mismatch}; `quantshift migrate {folder}` brings them up to date")
         newer = type(version) is int and version > VERSION
-        cure = "upgrade quantshift" if newer else "make the results again in another folder"
+        cure = "upgrade quantshift" if newer else "compute the results again in another folder"
         raise DataError(f"{mismatch}; {cure}")
     digest = description.pop("digest", None)
     if digest != _digest(description):

@@ -27,7 +27,7 @@ from quantshift.results.schema import CORE, SCHEMA_VERSION, narrow_columns, sele
 REDO = "run the same command again; it will be redone"
 UPGRADE = "upgrade quantshift to read it"
 REWRITE = "`quantshift verify DIR --repair` writes it again"
-MIGRATE = "`quantshift migrate DIR` brings the results up to date"
+ANEW = "compute the results again in another folder"
 
 _NAME = re.compile(r"[0-9a-f]{12}")
 _ARROW: dict[pl.DataType, Any] = {
@@ -51,7 +51,7 @@ Kind: TypeAlias = Literal[
     "failure",
     "about",
 ]
-_CURES: Mapping[Kind, str] = {"version": UPGRADE, "older": MIGRATE, "about": REWRITE}
+_CURES: Mapping[Kind, str] = {"version": UPGRADE, "older": ANEW, "about": REWRITE}
 
 
 @dataclass(frozen=True)
