@@ -1,11 +1,16 @@
 """Compilation of the few performance-critical loops: numba, with types for mypy and a cache."""
 
-from collections.abc import Callable, Iterator
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from types import ModuleType
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 from numba.core import event
+from numba.core.dispatcher import Dispatcher
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -37,7 +42,50 @@ def _compiled(function: Callable[P, R], **options: Any) -> Callable[P, R]:
         compiled_function = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # numba finds no folder for its cache
         compiled_function = numba.njit(**options)(function)
+    else:
+        _notice_every_edit(compiled_function)
     return cast(Callable[P, R], compiled_function)
+
+
+def _notice_every_edit(function: Any) -> None:
+    """Machine code in the cache is old as soon as anything that it was made from has changed.
+
+    numba looks at the file of the function alone. But the machine code contains that of the
+    compiled functions it calls, which may stand in other files, and the values of constants, which
+    may have been imported.
+    """
+    names: Mapping[str, Any] = function.py_func.__globals__
+    used = function.py_func.__code__.co_names
+    constants = [(n, names[n]) for n in used if isinstance(names.get(n), int | float | str | tuple)]
+    sources = sorted(map(_digest, _source_files(names, {function.py_func.__module__})))
+    index = function._cache._cache_file
+    index._source_stamp = (index._source_stamp, repr((sources, constants)))
+
+
+def _source_files(names: Mapping[str, Any], modules: set[str]) -> set[str]:
+    """Files, other than those of `modules`, of the compiled functions that `names` lead to."""
+    files = set()
+    for value in list(names.values()):
+        if isinstance(value, ModuleType) and value.__name__.startswith(_PACKAGE):
+            module, inner = value.__name__, vars(value)
+            if not any(isinstance(inside, Dispatcher) for inside in inner.values()):
+                continue
+        elif isinstance(value, Dispatcher):
+            module, inner = value.py_func.__module__, value.py_func.__globals__
+        else:
+            continue
+        if module not in modules:
+            modules.add(module)
+            files |= {inner["__file__"]} | _source_files(inner, modules)
+    return files
+
+
+_PACKAGE = __name__.partition(".")[0]
+
+
+@cache
+def _digest(file: str) -> str:
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
 
 
 @contextmanager

@@ -1,8 +1,4 @@
-"""Steps of Newton's method under the constraint p >= 0: small systems, compiled.
-
-After an edit here, touch the files whose compiled functions call these: numba's cache does not
-notice changes in another file.
-"""
+"""Steps of Newton's method under the constraint p >= 0: small systems, compiled."""
 
 import math
 

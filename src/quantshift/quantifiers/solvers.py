@@ -26,9 +26,6 @@ References: Y. Kim et al., "A fast algorithm for maximum likelihood estimation o
 proportions using sequential quadratic programming", JCGS 2020; Y. Nesterov, "Lectures on convex
 optimization", 2018, section 5.2: the negative logarithm is self-concordant, so the error after a
 Newton step is bounded before the step is taken.
-
-`shift_likelihood` compiles these functions into its own, and numba's cache does not notice changes
-in another file: after an edit here, touch that file too.
 """
 
 import math
