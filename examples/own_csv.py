@@ -38,7 +38,7 @@ def main(folder: Path) -> None:
     new = messages(500, 0.1, rng)
     new.drop("kind").write_csv(folder / "new.csv")
     found = quantify(
-        folder / "new.csv", train_on=folder / "labelled.csv", label="kind", text="message"
+        folder / "new.csv", train=folder / "labelled.csv", label="kind", text="message"
     )
     print(render_text(found))
     complaints = found.batches[0].shares[1]

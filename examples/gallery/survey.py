@@ -34,7 +34,7 @@ model = train(pilot, label="code", text="answer")
 regions = quantify(wave.drop("code"), model=model, by="region")
 overall = quantify(
     wave.drop("code", "region"),
-    train_on=pilot.drop("region").with_columns(weight=1.0),
+    train=pilot.drop("region").with_columns(weight=1.0),
     label="code",
     text="answer",
     weights="weight",

@@ -63,7 +63,7 @@ def test_every_option_reaches_the_job(job, quantshift):
     assert str(call.pop("audit")) == "s.csv"
     assert call == {
         "sample": ["new.csv", "b-*.csv"],
-        "train_on": ["t.csv", "u.csv"],
+        "train": ["t.csv", "u.csv"],
         "model": None,
         "label": "y",
         "text": ("a", "b"),
@@ -80,7 +80,7 @@ def test_every_option_reaches_the_job(job, quantshift):
         "method": "SLD",
         "classifier": "forest",
         "level": 0.9,
-        "n_bootstrap": 200,
+        "replicates": 200,
         "simultaneous": True,
         "assume": "covariate",
         "groups": "region",
@@ -94,7 +94,7 @@ def test_without_options_the_job_has_its_defaults(job, quantshift):
     assert quantshift("quantify", "--sample", "-", "--train", "t.csv", "--label", "y")[0] == 0
     (call,) = job.calls
     assert call["sample"] == ["-"]
-    assert call["train_on"] == "t.csv"
+    assert call["train"] == "t.csv"
     assert call["missing"] is None
     assert (call["text"], call["features"], call["drop"]) == ((), (), ())
 

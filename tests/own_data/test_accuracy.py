@@ -23,11 +23,11 @@ def answer():
     sample = table(400, 0.3, 1)
     found = quantify(
         sample.drop("label"),
-        train_on=table(1200, 0.7, 0),
+        train=table(1200, 0.7, 0),
         label="label",
         method="SLD",
         classifier="logistic",
-        n_bootstrap=100,
+        replicates=100,
     )
     return found, sample
 
@@ -67,5 +67,5 @@ def test_sentences() -> None:
 
 def test_nothing_is_said_without_labelled_rows() -> None:
     posteriors = pl.DataFrame({"p": np.linspace(0.1, 0.9, 50)})
-    found = quantify(posteriors, posteriors=["p"], n_bootstrap=10)
+    found = quantify(posteriors, posteriors=["p"], replicates=10)
     assert found.batches[0].accuracy is None

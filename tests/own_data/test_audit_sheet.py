@@ -11,7 +11,7 @@ from quantshift.errors import DataError, UserError
 from quantshift.own_data import draw_audit_sheet, quantify, write_audit_sheet
 from quantshift.own_data.spreadsheet import comparable, escaped, unescaped
 
-FAST = {"n_bootstrap": 50}
+FAST = {"replicates": 50}
 HARMFUL = "=+-@\t\r\n＝＋－＠"
 
 cells = st.text(
@@ -229,7 +229,7 @@ def folder_of_texts(tmp_path_factory):
 
 def test_an_audit_with_many_looks(folder, plain_model, tmp_path):
     options = {"model": plain_model, "precision": 0.08}
-    looking = {**options, "audit": tmp_path / "s.csv", "sequential": True, "n_bootstrap": 100}
+    looking = {**options, "audit": tmp_path / "s.csv", "sequential": True, "replicates": 100}
     sheet = draw_audit_sheet(folder / "new.csv", sequential=True, **options)
     assert len(sheet.rows) == min(3 * sheet.plan.n_counting, 300)
     one_look = draw_audit_sheet(folder / "new.csv", **options)
@@ -247,7 +247,7 @@ def test_an_audit_with_many_looks(folder, plain_model, tmp_path):
             folder / "new.csv",
             audit=tmp_path / "s.csv",
             sequential=True,
-            n_bootstrap=100,
+            replicates=100,
             **options,
         )
         (looks[n_labels],) = found.batches

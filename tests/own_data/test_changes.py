@@ -167,7 +167,7 @@ def test_quantify_tells_what_changed(churn: pl.DataFrame, tmp_path: Path) -> Non
     )
     model = train(before, label="left", drop=["day"], method="PACC")
     unchanged, changed = (
-        quantify(sample, model=model, n_bootstrap=50).batches[0] for sample in (after, moved)
+        quantify(sample, model=model, replicates=50).batches[0] for sample in (after, moved)
     )
     assert unchanged.changes == ()
     assert unchanged.warnings == ()
@@ -178,7 +178,7 @@ def test_quantify_tells_what_changed(churn: pl.DataFrame, tmp_path: Path) -> Non
         "column 'city': 40% of the rows have values that training has not seen, such as 'Oslo'"
     )
     save_model(model, tmp_path / "model")
-    again = quantify(moved, model=tmp_path / "model", n_bootstrap=50).batches[0]
+    again = quantify(moved, model=tmp_path / "model", replicates=50).batches[0]
     assert again == changed
 
 
@@ -186,11 +186,11 @@ def test_batches_are_compared_each_on_its_own(churn: pl.DataFrame, tmp_path: Pat
     model = train(churn[:1000], label="left", drop=["day"], features=["age", "income"])
     first, second = churn[1000:1250], churn[1250:].with_columns(pl.col("age") + 10)
     both = pl.concat([first.with_columns(week=pl.lit("1")), second.with_columns(week=pl.lit("2"))])
-    by_week = quantify(both, model=model, by="week", n_bootstrap=50)
+    by_week = quantify(both, model=model, by="week", replicates=50)
     assert [[c.name for c in batch.changes] for batch in by_week.batches] == [[], ["age"]]
     # Tables whose columns have other types are batches too.
     second.write_csv(tmp_path / "second.csv")
-    tables = quantify([first, tmp_path / "second.csv"], model=model, n_bootstrap=50)
+    tables = quantify([first, tmp_path / "second.csv"], model=model, replicates=50)
     assert [[c.name for c in batch.changes] for batch in tables.batches] == [[], ["age"]]
 
 
@@ -211,7 +211,7 @@ def test_of_a_long_sample_a_random_part_is_compared(
 def test_what_cannot_be_estimated_may_have_changed_all_the_same() -> None:
     rng = np.random.default_rng(8)
     labelled = pl.DataFrame({"x": rng.normal(size=400), "label": ["no", "yes"] * 200})
-    options = {"train_on": labelled, "label": "label", "features": ["x"], "n_bootstrap": 50}
+    options = {"train": labelled, "label": "label", "features": ["x"], "replicates": 50}
     for moved, names in ((0, []), (1, ["x"])):
         sample = pl.DataFrame({"x": rng.normal(size=200) + moved})
         batch = quantify(sample, **options).batches[0]
@@ -224,15 +224,15 @@ def test_posteriors_may_have_changed(churn: pl.DataFrame) -> None:
     scores = 1 / (1 + np.exp(1 - churn["income"].to_numpy()))
     scored = churn.select("left", p_yes=pl.Series(scores))
     model = train(scored[:1000], label="left", posteriors=["p_yes"])
-    assert quantify(scored[1000:], model=model, n_bootstrap=50).batches[0].changes == ()
+    assert quantify(scored[1000:], model=model, replicates=50).batches[0].changes == ()
     hard = scored[1000:].with_columns(p_yes=pl.Series(rng.random(500).round()))
-    (change,) = quantify(hard, model=model, n_bootstrap=50).batches[0].changes
+    (change,) = quantify(hard, model=model, replicates=50).batches[0].changes
     assert (change.name, change.kind) == ("p_yes", "posterior")
 
 
 def test_without_training_there_is_nothing_to_compare_with() -> None:
     sample = pl.DataFrame({"p": np.linspace(0, 1, 100)})
-    assert quantify(sample, posteriors=["p"], n_bootstrap=50).batches[0].changes == ()
+    assert quantify(sample, posteriors=["p"], replicates=50).batches[0].changes == ()
 
 
 def test_a_saved_model_holds_no_row_of_training(churn: pl.DataFrame, tmp_path: Path) -> None:

@@ -35,12 +35,12 @@ def _unknown(batch: Batch) -> bool:
     )
 
 
-def _quantify(train_on: pl.DataFrame, sample: pl.DataFrame, **options: object) -> Quantification:
+def _quantify(train: pl.DataFrame, sample: pl.DataFrame, **options: object) -> Quantification:
     return quantify(
         sample,
-        train_on=train_on,
+        train=train,
         label="label",
-        n_bootstrap=100,
+        replicates=100,
         **options,  # type: ignore[arg-type]
     )
 

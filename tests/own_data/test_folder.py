@@ -26,7 +26,7 @@ from quantshift.own_data.folder import (
     check_savable,
 )
 
-FAST = {"n_bootstrap": 50}
+FAST = {"replicates": 50}
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from quantshift.own_data.guard import IN_DOUBT, UNEXPLAINED, replicates_of
 from quantshift.own_data.result import RANGE
 from quantshift.own_data.words import FAR
 
-FAST = {"n_bootstrap": 100}
+FAST = {"replicates": 100}
 
 DOUBTFUL = 0.1
 """Added to a column: little beside an extreme change of prevalence."""
@@ -121,7 +121,7 @@ def test_what_was_not_asked_is_not_claimed(model):
 def test_the_assumption_of_another_method_is_its_own():
     (batch,) = quantify(
         causes(300, seed=3).drop("relapse"),
-        train_on=causes(300),
+        train=causes(300),
         label="relapse",
         method="CC",
         **FAST,
@@ -222,7 +222,7 @@ def test_rows_of_uneven_weight_are_fewer_items():
         share(
             quantify(
                 sample.with_columns(w=pl.Series(w)),
-                train_on=known,
+                train=known,
                 label="relapse",
                 weights="w",
                 assume="covariate",

@@ -22,7 +22,7 @@ from quantshift.own_data.learning import n_folds
 from quantshift.own_data.model import column_order
 from quantshift.own_data.result import Rows
 
-FAST = {"n_bootstrap": 100}
+FAST = {"replicates": 100}
 
 
 def share(batch, label="positive"):
@@ -47,7 +47,7 @@ def test_the_share_is_found_within_its_interval(folder, model):
 
 def test_training_at_once_gives_what_the_model_gives(folder, plain_model):
     options = {"label": "sentiment", "features": ["length", "price"], "method": "PACC"}
-    once = quantify(folder / "new.csv", train_on=folder / "labelled.csv", **options, **FAST)
+    once = quantify(folder / "new.csv", train=folder / "labelled.csv", **options, **FAST)
     assert once == quantify(folder / "new.csv", model=plain_model, **FAST)
 
 
@@ -98,11 +98,11 @@ def scored(folder):
 def test_posteriors_of_the_user_s_own_model(scored):
     known, new = scored
     found = quantify(
-        new, train_on=known, label="sentiment", posteriors=["p_positive", "p_negative"], **FAST
+        new, train=known, label="sentiment", posteriors=["p_positive", "p_negative"], **FAST
     )
     assert found.method == "SLD"
     assert share(found.batches[0]).estimate == pytest.approx(0.3, abs=0.08)
-    one = quantify(new, train_on=known, label="sentiment", posteriors=["p_positive"], **FAST)
+    one = quantify(new, train=known, label="sentiment", posteriors=["p_positive"], **FAST)
     assert share(one.batches[0]) == share(found.batches[0])
 
 
@@ -181,7 +181,7 @@ def test_a_plan_knows_from_training_how_often_hard_verdicts_err():
     both = pl.lit(1.0) - pl.col("p_bad")
     sheet = draw_audit_sheet(
         new.drop("label").with_columns(p_good=both),
-        train_on=labelled.with_columns(p_good=both),
+        train=labelled.with_columns(p_good=both),
         **options,
     )
     rows = np.array(sheet.rows) - 1
@@ -289,25 +289,25 @@ def bad_tables(path, model, plain_model):
         path / "misspelt.csv"
     )
     yield (
-        {"sample": new, "train_on": labelled, "label": "sentimnt", "text": "review"},
+        {"sample": new, "train": labelled, "label": "sentimnt", "text": "review"},
         f"{labelled}: no column 'sentimnt'; did you mean 'sentiment'?",
     )
     yield (
-        {"sample": new, "train_on": labelled, "label": "sentiment", "text": "reviews"},
+        {"sample": new, "train": labelled, "label": "sentiment", "text": "reviews"},
         f"{labelled}: no column 'reviews'; did you mean 'review'?",
     )
     yield (
-        {"sample": new, "train_on": path / "one.csv", **good},
+        {"sample": new, "train": path / "one.csv", **good},
         f"{path}/one.csv: all labels in column 'sentiment' are 'positive'; at least two classes "
         "are needed",
     )
     yield (
-        {"sample": new, "train_on": path / "500.csv", **good},
+        {"sample": new, "train": path / "500.csv", **good},
         f"{path}/500.csv: column 'sentiment' has 500 different values; is it the label? (at most "
         "50 classes)",
     )
     yield (
-        {"sample": new, "train_on": path / "rare.csv", **good},
+        {"sample": new, "train": path / "rare.csv", **good},
         f"{path}/rare.csv: class 'odd' has 3 labelled rows, at least 5 are needed; add some, merge "
         "the class or leave it out",
     )
@@ -338,15 +338,15 @@ def bad_tables(path, model, plain_model):
     )
     yield ({"sample": new}, "give a training table, a model, or columns of posteriors")
     yield (
-        {"sample": new, "train_on": labelled, "text": "review"},
+        {"sample": new, "train": labelled, "text": "review"},
         "name the column of the labels",
     )
     yield (
-        {"sample": new, "model": model, "train_on": labelled},
+        {"sample": new, "model": model, "train": labelled},
         "give a training table or a model, not both",
     )
     yield (
-        {"sample": new, "train_on": labelled, **good, "every": "week"},
+        {"sample": new, "train": labelled, **good, "every": "week"},
         "`every` needs the column of the dates: give `by` too",
     )
     yield (
@@ -354,19 +354,19 @@ def bad_tables(path, model, plain_model):
         "unknown stretch of time 'weak'; did you mean 'week'?",
     )
     yield (
-        {"sample": new, "train_on": labelled, **good, "method": "SDL"},
+        {"sample": new, "train": labelled, **good, "method": "SDL"},
         "unknown method 'SDL'; did you mean 'SLD'?",
     )
     yield (
-        {"sample": new, "train_on": labelled, **good, "classifier": "logistics"},
+        {"sample": new, "train": labelled, **good, "classifier": "logistics"},
         "unknown classifier 'logistics'; did you mean 'logistic'?",
     )
     yield (
-        {"sample": new, "train_on": labelled, **good, "classifier": "boosting"},
+        {"sample": new, "train": labelled, **good, "classifier": "boosting"},
         "boosting takes numbers, not words; for texts use logistic or naive-bayes",
     )
     yield (
-        {"sample": new, "train_on": labelled, "label": "review", "text": "review"},
+        {"sample": new, "train": labelled, "label": "review", "text": "review"},
         "'review' is the label: it cannot be part of the items too",
     )
     yield (
@@ -425,7 +425,7 @@ def test_three_classes(folder):
     third = frame.with_columns(
         sentiment=pl.when(pl.col("price") > 0.5).then(pl.lit("dear")).otherwise("sentiment")
     )
-    found = quantify(third, train_on=third, label="sentiment", features=["length", "price"], **FAST)
+    found = quantify(third, train=third, label="sentiment", features=["length", "price"], **FAST)
     truth = dict(third["sentiment"].value_counts(normalize=True).iter_rows())
     for each in found.batches[0].shares:
         assert each.low - 0.02 <= truth[each.label] <= each.high + 0.02
@@ -454,7 +454,7 @@ def test_features_that_say_nothing_leave_any_share_possible():
     rng = np.random.default_rng(0)
     labelled = pl.DataFrame({"x": rng.normal(size=400), "label": ["no", "yes"] * 200})
     sample = pl.DataFrame({"x": rng.normal(size=200)})
-    found = quantify(sample, train_on=labelled, label="label", features=["x"], **FAST)
+    found = quantify(sample, train=labelled, label="label", features=["x"], **FAST)
     (batch,) = found.batches
     assert [(s.estimate, s.low, s.high) for s in batch.shares] == [(None, 0, 1), (None, 0, 1)]
     assert not batch.can_be_estimated
@@ -472,10 +472,8 @@ def twins(n, seed, classes):
 
 def test_of_several_classes_one_that_may_have_any_share_has_no_estimate():
     classes = (["a1", "a2"], ["b"])
-    options = {"label": "kind", "method": "PACC", "n_bootstrap": 100}
-    found = quantify(
-        twins(300, 1, classes).drop("kind"), train_on=twins(500, 0, classes), **options
-    )
+    options = {"label": "kind", "method": "PACC", "replicates": 100}
+    found = quantify(twins(300, 1, classes).drop("kind"), train=twins(500, 0, classes), **options)
     (batch,) = found.batches
     assert batch.can_be_estimated
     a1, a2, b = batch.shares
@@ -490,10 +488,8 @@ def test_of_several_classes_one_that_may_have_any_share_has_no_estimate():
 
 def test_if_each_of_several_classes_has_a_twin_nothing_is_estimated():
     classes = (["a1", "a2"], ["b1", "b2"])
-    options = {"label": "kind", "method": "PACC", "n_bootstrap": 100}
-    found = quantify(
-        twins(300, 1, classes).drop("kind"), train_on=twins(500, 0, classes), **options
-    )
+    options = {"label": "kind", "method": "PACC", "replicates": 100}
+    found = quantify(twins(300, 1, classes).drop("kind"), train=twins(500, 0, classes), **options)
     (batch,) = found.batches
     assert not batch.can_be_estimated
     assert "can tell no class from all the others" in batch.why_not
@@ -584,7 +580,7 @@ def test_options_that_repeat_the_model_s_are_heard(folder, plain_model):
 def test_items_that_tell_nothing_are_a_warning(folder):
     frame = pl.read_csv(folder / "labelled.csv").with_columns(length=pl.lit(1.0))
     found = quantify(
-        frame.drop("sentiment"), train_on=frame, label="sentiment", features=["length"], **FAST
+        frame.drop("sentiment"), train=frame, label="sentiment", features=["length"], **FAST
     )
     assert found.warnings == (
         "the training table: logistic is no more accurate than always predicting 'negative'; "
@@ -604,7 +600,7 @@ def test_rows_without_a_group_are_a_batch_of_their_own(folder, plain_model):
     sample = pl.read_csv(folder / "new.csv")
     holes = sample.with_columns(date=pl.when(pl.int_range(300) < 5).then(None).otherwise("date"))
     for every in ("month", None):
-        found = quantify(holes, model=plain_model, by="date", every=every, n_bootstrap=10)
+        found = quantify(holes, model=plain_model, by="date", every=every, replicates=10)
         assert sum(b.n_items for b in found.batches) == 300
         assert {b.name: b.n_items for b in found.batches}["(missing)"] == 5
         assert found.warnings == ()
@@ -644,7 +640,7 @@ def test_a_method_of_features_alone(folder):
     model = train(
         folder / "labelled.csv", label="sentiment", features=["length", "price"], method="HDx"
     )
-    found = quantify(folder / "new.csv", model=model, n_bootstrap=10)
+    found = quantify(folder / "new.csv", model=model, replicates=10)
     assert share(found.batches[0]).low < 0.3 < share(found.batches[0]).high
     assert {a.method for a in found.batches[0].assumptions} == {"HDx", "SLD", "PCC"}
     with pytest.raises(UserError, match="HDx needs features, not posteriors"):
@@ -674,10 +670,10 @@ def test_quotes_gone_wrong_stop_or_are_read_line_by_line(folder, tmp_path):
         assert len(lines) == n + 1
     asked = {"label": "sentiment", "features": ["length", "price"], "method": "PACC"}
     good, bad = folder, tmp_path
-    for train_on, sample in ((bad, good), (good, bad)):
+    for labelled, sample in ((bad, good), (good, bad)):
         with pytest.raises(DataError, match="quote"):
-            quantify(sample / "new.csv", train_on=train_on / "labelled.csv", **asked, **FAST)
-    found = quantify(bad / "new.csv", train_on=bad / "labelled.csv", lenient=True, **asked, **FAST)
+            quantify(sample / "new.csv", train=labelled / "labelled.csv", **asked, **FAST)
+    found = quantify(bad / "new.csv", train=bad / "labelled.csv", lenient=True, **asked, **FAST)
     assert (found.training.rows.used, found.sample_rows[0].used) == (600, 300)
 
 
@@ -694,5 +690,5 @@ def test_pandas_and_polars_give_the_same(folder):
     found = []
     for read in (pl.read_csv, pd.read_csv):
         labelled, new = read(folder / "labelled.csv"), read(folder / "new.csv")
-        found.append(quantify(new, train_on=labelled, **asked, **FAST))
+        found.append(quantify(new, train=labelled, **asked, **FAST))
     assert found[0].batches == found[1].batches

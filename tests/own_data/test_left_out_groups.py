@@ -20,7 +20,7 @@ from quantshift.own_data import (
 from quantshift.own_data.left_out_groups import reach
 from quantshift.own_data.words import groups_text
 
-FAST = {"n_bootstrap": 100}
+FAST = {"replicates": 100}
 LEARN = {"label": "relapse", "classifier": "logistic"}
 
 

@@ -12,7 +12,7 @@ from quantshift.own_data.columns import NO_NAMES, TableItems
 from quantshift.own_data.levels import LevelReader
 
 CODES = {"Month-to-month": "M2M", "One year": "1Y", "Two year": "2Y"}
-FAST = {"method": "PACC", "n_bootstrap": 100}
+FAST = {"method": "PACC", "replicates": 100}
 
 
 def customers(n, share, seed):
@@ -48,8 +48,8 @@ def model():
 
 
 def test_other_case_and_blanks_are_the_same_level_and_counted_once(model):
-    plain = quantify(SAMPLE, model=model, n_bootstrap=100)
-    shouted = quantify(SHOUTED, model=model, n_bootstrap=100)
+    plain = quantify(SAMPLE, model=model, replicates=100)
+    shouted = quantify(SHOUTED, model=model, replicates=100)
     assert shouted.batches[0] == plain.batches[0]
     (note,) = shouted.warnings
     n = len(SAMPLE) + int((SAMPLE["billing"] == "Paper bill").sum())
@@ -73,8 +73,8 @@ def test_a_spelling_that_fits_two_levels_of_training_is_not_guessed():
 def test_a_column_coded_in_another_way_gives_no_number(model, tmp_path):
     save_model(model, tmp_path / "model")
     for found in (
-        quantify(RECODED, model=load_model(tmp_path / "model"), n_bootstrap=100),
-        quantify(RECODED, train_on=LABELLED, label="left", **FAST),
+        quantify(RECODED, model=load_model(tmp_path / "model"), replicates=100),
+        quantify(RECODED, train=LABELLED, label="left", **FAST),
     ):
         (batch,) = found.batches
         assert not batch.can_be_estimated
@@ -89,26 +89,26 @@ def test_a_column_coded_in_another_way_gives_no_number(model, tmp_path):
 
 
 def test_without_the_column_there_is_a_number():
-    found = quantify(RECODED, train_on=LABELLED, label="left", drop=["contract"], **FAST)
+    found = quantify(RECODED, train=LABELLED, label="left", drop=["contract"], **FAST)
     assert found.batches[0].can_be_estimated
 
 
 def test_other_batches_keep_their_answers(model):
     parts = {"first": SAMPLE[:200], "second": RECODED[:200], "third": SAMPLE[200:]}
     rows = pl.concat(part.with_columns(part=pl.lit(name)) for name, part in parts.items())
-    by_part = quantify(rows, model=model, by="part", n_bootstrap=100)
+    by_part = quantify(rows, model=model, by="part", replicates=100)
     assert [batch.can_be_estimated for batch in by_part.batches] == [True, False, True]
-    tables = quantify(list(parts.values()), model=model, n_bootstrap=100)
+    tables = quantify(list(parts.values()), model=model, replicates=100)
     assert [batch.can_be_estimated for batch in tables.batches] == [True, False, True]
     assert not any(batch.change for batch in by_part.batches)
-    alone = quantify(parts["first"], model=model, n_bootstrap=100)
+    alone = quantify(parts["first"], model=model, replicates=100)
     assert tables.batches[0].shares == alone.batches[0].shares
 
 
 def test_an_audit_still_gives_a_number(model):
     labels = customers(400, 0.4, seed=1)["left"]
     sheet = RECODED.with_columns(left=labels, item=pl.Series(range(1, 401)))[:60]
-    (batch,) = quantify(RECODED, model=model, audit=sheet, n_bootstrap=100).batches
+    (batch,) = quantify(RECODED, model=model, audit=sheet, replicates=100).batches
     assert batch.can_be_estimated
     assert batch.audit is not None
     assert not batch.audit.contradicts
@@ -121,22 +121,22 @@ def test_a_few_unknown_levels_are_only_a_warning(model):
         .otherwise("contract")
         .alias("contract")
     )
-    (batch,) = quantify(some, model=model, n_bootstrap=100).batches
+    (batch,) = quantify(some, model=model, replicates=100).batches
     assert batch.can_be_estimated
     assert any("'Weekly'" in warning for warning in batch.warnings)
 
 
 def test_two_rows_prove_nothing(model):
     # With a tenth of unknown levels two of two rows have them in one of a hundred samples.
-    assert quantify(RECODED[:2], model=model, n_bootstrap=100).batches[0].can_be_estimated
-    assert not quantify(RECODED[:4], model=model, n_bootstrap=100).batches[0].can_be_estimated
+    assert quantify(RECODED[:2], model=model, replicates=100).batches[0].can_be_estimated
+    assert not quantify(RECODED[:4], model=model, replicates=100).batches[0].can_be_estimated
 
 
 def test_a_column_in_which_new_levels_are_usual_is_used():
     rng = np.random.default_rng(2)
     streets = LABELLED.with_columns(street=pl.Series(rng.integers(0, 900, 600).astype(str)) + " St")
     new = SAMPLE.with_columns(street=pl.Series(rng.integers(900, 1800, 400).astype(str)) + " St")
-    found = quantify(new, train_on=streets, label="left", **FAST)
+    found = quantify(new, train=streets, label="left", **FAST)
     assert "street" in {column.name for column in found.used}
     assert found.batches[0].can_be_estimated
 

@@ -77,10 +77,10 @@ def test_regions_are_not_compared_with_their_alphabetical_neighbours(folder, pla
     sample = pl.read_csv(folder / "truth.csv")
     other = pl.col("sentiment") == "positive"
     regions = sample.with_columns(region=pl.when(other).then(pl.lit("b")).otherwise(pl.lit("a")))
-    found = quantify(regions, model=plain_model, by="region", n_bootstrap=50)
+    found = quantify(regions, model=plain_model, by="region", replicates=50)
     assert not found.in_sequence
     assert [batch.change for batch in found.batches] == [(), ()]
     days = sample.with_columns(day=pl.when(other).then(2).otherwise(1))
-    found = quantify(days, model=plain_model, by="day", n_bootstrap=50)
+    found = quantify(days, model=plain_model, by="day", replicates=50)
     assert found.in_sequence
     assert found.batches[1].change == ("negative", "positive")

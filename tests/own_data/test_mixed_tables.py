@@ -10,7 +10,7 @@ from quantshift.own_data.classifiers import OnDense
 from quantshift.own_data.copies import copies
 from quantshift.own_data.result import Rows
 
-FAST = {"n_bootstrap": 20, "method": "PACC"}
+FAST = {"replicates": 20, "method": "PACC"}
 N = 600
 
 
@@ -51,7 +51,7 @@ def shares(found, batch=0):
 def test_every_kind_of_column_is_used_and_the_others_are_named(tmp_path):
     people().write_csv(tmp_path / "a.csv")
     people(400, 1, 0.2).drop("churn").write_csv(tmp_path / "b.csv")
-    found = quantify(tmp_path / "b.csv", train_on=tmp_path / "a.csv", label="churn", **FAST)
+    found = quantify(tmp_path / "b.csv", train=tmp_path / "a.csv", label="churn", **FAST)
     assert {c.name: c.kind for c in found.used} == {
         "age": "number",
         "income": "number",
@@ -78,8 +78,8 @@ def test_every_kind_of_column_is_used_and_the_others_are_named(tmp_path):
 
 def test_a_frame_and_its_csv_give_the_same(tmp_path):
     people().write_csv(tmp_path / "a.csv")
-    frames = quantify(people(300, 1), train_on=people(), label="churn", **FAST)
-    file = quantify(people(300, 1), train_on=tmp_path / "a.csv", label="churn", **FAST)
+    frames = quantify(people(300, 1), train=people(), label="churn", **FAST)
+    file = quantify(people(300, 1), train=tmp_path / "a.csv", label="churn", **FAST)
     assert [(c.name, c.kind) for c in frames.used] == [(c.name, c.kind) for c in file.used]
     one, other = shares(frames)["yes"].estimate, shares(file)["yes"].estimate
     assert one == pytest.approx(other, abs=1e-6)
@@ -105,7 +105,7 @@ def test_columns_that_are_not_named_are_left_out_as_such():
 def test_by_id_and_weights_are_never_features():
     rng = np.random.default_rng(0)
     frame = people().with_columns(w=rng.integers(1, 4, N), who=pl.col("age").round(1))
-    found = quantify(frame, train_on=frame, label="churn", by="town", id="who", weights="w", **FAST)
+    found = quantify(frame, train=frame, label="churn", by="town", id="who", weights="w", **FAST)
     left_out = reasons(found.left_out_columns)
     assert left_out["town"] == "divides the sample into batches"
     assert left_out["who"] == "the ids of the rows"
@@ -116,13 +116,13 @@ def test_by_id_and_weights_are_never_features():
 
 def test_a_model_that_uses_the_column_of_the_batches_is_a_warning():
     model = train(people(), label="churn", features=["age", "town"], method="PACC")
-    found = quantify(people(100, 1).drop("churn"), model=model, by="town", n_bootstrap=10)
+    found = quantify(people(100, 1).drop("churn"), model=model, by="town", replicates=10)
     assert found.warnings[0].startswith("column 'town' divides the sample, and the model was")
 
 
 def test_weights_count_in_training_and_sample():
     frame = people(share=0.5).with_columns(w=pl.when(pl.col("churn") == "yes").then(3).otherwise(1))
-    found = quantify(frame, train_on=frame, label="churn", weights="w", **FAST)
+    found = quantify(frame, train=frame, label="churn", weights="w", **FAST)
     truth = 3 * (frame["churn"] == "yes").sum() / frame["w"].sum()
     assert found.training.prevalence["yes"] == pytest.approx(truth)
     assert shares(found)["yes"].estimate == pytest.approx(truth, abs=0.05)
@@ -139,7 +139,7 @@ def test_a_weight_that_is_none_names_its_row(tmp_path, cell, side):
     with pytest.raises(DataError, match=r"bad\.csv: row 7, column 'w': .* is not a valid weight"):
         quantify(
             tmp_path / f"{second}.csv",
-            train_on=tmp_path / f"{first}.csv",
+            train=tmp_path / f"{first}.csv",
             label="churn",
             features=["age"],
             weights="w",
@@ -148,12 +148,12 @@ def test_a_weight_that_is_none_names_its_row(tmp_path, cell, side):
 
 
 def test_columns_missing_in_the_sample_are_left_out_before_training():
-    found = quantify(people(300, 1).drop("note", "age"), train_on=people(), label="churn", **FAST)
+    found = quantify(people(300, 1).drop("note", "age"), train=people(), label="churn", **FAST)
     left_out = reasons(found.left_out_columns)
     assert left_out["note"] == left_out["age"] == "missing in the sample"
     assert "income" in {column.name for column in found.used}
     with pytest.raises(DataError, match="the model needs a column that is not there: 'note'"):
-        quantify(people(9).drop("note"), train_on=people(), label="churn", text="note", **FAST)
+        quantify(people(9).drop("note"), train=people(), label="churn", text="note", **FAST)
 
 
 def test_a_model_names_the_columns_that_a_sample_lacks():
@@ -161,31 +161,31 @@ def test_a_model_names_the_columns_that_a_sample_lacks():
     with pytest.raises(
         DataError, match="the model needs columns that are not there: 'age', 'note'"
     ):
-        quantify(people(9).drop("note", "age"), model=model, n_bootstrap=10)
+        quantify(people(9).drop("note", "age"), model=model, replicates=10)
     with pytest.raises(DataError, match="needs a column that is not there: 'age'; add it, or"):
-        quantify(people(9).drop("age"), model=model, n_bootstrap=10)
+        quantify(people(9).drop("age"), model=model, replicates=10)
 
 
 def test_a_column_written_in_another_way_is_suggested():
     model = train(people(), label="churn", features=["age", "income"], method="PACC")
     with pytest.raises(DataError, match=r"there: 'income' \(did you mean 'Income'\?\); add it"):
-        quantify(people(9).rename({"income": "Income"}), model=model, n_bootstrap=10)
+        quantify(people(9).rename({"income": "Income"}), model=model, replicates=10)
 
 
 def test_columns_that_training_lacks_and_labels_in_the_sample_are_mentioned():
     model = train(people(), label="churn", features=["age"], method="PACC")
     sample = people(50, 1).with_columns(color=pl.lit("red"), part=pl.lit("a"))
-    found = quantify(sample, model=model, by="part", n_bootstrap=20)
+    found = quantify(sample, model=model, by="part", replicates=20)
     assert found.warnings == (
         "the sample: not used: color (not in the training table)",
         "the sample: the label column 'churn' is in the sample and was ignored",
     )
-    both = quantify([sample, sample.drop("churn")], model=model, n_bootstrap=20)
+    both = quantify([sample, sample.drop("churn")], model=model, replicates=20)
     assert both.warnings == (
         "sample 1 and 1 more: not used: color, part (not in the training table)",
         "sample 1: the label column 'churn' is in the sample and was ignored",
     )
-    assert quantify(people(50, 1).drop("churn"), model=model, n_bootstrap=20).warnings == ()
+    assert quantify(people(50, 1).drop("churn"), model=model, replicates=20).warnings == ()
 
 
 @pytest.mark.parametrize("classifier", ["logistic", "naive-bayes", "forest", "boosting"])
@@ -282,7 +282,7 @@ def test_missing_labels_are_counted_and_no_class(tmp_path):
     )
     frame.write_csv(tmp_path / "a.csv")
     found = quantify(
-        people(300, 1, 0.25).drop("churn"), train_on=tmp_path / "a.csv", label="churn", **FAST
+        people(300, 1, 0.25).drop("churn"), train=tmp_path / "a.csv", label="churn", **FAST
     )
     assert found.classes == ("no", "yes")
     assert found.training.rows == Rows(str(tmp_path / "a.csv"), N, N - 40, {"no label": 40})
@@ -354,13 +354,13 @@ def test_an_audit_may_write_labels_in_another_case():
     model = train(people(), label="churn", features=["age"], method="PACC")
     sample = people(60, 1)
     sheet = sample.with_columns(pl.col("churn").str.to_uppercase(), item=pl.int_range(1, 61))
-    (batch,) = quantify(sample.drop("churn"), model=model, audit=sheet, n_bootstrap=100).batches
+    (batch,) = quantify(sample.drop("churn"), model=model, audit=sheet, replicates=100).batches
     assert batch.audit is not None
     assert batch.audit.n_labelled == 60
 
 
 def test_the_positive_class_is_the_headline():
-    options = {"train_on": people(), "label": "churn", "features": ["age"], **FAST}
+    options = {"train": people(), "label": "churn", "features": ["age"], **FAST}
     assert quantify(people(50, 1), **options).headline == "yes"
     found = quantify(people(50, 1), positive="no", **options)
     assert found.headline == "no"
@@ -376,7 +376,7 @@ def test_rows_with_gaps_are_used():
     holes = people(300, 1).with_columns(
         pl.when(pl.int_range(300) % 4 > 0).then(pl.col("age", "income", "town"))
     )
-    found = quantify(holes, train_on=people(), label="churn", **FAST)
+    found = quantify(holes, train=people(), label="churn", **FAST)
     assert found.sample_rows == (Rows("the sample", 300, 300, {}),)
     assert found.batches[0].n_items == 300
 
@@ -387,13 +387,13 @@ def test_rows_without_any_content_are_left_out_by_batch():
         pl.when(pl.int_range(300) >= 30).then(pl.col("age", "town")),
         part=pl.when(pl.int_range(300) < 150).then(pl.lit("a")).otherwise(pl.lit("b")),
     )
-    found = quantify(sample, train_on=people(), **options)
+    found = quantify(sample, train=people(), **options)
     assert [(b.name, b.n_items, b.left_out) for b in found.batches] == [
         ("a", 120, 30),
         ("b", 150, 0),
     ]
     assert found.sample_rows == (Rows("the sample", 300, 270, {"no content": 30}),)
-    whole = quantify(sample[30:], train_on=people(), **options)
+    whole = quantify(sample[30:], train=people(), **options)
     for wide, plain in zip(found.batches[0].shares, whole.batches[0].shares, strict=True):
         assert wide.low == pytest.approx(plain.low * 0.8)
         assert wide.high == pytest.approx(plain.high * 0.8 + 0.2)
@@ -408,7 +408,7 @@ def test_ragged_rows_of_training_and_sample_are_reported(tmp_path):
         return str(tmp_path / name)
 
     a, b = write(people(), "a.csv", 147), write(people(300, 1), "b.csv", 15)
-    found = quantify(b, train_on=a, label="churn", **FAST)
+    found = quantify(b, train=a, label="churn", **FAST)
     ragged = "too many or too few cells"
     assert found.training.rows == Rows(a, N, N - 147, {ragged: 147})
     assert found.sample_rows == (Rows(b, 300, 285, {ragged: 15}),)
@@ -421,7 +421,7 @@ def test_ragged_rows_of_training_and_sample_are_reported(tmp_path):
 def test_all_rows_ragged_is_no_silence(tmp_path):
     (tmp_path / "b.csv").write_text("age,town\n" + "1,north,more\n" * 20)
     model = train(people(), label="churn", features=["age", "town"], method="PACC")
-    found = quantify(tmp_path / "b.csv", model=model, n_bootstrap=10)
+    found = quantify(tmp_path / "b.csv", model=model, replicates=10)
     assert found.batches[0].left_out == 20
     assert "20 of 20 rows were left out" in found.warnings[0]
 
@@ -455,7 +455,7 @@ def test_a_bad_cell_of_the_sample_is_told_and_costs_no_row(tmp_path, cell):
         age=pl.when(pl.int_range(300) == 5).then(pl.lit(cell)).otherwise("age")
     ).write_csv(tmp_path / "b.csv")
     found = quantify(
-        tmp_path / "b.csv", train_on=people(), label="churn", features=["age", "town"], **FAST
+        tmp_path / "b.csv", train=people(), label="churn", features=["age", "town"], **FAST
     )
     assert found.batches[0].n_items == 300
     expected = (
@@ -483,8 +483,8 @@ def test_decimal_commas_in_all_tables_are_numbers(tmp_path):
     with_commas(sample).write_csv(tmp_path / "new.csv", separator=";")
     model = train(tmp_path / "labelled.csv", **options)
     save_model(model, tmp_path / "model")
-    found = quantify(tmp_path / "new.csv", model=load_model(tmp_path / "model"), n_bootstrap=20)
-    expected = quantify(sample, model=train(plain, **options), n_bootstrap=20)
+    found = quantify(tmp_path / "new.csv", model=load_model(tmp_path / "model"), replicates=20)
+    expected = quantify(sample, model=train(plain, **options), replicates=20)
     assert found.batches[0].shares == expected.batches[0].shares
     assert found.batches[0].changes == expected.batches[0].changes
     assert {column.kind for column in found.used if column.name != "town"} == {"number"}
@@ -493,7 +493,7 @@ def test_decimal_commas_in_all_tables_are_numbers(tmp_path):
         "numbers: 34,3 is 34.3",
     )
     # Numbers of a typed file are numbers too.
-    typed = quantify(sample, model=model, n_bootstrap=20)
+    typed = quantify(sample, model=model, replicates=20)
     assert typed.batches[0].shares == expected.batches[0].shares
 
 
@@ -501,19 +501,19 @@ def test_commas_on_one_side_only_are_one_line():
     options = {"label": "churn", "features": ["age", "town"], "method": "PACC"}
     plain = people().with_columns(pl.col("age").round(2).cast(pl.String))
     with pytest.raises(DataError, match=r"'age' holds decimal commas such as .* write them alike"):
-        quantify(with_commas(people(50, 1)), model=train(plain, **options), n_bootstrap=20)
+        quantify(with_commas(people(50, 1)), model=train(plain, **options), replicates=20)
     with pytest.raises(DataError, match="but numbers with a decimal comma in training; write th"):
-        quantify(plain[:50], model=train(with_commas(people()), **options), n_bootstrap=20)
+        quantify(plain[:50], model=train(with_commas(people()), **options), replicates=20)
 
 
 def test_a_column_scaled_by_a_huge_factor_is_what_it_was():
     a, b = people(), people(300, 1)
     a, b = a.select("age", "income", "churn"), b.select("age", "income", "churn")
     options = {"label": "churn", **FAST}
-    plain = quantify(b, train_on=a, **options)
+    plain = quantify(b, train=a, **options)
     huge = quantify(
         b.with_columns(pl.col("age") * 1e200),
-        train_on=a.with_columns(pl.col("age") * 1e200),
+        train=a.with_columns(pl.col("age") * 1e200),
         **options,
     )
     assert [column.name for column in huge.used] == ["age", "income"]
@@ -522,9 +522,7 @@ def test_a_column_scaled_by_a_huge_factor_is_what_it_was():
 
 def test_constant_features_are_no_traceback():
     frame = people().with_columns(age=pl.lit(1.0), income=pl.lit(2.0))
-    found = quantify(
-        frame, train_on=frame, label="churn", features=["age", "income"], n_bootstrap=20
-    )
+    found = quantify(frame, train=frame, label="churn", features=["age", "income"], replicates=20)
     assert "may say nothing about the label" in found.warnings[0]
 
 

@@ -26,7 +26,7 @@ EVIL = "</script><img src=x onerror=alert(1)>\"'&"
 def found(folder, model) -> Quantification:
     sample = pl.read_csv(folder / "new.csv").with_columns(part=pl.int_range(300) % 3)
     audit = pl.read_csv(folder / "truth.csv")[:60]
-    return quantify(sample, model=model, by="part", audit=audit, n_bootstrap=50)
+    return quantify(sample, model=model, by="part", audit=audit, replicates=50)
 
 
 def test_the_page_needs_nothing_else(found):

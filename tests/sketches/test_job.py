@@ -31,7 +31,7 @@ def week():
 
 @pytest.fixture(scope="module")
 def answer(week, training):
-    return quantify_sketch(week, training, n_bootstrap=100)
+    return quantify_sketch(week, training, replicates=100)
 
 
 def test_shares_are_found_with_intervals_and_changes(answer):
@@ -53,7 +53,7 @@ def test_the_answer_is_text_json_and_csv(answer):
 
 def test_a_batch_has_the_same_answer_alone(answer, training):
     alone = sketch(batches(SHARES).filter(pl.col("day") == "day 3"), score="p", batch="day")
-    found = quantify_sketch(alone, training, n_bootstrap=100).batches[0]
+    found = quantify_sketch(alone, training, replicates=100).batches[0]
     for one, other in zip(found.shares, answer.batches[2].shares, strict=True):
         # Sums of the same numbers with zeros between them.
         assert [one.estimate, one.low, one.high] == pytest.approx(
@@ -64,9 +64,9 @@ def test_a_batch_has_the_same_answer_alone(answer, training):
 
 def test_scores_that_no_mixture_explains_are_told(training):
     frame = batches({"day 1": 0.3}).with_columns(pl.col("p") ** 2)
-    batch = quantify_sketch(
-        sketch(frame, score="p", batch="day"), training, n_bootstrap=50
-    ).batches[0]
+    batch = quantify_sketch(sketch(frame, score="p", batch="day"), training, replicates=50).batches[
+        0
+    ]
     assert batch.shift.rejected
     held = [a.prevalence["spam"] for a in batch.assumptions]
     assert batch.shares[1].low <= min(held)
@@ -82,7 +82,7 @@ def test_the_mix_of_a_further_column_is_tested():
     options = {"score": "p", "by": ["site"]}
     trained = sketch(train, label="y", **options)
     made = sketch(pl.concat([same, other]), batch="day", **options)
-    found = quantify_sketch(made, trained, n_bootstrap=50).batches
+    found = quantify_sketch(made, trained, replicates=50).batches
     assert [batch.shift.rejected for batch in found] == [False, True]
 
 
@@ -92,7 +92,7 @@ def test_an_audit_corrects_the_estimate(week, training):
     drawn = batches(SHARES).filter(pl.col("day") == "day 1").sample(80, seed=0)
     labels = pl.Series("label", rng.choice(["ham", "spam"], 80))
     audit = drawn.rename({"day": "batch"}).with_columns(labels)
-    found = quantify_sketch(week, training, n_bootstrap=50, audit=audit).batches
+    found = quantify_sketch(week, training, replicates=50, audit=audit).batches
     assert found[0].audit.n_labelled == 80
     assert found[0].audit.contradicts
     assert found[0].shares[1].low > 0.3
@@ -100,7 +100,7 @@ def test_an_audit_corrects_the_estimate(week, training):
 
 
 def test_without_training_the_scores_are_taken_at_their_word(week):
-    batch = quantify_sketch(week, n_bootstrap=50).batches[2]
+    batch = quantify_sketch(week, replicates=50).batches[2]
     mean = batches(SHARES).filter(pl.col("day") == "day 3")["p"].mean()
     assert batch.shares[1].estimate == pytest.approx(mean, abs=1e-5)
     assert batch.shares[1].low < mean < batch.shares[1].high
@@ -110,9 +110,9 @@ def test_rows_left_out_widen_the_limits(training):
     frame = batches({"day 1": 0.1}).with_columns(
         pl.when(pl.int_range(pl.len()) % 5 != 0).then(pl.col("p")).alias("p")
     )
-    batch = quantify_sketch(
-        sketch(frame, score="p", batch="day"), training, n_bootstrap=50
-    ).batches[0]
+    batch = quantify_sketch(sketch(frame, score="p", batch="day"), training, replicates=50).batches[
+        0
+    ]
     assert (batch.n_items, batch.left_out) == (4000, 1000)
     assert batch.shares[1].high > 0.25
 
@@ -120,7 +120,7 @@ def test_rows_left_out_widen_the_limits(training):
 def test_numbered_batches_are_in_order_and_gaps_are_last(training):
     frame = batches({"9": 0.1, "10": 0.1, "11": 0.1, "": 0.6}, 500)
     frame = frame.with_columns(pl.col("day").replace({"": None}))
-    answer = quantify_sketch(sketch(frame, score="p", batch="day"), training, n_bootstrap=50)
+    answer = quantify_sketch(sketch(frame, score="p", batch="day"), training, replicates=50)
     assert [batch.name for batch in answer.batches] == ["9", "10", "11", "(missing)"]
     assert answer.in_sequence
     # Rows without a batch do not follow the eleventh.
@@ -261,7 +261,7 @@ def test_three_classes_in_another_order_of_columns_have_the_same_estimates():
             label="y",
         )
         made = sketch(pl.DataFrame(sample, schema=list(CLASSES)), posteriors=list(columns))
-        (batch,) = quantify_sketch(made, training, n_bootstrap=20, method="DyS").batches
+        (batch,) = quantify_sketch(made, training, replicates=20, method="DyS").batches
         assert not batch.shift.rejected
         answers.append([share.estimate for share in batch.shares])
     # Sums of posteriors in another order.
@@ -278,7 +278,7 @@ def test_a_model_that_was_trained_on_the_scores_answers_as_a_training_sketch(
     model, week, answer, tmp_path
 ):
     save_model(model, tmp_path / "model")
-    found = quantify_sketch(week, model=tmp_path / "model", n_bootstrap=100)
+    found = quantify_sketch(week, model=tmp_path / "model", replicates=100)
     for one, other in zip(found.batches, answer.batches, strict=True):
         assert one.shares[1].estimate == pytest.approx(other.shares[1].estimate, abs=1e-9)
         # Items are in another order, and other ones are drawn.
@@ -310,7 +310,7 @@ def test_an_audit_with_many_looks_is_that_of_the_items_themselves(training):
         pl.Series("label", rng.choice(["ham", "spam"], 120, p=[0.8, 0.2])), batch=pl.col("day")
     )
     asked = {"audit": audit, "sequential": True, "precision": 0.05}
-    found = quantify_sketch(made, training, n_bootstrap=50, **asked).batches[0]
+    found = quantify_sketch(made, training, replicates=50, **asked).batches[0]
     table = {"item": frame["item"], "p": frame["p"]}
     codes = (audit["label"] == "spam").cast(pl.Int64).to_numpy()
     told = reweigh(

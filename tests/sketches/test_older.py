@@ -48,7 +48,7 @@ def test_older_sketches_are_quantified_and_merged():
     made = load_sketch(FILES / "three_classes_v2.parquet")
     training = load_sketch(FILES / "three_labelled_v2.parquet")
     assert training.n_rows == 300
-    answer = quantify_sketch(made, training, n_bootstrap=20)
+    answer = quantify_sketch(made, training, replicates=20)
     shares = [share.estimate for share in answer.batches[0].shares]
     # Drawn with shares of 50%, 30% and 20%; seven standard errors of 300 training items.
     assert shares == pytest.approx([0.5, 0.3, 0.2], abs=0.2)

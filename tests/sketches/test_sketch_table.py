@@ -213,7 +213,7 @@ def test_lines_that_cannot_be_read_are_counted_and_left_out_of_every_batch(tmp_p
     assert made.n_rows == 63
     assert sum(made.left_out.values()) == 3
     # The batches of these lines are unknown: half of three, rounded up.
-    answer = quantify_sketch(made, n_bootstrap=20)
+    answer = quantify_sketch(made, replicates=20)
     assert [(batch.name, batch.n_items, batch.left_out) for batch in answer.batches] == [
         ("2026-03-02", 30, 2),
         ("2026-03-03", 30, 2),

@@ -124,9 +124,9 @@ def test_a_table_in_duckdb_is_counted_there_and_can_be_read(tmp_path):
     url = f"duckdb:///{file}?table="
     made = sketch(f"{url}scores", score="p", batch="day")
     assert made.to_bytes() == sketch(frame, score="p", batch="day", bins=True).to_bytes()
-    options = {"label": "y", "posteriors": ["p"], "by": "day", "n_bootstrap": 20}
-    by_url = quantify(f"{url}scores", train_on=f"{url}training", **options)
-    by_frame = quantify(frame, train_on=training, **options)
+    options = {"label": "y", "posteriors": ["p"], "by": "day", "replicates": 20}
+    by_url = quantify(f"{url}scores", train=f"{url}training", **options)
+    by_frame = quantify(frame, train=training, **options)
     assert [batch.shares for batch in by_url.batches] == [
         batch.shares for batch in by_frame.batches
     ]

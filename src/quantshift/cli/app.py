@@ -144,9 +144,7 @@ class Verbs(TyperGroup):
             raise typer.Exit(STOPPED) from None
 
 
-OTHER_NAMES: Mapping[str, str] = MappingProxyType(
-    {"n_workers": "jobs", "train_on": "train", "overrides": "settings"}
-)
+OTHER_NAMES: Mapping[str, str] = MappingProxyType({"n_workers": "jobs", "overrides": "settings"})
 """Arguments of the library that have another name on the command line."""
 
 

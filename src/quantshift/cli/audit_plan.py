@@ -98,9 +98,9 @@ def audit_plan(
         sheet = draw_audit_sheet(
             sample,
             precision=precision,
-            n_labels=labels,
+            labels=labels,
             sequential=sequential,
-            train_on=source(train),
+            train=source(train),
             model=model,
             label=label,
             text=names(text),

@@ -17,6 +17,7 @@ from quantshift.judging.estimation import GivenRate
 from quantshift.judging.findings import batch_of, doubts, lost_rows, unknown_batch
 from quantshift.judging.result import JudgedBatch, Judgement, MeanDifference, SystemDifference
 from quantshift.judging.table import JudgeOptions, read_judged
+from quantshift.keywords import suggests_arguments
 from quantshift.own_data.columns import as_names
 from quantshift.own_data.pool import in_batch_order, row_warnings
 from quantshift.own_data.words import class_names, headline
@@ -25,6 +26,7 @@ Columns = str | Sequence[Any] | Any
 """The name of a column, or the values themselves."""
 
 
+@suggests_arguments
 def judge(
     table: Source | None = None,
     *,

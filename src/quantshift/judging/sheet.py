@@ -13,6 +13,7 @@ from quantshift.errors import UserError, unknown_name
 from quantshift.judging.arrays import asked_for, class_name
 from quantshift.judging.planning import PLANS, JudgePlan, plan
 from quantshift.judging.table import PROBABILITY, JudgedTable, JudgeOptions, read_judged
+from quantshift.keywords import suggests_arguments
 from quantshift.own_data.audit_sheet import write_sheet
 from quantshift.own_data.columns import as_names
 from quantshift.types import Codes
@@ -46,6 +47,7 @@ class LabelSheet:
         return len(self.plan.items)
 
 
+@suggests_arguments
 def plan_labels(
     table: Source,
     *,

@@ -16,6 +16,7 @@ from quantshift.audit import AuditPlan, plan_audit
 from quantshift.data.reading import OpenTable, Source, open_table
 from quantshift.errors import DataError, UserError
 from quantshift.files import check_output, write_output
+from quantshift.keywords import suggests_arguments
 from quantshift.own_data.auditing import CHECK, ITEM, content_check
 from quantshift.own_data.batches import adapted
 from quantshift.own_data.classifiers import AUTO
@@ -62,10 +63,10 @@ class AuditSheet:
 
     def next_command(self, out: str | Path) -> str:
         """The command that estimates with the labels on the sheet; empty without input files."""
-        sample, train_on, model = self.inputs
+        sample, train, model = self.inputs
         return quantify_command(
             sample,
-            train_on,
+            train,
             model,
             self.recipe or Recipe(ColumnOptions()),
             audit=str(out),
@@ -73,13 +74,14 @@ class AuditSheet:
         )
 
 
+@suggests_arguments
 def draw_audit_sheet(
     sample: Source,
     *,
     precision: float | None = None,
-    n_labels: int | None = None,
+    labels: int | None = None,
     sequential: bool = False,
-    train_on: Source | None = None,
+    train: Source | None = None,
     model: Model | Source | None = None,
     label: str | None = None,
     text: str | Sequence[str] = (),
@@ -96,11 +98,11 @@ def draw_audit_sheet(
 ) -> AuditSheet:
     """How many items of the sample to label for a given precision, and which ones.
 
-    n_labels: how many, instead of a precision (default: 0.05). sequential: draw more rows, which
+    labels: how many, instead of a precision (default: 0.05). sequential: draw more rows, which
     people label from the top until the interval is narrow enough. The other arguments are those of
     `train`.
     """
-    if precision is None and n_labels is None:
+    if precision is None and labels is None:
         precision = PRECISION
     report = progress or silent
     options = ColumnOptions.of(
@@ -117,7 +119,7 @@ def draw_audit_sheet(
     if len(tables) > 1:
         raise UserError(f"an audit is drawn from one table, not from {len(tables)}; name one")
     recipe = Recipe(options, classifier=classifier, seed=seed)
-    fitted = model_for(recipe, train_on, model, tables, report)
+    fitted = model_for(recipe, train, model, tables, report)
     pool = read_pool(tables, fitted, None, seed=seed, progress=report)
     if not len(pool.numbers):
         raise DataError(f"{tables[0].name}: no items to label")
@@ -130,7 +132,7 @@ def draw_audit_sheet(
         "level": level,
         "seed": seed,
     }
-    plan = plan_audit(scores, precision, n_labels=n_labels, **plan_options)
+    plan = plan_audit(scores, precision, n_labels=labels, **plan_options)
     positions = plan.items
     if sequential:
         n_rows = max(MORE_ROWS * plan.n_counting, FEWEST_ROWS)
@@ -141,7 +143,7 @@ def draw_audit_sheet(
         tables[0],
         fitted.columns,
         tuple(pool.numbers[positions].tolist()),
-        (sample, train_on, model),
+        (sample, train, model),
         sequential,
         recipe,
     )

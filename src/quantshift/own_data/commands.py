@@ -16,10 +16,10 @@ STANDARD_INPUT = "-"
 
 
 def audit_plan_command(
-    sample: Any, train_on: Any, model: Any, recipe: Recipe, *, n_labels: int, out: str = SHEET
+    sample: Any, train: Any, model: Any, recipe: Recipe, *, n_labels: int, out: str = SHEET
 ) -> str:
     """The command that draws random items of a sample to label; empty if it is not a file."""
-    options = _options(sample, train_on, model, recipe)
+    options = _options(sample, train, model, recipe)
     if options is None:
         return ""
     output = ["--labels", str(n_labels), "--out", out]
@@ -28,7 +28,7 @@ def audit_plan_command(
 
 def quantify_command(
     sample: Any,
-    train_on: Any,
+    train: Any,
     model: Any,
     recipe: Recipe,
     *,
@@ -39,15 +39,15 @@ def quantify_command(
 
     precision: the target half-width of an audit with many looks.
     """
-    options = _options(sample, train_on, model, recipe)
+    options = _options(sample, train, model, recipe)
     if options is None:
         return ""
     sequential = [] if precision is None else ["--sequential", "--precision", f"{precision:g}"]
     return shlex.join(["quantshift", "quantify", *options, "--audit", audit, *sequential])
 
 
-def _options(sample: Any, train_on: Any, model: Any, recipe: Recipe) -> list[str] | None:
-    trained = train_on if isinstance(train_on, list | tuple) else [train_on]
+def _options(sample: Any, train: Any, model: Any, recipe: Recipe) -> list[str] | None:
+    trained = train if isinstance(train, list | tuple) else [train]
     sources = [sample, *(trained if model is None else [model])]
     if not all(isinstance(s, str | Path) and str(s) != STANDARD_INPUT for s in sources):
         return None

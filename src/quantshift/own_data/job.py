@@ -9,6 +9,7 @@ from dataclasses import replace
 from quantshift.data.reading import Source
 from quantshift.errors import UserError
 from quantshift.intervals import PrevalenceInterval
+from quantshift.keywords import suggests_arguments
 from quantshift.own_data.accuracy import AccuracyOfBatches
 from quantshift.own_data.audit_sheet import PRECISION
 from quantshift.own_data.auditing import audited_codes, read_audit
@@ -36,10 +37,11 @@ from quantshift.own_data.training_side import all_warnings, training_side
 from quantshift.own_data.words import FEW_LABELS
 
 
+@suggests_arguments
 def quantify(
     sample: Source | Sequence[Source],
     *,
-    train_on: Source | None = None,
+    train: Source | None = None,
     model: Model | Source | None = None,
     label: str | None = None,
     text: str | Sequence[str] = (),
@@ -60,7 +62,7 @@ def quantify(
     method: str = AUTO,
     classifier: str = AUTO,
     level: float = 0.95,
-    n_bootstrap: int = 1000,
+    replicates: int = 1000,
     simultaneous: bool = False,
     assume: str = AUTO,
     seed: int = 0,
@@ -68,16 +70,16 @@ def quantify(
 ) -> Quantification:
     """The prevalence of each class in unlabelled tables, with intervals, verdicts and advice.
 
-    sample: a path or a data frame, or several. train_on: the labelled table; only columns that all
+    sample: a path or a data frame, or several. train: the labelled table; only columns that all
     samples have are used. model: a `Model` or its folder, instead of a table. by: column that
     divides the sample into batches; every: day, week or month, if it holds dates. audit: table of
     randomly chosen items of the sample with labels. sequential: the limits of the audit hold at
     every look, for audits that continue until the interval is at most `precision` to either side.
-    simultaneous: intervals that hold for all classes of a batch at once (not those of an audit).
-    assume: "prior" (items of a class look as in training), "covariate" (items that look alike have
-    the label as often as in training), or "auto" (the first, with changes of subgroups, unless the
-    items refute it). The other arguments are those of `train`; with a model, `groups` are those it
-    was trained with.
+    replicates: how many the bootstrap draws for the intervals. simultaneous: intervals that hold
+    for all classes of a batch at once (not those of an audit). assume: "prior" (items of a class
+    look as in training), "covariate" (items that look alike have the label as often as in
+    training), or "auto" (the first, with changes of subgroups, unless the items refute it). The
+    other arguments are those of `train`; with a model, `groups` are those it was trained with.
     """
     check_assumption(assume)
     if sequential and audit is None:
@@ -105,7 +107,7 @@ def quantify(
     )
     recipe = Recipe(options, method, classifier, by=by, seed=seed)
     tables = open_samples(sample, lenient=lenient)
-    fitted = model_for(recipe, train_on, model, tables, report)
+    fitted = model_for(recipe, train, model, tables, report)
     audited = None
     if audit is not None:
         audited = read_audit(audit, fitted, tables, options, sequential=sequential)
@@ -120,16 +122,16 @@ def quantify(
     )
     commands = {}
     if grouping is None:
-        commands = dict(zip(pool.batches, _commands(sample, train_on, model, recipe), strict=True))
+        commands = dict(zip(pool.batches, _commands(sample, train, model, recipe), strict=True))
     codes = {} if audited is None else audited_codes(audited, pool)
-    report(RESAMPLING, 0, n_bootstrap)
+    report(RESAMPLING, 0, replicates)
     filled = [rows for rows in pool.batches.values() if len(rows)]
     found = examine(
         fitted,
         pool.items,
         filled,
         level=level,
-        n_bootstrap=n_bootstrap,
+        n_bootstrap=replicates,
         simultaneous=simultaneous,
         assume=assume,
         seed=seed,
@@ -137,7 +139,7 @@ def quantify(
     )
     evidence = iter(with_adjusted_p_values(found))
     compared = compared_batches(list(pool.batches))
-    accuracy = AccuracyOfBatches(fitted, level=level, n_bootstrap=n_bootstrap, seed=seed)
+    accuracy = AccuracyOfBatches(fitted, level=level, n_bootstrap=replicates, seed=seed)
     batches = []
     before: PrevalenceInterval | None = None
     for name, rows in pool.batches.items():
@@ -211,14 +213,14 @@ def _divided_by_content(by: str | None, model: Model) -> Iterator[str]:
 
 
 def _commands(
-    sample: Source | Sequence[Source], train_on: Source, model: Source, recipe: Recipe
+    sample: Source | Sequence[Source], train: Source, model: Source, recipe: Recipe
 ) -> list[str]:
     """For every table of the sample the command that draws items of it to label."""
     sources = sample_sources(sample)
     return [
         audit_plan_command(
             source,
-            train_on,
+            train,
             model,
             recipe,
             n_labels=FEW_LABELS,

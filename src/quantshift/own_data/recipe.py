@@ -28,7 +28,7 @@ class Recipe:
 
 def model_for(
     recipe: Recipe,
-    train_on: Source | None,
+    train: Source | None,
     model: Model | Source | None,
     samples: Sequence[OpenTable],
     progress: OnProgress,
@@ -36,23 +36,23 @@ def model_for(
     """The given model, the one in the given folder, or one trained for these samples."""
     options = recipe.options
     if model is not None:
-        if train_on is not None:
+        if train is not None:
             raise UserError("give a training table or a model, not both")
         fitted = model if isinstance(model, Model) else _loaded(model)
         _check_same(fitted, recipe)
         return fitted
-    if train_on is None:
+    if train is None:
         if options.posteriors:
             return without_training(options.posteriors, label=options.label)
         raise UserError(
             "give a training table, a model, or columns of posteriors",
-            arguments=["train_on", "model", "posteriors"],
+            arguments=["train", "model", "posteriors"],
         )
     if options.label is None:
         raise UserError("name the column of the labels", arguments=["label"])
     progress("training", 0, 0)
     return train_on_table(
-        open_table(train_on, name="the training table", lenient=options.lenient),
+        open_table(train, name="the training table", lenient=options.lenient),
         options,
         by=recipe.by,
         offered=set.intersection(*(set(table.columns) for table in samples)),

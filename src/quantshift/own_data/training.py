@@ -18,6 +18,7 @@ from quantshift.data.reading import OpenTable, Source, open_table
 from quantshift.data.spelling import mistyped, usual_spellings
 from quantshift.diagnosis.column_profiles import POSTERIOR, training_profile
 from quantshift.errors import DataError, unknown_name
+from quantshift.keywords import suggests_arguments
 from quantshift.nouns import counted
 from quantshift.own_data import doubts
 from quantshift.own_data.classifiers import (
@@ -68,6 +69,7 @@ REASONS = MappingProxyType(
 """Why `auto` chooses a method."""
 
 
+@suggests_arguments
 def train(
     source: Source,
     *,

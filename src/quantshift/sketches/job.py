@@ -9,6 +9,7 @@ import numpy as np
 from quantshift.data.reading import Source
 from quantshift.errors import DataError, UserError
 from quantshift.intervals import PrevalenceInterval
+from quantshift.keywords import suggests_arguments
 from quantshift.own_data.audit_sheet import PRECISION
 from quantshift.own_data.batches import batch_of, changed_classes, empty_batch
 from quantshift.own_data.classifiers import AUTO
@@ -33,6 +34,7 @@ from quantshift.sketches.sketch_batches import OwnBatch, batches_of, grouped, le
 from quantshift.sketches.sketch_table import Sketch, load_sketch
 
 
+@suggests_arguments
 def quantify_sketch(
     sample: Sketch | str | Path,
     train_sketch: Sketch | str | Path | None = None,
@@ -41,7 +43,7 @@ def quantify_sketch(
     positive: str | None = None,
     method: str = AUTO,
     level: float = 0.95,
-    n_bootstrap: int = 1000,
+    replicates: int = 1000,
     simultaneous: bool = False,
     audit: Source | None = None,
     audit_columns: Mapping[str, str] | None = None,
@@ -94,7 +96,7 @@ def quantify_sketch(
         intervals, all_alike = CountIntervals(
             quantifier,
             level=level,
-            n_bootstrap=n_bootstrap,
+            n_bootstrap=replicates,
             seed=seed,
             simultaneous=simultaneous,
             progress=report,

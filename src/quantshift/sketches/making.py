@@ -17,6 +17,7 @@ from quantshift.data.databases import is_database
 from quantshift.data.reading import Progress, Source, files_of, open_table
 from quantshift.data.typed_tables import given_frame
 from quantshift.errors import DataError, UserError
+from quantshift.keywords import suggests_arguments
 from quantshift.sketches import cells
 from quantshift.sketches.about import BATCH, BY, CELL, COUNT, LABEL, About
 from quantshift.sketches.cells import NARROW, WIDE, ScoreCells
@@ -170,6 +171,7 @@ class Counter:
         return self.bins and not about.labelled and self._n_usable > most_narrow(about)
 
 
+@suggests_arguments
 def sketch(
     source: Source,
     *,

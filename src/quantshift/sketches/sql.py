@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from quantshift.data.databases import query_database, shown, table_of
 from quantshift.errors import unknown_name
+from quantshift.keywords import suggests_arguments
 from quantshift.sketches import cells, joint_cells, rounded
 from quantshift.sketches.about import BATCH, BY, CELL, COUNT, LABEL, SKETCH, About
 from quantshift.sketches.making import Columns
@@ -51,6 +52,7 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType(
 """The databases a query is written for."""
 
 
+@suggests_arguments
 def sketch_sql(
     dialect: str,
     table: str,
