@@ -62,6 +62,7 @@ def test_a_contradiction_is_one_line_that_names_the_option(table, quantshift):
         (("verdicts.csv", "--label", "human"), "(--verdict, --score)"),
         (("verdicts.csv", "--verdict", "judge"), "(--label, --sensitivity, --specificity)"),
         (("verdicts.csv", *ASKED, "--map", "pass"), "write VERDICT=LABEL (--map)"),
+        (("verdicts.csv", *ASKED, "--map", "pass=pass,pass=fail"), "map it to one of them (--map)"),
         (("verdicts.csv", *ASKED, "--compare", "A"), "write A,B (--compare)"),
         (("verdicts.csv", *ASKED, "--compare", "A,B"), "(--by)"),
         (("bare.csv", "--verdict", "judge", "--sensitivity", "x"), "is not a sensitivity"),

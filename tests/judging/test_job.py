@@ -128,6 +128,13 @@ def test_items_labelled_elsewhere(table):
     other = verdicts(200, share=0.4, seed=9).rename({"truth": "human"})
     answer = judge(table.drop("truth"), verdict="judge", label="human", labelled=other)
     assert answer.overall.labels.design == "elsewhere"
+    # It was "as you say" where the user had said nothing.
+    assert not answer.overall.labels.told
+    assert "labelled elsewhere, for another purpose (they are in a table" in render_text(answer)
+    told = judge(
+        table.drop("truth"), verdict="judge", label="human", labelled=other, labels="elsewhere"
+    )
+    assert "labelled elsewhere, for another purpose (as you say)" in render_text(told)
     assert answer.overall.n_items == 400
     assert share(answer).low <= (table["truth"] == "pass").mean() <= share(answer).high
     assert len(answer.overall.if_verdicts_mean_the_same) == 2
@@ -172,6 +179,18 @@ def test_three_classes_and_a_verdict_of_its_own():
     mapped = judge(verdict=said, label=labels, labels="random", map={"tie (?)": "tie"})
     assert sum(mapped.overall.judges[0].naive.values()) == pytest.approx(1)
     assert "tie (?)" in render_text(mapped)
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [{"1": "pass", 1: "fail"}, {"pass": "1", "fail": "1"}],
+    ids=["verdict twice", "verdict twice, labels first"],
+)
+def test_a_verdict_mapped_to_two_labels_is_refused(table, pairs):
+    """The last pair won, and the naive rate and kappa were 0."""
+    numbered = drawn(table).with_columns(judge=pl.col("judge").replace({"pass": "1", "fail": "0"}))
+    line = refused(numbered, verdict="judge", label="human", map=pairs)
+    assert line == "the verdict '1' is mapped to 'pass' and to 'fail'; map it to one of them"
 
 
 def test_groups_and_their_difference(table):

@@ -31,6 +31,7 @@ from quantshift.cli.shared_options import (
 from quantshift.errors import UserError
 from quantshift.judging import Judgement, plan_labels, render_csv, render_text, write_label_sheet
 from quantshift.judging import judge as judge_table
+from quantshift.judging.arrays import labels_by_verdict
 from quantshift.judging.rendering import is_judgement_csv
 from quantshift.own_data.audit_sheet import check_sheet
 from quantshift.own_data.conditions import Condition
@@ -412,13 +413,13 @@ def _map(option: str | None) -> dict[str, str]:
     >>> _map("pass=1,fail=0")
     {'pass': '1', 'fail': '0'}
     """
-    labels_by_verdict = {}
+    pairs = []
     for entry in names(option):
         verdict, sign, label = (part.strip() for part in entry.partition("="))
         if not (verdict and sign and label):
             raise UserError(f"{entry!r} is not a mapping; write VERDICT=LABEL", arguments=["map"])
-        labels_by_verdict[verdict] = label
-    return labels_by_verdict
+        pairs.append((verdict, label))
+    return labels_by_verdict(pairs)
 
 
 def _rate(name: str, option: str | None) -> float | tuple[float, float, float] | None:

@@ -101,13 +101,12 @@ def _label_design(call: Call, judged: Judged, guess: Guess | None) -> LabelDesig
     if call.known is not None:
         design, stated = GIVEN, True
     elif call.read.planned:
-        design, stated = PLANNED, True
-    elif design == "elsewhere" and call.read.elsewhere is not None:
-        stated = True
+        design, stated = PLANNED, False
     elif guess is not None:
         stated = False
     sentence = check.sentence if guess is None else f"Guessed: {guess.why}. {check.sentence}"
-    return LabelDesign(design, stated, check.ok, check.p_value, check.looks_like, sentence)
+    guessed = guess is not None
+    return LabelDesign(design, stated, guessed, check.ok, check.p_value, check.looks_like, sentence)
 
 
 def unknown_batch(call: Call, name: str, items: Items, design: str) -> JudgedBatch:
@@ -119,7 +118,7 @@ def unknown_batch(call: Call, name: str, items: Items, design: str) -> JudgedBat
         shares=tuple(Share(label, None, 0.0, 1.0) for label in call.read.meaning.classes),
         mean=None,
         judges=(),
-        labels=LabelDesign(design, call.design is not None, True, None, None, ""),
+        labels=LabelDesign(design, call.design is not None, False, True, None, None, ""),
         assumed="",
         if_verdicts_mean_the_same=(),
         labels_for_half_width=None,

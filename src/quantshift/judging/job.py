@@ -9,7 +9,7 @@ import numpy as np
 
 from quantshift.data.reading import Source
 from quantshift.errors import UserError, unknown_name
-from quantshift.judging.arrays import asked_for, class_name
+from quantshift.judging.arrays import asked_for, class_name, labels_by_verdict
 from quantshift.judging.call import Call
 from quantshift.judging.comparing import differences_of
 from quantshift.judging.designs import DESIGNS
@@ -75,7 +75,7 @@ def judge(
     source, options = asked_for(table, verdict, label, score, id, by)
     options = replace(
         options,
-        map={class_name(verdict): class_name(label) for verdict, label in map.items()},
+        map=labels_by_verdict(map.items()),
         classes=tuple(class_name(c) for c in classes),
         positive=None if positive is None else class_name(positive),
         missing=None if missing is None else as_names(missing),

@@ -177,7 +177,7 @@ def _checked(
     given: Mapping[str, str], verdicts: Sequence[str], classes: Sequence[str]
 ) -> dict[str, str]:
     """The user's map, verdict -> class, whichever way round it was written."""
-    checked = {}
+    checked: dict[str, str] = {}
     for left, right in given.items():
         verdict, label = (left, right)
         if left not in verdicts and right in verdicts and left in classes:
@@ -186,8 +186,17 @@ def _checked(
             raise _arguing(unknown_name("verdict", verdict, verdicts))
         if label not in classes:
             raise _arguing(unknown_name("label", label, classes))
-        checked[verdict] = label
+        if checked.setdefault(verdict, label) != label:
+            raise two_labels(verdict, checked[verdict], label)
     return checked
+
+
+def two_labels(verdict: str, label: str, other: str) -> UserError:
+    """The error of a map that gives two labels to one verdict."""
+    return UserError(
+        f"the verdict {verdict!r} is mapped to {label!r} and to {other!r}; map it to one of them",
+        arguments=["map"],
+    )
 
 
 def _arguing(error: UserError) -> UserError:

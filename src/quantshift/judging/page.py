@@ -227,9 +227,9 @@ def _state(batch: JudgedBatch) -> tuple[str, str, str]:
     words = f"Labels: {design_text(batch)}"
     if not labels.ok:
         return "fails", "✗", f"{words}; the table contradicts it"
-    if labels.told:
-        return "holds", "✓", words
-    return "untold", "?", words
+    if labels.guessed:
+        return "untold", "?", words
+    return "holds", "✓", words
 
 
 def _facts(result: Judgement) -> list[tuple[str, str]]:

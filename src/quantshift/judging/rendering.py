@@ -195,8 +195,10 @@ def design_text(batch: JudgedBatch) -> str:
     words = DESIGN_WORDS[labels.design]
     if labels.design == "given":
         return words
-    how = "as you say" if labels.told else "guessed: you did not say"
-    if labels.design == "planned":
+    how = "as you say" if labels.told else "they are in a table of their own"
+    if labels.guessed:
+        how = "guessed: you did not say"
+    elif labels.design == "planned":
         how = "as the sheet says"
     return f"{batch.n_labelled:,}, {words} ({how})"
 

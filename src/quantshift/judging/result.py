@@ -61,12 +61,14 @@ class LabelDesign:
 
     design: random, by-verdict, by-label, elsewhere; planned if they came on a sheet of ours; given
         if there are no labels and the rates are known.
-    told: whether the user said so; else it was guessed.
+    told: whether the user said so; guessed: whether it was guessed from the data. Neither is true
+        if the tables show it: the sheet of a plan, or labels in a table of other items.
     p_value: of the test that labelled items have the verdicts of all items, where it applies.
     """
 
     design: str
     told: bool
+    guessed: bool
     ok: bool
     p_value: float | None
     looks_like: str | None

@@ -10,7 +10,7 @@ import numpy as np
 
 from quantshift.data.reading import Source, open_table
 from quantshift.errors import UserError, unknown_name
-from quantshift.judging.arrays import asked_for, class_name
+from quantshift.judging.arrays import asked_for, class_name, labels_by_verdict
 from quantshift.judging.planning import PLANS, JudgePlan, plan
 from quantshift.judging.table import PROBABILITY, JudgedTable, JudgeOptions, read_judged
 from quantshift.keywords import suggests_arguments
@@ -82,7 +82,7 @@ def plan_labels(
     source, named = asked_for(table, verdict, label, score, id, None)
     options = replace(
         named,
-        map={class_name(verdict): class_name(label) for verdict, label in map.items()},
+        map=labels_by_verdict(map.items()),
         classes=tuple(class_name(c) for c in classes),
         missing=None if missing is None else as_names(missing),
         lenient=lenient,
