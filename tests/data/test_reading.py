@@ -23,52 +23,11 @@ import pytest
 from quantshift.data import csv_tables, json_tables, typed_tables
 from quantshift.data.reading import expanded, files_of, open_table, read_frame
 from quantshift.errors import DataError, UserError
+from tests.data.made_workbooks import workbook
 
 TEXTS = ["good, really", 'a "bad" one', "two\nlines", "naïve café"]
 NUMBERS = [1, 2, 3, 4]
 FRAME = pl.DataFrame({"text": TEXTS, "n": NUMBERS, "other": [True, False, True, False]})
-
-
-def workbook(path, rows):
-    """The smallest .xlsx there is: one sheet of strings and numbers."""
-
-    def cell(value):
-        if isinstance(value, str):
-            return f'<c t="inlineStr"><is><t xml:space="preserve">{value}</t></is></c>'
-        return f"<c><v>{value}</v></c>"
-
-    sheet = "".join("<row>" + "".join(map(cell, row)) + "</row>" for row in rows)
-    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    package = "http://schemas.openxmlformats.org/package/2006"
-    types = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-    with zipfile.ZipFile(path, "w") as file:
-        file.writestr(
-            "[Content_Types].xml",
-            f'<Types xmlns="{package}/content-types"><Default Extension="rels" ContentType='
-            '"application/vnd.openxmlformats-package.relationships+xml"/><Override PartName='
-            f'"/xl/workbook.xml" ContentType="{types}.sheet.main+xml"/><Override PartName='
-            f'"/xl/worksheets/sheet1.xml" ContentType="{types}.worksheet+xml"/></Types>',
-        )
-        file.writestr(
-            "_rels/.rels",
-            f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
-            f'Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-        )
-        file.writestr(
-            "xl/workbook.xml",
-            f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>'
-            '<sheet name="a" sheetId="1" r:id="r1"/></sheets></workbook>',
-        )
-        file.writestr(
-            "xl/_rels/workbook.xml.rels",
-            f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
-            f'Type="{office}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
-        )
-        file.writestr(
-            "xl/worksheets/sheet1.xml",
-            f'<worksheet xmlns="{main}"><sheetData>{sheet}</sheetData></worksheet>',
-        )
 
 
 def write(path):
@@ -562,3 +521,54 @@ def test_files_of_a_pattern_are_in_the_order_of_their_numbers(tmp_path):
 def test_sources_that_are_no_files_are_refused(source, message):
     with pytest.raises(UserError, match=message):
         files_of(source)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("start", ["", "\ufeff", "\n\n", "sep=,\n"])
+def test_empty_lines_of_a_single_column_are_missing_cells(tmp_path, start, end):
+    """They used to be skipped: of 1,000 scores, half of them missing, "500 read, all used"."""
+    path = tmp_path / "a.csv"
+    content = start + "p\n0.5\n\n0.1\n\n"
+    path.write_text(content.replace("\n", end), encoding="utf-8", newline="")
+    assert rows(path, ["p"])["p"] == ["0.5", None, "0.1", None]
+    assert read_frame(path).columns["p"].to_list() == ["0.5", None, "0.1", None]
+    polars_writes = pl.DataFrame({"p": [0.5, None, 0.1, None]}).write_csv()
+    assert polars_writes == "p\n0.5\n\n0.1\n\n"
+
+
+def test_empty_lines_of_several_columns_are_no_rows(tmp_path):
+    (tmp_path / "a.csv").write_text("text,n\na,1\n\nb,2\n\n")
+    assert rows(tmp_path / "a.csv") == {"text": ["a", "b"], "n": ["1", "2"]}
+
+
+@pytest.mark.parametrize("lenient", [False, True])
+@pytest.mark.parametrize("line", ["sep=;", '"sep=;"', "SEP=;", "\ufeffsep=;"])
+def test_a_first_line_may_declare_the_delimiter(tmp_path, line, lenient):
+    """The line used to be taken for the header, so that all columns were missing."""
+    path = tmp_path / "a.csv"
+    path.write_text(f"{line}\r\ntext;n\r\na, b, c;1\r\n", encoding="utf-8", newline="")
+    table = open_table(path, lenient=lenient)
+    assert table.columns == ("text", "n")
+    assert [chunk.columns.rows() for chunk in table.chunks(["text", "n"])] == [[("a, b, c", "1")]]
+
+
+def test_lines_are_counted_from_the_declaration_of_the_delimiter(tmp_path):
+    (tmp_path / "a.csv").write_text("sep=,\ntext,n\na,1\nb,2,3\n")
+    chunk = next(open_table(tmp_path / "a.csv").chunks(["n"]))
+    assert (chunk.ragged, chunk.first_ragged) == (1, "line 4")
+
+
+@pytest.mark.parametrize("encoding", ["utf-32", "utf-32-be", "utf-16"])
+def test_an_encoding_is_called_by_its_name(tmp_path, encoding):
+    """UTF-32 used to be called UTF-16."""
+    (tmp_path / "a.csv").write_text("\ufeff" * encoding.endswith("be") + "a\n1\n", encoding)
+    name = encoding[:6].upper()
+    with pytest.raises(DataError, match=rf"a.csv: text in {name}; save it as UTF-8$"):
+        open_table(tmp_path / "a.csv")
+
+
+def test_a_column_is_no_data_frame():
+    """It used to be an AttributeError."""
+    for column in (pl.Series("p", [0.1]), pd.Series([0.1], name="p"), pa.chunked_array([[0.1]])):
+        with pytest.raises(UserError, match=r"^the table must be a path or a data frame, got "):
+            open_table(column)

@@ -224,7 +224,8 @@ class _Check:
                 row = next(csv.reader([line], delimiter=self.delimiter.decode()), [])
             except csv.Error:
                 continue
-            if len(row) == len(self.columns):
+            # Empty lines may precede the header.
+            if len(row) == len(self.columns) and row != list(self.columns):
                 yield row
 
     def _suspect(self, block: _Block, start: int, end: int) -> _Suspect | None:

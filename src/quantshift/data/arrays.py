@@ -12,6 +12,7 @@ from scipy.sparse import csr_array, issparse, load_npz
 
 from quantshift.data.columns import typed
 from quantshift.data.reading import FRAME_FORMATS, Progress, read_frame
+from quantshift.data.table_files import sheet_of
 from quantshift.errors import DataError
 
 ARCHIVE = ".npz"
@@ -50,6 +51,7 @@ class DataFile:
 
 def is_table(path: Path) -> bool:
     """Whether the name is that of a table."""
+    path, _ = sheet_of(path)
     ending = Path(path.stem).suffix if path.suffix.lower() == ".gz" else path.suffix
     return ending.lower() in FRAME_FORMATS
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import re
 import sys
 import time
@@ -41,10 +42,13 @@ UNREADABLE = "\ufffd"
 
 _QUOTED = re.compile(rb'"[^"]*"')
 
+_DECLARED = re.compile(rb"""(\xef\xbb\xbf)?"?sep=([,;|:\t])"?(?=\r?\n)""", re.IGNORECASE)
+"""The first line of a file for Excel that declares its delimiter: sep=;"""
+
 
 def csv_table(file: TableFile) -> OpenTable:
     """The table of a CSV file; its cells are strings."""
-    file, names, delimiter = _checked(file)
+    file, names, delimiter, empty_lines = _checked(file)
 
     def read(wanted: Sequence[str]) -> Generator[Chunk]:
         first, ragged, located = 1, [0], False
@@ -59,7 +63,7 @@ def csv_table(file: TableFile) -> OpenTable:
         with (
             _released_by_threads(skip),
             file.open() as stream,
-            closing(_csv_batches(stream, delimiter, wanted, skip)) as batches,
+            closing(_csv_batches(stream, delimiter, wanted, skip, empty_lines)) as batches,
         ):
             for batch in batches:
                 for start in range(0, len(batch), ROWS):
@@ -77,7 +81,7 @@ def csv_table(file: TableFile) -> OpenTable:
 
 def csv_frame(file: TableFile, without: Sequence[str], progress: Progress) -> Frame:
     """A CSV file as one frame of strings, without some columns."""
-    file, names, delimiter = _checked(file)
+    file, names, delimiter, empty_lines = _checked(file)
     check_names(file.name, names)
     wanted = [name for name in names if name not in set(without)]
     parts = [pl.DataFrame(schema=dict.fromkeys(wanted, pl.String))]
@@ -91,7 +95,7 @@ def csv_frame(file: TableFile, without: Sequence[str], progress: Progress) -> Fr
         _released_by_threads(skip),
         pa.OSFile(str(file.path)) as raw,
         pa.CompressedInputStream(raw, "gzip") if file.compressed else raw as stream,
-        closing(_csv_batches(stream, delimiter, wanted, skip)) as batches,
+        closing(_csv_batches(stream, delimiter, wanted, skip, empty_lines)) as batches,
     ):
         for batch in batches:
             parts.append(_text_frame(batch))
@@ -104,6 +108,7 @@ def csv_frame(file: TableFile, without: Sequence[str], progress: Progress) -> Fr
 
 def lenient_copy(file: TableFile) -> TableFile:
     """A copy in which every line is a row, and misplaced quotes are literal."""
+    file = _with_declared_delimiter(file)
     delimiter = _delimiter(file, lenient=True)
     with file.lines() as lines:
         spool = Spool(line_by_line(lines, delimiter))
@@ -144,14 +149,24 @@ def _undecodable(file: TableFile, frame: pl.DataFrame) -> int:
 
 
 def _csv_batches(
-    file: Any, delimiter: str, wanted: Sequence[str], skip: Callable[[Any], str]
+    file: Any,
+    delimiter: str,
+    wanted: Sequence[str],
+    skip: Callable[[Any], str],
+    empty_lines: int | None,
 ) -> Generator[Any]:
+    """The rows; empty_lines: how many precede the header if later ones are missing cells."""
     try:
         batches = pa.csv.open_csv(
             file,
-            read_options=pa.csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=False),
+            read_options=pa.csv.ReadOptions(
+                block_size=BLOCK_BYTES, use_threads=False, skip_rows=empty_lines or 0
+            ),
             parse_options=pa.csv.ParseOptions(
-                delimiter=delimiter, newlines_in_values=True, invalid_row_handler=skip
+                delimiter=delimiter,
+                newlines_in_values=True,
+                invalid_row_handler=skip,
+                ignore_empty_lines=empty_lines is None,
             ),
             convert_options=pa.csv.ConvertOptions(
                 include_columns=list(wanted), column_types=dict.fromkeys(wanted, pa.large_string())
@@ -198,10 +213,33 @@ def _delimiter(file: TableFile, *, lenient: bool = False) -> str:
     return "\t" if file.ending == ".tsv" else max(",;\t", key=lambda d: line.count(d.encode()))
 
 
-def _checked(file: TableFile) -> tuple[TableFile, tuple[str, ...], str]:
-    """A CSV file with checked quotes, the names of its columns, and its delimiter."""
+def _checked(file: TableFile) -> tuple[TableFile, tuple[str, ...], str, int | None]:
+    """A CSV file with checked quotes, the names of its columns, and its delimiter.
+
+    Last, if the table has a single column, the number of empty lines before the header: the empty
+    lines after it are missing cells. In other tables they are no rows (None).
+    """
+    file = _with_declared_delimiter(file)
     delimiter = _delimiter(file)
-    names = first_row(file.name, _beginning(file), delimiter)
+    start = _beginning(file)
+    names = first_row(file.name, start, delimiter)
     with file.open() as stream:
         is_utf8 = check_quotes(file.name, stream, delimiter, names)
-    return file if is_utf8 else _decodable(file), names, delimiter
+    empty_lines = None
+    if len(names) == 1:
+        before = re.match(rb"[\r\n]*", start.removeprefix(BYTE_ORDER_MARK))
+        ends = before.group() if before else b""
+        empty_lines = ends.count(b"\n") or ends.count(b"\r")
+    return file if is_utf8 else _decodable(file), names, delimiter, empty_lines
+
+
+def _with_declared_delimiter(file: TableFile) -> TableFile:
+    """The file with the delimiter that its first line declares, and that line emptied."""
+    declared = None if file.delimiter else _DECLARED.match(_beginning(file))
+    if declared is None:
+        return file
+    with file.lines() as lines:
+        next(lines)
+        spool = Spool(itertools.chain([b"\n"], lines))
+    delimiter = declared.group(2).decode("ascii")
+    return replace(file, path=spool.path, compressed=False, spool=spool, delimiter=delimiter)

@@ -24,6 +24,7 @@ from quantshift.data.items import (
 )
 from quantshift.data.names import check_name, folder_name
 from quantshift.data.reading import Frame, Progress, read_frame
+from quantshift.data.table_files import sheet_of
 from quantshift.errors import DataError, UserError
 from quantshift.files import file_sha256
 
@@ -244,7 +245,8 @@ def _listed(columns: Sequence[LeftOut]) -> str:
 def source_of(path: Path) -> dict[str, Any]:
     """The manifest's entry for a file, or for a folder with a file per sample."""
     if not path.is_dir():
-        return {"file": path.name, "bytes": path.stat().st_size, "sha256": file_sha256(path)}
+        file, _ = sheet_of(path)
+    return {"file": path.name, "bytes": file.stat().st_size, "sha256": file_sha256(file)}
     files = [source_of(file) for file in sampling.sample_files(path).values()]
     digest = hashlib.sha256("".join(file["sha256"] for file in files).encode())
     total = sum(file["bytes"] for file in files)

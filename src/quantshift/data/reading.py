@@ -23,12 +23,12 @@ from quantshift.data.json_tables import json_table
 from quantshift.data.places import STANDARD_INPUT, matches
 from quantshift.data.table_files import FORMATS, FRAME_FORMATS, kind_of, table_file
 from quantshift.data.typed_tables import (
-    excel_frame,
     frame_table,
     given_frame,
     parquet_frame,
     parquet_table,
 )
+from quantshift.data.workbooks import excel_frame
 from quantshift.errors import DataError, UserError
 
 __all__ = [
@@ -46,9 +46,10 @@ __all__ = [
 ]
 
 Source: TypeAlias = str | Path | Any
-"""A path, `-` for standard input, a pattern such as `part*.csv`, a folder of tables, the URL of a
-table in a database (`duckdb:///file.db?table=name`, `postgresql://...?table=name`), a data frame of
-any library that supports Arrow (pandas, polars, pyarrow), or a list of these."""
+"""A path, `-` for standard input, a pattern such as `part*.csv`, a folder of tables, a sheet of a
+workbook (`sales.xlsx#March`), the URL of a table in a database (`duckdb:///file.db?table=name`,
+`postgresql://...?table=name`), a data frame of any library that supports Arrow (pandas, polars,
+pyarrow), or a list of these."""
 
 
 def open_table(source: Source, *, name: str = "the table", lenient: bool = False) -> OpenTable:

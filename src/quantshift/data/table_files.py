@@ -1,6 +1,7 @@
 """Files of tables: their format, by name and content, and how to open them."""
 
 import gzip
+import re
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -39,12 +40,17 @@ _MAGIC = MappingProxyType(
         b"PK\x03\x04": "a zip archive",
         b"\xd0\xcf\x11\xe0": "an Excel workbook",
         GZIP_MAGIC: "a gzip file",
+        b"\xff\xfe\0\0": "text in UTF-32",
+        b"\0\0\xfe\xff": "text in UTF-32",
         b"\xff\xfe": "text in UTF-16",
         b"\xfe\xff": "text in UTF-16",
         b"%PDF": "a PDF document",
     }
 )
 """The first bytes of files that must not be read as lines of text."""
+
+_NAMED_SHEET = re.compile(r"(.*\.xlsx?)#([^/]+)", re.IGNORECASE | re.DOTALL)
+"""A workbook, and the sheet that is named after it."""
 
 _EXPECTED = MappingProxyType({"parquet": "a Parquet file", "excel": "an Excel workbook"})
 
@@ -54,7 +60,8 @@ class TableFile:
     """A file to read: its name in messages, its path and its format.
 
     spool: the temporary file that must exist while the file is read. has_replacements: bytes that
-    were not UTF-8 have been replaced by U+FFFD. delimiter: "" if it is not known yet.
+    were not UTF-8 have been replaced by U+FFFD. delimiter: "" if it is not known yet. sheet: of a
+    workbook, "" if none is named.
     """
 
     name: str
@@ -65,6 +72,7 @@ class TableFile:
     spool: Spool | None = None
     has_replacements: bool = False
     delimiter: str = ""
+    sheet: str = ""
 
     def open(self) -> Any:
         """The uncompressed bytes."""
@@ -80,7 +88,7 @@ def table_file(source: str | Path, formats: Mapping[str, str]) -> TableFile:
     """The file of a source, refused if its content does not match its name."""
     if is_piped(source):
         return _piped(source)
-    path = Path(source)
+    path, sheet = sheet_of(source)
     kind = kind_of(path, formats)
     if kind is None:
         raise UserError(
@@ -88,9 +96,17 @@ def table_file(source: str | Path, formats: Mapping[str, str]) -> TableFile:
             f"{', '.join(formats)}, and .gz after CSV, TSV and JSON lines"
         )
     compressed, ending = _endings(path)
-    file = TableFile(str(path), path, kind, ending, compressed)
+    file = TableFile(str(source), path, kind, ending, compressed, sheet=sheet)
     _check_content(file)
     return file
+
+
+def sheet_of(source: str | Path) -> tuple[Path, str]:
+    """The path of a source and the sheet that is named after it, as in `sales.xlsx#March`."""
+    named = _NAMED_SHEET.fullmatch(str(source))
+    if named is not None and not Path(source).exists():
+        return Path(named.group(1)), named.group(2)
+    return Path(source), ""
 
 
 def _endings(path: Path) -> tuple[bool, str]:
@@ -160,7 +176,7 @@ def _check_content(file: TableFile) -> None:
         raise DataError(f"{file.name}: not {expected}, though its name says so; rename it")
     if expected is not None:
         return
-    if content == "text in UTF-16":
+    if content is not None and content.startswith("text in"):
         raise DataError(f"{file.name}: {content}; save it as UTF-8")
     if content is not None:
         cure = "unpack" if content == "a zip archive" else "rename"

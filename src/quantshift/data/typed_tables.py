@@ -1,4 +1,4 @@
-"""Tables whose columns have types: Parquet files, Excel workbooks, data frames."""
+"""Tables whose columns have types: Parquet files and data frames."""
 
 from collections.abc import Generator, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ import pyarrow as pa
 from quantshift.data.chunks import ROWS, Chunk, OpenTable, check_names, polars_frame, without_gaps
 from quantshift.data.table_files import TableFile
 from quantshift.data.values import column_type, kind_of_value, series_of
-from quantshift.errors import DataError, UserError
+from quantshift.errors import UserError
 
 
 def parquet_table(file: TableFile) -> OpenTable:
@@ -43,32 +43,21 @@ def parquet_frame(file: TableFile) -> pl.DataFrame:
         return polars_frame(parquet.read())
 
 
-def excel_frame(file: TableFile) -> pl.DataFrame:
-    """The first sheet of a workbook."""
-    try:
-        return pl.read_excel(file.path.read_bytes(), infer_schema_length=None)
-    except ModuleNotFoundError as error:
-        raise UserError(
-            f"{file.name}: reading Excel needs fastexcel; install it with: pip install "
-            "'quantshift[excel]', or save the sheet as CSV"
-        ) from error
-    except pl.exceptions.NoDataError as error:
-        raise DataError(f"{file.name}: the first sheet is empty") from error
-    except Exception as error:  # the reader raises its own errors for a broken workbook
-        raise DataError(
-            f"{file.name}: not a readable workbook ({str(error).splitlines()[0]})"
-        ) from error
-
-
 def given_frame(source: Any, name: str) -> pl.DataFrame:
     """A data frame of any library as a polars frame."""
     if isinstance(source, pl.DataFrame):
         return source
+    kind = type(source).__name__
     if not hasattr(source, "__arrow_c_stream__"):
-        raise UserError(f"{name} must be a path or a data frame, got {type(source).__name__}")
+        raise UserError(f"{name} must be a path or a data frame, got {kind}")
     try:
         frame = polars_frame(pa.table(source))
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
+    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError) as error:
+        if not hasattr(source, "columns"):
+            raise UserError(
+                f"{name} must be a path or a data frame, got {kind}; a single column is a data "
+                "frame too: use its to_frame()"
+            ) from error
         # A pandas column may hold values of several types.
         frame = pl.DataFrame({str(c): _mixed(source[c].tolist()) for c in source.columns})
     # The index of a pandas frame is not a column.

@@ -7,6 +7,7 @@ from urllib.parse import unquote
 
 from quantshift.data.databases import is_database, shown
 from quantshift.data.reading import Source
+from quantshift.data.table_files import sheet_of
 from quantshift.errors import DataError, UserError
 
 NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -40,9 +41,10 @@ def unchanged(files: Sequence[str | Path]) -> Iterator[None]:
 
 def _state(file: str | Path) -> tuple[int, int, int] | None:
     """What tells whether a file is as it was; None for pipes and tables in databases."""
-    if is_database(file) or not Path(file).is_file():
+    path, _ = sheet_of(file)
+    if is_database(file) or not path.is_file():
         return None
-    found = Path(file).stat()
+    found = path.stat()
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
