@@ -50,6 +50,88 @@ def test_a_suite_with_a_method_of_ones_own(alone, quantshift, tmp_path):
     assert said.splitlines()[-1].startswith("under a minute with 1 worker (")
 
 
+HOSTILE = """
+import sys
+import numpy as np
+from quantshift import CC
+
+class Predicts(CC):
+    def predict(self, X, **options):
+        return np.array([0.9, 0.1])
+
+class Aggregates(CC):
+    def aggregate(self, posteriors):
+        return [0.25, 0.75]
+
+class Raises(CC):
+    def predict(self, X):
+        raise OSError("no model")
+
+class NotANumber(CC):
+    def _solve(self, representation, index, weights=None):
+        return np.full((len(index), 2), np.nan), {}
+
+class Negative(CC):
+    def _solve(self, representation, index, weights=None):
+        return np.tile([1.5, -0.5], (len(index), 1)), {}
+
+class Exits(CC):
+    def _fit_aggregation(self, posteriors, codes, weights=None):
+        sys.exit(7)
+"""
+
+
+def test_what_a_class_of_ones_own_defines_is_called_and_failures_are_its_own(
+    alone, quantshift, tmp_path
+):
+    """Before, only `_solve` was called, NaN ended the bench, and so did sys.exit, silently.
+
+    Negative shares were stored, and every later leaderboard was a traceback.
+    """
+    out, mine = tmp_path / "out", tmp_path / "mine.py"
+    mine.write_text(HOSTILE)
+    classes = ("Predicts", "Aggregates", "Raises", "NotANumber", "Negative", "Exits")
+    added = [text for name in classes for text in ("--add", f"{mine}:{name}")]
+    asked = ("bench", "concepts", *TINY, "--methods=CC", "--out", out)
+    one_cell = ("--set=shift.train_cuts=[2.5]", "--set=shift.test_cuts=[2.5]")
+    code, said, wrong = quantshift(*asked, *one_cell, *added)
+    assert (code, wrong) == (1, "")
+    failed = [line for line in said.splitlines() if line.startswith("failed: ")]
+    for name, reason in {
+        "Raises": "OSError: no model",
+        "NotANumber": "DataError: NotANumber returned [nan, nan]: a prevalence has no negative",
+        "Negative": "DataError: Negative returned [1.5, -0.5]: a prevalence has no negative",
+        "Exits": "SystemExit: 7",
+    }.items():
+        assert sum(f": {name}: {reason}" in line for line in failed) == 1
+    store = ResultStore.open(out)
+    rows = store.read().select("method", "p_hat").unique().collect()
+    estimates = {name: set(map(tuple, part["p_hat"])) for (name,), part in rows.group_by("method")}
+    assert set(estimates) == {"CC", "Predicts", "Aggregates"}
+    assert estimates["Predicts"] == {(0.9, 0.1)}
+    assert estimates["Aggregates"] == {(0.25, 0.75)}
+    assert (out / "leaderboard.html").exists()
+
+
+def test_a_file_that_calls_sys_exit_is_one_line(alone, quantshift, tmp_path):
+    """Before, the command ended at once with that code and without a word."""
+    (tmp_path / "mine.py").write_text("import sys\nsys.exit(0)\n")
+    added = ("--add", f"{tmp_path / 'mine.py'}:Mine")
+    code, _, wrong = quantshift("bench", "concepts", *TINY, "--out", tmp_path / "out", *added)
+    assert code == 2
+    assert wrong.splitlines()[-1].endswith("mine.py': SystemExit: 0 (it calls sys.exit)")
+
+
+def test_a_bench_in_which_everything_fails_says_so(alone, quantshift, tmp_path):
+    """Before: `error: ... has no results yet; run a suite first`, exit code 2."""
+    mine = tmp_path / "mine.py"
+    mine.write_text(HOSTILE)
+    asked = ("bench", "concepts", *TINY, "--methods=IBU", "--out", tmp_path / "out")
+    code, said, wrong = quantshift(*asked, "--add", f"{mine}:Exits")
+    assert (code, wrong) == (1, "")
+    assert said.splitlines()[-1] == "no method has results, so there is no leaderboard"
+
+
 def test_a_named_suite_that_cannot_be_run_is_no_success(quantshift, tmp_path):
     rows = (f"{i % 7},{'ab'[i % 2]},{i % 3},{'yn'[i % 2]}\n" for i in range(300))
     (tmp_path / "two.csv").write_text("x,site,when,label\n" + "".join(rows))

@@ -6,6 +6,7 @@ from quantshift.errors import UserError
 from quantshift.experiments.executors import (
     MAX_DEATHS,
     DaskExecutor,
+    Gathered,
     ProcessExecutor,
     SerialExecutor,
     executor,
@@ -13,7 +14,7 @@ from quantshift.experiments.executors import (
 )
 from quantshift.experiments.planning import Task, cells_of
 from quantshift.experiments.runner import Run, describe
-from quantshift.experiments.work import Job
+from quantshift.experiments.work import Job, JobReport
 from quantshift.results import ResultStore, verify
 
 
@@ -58,20 +59,40 @@ def test_a_worker_that_dies_is_replaced(written, lab, prepare):
 
 
 @pytest.mark.slow
-def test_a_job_that_kills_its_workers_is_given_up_and_no_other(written, lab, prepare):
+def test_a_method_that_kills_its_workers_is_given_up_and_no_other(written, lab, prepare):
+    """Before, the results of the other methods of the cell were lost too."""
     experiment = written(methods=f'["CC", "{lab.module}:Deadly"]', train="[0.3, 0.35, 0.4, 0.5]")
     store, jobs = prepare(experiment)
     reports = {report.name: report for report in ProcessExecutor(2).run(jobs)}
     assert len(reports) == len(jobs) == 4
     assert [name for name, report in reports.items() if report.failures] == [jobs[0].name]
-    # The first death may have been beside others; then it was tried alone.
-    assert lab.deaths() == MAX_DEATHS
+    # The first death may have been beside others; then it was tried alone, and without CC.
+    assert lab.deaths() == MAX_DEATHS + 1
     (failure,) = store.failures("prior", "synthetic", jobs[0].task.cell.key)
     assert failure.error == "WorkerDiedError"
-    assert set(failure.methods) == {"CC", "Deadly"}
+    assert set(failure.methods) == {"Deadly"}
+    assert set(store.finished("prior", "synthetic", jobs[0].task.cell.key)) == {"CC"}
     for job in jobs[1:]:
         assert set(store.finished("prior", "synthetic", job.task.cell.key)) == {"CC", "Deadly"}
     assert verify(store) == []
+
+
+def test_a_job_in_parts_has_one_report(small, prepare):
+    _, (job, *_) = prepare(small())
+    names = [method.name for method in job.task.methods]
+    gathered = Gathered()
+    suspect, others = reversed(gathered.cut(job, deadly={names[2]}))
+    assert [method.name for method in suspect.task.methods] == [names[2]]
+    halves = gathered.cut(others)
+    assert [m.name for half in halves for m in half.task.methods] == [
+        name for name in names if name != names[2]
+    ]
+    assert [*gathered.add(JobReport(job.name, 1.0, ("died",)))] == []
+    assert [*gathered.add(JobReport(job.name, 2.0, (), {"shared": 1, "methods": {"A": 1}}))] == []
+    last = JobReport(job.name, 3.0, (), {"shared": 2, "methods": {"B": 2}})
+    (report,) = gathered.add(last)
+    times = {"shared": 1, "methods": {"A": 1, "B": 2}}
+    assert report == JobReport(job.name, 6.0, ("died",), times)
 
 
 @pytest.mark.slow

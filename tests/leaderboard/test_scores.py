@@ -13,6 +13,7 @@ from quantshift.leaderboard.method_times import method_times
 from quantshift.leaderboard.payload import payload_of
 from quantshift.leaderboard.samples import ALPHABET, LACKING, STEPS, pack, points_of
 from quantshift.leaderboard.scores import score_table
+from quantshift.report import build_report
 from tests.leaderboard.conftest import make_store, payload_in
 
 METHODS = ("CC", "SLD", "PACC", "MLPE")
@@ -66,6 +67,28 @@ def test_a_method_that_lacks_samples_has_no_number(tmp_path):
     lacking = scores.filter(pl.col("method") == "CC").row(0, named=True)
     assert (lacking["error"], lacking["samples"], lacking["expected"]) == (None, 6, 12)
     assert scores.filter(pl.col("method") != "CC")["error"].null_count() == 0
+
+
+@pytest.mark.parametrize("p_hat", [[1.5, -0.5], [0.2, 0.2], [float("nan"), 1.0]])
+def test_stored_estimates_that_are_not_prevalences_are_told(tmp_path, monkeypatch, p_hat):
+    """Before, a negative share made every later leaderboard a traceback."""
+    store = make_store(tmp_path / "s", datasets={"pairs": 2}, methods=("CC", "SLD"), cells=1)
+    written = next(part.data for part, _ in store.parts())
+    rows = pl.read_parquet(written)
+    of_cc = pl.col("method") == "CC"
+    rows = rows.with_columns(pl.when(of_cc).then(p_hat).otherwise("p_hat").alias("p_hat"))
+    store.drop("prior", "pairs", "p_train-0.5,train_repeat-0", "CC")
+    with pytest.raises(DataError, match=r"p_hat of method 'CC' .* is not "):
+        store.write_part("prior", "pairs", "c", {"CC": "prior CC"}, rows.filter(of_cc))
+    monkeypatch.setattr("quantshift.results.schema._refuse", lambda *_: None)
+    place = ("prior", "pairs", "p_train-0.5,train_repeat-0")
+    store.write_part(*place, {"CC": "prior CC"}, rows.filter(of_cc))
+    board = build_leaderboard(store)
+    assert set(pl.read_csv(board.numbers)["method"]) == {"SLD"}
+    reason = contents_of(store).absences["prior", "pairs", "CC"]
+    assert reason.startswith("6 stored estimates with a negative share or another sum than 1: ")
+    with pytest.raises(DataError, match="6 estimates of CC with a negative share or another sum"):
+        build_report(store, formats=["csv"])
 
 
 def test_the_payload_has_the_scores_and_the_reasons(contents):

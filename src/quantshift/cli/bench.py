@@ -127,6 +127,9 @@ def bench(
         say(console, f"\nstopped; nothing is lost. To resume: {command}")
         raise typer.Exit(130) from None
     tell_summary(summary, out, console)
+    if summary.failures and not _has_results(out):
+        say(console, "no method has results, so there is no leaderboard")
+        raise typer.Exit(1)
     board = build_leaderboard(out)
     size = board.page.stat().st_size / 1e6
     say(console, f"open {board.page.resolve().as_uri()} in a browser ({size:.1f} MB)")
@@ -134,6 +137,10 @@ def bench(
         say(console, f"not run at all: {', '.join(planned.missing_suites)} (the reason is above)")
     if summary.failures or summary.failed_before or planned.missing_suites:
         raise typer.Exit(1)
+
+
+def _has_results(out: Path) -> bool:
+    return not ResultStore.open(out).read().head(1).collect().is_empty()
 
 
 def _tell_left_out(planned: Benchmark, console: Console) -> None:

@@ -37,6 +37,9 @@ from quantshift.shifts.coordinates import SEPARATION
 from quantshift.shifts.protocol import Draw
 from quantshift.types import Indices, Posteriors, Prevalences
 
+NOT_OURS = (KeyboardInterrupt, GeneratorExit)
+"""Raised to end a run, not by a method that fails."""
+
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
@@ -75,7 +78,7 @@ class CellOutcome:
     """
 
     frame: pl.DataFrame | None
-    failures: dict[str, Exception]
+    failures: dict[str, BaseException]
     watch: Stopwatch
 
 
@@ -132,17 +135,22 @@ def _separations(bench: Bench) -> list[float]:
 
 def _outcomes(
     bench: Bench, methods: Sequence[MethodSpec]
-) -> tuple[dict[str, Outcome], dict[str, Exception]]:
-    """Outcomes and errors by the name of the method; a user's method may raise anything."""
+) -> tuple[dict[str, Outcome], dict[str, BaseException]]:
+    """Outcomes and errors by the name of the method; a user's method may raise anything.
+
+    Also SystemExit, by `sys.exit()`, and errors of compiled libraries that are no Exception.
+    """
     outcomes: dict[str, Outcome] = {}
-    failures: dict[str, Exception] = {}
+    failures: dict[str, BaseException] = {}
     winners: dict[str, tuple[Candidate, int]] = {}
     for method in methods:
         try:
             with bench.watch.timing(bench.watch.fit, method.name):
                 if method.shares_posteriors:
                     winners[method.name] = _best_candidate(bench, method)
-        except Exception as error:
+        except NOT_OURS:
+            raise
+        except BaseException as error:
             failures[method.name] = error
     models = _SharedModels(bench, [place for _, place in winners.values()])
     for method in methods:
@@ -153,7 +161,9 @@ def _outcomes(
                 )
             elif method.name not in failures:
                 outcomes[method.name] = _own_outcome(bench, method)
-        except Exception as error:
+        except NOT_OURS:
+            raise
+        except BaseException as error:
             failures[method.name] = error
     ordered = [method.name for method in methods if method.name in failures]
     return outcomes, {name: failures[name] for name in ordered}

@@ -46,9 +46,10 @@ def import_class(path: str) -> type[Any]:
     module_name, _, name = path.partition(":")
     try:
         module = importlib.import_module(module_name)
-    except Exception as error:  # the user's module may raise anything while it is imported
-        problem = f"{type(error).__name__}: {error}"
-        raise UserError(f"cannot import {module_name!r}: {problem}") from error
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a user's module may raise anything while it is imported
+        raise UserError(f"cannot import {module_name!r}: {_one_line(error)}") from error
     cls = getattr(module, name, None)
     if not inspect.isclass(cls):
         classes = [key for key, value in vars(module).items() if inspect.isclass(value)]
@@ -76,11 +77,17 @@ def _run(file: Path) -> ModuleType:
     sys.modules[module.__name__] = module  # dataclasses look for it there
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # the user's file may raise anything
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # the user's file may raise anything, and may end with sys.exit
         del sys.modules[module.__name__]
-        problem = " ".join(f"{type(error).__name__}: {error}".split())
-        raise UserError(f"cannot run {str(file)!r}: {problem}") from error
+        raise UserError(f"cannot run {str(file)!r}: {_one_line(error)}") from error
     return module
+
+
+def _one_line(error: BaseException) -> str:
+    called = " (it calls sys.exit)" if isinstance(error, SystemExit) else ""
+    return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":") + called
 
 
 def _module_name(file: Path) -> str:

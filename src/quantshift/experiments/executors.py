@@ -1,18 +1,21 @@
 """Where jobs are performed: in this process, in local worker processes, or on a Dask cluster.
 
 Every executor yields one report per job, in the order in which jobs end. If a worker dies, its job
-is given to another; a job during which several workers have died is reported as failed.
+is given to another. A job during which several workers have died is cut into two, each with some of
+its methods, until the method that ends the process is alone: it is reported as failed, and the
+others keep their results.
 """
 
 import logging
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from quantshift import __version__
 from quantshift.data.sources import AbstractSource, open_source
@@ -22,13 +25,17 @@ from quantshift.processes import WorkerPool
 from quantshift.results.store import ResultStore
 
 MAX_DEATHS = 3
-"""After this many dead workers a job is reported as failed."""
+"""After this many dead workers a job is cut in two or, with one method, reported as failed."""
 
 DASK_LOGGERS = ("distributed", "distributed.client", "tornado.application")
 """Loggers whose level Dask sets itself."""
 
 CONNECT_SECONDS = 10
 """Seconds to wait for a scheduler to answer."""
+
+
+JobKey: TypeAlias = tuple[str, tuple[str, ...]]
+"""The name of a job, and those of its methods."""
 
 
 class WorkerDiedError(RuntimeError):
@@ -76,7 +83,9 @@ class ProcessExecutor(AbstractExecutor):
     def run(self, jobs: Sequence[Job]) -> Iterator[JobReport]:
         """Keep the workers busy; start new ones when one has died."""
         queue = list(reversed(jobs))
-        deaths = {job.name: 0 for job in jobs}
+        deaths: Counter[JobKey] = Counter()
+        deadly: set[str] = set()
+        gathered = Gathered()
         while queue:
             pool = WorkerPool(self.workers)
             running: dict[Future[JobReport], Job] = {}
@@ -87,23 +96,30 @@ class ProcessExecutor(AbstractExecutor):
                         running[pool.submit(perform, queue[-1])] = queue[-1]
                         queue.pop()
                     for future in wait(running, return_when=FIRST_COMPLETED).done:
-                        yield future.result()
+                        yield from gathered.add(future.result())
                         del running[future]
             except BrokenProcessPool:
                 for job in running.values():
-                    deaths[job.name] += 1
-                    if deaths[job.name] < MAX_DEATHS:
+                    deaths[_key(job)] += 1
+                    names = {method.name for method in job.task.methods}
+                    if deaths[_key(job)] < MAX_DEATHS and not names & deadly:
                         queue.append(job)
+                    elif len(names) > 1:
+                        parts = gathered.cut(job, deadly)
+                        # One more death is enough: a part of a suspect is one too.
+                        deaths.update({_key(part): MAX_DEATHS - 1 for part in parts})
+                        queue += parts
                     else:
-                        yield _give_up(job)
+                        deadly |= names
+                        yield from gathered.add(_give_up(job))
             finally:
                 # Results are written completely or not at all, so workers may be stopped any time.
                 pool.stop()
 
-    def _has_room(self, job: Job, running: Collection[Job], deaths: Mapping[str, int]) -> bool:
+    def _has_room(self, job: Job, running: Collection[Job], deaths: Mapping[JobKey, int]) -> bool:
         # Jobs that were running when a worker died are retried one at a time, so that the job
         # that kills its workers can be distinguished from those that ran at the same time.
-        if any(deaths[suspect.name] for suspect in (job, *running)):
+        if any(deaths[_key(suspect)] for suspect in (job, *running)):
             return not running
         return len(running) < self.workers + 1
 
@@ -133,11 +149,19 @@ class DaskExecutor(AbstractExecutor):
                 client.submit(perform, job, pure=False): job
                 for job in jobs
             }
-            for future in as_completed(futures):
+            unfinished, gathered = as_completed(futures), Gathered()
+            for future in unfinished:
                 try:
-                    yield future.result()
+                    yield from gathered.add(future.result())
                 except KilledWorker:
-                    yield _give_up(futures[future])
+                    job = futures[future]
+                    if len(job.task.methods) == 1:
+                        yield from gathered.add(_give_up(job))
+                        continue
+                    for part in gathered.cut(job):
+                        again = client.submit(perform, part, pure=False)
+                        futures[again] = part
+                        unfinished.add(again)
                 except (CommClosedError, CancelledError):
                     raise UserError(
                         f"the Dask scheduler at {self.address} stopped responding; nothing is "
@@ -155,9 +179,49 @@ def executor(n_workers: int, cluster: str | None = None) -> AbstractExecutor:
     return SerialExecutor() if n_workers == 1 else ProcessExecutor(n_workers)
 
 
+class Gathered:
+    """Reports of jobs that were cut into parts, joined when all parts are there."""
+
+    def __init__(self) -> None:
+        self._cuts: Counter[str] = Counter()
+        self._reports: dict[str, list[JobReport]] = {}
+
+    def cut(self, job: Job, deadly: Collection[str] = ()) -> list[Job]:
+        """The job as two: methods that have ended processes elsewhere and others, or halves."""
+        self._cuts[job.name] += 1
+        methods = job.task.methods
+        parts = [[m for m in methods if (m.name in deadly) is known] for known in (False, True)]
+        if not all(parts):
+            middle = len(methods) // 2
+            parts = [list(methods[:middle]), list(methods[middle:])]
+        return [replace(job, task=replace(job.task, methods=tuple(part))) for part in parts]
+
+    def add(self, report: JobReport) -> Iterator[JobReport]:
+        """Yields the report of the whole job if this was its last part."""
+        reports = self._reports.setdefault(report.name, [])
+        reports.append(report)
+        if len(reports) > self._cuts[report.name]:
+            yield report if len(reports) == 1 else _joined(reports)
+
+
+def _joined(reports: Sequence[JobReport]) -> JobReport:
+    times = [report.times for report in reports if report.times]
+    methods = {name: seconds for each in times for name, seconds in each["methods"].items()}
+    return JobReport(
+        name=reports[0].name,
+        seconds=sum(report.seconds for report in reports),
+        failures=tuple(line for report in reports for line in report.failures),
+        times={**times[0], "methods": methods} if times else {},
+    )
+
+
+def _key(job: Job) -> JobKey:
+    return job.name, tuple(method.name for method in job.task.methods)
+
+
 def _give_up(job: Job) -> JobReport:
     error = WorkerDiedError(
-        f"the worker died {MAX_DEATHS} times while computing this cell (out of memory?)"
+        "its worker process ended every time it was tried (out of memory, or os._exit?)"
     )
     store, signatures = ResultStore.open(job.store), job.experiment.signatures()
     methods = {method.name: signatures[method.name] for method in job.task.methods}

@@ -17,8 +17,14 @@ from quantshift.data.sources import STARS_CUT
 from quantshift.errors import unknown_name
 from quantshift.experiments.classes import default_options, parameters, quantifier_class
 from quantshift.experiments.toml_tables import ClassifierTable, DataTable, SelectionTable
-from quantshift.quantifiers.estimator import AbstractQuantifier
-from quantshift.quantifiers.foreign import ForeignQuantifier
+from quantshift.quantifiers.estimator import AbstractClassifying, AbstractQuantifier
+from quantshift.quantifiers.foreign import (
+    ON_FEATURES,
+    ON_POSTERIORS,
+    ForeignQuantifier,
+    OwnAggregation,
+    replaces,
+)
 from quantshift.shifts.protocol import AbstractProtocol
 
 Setting: TypeAlias = Mapping[str, Any]
@@ -48,13 +54,18 @@ class MethodSpec:
 
     @property
     def is_foreign(self) -> bool:
-        """Whether it is a class of another library, with fit and predict."""
-        return not issubclass(self.cls, AbstractQuantifier)
+        """Whether its own fit and predict are called: those of any class outside quantshift.
+
+        A subclass of a quantifier is such a class too, if it replaces one of them.
+        """
+        return not issubclass(self.cls, AbstractQuantifier) or replaces(self.cls, ON_FEATURES)
 
     @property
     def shares_posteriors(self) -> bool:
         """Whether it sees posteriors, which all methods of a cell share."""
-        return not self.is_foreign and "posteriors" in self.cls.sees
+        if self.is_foreign:
+            return False
+        return "posteriors" in self.cls.sees or self._aggregates_itself
 
     @property
     def takes_posteriors(self) -> bool:
@@ -71,7 +82,13 @@ class MethodSpec:
     @property
     def diagnostics(self) -> Mapping[str, str]:
         """The diagnostics of every estimate: name -> type."""
-        return {} if self.is_foreign else self.cls.diagnostics
+        own = self.is_foreign or self._aggregates_itself
+        return {} if own else self.cls.diagnostics
+
+    @property
+    def _aggregates_itself(self) -> bool:
+        """Whether it replaces `aggregate`, or another function of a quantifier on posteriors."""
+        return replaces(self.cls, ON_POSTERIORS)
 
     def quantifier_with(self, choice: Setting, *, seed: int) -> AbstractQuantifier:
         """The unfitted quantifier with one choice of its own options.
@@ -82,7 +99,10 @@ class MethodSpec:
         if self.is_foreign:
             return ForeignQuantifier(self.cls, options=options)
         given = {"seed": seed} if "seed" in parameters(self.cls) else {}
-        return self.cls(**options, **given)  # type: ignore[no-any-return]
+        quantifier: AbstractQuantifier = self.cls(**options, **given)
+        if isinstance(quantifier, AbstractClassifying) and self._aggregates_itself:
+            return OwnAggregation(quantifier)
+        return quantifier
 
 
 @dataclass(frozen=True, kw_only=True)

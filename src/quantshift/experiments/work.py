@@ -82,10 +82,10 @@ def perform(job: Job) -> JobReport:
     )
 
 
-def _error_lines(failures: Mapping[str, Exception]) -> tuple[str, ...]:
+def _error_lines(failures: Mapping[str, BaseException]) -> tuple[str, ...]:
     methods: dict[str, list[str]] = {}
     for name, error in failures.items():
-        line = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        line = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
         methods.setdefault(line, []).append(name)
     return tuple(f"{', '.join(names)}: {line}" for line, names in methods.items())
 

@@ -10,7 +10,7 @@ from quantshift.errors import DataError
 from quantshift.leaderboard.method_times import method_times
 from quantshift.leaderboard.published import published_numbers
 from quantshift.leaderboard.samples import SamplePoints, points_of, points_per_number
-from quantshift.leaderboard.scores import experiment_rows, score_table
+from quantshift.leaderboard.scores import experiment_rows, invalid_estimates, score_table
 from quantshift.nouns import counted
 from quantshift.report.page.provenance import Provenance, provenance_of
 from quantshift.results.store import ResultStore
@@ -52,7 +52,7 @@ def contents_of(store: ResultStore) -> Contents:
         times=method_times(store),
         published=published_numbers(store, scores),
         points=points,
-        absences={**_left_out(store), **_failed(provenance)},
+        absences={**_left_out(store), **_failed(provenance), **_invalid(store)},
         classes=classes,
         provenance=provenance,
     )
@@ -79,6 +79,14 @@ def _left_out(store: ResultStore) -> dict[tuple[str, str, str], str]:
         for experiment in store.experiments
         for dataset in store.datasets(experiment)
         for method, reason in store.left_out(experiment, dataset).items()
+    }
+
+
+def _invalid(store: ResultStore) -> dict[tuple[str, str, str], str]:
+    return {
+        (experiment, dataset, method): f"{counted(n, 'stored estimate')} with a negative share or "
+        f"another sum than 1: compute the method again with --redo {method}"
+        for experiment, dataset, method, n in invalid_estimates(store).iter_rows()
     }
 
 

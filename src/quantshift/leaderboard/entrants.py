@@ -17,6 +17,7 @@ from quantshift.experiments.experiment import Experiment, MethodSpec
 from quantshift.experiments.population import Population
 from quantshift.features.counts import CountMatrix
 from quantshift.features.view import MatrixView
+from quantshift.quantifiers.estimator import AbstractQuantifier
 from quantshift.quantifiers.items import MOST_FEATURES
 
 ADDED = "added"
@@ -105,7 +106,7 @@ def unsuited(method: MethodSpec, dataset: Dataset, population: Population) -> st
     n_classes = len(population.classes)
     if dataset.posteriors is not None and not method.takes_posteriors:
         return "sees features, and the data are posteriors"
-    if method.is_foreign:
+    if not issubclass(method.cls, AbstractQuantifier):
         return ""
     if method.cls.ordered and n_classes == 2:
         return "only for three or more ordered classes"

@@ -14,6 +14,7 @@ from quantshift.leaderboard.benchmark import suite_of
 from quantshift.leaderboard.entrants import family_of
 from quantshift.metrics import MEASURES
 from quantshift.report.wording import Subject, subjects_of
+from quantshift.results.schema import is_estimate
 from quantshift.results.store import ResultStore
 
 SCHEMA = pl.Schema(
@@ -66,13 +67,27 @@ def score_table(store: ResultStore) -> pl.DataFrame:
 
 
 def experiment_rows(store: ResultStore) -> Iterator[tuple[pl.DataFrame, Subject]]:
-    """The rows of each experiment that has any, with `part`, and its description."""
+    """The rows of each experiment that has any, with `part`, and its description.
+
+    A method with estimates that are not prevalences is left out: see `invalid_estimates`.
+    """
     for experiment in store.experiments:
         rows = store.read([experiment]).select(READ).collect()
+        rows = rows.filter(is_estimate().all().over("dataset", "method"))
         if not rows.is_empty():
             descriptions = {experiment: store.about(experiment)}
             rows = part_of(rows)
             yield rows, subjects_of(rows, descriptions)[0]
+
+
+def invalid_estimates(store: ResultStore) -> pl.DataFrame:
+    """How many estimates of each method on a data set are not prevalences, in the column `n`.
+
+    They were written by something else than a run, which refuses them.
+    """
+    places = ["experiment", "dataset", "method"]
+    invalid = store.read().filter(~is_estimate())
+    return invalid.group_by(places).agg(n=pl.len()).sort(places).collect()
 
 
 def _of(

@@ -71,6 +71,9 @@ SAMPLE_ONLY = "the interval shows the error of drawing the items, not the bias o
 
 EMPTY = "the sample is empty: a prevalence needs at least one item"
 
+ROUNDING = 1e-6
+"""How far an estimate may be from the simplex."""
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -439,6 +442,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
             else:
                 _check_total_weight(weights, index, members)
                 p_hat, diagnostics = self._solve(representation, index, weights)
+            _check_prevalences(self, p_hat, len(members))
             solved.append((members, p_hat, diagnostics))
         return _in_order(solved)
 
@@ -490,6 +494,10 @@ class AbstractClassifying(AbstractQuantifier):
         p = self._checked(posteriors)
         p_hats, _ = self._solve(self._represent_posteriors(p), whole_pool(len(p)))
         p_hat: Prevalences = p_hats[0].astype(np.float64)
+        shares = p_hat.tolist()
+        # Written so that NaN is refused as well, and in plain Python: two numbers are few.
+        if not (abs(sum(shares) - 1) <= ROUNDING and min(shares) >= -ROUNDING):
+            raise _no_prevalence(self, shares)
         return p_hat
 
     def _represent_posteriors(self, posteriors: Posteriors) -> Any:
@@ -624,6 +632,29 @@ def _check_total_weight(weights: Weights, index: Indices, members: Indices) -> N
             f"sample {members[int(np.argmax(empty))]} has a total weight of zero: a prevalence "
             "needs at least one item with positive weight"
         )
+
+
+def _check_prevalences(quantifier: AbstractQuantifier, p_hat: Any, n_samples: int) -> None:
+    """Raise unless a method's solution is a prevalence for each sample."""
+    expected, shape = (n_samples, len(quantifier.classes_)), np.shape(p_hat)
+    if shape != expected:
+        raise DataError(
+            f"{type(quantifier).__name__} returned an array of shape {shape}: expected {expected}, "
+            "a row for each sample and a column for each class"
+        )
+    off = np.abs(p_hat @ np.ones(shape[1]) - 1)  # faster than a sum over a few columns
+    # Written so that NaN is refused as well.
+    if not (off.max() <= ROUNDING and p_hat.min() >= -ROUNDING):
+        valid = (off <= ROUNDING) & (p_hat.min(axis=1) >= -ROUNDING)
+        raise _no_prevalence(quantifier, p_hat[int(np.argmin(valid))].tolist())
+
+
+def _no_prevalence(quantifier: AbstractQuantifier, shares: list[float]) -> DataError:
+    shown = ", ".join(f"{share:.6g}" for share in shares[:5]) + (", ..." if shares[5:] else "")
+    return DataError(
+        f"{type(quantifier).__name__} returned [{shown}]: a prevalence has no negative share, and "
+        "its shares sum to 1"
+    )
 
 
 def _has_weights(function: Callable[..., Any]) -> bool:

@@ -1,4 +1,6 @@
-"""Quantifiers of other libraries, or your own: any class with fit(X, y) and predict(X).
+"""Quantifiers whose own functions are called: those of other libraries, or yours.
+
+Any class with fit(X, y) and predict(X) will do.
 
 They fit their own classifier and use features, not posteriors, so nothing is shared and every
 sample is a separate call. Wrapped, they support what our own methods do: labels of any kind,
@@ -8,7 +10,7 @@ single script.
 """
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from copy import deepcopy
 from typing import Any, ClassVar
 
@@ -19,7 +21,11 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 
 from quantshift.errors import DataError, UserError
-from quantshift.quantifiers.estimator import AbstractQuantifier, Diagnostics
+from quantshift.quantifiers.estimator import (
+    AbstractClassifying,
+    AbstractQuantifier,
+    Diagnostics,
+)
 from quantshift.quantifiers.items import Items, take_rows
 from quantshift.types import Codes, Indices, Prevalences
 from quantshift.weights import Weights
@@ -29,6 +35,10 @@ CLASSIFIER_PARAMETERS = ("classifier", "learner", "estimator", "base_estimator")
 
 PREDICTIONS = ("predict", "quantify")
 """Names of the method that estimates a sample."""
+
+ON_FEATURES = ("fit", "predict", "estimate", "items")
+ON_POSTERIORS = ("fit_posteriors", "aggregate", "estimate_posteriors")
+"""Functions of a quantifier that a subclass may replace by its own. Batches do without them."""
 
 TOLERANCE = 1e-3
 """How far a result may be from the simplex."""
@@ -114,6 +124,54 @@ class ForeignQuantifier(AbstractQuantifier):
             given = self.classifier
             options[slot] = LogisticRegression(max_iter=1000) if given is None else clone(given)
         return self.quantifier(**options)
+
+
+class OwnAggregation(AbstractClassifying):
+    """A subclass of a quantshift quantifier with an `aggregate` of its own, which is called.
+
+    It is fitted from posteriors, and estimates one sample at a time.
+    """
+
+    assumption: ClassVar[str] = "that of the quantifier"
+
+    quantifier_: Any
+
+    def __init__(self, quantifier: AbstractClassifying) -> None:
+        self.quantifier = quantifier
+
+    def _learn(self, items: Items, codes: Codes) -> None:
+        known = self._represent_items(items)
+        classes = range(len(self.classes_))
+        self.quantifier_ = clone(self.quantifier).fit_posteriors(
+            known, codes, classes=classes, weights=items.weights
+        )
+
+    def _represent_items(self, items: Items) -> Any:
+        if items.posteriors is None:
+            raise UserError(f"{type(self.quantifier).__name__} needs posteriors of the items")
+        return items.posteriors
+
+    def _solve(
+        self, representation: Any, index: Indices, weights: Weights | None = None
+    ) -> tuple[Prevalences, Diagnostics]:
+        name, n_classes = type(self.quantifier).__name__, len(self.classes_)
+        samples = (representation[_repeated(rows, weights)] for rows in index)
+        answers = [_shares(self.quantifier_.aggregate(p), name, n_classes) for p in samples]
+        return np.stack(answers), {}
+
+
+def replaces(cls: type[Any], names: Collection[str]) -> bool:
+    """Whether a class outside quantshift replaces one of these functions of its base.
+
+    >>> from quantshift import CC
+    >>> class Mine(CC):
+    ...     def predict(self, X): ...
+    >>> replaces(Mine, ["predict"]), replaces(Mine, ["aggregate"]), replaces(CC, ["predict"])
+    (True, False, False)
+    """
+    package = AbstractQuantifier.__module__.partition(".")[0]
+    owners = (next((c for c in cls.__mro__ if name in vars(c)), None) for name in names)
+    return any(c is not None and c.__module__.partition(".")[0] != package for c in owners)
 
 
 def is_quantifier(cls: type[Any]) -> bool:

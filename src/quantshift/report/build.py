@@ -36,6 +36,7 @@ from quantshift.files import (
     write_errors,
 )
 from quantshift.metrics import measure_called
+from quantshift.nouns import counted
 from quantshift.processes import WorkerPool
 from quantshift.report.formats import TABLE_FORMATS, save_tables
 from quantshift.report.page import Contents, Provenance, contents_of, provenance_of, render_page
@@ -46,7 +47,7 @@ from quantshift.report.wording import subjects_of
 from quantshift.results.about import About
 from quantshift.results.completeness import Planned
 from quantshift.results.description import REPORT, check_name
-from quantshift.results.schema import CORE
+from quantshift.results.schema import CORE, is_estimate
 from quantshift.results.store import ResultStore
 
 if TYPE_CHECKING:
@@ -122,6 +123,7 @@ def build_report(
         described = {name: store.about(name) for name in store.experiments}
         frame = _read(store, described, methods)
         origin = _provenance(store, planned, methods)
+    _check_estimates(frame)
     check_place(target, overwrite=overwrite)
     for name in frame["experiment"].unique() if "experiment" in frame.columns else ():
         check_name("experiment", name)
@@ -159,6 +161,20 @@ def _read(
             "again"
         )
     return frame
+
+
+def _check_estimates(frame: pl.DataFrame) -> None:
+    """Raise if an estimate is not a prevalence: something else than a run has written it."""
+    if not {"method", "p_hat"} <= set(frame.columns):
+        return
+    invalid = frame.filter(~is_estimate())["method"]
+    if len(invalid):
+        method = invalid[0]
+        raise DataError(
+            f"{counted(invalid.eq(method).sum(), 'estimate')} of {method} with a negative share or "
+            f"another sum than 1: compute the method again with --redo {method}, or name the "
+            "methods to report"
+        )
 
 
 def _chosen(frame: pl.DataFrame, methods: Sequence[str] | None) -> pl.DataFrame:

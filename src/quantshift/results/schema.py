@@ -45,6 +45,9 @@ p_true, p_hat  one number per class, in the order of the data set's classes; the
                is last
 """
 
+ROUNDING = 1e-6
+"""How far an estimate may be from the simplex."""
+
 OPTIONAL = ("degree", "setting", "classifier_converged")
 """Core columns that may be null."""
 
@@ -121,7 +124,8 @@ def conform(frame: pl.DataFrame, schema: pl.Schema = CORE) -> pl.DataFrame:
 
     Missing columns become null, and so does a degree of NaN. Errors are raised for unknown columns,
     values that do not fit the type of their column, nulls in core columns that are not `OPTIONAL`,
-    and estimates or prevalences that are not one finite number for each class.
+    estimates or prevalences that are not one finite number for each class, and estimates that are
+    not prevalences.
     """
     unknown = [name for name in frame.columns if name not in schema]
     if unknown:
@@ -134,10 +138,20 @@ def conform(frame: pl.DataFrame, schema: pl.Schema = CORE) -> pl.DataFrame:
         finite = pl.col(name).list.eval(pl.element().is_finite().fill_null(value=False)).list.all()
         _refuse(rows, name, ~finite | (pl.col(name).list.len() == 0), "not finite numbers")
     _refuse(rows, "p_hat", pl.col("p_hat").list.len() != pl.col("p_true").list.len(), _LENGTHS)
+    _refuse(rows, "p_hat", ~is_estimate(), _NO_SHARES)
     return rows.with_columns(pl.col("degree").fill_nan(None))
 
 
+def is_estimate() -> pl.Expr:
+    """Whether `p_hat` is a prevalence: no share is negative, and they sum to 1 but for rounding."""
+    shares = pl.col("p_hat").list
+    valid = ((shares.sum() - 1).abs() <= ROUNDING) & (shares.min() >= -ROUNDING)
+    # Comparisons with NaN are not false in polars.
+    return valid & shares.sum().is_finite()
+
+
 _LENGTHS = "not one number for each number of p_true"
+_NO_SHARES = "not a prevalence (negative, or with another sum than 1)"
 
 
 def _refuse(rows: pl.DataFrame, name: str, wrong: pl.Expr, fault: str) -> None:
