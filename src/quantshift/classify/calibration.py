@@ -22,7 +22,7 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq
 from scipy.special import softmax
 from sklearn.isotonic import IsotonicRegression
 
@@ -53,6 +53,10 @@ AUTO = "auto"
 
 AUTO_FOLDS = 5
 """The folds in which calibrations are compared; with fewer items of a class, the first is taken."""
+
+
+_SCALES = (0.01, 100.0)
+"""The smallest and the largest 1 / temperature."""
 
 
 class Calibrator(Protocol):
@@ -343,10 +347,13 @@ def _temperature(posteriors: Posteriors, codes: Codes, weights: Weights) -> floa
     shifted = logits - logits.max(axis=1, keepdims=True)
     class_logits = shifted[np.arange(len(codes)), codes]
 
-    def loss(log_temperature: float) -> float:
-        scale = np.exp(-log_temperature)
-        return float(weights @ (np.log(np.exp(shifted * scale).sum(axis=1)) - class_logits * scale))
+    def slope(scale: float) -> float:
+        """The derivative of the loss, which rises with the scale, 1 / temperature."""
+        odds = np.exp(shifted * scale)
+        return float(weights @ ((odds * shifted).sum(axis=1) / odds.sum(axis=1) - class_logits))
 
-    bounds = (-np.log(100.0), np.log(100.0))
-    best = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-8})
-    return float(np.exp(best.x))
+    if slope(_SCALES[0]) >= 0:
+        return 1 / _SCALES[0]
+    if slope(_SCALES[1]) <= 0:
+        return 1 / _SCALES[1]
+    return 1 / float(brentq(slope, *_SCALES, xtol=1e-15, rtol=8.9e-16))

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from quantshift.classify.convex import newton_minimum
 from quantshift.classify.scores import farthest_score
 from quantshift.weights import total_of, weighted_quantiles
 
@@ -213,20 +214,14 @@ def fit_penalised(
         fit = np.sum(item_weights * (np.logaddexp(0, linear) - targets * linear))
         return float(fit + 0.5 * np.sum(penalty * theta * theta))
 
-    value = loss(theta)
-    for _ in range(100):
+    def derivatives(theta: Reals) -> tuple[Reals, Reals]:
         p = expit(design @ theta)
-        hessian = (design * (item_weights * p * (1 - p))[:, np.newaxis]).T @ design + np.diag(
-            penalty
-        )
-        step = _solved(hessian, design.T @ (item_weights * (p - targets)) + penalty * theta)
-        size = 1.0
-        while (trial := loss(theta - size * step)) > value and size > 1e-10:
-            size /= 2
-        theta, value = theta - size * step, min(trial, value)
-        if np.abs(size * step).max() < 1e-9:
-            break
-    return theta, hessian, value
+        gradient = design.T @ (item_weights * (p - targets)) + penalty * theta
+        curvature = (item_weights * p * (1 - p))[:, np.newaxis]
+        return gradient, (design * curvature).T @ design + np.diag(penalty)
+
+    best = newton_minimum(loss, derivatives, theta)
+    return best.theta, best.hessian, best.value
 
 
 def reweighted(
@@ -258,14 +253,6 @@ def inverse(hessian: Reals) -> Reals:
         return np.asarray(np.linalg.inv(hessian))
     except np.linalg.LinAlgError:
         return np.asarray(np.linalg.pinv(hessian, hermitian=True))
-
-
-def _solved(hessian: Reals, gradient: Reals) -> Reals:
-    """The Newton step. With nearly equal scores, the Hessian may be singular."""
-    try:
-        return np.asarray(np.linalg.solve(hessian, gradient))
-    except np.linalg.LinAlgError:
-        return np.asarray(np.linalg.lstsq(hessian, gradient, rcond=None)[0])
 
 
 def mean_of(values: Reals, weights: Reals | None = None) -> float:

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
+from quantshift.classify.convex import newton_minimum
 from quantshift.classify.scores import FLOOR
 from quantshift.types import Codes, Posteriors
 from quantshift.weights import Weights, present
@@ -177,30 +178,13 @@ def _fitted(
 
 
 def _minimum(loss: _Loss, start: Reals, weights: Weights) -> Reals:
-    """The parameters of smallest loss with slopes of at least zero, by Newton's method."""
-    theta, value = start, loss.value(start, weights)
-    below = _slopes(loss.design)
-    for _ in range(100):
-        gradient = loss.gradient(theta, weights)
-        free = ~_held(theta, gradient, loss.design)
-        step = np.zeros_like(theta)
-        step[free] = np.linalg.solve(
-            loss.hessian(theta, weights)[np.ix_(free, free)], gradient[free]
-        )
-        size = 1.0
-        while True:
-            trial = theta - size * step
-            trial[below] = np.maximum(trial[below], 0.0)
-            following = loss.value(trial, weights)
-            if following <= value or size < 1e-10:
-                break
-            size /= 2
-        moved = float(np.abs(trial - theta).max())
-        if following <= value:
-            theta, value = trial, following
-        if moved < 1e-9:
-            break
-    return theta
+    """The parameters of smallest loss with slopes of at least zero."""
+    return newton_minimum(
+        lambda theta: loss.value(theta, weights),
+        lambda theta: (loss.gradient(theta, weights), loss.hessian(theta, weights)),
+        start,
+        bounded=_slopes(loss.design),
+    ).theta
 
 
 def _held(theta: Reals, gradient: Reals, design: Reals) -> NDArray[np.bool_]:

@@ -8,7 +8,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Iterable, Mapping
 from importlib import resources
-from importlib.abc import Traversable
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
