@@ -79,6 +79,7 @@ def check_output(
     ours: recognises files that may be replaced without asking; it may raise an error that says more
         than "exists".
     """
+    check_not_dash(file)
     path = Path(os.path.realpath(file))
     with write_errors(path.parent):
         if path.is_dir():
@@ -88,6 +89,15 @@ def check_output(
         check_replaceable(file, inputs=inputs, overwrite=overwrite, ours=ours)
     check_writable(path.parent)
     return path
+
+
+def check_not_dash(path: str | Path) -> None:
+    """Refuse -, by which people mean standard output, as the name of a file or folder."""
+    if str(path) == "-":
+        raise UserError(
+            "- stands for standard output, but files and folders cannot be written there; name one",
+            arguments=["out"],
+        )
 
 
 def check_replaceable(
@@ -222,6 +232,7 @@ def is_leftover(path: Path) -> bool:
 
 def check_new_folder(folder: Path) -> None:
     """Refuse a folder that cannot be made, before the work for it is done."""
+    check_not_dash(folder)
     if len(os.fsencode(folder.name)) > _LONGEST_NAME:
         raise UserError(f"{folder}: the name is too long; choose a shorter one", arguments=["out"])
     place = Path(os.path.realpath(folder)).parent

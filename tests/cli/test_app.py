@@ -1,8 +1,10 @@
 """The command as users meet it: a process, its output, its exit code."""
 
+import errno
 import inspect
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -195,6 +197,76 @@ def test_memory_that_is_not_enough_is_one_line(monkeypatch, capsys) -> None:
     assert (code, said, wrong.count("\n")) == (2, "", 1)
     assert wrong.startswith("error: not enough memory on this machine")
     assert "7.28 TiB" in wrong
+
+
+class PanicException(BaseException):
+    """What libraries written in Rust raise; it is not an Exception."""
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (SystemExit(0), 2, "code that was loaded for this command called sys.exit(0)"),
+        (EOFError("No data left in file"), 2, "a file ends before its content does"),
+        (OSError(errno.ENAMETOOLONG, "File name too long", "a" * 5000), 2, "File name too long"),
+        (OSError(errno.EIO, "Input/output error"), 2, "the output cannot be written"),
+        (PanicException("index out of bounds"), 1, "unexpected PanicException: index out of"),
+        (OverflowError("date value out of range"), 1, "unexpected OverflowError: date value"),
+        (RecursionError(), 1, "unexpected RecursionError; "),
+    ],
+)
+def test_every_error_is_one_line(error, code, said, monkeypatch, capsys) -> None:
+    """They were tracebacks, "Aborted.", or nothing at all with the exit code of the loaded code."""
+    ended = called("status.ResultStore.open", error, ("status", "out"), monkeypatch)
+    out, wrong = capsys.readouterr()
+    assert (ended, out, wrong.count("\n")) == (code, "", 1)
+    assert said in wrong
+    assert len(wrong) < 600
+
+
+def test_debug_shows_the_traceback_of_an_unexpected_error(monkeypatch, capsys) -> None:
+    with pytest.raises(PanicException):
+        called("status.ResultStore.open", PanicException(), ("--debug", "status", "x"), monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("redirection", "code", "said"),
+    [
+        (">/dev/full", 2, "error: the output cannot be written (No space left on device)"),
+        (">&-", 2, "error: standard output is closed; send it to a file"),
+        ("2>&- >/dev/full", 2, ""),
+        ("| head -1 >/dev/null; exit ${PIPESTATUS[0]}", 1, ""),
+    ],
+)
+def test_outputs_that_cannot_be_written_are_one_line(redirection, code, said) -> None:
+    """A full device was a traceback, and a closed output was exit code 0."""
+    command = shlex.join([sys.executable, "-m", "quantshift", "list"])
+    done = subprocess.run(
+        ["bash", "-c", f"{command} {redirection}"], capture_output=True, text=True
+    )
+    assert done.returncode == code
+    assert done.stderr.startswith(said)
+    assert done.stderr.count("\n") == bool(said)
+
+
+def test_a_closed_input_is_one_line() -> None:
+    """It was an AttributeError."""
+    words = [
+        sys.executable,
+        "-m",
+        "quantshift",
+        "sketch",
+        "-",
+        "--score",
+        "p",
+        "--out",
+        "s.parquet",
+    ]
+    done = subprocess.run(
+        ["bash", "-c", f"{shlex.join(words)} <&-"], capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: standard input is closed; give a file")
 
 
 def called(function, error: BaseException, arguments, monkeypatch) -> object:

@@ -73,6 +73,22 @@ def test_an_output_is_never_an_input(refuses, place, arguments, option, file, ov
     assert line.startswith(f"{file} is read by the same command; name another file")
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [(*QUANTIFY, "--csv"), (*QUANTIFY, "--html"), ("train", *TRAIN, "--out")],
+)
+def test_a_dash_is_no_file(refuses, arguments):
+    """It became a file or folder called `-`."""
+    assert refuses(*arguments, "-").startswith("- stands for standard output")
+
+
+def test_conditions_on_unknown_classes_are_refused_before_samples_are_read(refuses, monkeypatch):
+    """They were refused after all the work."""
+    monkeypatch.setattr("quantshift.own_data.job.read_pool", None)
+    line = refuses(*QUANTIFY, "--fail-if", "nope>0.1")
+    assert line.startswith("unknown class 'nope'")
+
+
 def test_an_audited_sheet_is_no_page(refuses, quantshift, place):
     quantshift(*PLAN, "--out", "audit.csv")
     asked = (*QUANTIFY, "--audit", "audit.csv", "--html", "audit.csv", "--overwrite")

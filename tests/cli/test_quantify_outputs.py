@@ -86,6 +86,7 @@ def test_every_option_reaches_the_job(job, quantshift):
         "groups": "region",
         "sequential": True,
         "precision": 0.1,
+        "conditions": (),
         "seed": 7,
     }
 

@@ -5,6 +5,8 @@ import hashlib
 import io
 import json
 import os
+import subprocess
+import sys
 import zipfile
 
 import polars as pl
@@ -43,6 +45,28 @@ def test_a_loaded_model_gives_the_same_answer(folder, model, tmp_path):
     )
     by_path = quantify(folder / "new.csv", model=tmp_path / "m", **FAST)
     assert by_path.method == "GuardedSLD"
+
+
+OPENED_WITH_LITTLE_MEMORY = """
+import resource, sys
+import skops.io
+from quantshift.own_data import folder
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+most = (int(status["VmPeak"].split()[0]) << 10) + (1 << 30)
+resource.setrlimit(resource.RLIMIT_AS, (most, most))
+print(*folder.load_model(sys.argv[1]).classes)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory as Linux has them")
+def test_a_model_opens_with_a_gigabyte(saved):
+    """Reading asked for 8 GiB at once, however small the model was."""
+    done = subprocess.run(
+        [sys.executable, "-c", OPENED_WITH_LITTLE_MEMORY, str(saved)],
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (0, "negative positive\n"), done.stderr
 
 
 @pytest.mark.parametrize("classifier", ["naive-bayes", "forest", "boosting"])

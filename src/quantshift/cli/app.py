@@ -10,14 +10,14 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from importlib import import_module
 from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple, NoReturn, final
+from typing import Annotated, Any, NamedTuple, final
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from typer.core import TyperGroup
 
 from quantshift import __version__
+from quantshift.cli.failing import Ending, bad_input, check_streams, ending, fail, flush_output
 from quantshift.cli.help_text import fill_width
 from quantshift.errors import UserError
 
@@ -133,7 +133,10 @@ STOPPED = 130
 
 @final
 class Verbs(TyperGroup):
-    """The verbs; one that is stopped by Ctrl-C prints one line instead of a traceback."""
+    """The verbs; one that is stopped prints one line, also where the library for options would not.
+
+    That library takes the end of a file for Ctrl-D, and `sys.exit` in loaded code for its own.
+    """
 
     def invoke(self, ctx: Any) -> Any:
         """Call the verb."""
@@ -142,6 +145,8 @@ class Verbs(TyperGroup):
         except KeyboardInterrupt:
             Console(stderr=True).print("stopped")
             raise typer.Exit(STOPPED) from None
+        except (SystemExit, EOFError) as error:
+            raise bad_input(error) from error
 
 
 OTHER_NAMES: Mapping[str, str] = MappingProxyType({"n_workers": "jobs", "overrides": "settings"})
@@ -215,7 +220,7 @@ def _forget_cycles() -> None:
 
 
 def main() -> None:
-    """Entry point: user errors are one line on stderr and exit code 2."""
+    """Entry point: whatever goes wrong is one line on stderr and an exit code."""
     _collect_rarely()
     debug = "--debug" in sys.argv[1:]
     # --debug may also follow the verb, where people add it after an error.
@@ -227,27 +232,23 @@ def main() -> None:
     # Help, and suggestions for a misspelt verb, need only the names of the verbs.
     wanted = [verb] if verb in VERBS else []
     try:
+        check_streams()
         app = app_with(wanted)
         gc.freeze()  # imported objects live as long as the process
         app(args=arguments, prog_name="quantshift")
-    except UserError as error:
-        if debug:
-            raise
-        _fail(f"{error}{_options_to_use(error, wanted, arguments)}")
+    except SystemExit:  # how the command ends if all is well, and after errors in its options
+        flush_output()
+        raise
     except KeyboardInterrupt:  # before the verb was called
         Console(stderr=True).print("stopped")
         sys.exit(STOPPED)
-    except MemoryError as error:
+    except BaseException as error:  # libraries in Rust raise some that are no Exception
         if debug:
             raise
-        _fail(f"not enough memory on this machine ({error}); reduce the size of the job")
-
-
-def _fail(message: str) -> NoReturn:
-    console = Console(stderr=True, soft_wrap=True)
-    text = escape(" ".join(message.split()))
-    console.print(f"[bold red]error:[/] {text}", highlight=False)
-    sys.exit(2)
+        how = ending(error)
+        if isinstance(error, UserError):
+            how = Ending(f"{how.message}{_options_to_use(error, wanted, arguments)}", how.code)
+        fail(how)
 
 
 def _options_to_use(error: UserError, verbs: Collection[str], words: Sequence[str]) -> str:

@@ -315,10 +315,10 @@ def quantify(
             replicates=replicates,
             simultaneous=simultaneous,
             assume=assume,
+            conditions=fail_if or (),
             seed=seed,
             progress=progress,
         )
-    # Before anything is written: a condition on an unknown class is an error of the command.
     batch_events = [event for event in events if event != "alarm"]
     failed = failures(result, batch_events, conditions)
     if not summary:
@@ -391,7 +391,8 @@ def quantify_either(
         "seed",
     )
     sketch_options = {
-        name: options[name] for name in (*passed_on, "sequential", "precision", "progress")
+        name: options[name]
+        for name in (*passed_on, "sequential", "precision", "conditions", "progress")
     }
     columns = {"label": options["label"], "batch": options["by"]}
     if options["audit"] is None and any(value is not None for value in columns.values()):

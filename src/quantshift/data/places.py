@@ -28,6 +28,8 @@ def spooled(source: str | Path) -> Spool:
     if str(source) != STANDARD_INPUT:
         with Path(source).open("rb") as file:
             return _copied(file)
+    if sys.stdin is None:
+        raise UserError("standard input is closed; give a file, or pipe a table into it")
     if sys.stdin.isatty():
         raise UserError("standard input is a terminal; give a file, or pipe a table into it")
     return _copied(sys.stdin.buffer)

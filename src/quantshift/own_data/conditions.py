@@ -1,11 +1,12 @@
 """Conditions on a quantification, for scripts that must stop if one of them holds."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from quantshift.errors import UserError, unknown_name
+from quantshift.own_data.model import Model
 from quantshift.own_data.result import RANGE, Answer, Batch, Quantification, Share
 from quantshift.own_data.verdicts import p_text
 from quantshift.own_data.words import limits, percent, shortened
@@ -72,7 +73,7 @@ class Condition:
             if value is not None and _holds(value, self.sign, self.bound):
                 yield f"{shortened(batch.name)}: {self.text} ({percent(value)})"
 
-    def asked(self, result: Answer) -> tuple[str, str | None]:
+    def asked(self, result: Answer | Model) -> tuple[str, str | None]:
         """The class and the limit meant; a class may be given by the name that is shown."""
         known = {shown: label for label, shown in result.names.items()}
         known |= {label: label for label in result.classes}
@@ -82,6 +83,12 @@ class Condition:
         if split is not None and split["label"] in known:
             return known[split["label"]], split["limit"]
         raise unknown_name("class", self.label if split is None else split["label"], known)
+
+
+def check_conditions(conditions: Iterable[str], model: Model) -> None:
+    """Raise an error for text that is not a condition, or on a class the model does not know."""
+    for text in conditions:
+        Condition.parse(text).asked(model)
 
 
 def check_events(names: Sequence[str], known: Mapping[str, str] = EVENTS) -> None:

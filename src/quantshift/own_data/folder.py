@@ -220,10 +220,12 @@ def _read(path: Path, name: str, most: int) -> bytes | None:
     try:
         if not file.is_file():
             return None
-        if file.stat().st_size > most:
-            raise DataError(f"{path}: {name} is too large for a model; train the model again")
         with file.open("rb") as opened:
-            return opened.read(most)
+            # Python reserves the memory for as many bytes as it is asked to read.
+            size = os.fstat(opened.fileno()).st_size
+            if size > most:
+                raise DataError(f"{path}: {name} is too large for a model; train the model again")
+            return opened.read(size)
     except OSError:
         return None
 

@@ -18,6 +18,7 @@ from quantshift.own_data.changes import with_changes
 from quantshift.own_data.classifiers import AUTO
 from quantshift.own_data.columns import ColumnOptions, Grouping
 from quantshift.own_data.commands import SHEET, audit_plan_command
+from quantshift.own_data.conditions import check_conditions
 from quantshift.own_data.evidence import RESAMPLING, examine
 from quantshift.own_data.guard import check_assumption
 from quantshift.own_data.levels import cure_of, why_unknown
@@ -65,6 +66,7 @@ def quantify(
     replicates: int = 1000,
     simultaneous: bool = False,
     assume: str = AUTO,
+    conditions: Sequence[str] = (),
     seed: int = 0,
     progress: OnProgress | None = None,
 ) -> Quantification:
@@ -78,8 +80,10 @@ def quantify(
     replicates: how many the bootstrap draws for the intervals. simultaneous: intervals that hold
     for all classes of a batch at once (not those of an audit). assume: "prior" (items of a class
     look as in training), "covariate" (items that look alike have the label as often as in
-    training), or "auto" (the first, with changes of subgroups, unless the items refute it). The
-    other arguments are those of `train`; with a model, `groups` are those it was trained with.
+    training), or "auto" (the first, with changes of subgroups, unless the items refute it).
+    conditions: on shares, such as "spam>5%", that the caller is going to check; one on an unknown
+    class is refused before any sample is read. The other arguments are those of `train`; with a
+    model, `groups` are those it was trained with.
     """
     check_assumption(assume)
     if sequential and audit is None:
@@ -108,6 +112,7 @@ def quantify(
     recipe = Recipe(options, method, classifier, by=by, seed=seed)
     tables = open_samples(sample, lenient=lenient)
     fitted = model_for(recipe, train, model, tables, report)
+    check_conditions(conditions, fitted)
     audited = None
     if audit is not None:
         audited = read_audit(audit, fitted, tables, options, sequential=sequential)

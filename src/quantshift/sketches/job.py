@@ -13,6 +13,7 @@ from quantshift.keywords import suggests_arguments
 from quantshift.own_data.audit_sheet import PRECISION
 from quantshift.own_data.batches import batch_of, changed_classes, empty_batch
 from quantshift.own_data.classifiers import AUTO
+from quantshift.own_data.conditions import check_conditions
 from quantshift.own_data.evidence import ALL_ALIKE, NO_BETTER_THAN_CHANCE, Evidence
 from quantshift.own_data.many_batches import compared_batches, in_sequence, with_adjusted_p_values
 from quantshift.own_data.model import Model, column_order
@@ -49,6 +50,7 @@ def quantify_sketch(
     audit_columns: Mapping[str, str] | None = None,
     sequential: bool = False,
     precision: float = PRECISION,
+    conditions: Sequence[str] = (),
     seed: int = 0,
     progress: OnProgress | None = None,
 ) -> Quantification:
@@ -63,6 +65,7 @@ def quantify_sketch(
         has any. audit_columns: the names of its columns `label` and `batch`, where others.
     sequential: limits of the audit that hold at every look, for audits that go on until they are
         `precision` to either side; the table is in the order of labelling.
+    conditions: on shares, such as "spam>5%"; one on an unknown class is refused before the work.
     """
     report = progress or silent
     counted = _loaded(sample)
@@ -81,6 +84,7 @@ def quantify_sketch(
         check_together(counted, trained)
         where = str(train_sketch) if isinstance(train_sketch, str | Path) else "the training sketch"
         fitted = trained_model(trained, where, positive, method, seed)
+    check_conditions(conditions, fitted)
     order = column_order(names, fitted.classes) if len(names) > 1 else [0, 1]
     audited = {}
     if audit is not None:

@@ -1,0 +1,111 @@
+"""How the command ends if something goes wrong: one line on stderr, and an exit code."""
+
+import contextlib
+import errno
+import os
+import sys
+from typing import NamedTuple, NoReturn
+
+from rich.console import Console
+from rich.markup import escape
+
+from quantshift.errors import DataError, UserError
+
+BAD_INPUT, OWN_FAILURE = 2, 1
+"""Exit codes: something that the user can change is wrong, or quantshift is."""
+
+LONGEST_PART = 300
+"""The most characters of a path, or of the message of an unexpected error, that are shown."""
+
+
+class Ending(NamedTuple):
+    """What is printed on stderr, and the exit code."""
+
+    message: str
+    code: int
+
+
+def check_streams() -> None:
+    """Refuse a closed standard output, whose number the next file to be opened would get."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - open until the process ends
+    if sys.stdout is None:
+        raise UserError("standard output is closed; send it to a file, a pipe or /dev/null")
+
+
+def bad_input(error: SystemExit | EOFError) -> BaseException:
+    """What to raise for errors of a verb that would end the process without giving the reason."""
+    if isinstance(error, EOFError):
+        return DataError("a file ends before its content does; is it empty or cut off?")
+    if isinstance(error.__context__, BrokenPipeError):  # rich ends the process if nobody reads it
+        return error
+    return UserError(
+        f"code that was loaded for this command called sys.exit({error.code!r}); remove the call"
+    )
+
+
+def ending(error: BaseException) -> Ending:
+    """The line and the exit code for any error."""
+    if isinstance(error, UserError):
+        return Ending(str(error), BAD_INPUT)
+    if isinstance(error, MemoryError):
+        reason = f" ({error})" if str(error) else ""
+        return Ending(
+            f"not enough memory on this machine{reason}; reduce the size of the job", BAD_INPUT
+        )
+    if isinstance(error, OSError) and error.strerror:
+        return Ending(_disk_error(error), BAD_INPUT)
+    name, said = type(error).__name__, _shortened(str(error))
+    return Ending(
+        f"unexpected {name}{f': {said}' if said else ''}; the input may be damaged, and quantshift "
+        "should have said where: please report this with what the option --debug shows",
+        OWN_FAILURE,
+    )
+
+
+def fail(how: Ending) -> NoReturn:
+    """Print the line and end the process."""
+    _flushed()
+    text = " ".join(how.message.split())
+    console = Console(stderr=True, soft_wrap=True)
+    with contextlib.suppress(OSError):
+        try:
+            console.print(f"[bold red]error:[/] {escape(text)}", highlight=False)
+        except MemoryError:  # none is left for colours
+            os.write(sys.stderr.fileno(), f"error: {text}\n".encode(errors="replace"))
+    sys.exit(how.code)
+
+
+def flush_output() -> None:
+    """Write what is still to be printed, or say that it cannot be written."""
+    error = _flushed()
+    if error is not None and error.errno == errno.EPIPE:
+        sys.exit(OWN_FAILURE)  # the reader has gone, as in `quantshift list | head -1`
+    if error is not None:
+        fail(ending(error))
+
+
+def _flushed() -> OSError | None:
+    """The error, if any; Python would try again at the end, with a traceback and another code."""
+    if sys.stdout is None:
+        return None
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        with contextlib.suppress(OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stdout.fileno())
+            os.close(nowhere)
+        return error
+    return None
+
+
+def _disk_error(error: OSError) -> str:
+    if error.filename is None:
+        return f"the output cannot be written ({error.strerror}); send it to another place"
+    name = os.fsdecode(error.filename) if not isinstance(error.filename, int) else error.filename
+    return f"{_shortened(str(name))}: {error.strerror}; choose another path"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_PART else f"{text[:LONGEST_PART]}..."
