@@ -34,6 +34,7 @@ from quantshift.data.preparation import TableColumns
 from quantshift.features import counts
 from quantshift.features.view import MatrixView
 from quantshift.files import folder_aside, write_errors
+from quantshift.forks import TABLE_THREADS
 from quantshift.manifests import FolderKind
 from quantshift.shifts.given import Given
 
@@ -64,6 +65,7 @@ class DataFolder:
     @classmethod
     def open(cls, path: str | Path) -> Self:
         """The data set in the folder; refused unless all its files exist with the right sizes."""
+        TABLE_THREADS.use()
         folder = Path(path)
         manifest = DATA_SET.read(folder)
         DATA_SET.check_sizes(folder, manifest)

@@ -30,6 +30,7 @@ from quantshift.data.typed_tables import (
 )
 from quantshift.data.workbooks import excel_frame
 from quantshift.errors import DataError, UserError
+from quantshift.forks import TABLE_THREADS
 
 __all__ = [
     "FRAME_FORMATS",
@@ -58,6 +59,7 @@ def open_table(source: Source, *, name: str = "the table", lenient: bool = False
     Several files, whether listed, matched by a pattern or in a folder, are one table. With
     `lenient`, every line of a CSV file is a row, and misplaced quotes are literal.
     """
+    TABLE_THREADS.use()
     listed = list(source) if isinstance(source, list | tuple) else None
     sources = [source] if listed is None else listed
     files = [file for entry in sources for file in files_of(entry)]
@@ -96,6 +98,7 @@ def read_frame(
 
     `progress` is called with the name of the file, the bytes read and the total.
     """
+    TABLE_THREADS.use()
     with explained(str(path)):
         file = table_file(path, FRAME_FORMATS)
         if file.kind == "csv":

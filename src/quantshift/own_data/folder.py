@@ -37,6 +37,7 @@ from quantshift.files import (
     write_errors,
     write_whole,
 )
+from quantshift.forks import TABLE_THREADS
 from quantshift.own_data.model import Model
 from quantshift.plain_json import parse_json
 from quantshift.quantifiers.estimator import AbstractClassifying, AbstractQuantifier
@@ -142,6 +143,7 @@ def save_model(model: Model, folder: str | Path) -> None:
 
 def load_model(folder: str | Path) -> Model:
     """Load the model of a folder; files that were changed since `save_model` are rejected."""
+    TABLE_THREADS.use()
     path = Path(folder)
     content = _description(path)
     numbers = _read(path, NUMBERS, MOST_NUMBERS)

@@ -24,6 +24,7 @@ import polars as pl
 
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.files import is_temporary, locked, make_folder, remove_leftovers
+from quantshift.forks import TABLE_THREADS
 from quantshift.results import description as described
 from quantshift.results import sharing
 from quantshift.results.about import About
@@ -93,6 +94,7 @@ class ResultStore:
     @classmethod
     def open(cls, path: str | Path) -> Self:
         """The store in the folder `path`; an error if its format cannot be read."""
+        TABLE_THREADS.use()
         return cls(Path(path), described.load(Path(path)))
 
     @classmethod

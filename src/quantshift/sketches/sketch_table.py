@@ -22,6 +22,7 @@ import pyarrow.parquet
 
 from quantshift.errors import DataError, UserError
 from quantshift.files import write_output
+from quantshift.forks import TABLE_THREADS
 from quantshift.nouns import counted
 from quantshift.quantifiers.items import Items
 from quantshift.sketches import cells, joint_cells, rounded
@@ -173,6 +174,7 @@ def load_sketch(path: str | Path) -> Sketch:
 
     A table that the query of `sketch_sql` has made, saved as Parquet or CSV, is one too.
     """
+    TABLE_THREADS.use()
     source = Path(path)
     if not source.is_file():
         raise DataError(f"{source}: no such file; make a sketch with `quantshift sketch`")
