@@ -117,7 +117,7 @@ def test_a_sheet_goes_out_and_comes_back(table, quantshift):
     assert said.startswith("Label 80 items")
     sheet = pl.read_csv("sheet.csv")
     assert sheet.columns[:2] == ["item", "human"]
-    assert sheet.columns[-2:] == ["probability", "check"]
+    assert sheet.columns[-4:] == ["probability", "plan", "place", "check"]
     assert len(sheet) == sheet["item"].n_unique() == 80
     # A blank sheet may be drawn again; one with labels may not.
     assert quantshift("judge", *plan)[0] == 0
@@ -153,7 +153,39 @@ def test_a_sheet_of_another_table_is_refused(table, quantshift):
     assert "judge plan" in line
     sheet.with_columns(human=pl.lit("pass"), probability=2.0).write_csv("sheet.csv")
     line = refused(quantshift, "bare.csv", *ASKED, "--labelled", "sheet.csv")
-    assert "has no probability" in line
+    assert "item, plan, place, probability, check do not go together" in line
+
+
+@pytest.mark.parametrize("column", ["item", "probability", "plan", "place", "check"])
+def test_a_sheet_without_one_of_its_columns_is_refused(table, quantshift, column):
+    """It was taken for labels from elsewhere: 0.0% (0.0 to 0.0%) where 5.2% were true."""
+    quantshift("judge", "plan", "bare.csv", *ASKED, "--n-labels", "40", "--out", "sheet.csv")
+    sheet = pl.read_csv("sheet.csv")
+    filled = sheet.with_columns(human=table["truth"].gather(sheet["item"] - 1))
+    filled.drop(column).write_csv("sheet.csv")
+    line = refused(quantshift, "bare.csv", *ASKED, "--labelled", "sheet.csv")
+    assert f"a sheet of quantshift judge plan without its column {column!r}: restore it" in line
+    line = refused(quantshift, "bare.csv", *ASKED, "--labelled", "sheet.csv", "--id", "id")
+    assert "restore it" in line
+
+
+def test_the_order_of_rows_is_nothing_to_a_sheet(table, quantshift):
+    quantshift("judge", "plan", "bare.csv", *ASKED, "--n-labels", "40", "--out", "sheet.csv")
+    sheet = pl.read_csv("sheet.csv")
+    filled = sheet.with_columns(human=table["truth"].gather(sheet["item"] - 1))
+    answers = []
+    for frame in (filled, filled.sort("human"), filled.sort("check")):
+        frame.write_csv("sheet.csv")
+        code, said, _ = quantshift("judge", "bare.csv", *ASKED, "--labelled", "sheet.csv")
+        assert code == 0
+        answers.append(said)
+    assert answers[0] == answers[1] == answers[2]
+
+
+def test_a_sheet_that_nobody_filled_in_is_refused(table, quantshift):
+    quantshift("judge", "plan", "bare.csv", *ASKED, "--n-labels", "40", "--out", "sheet.csv")
+    line = refused(quantshift, "bare.csv", *ASKED, "--labelled", "sheet.csv")
+    assert "sheet.csv: no row has a label; fill in the column 'human'" in line
 
 
 def test_formulas_do_not_reach_a_spreadsheet(quantshift, tmp_path, monkeypatch):

@@ -99,55 +99,122 @@ def accepted(folder, plain_model, frame):
 OTHER = "of the sample has different content; the sheet belongs to another table, or the rows were"
 
 
+MOVED = (
+    "the cells in the columns item, plan, place, check do not go together: restore them as "
+    "quantshift audit-plan wrote them"
+)
+
+
+def without_content(frame):
+    """The sheet with checks that no content has, as if a column had been added to the sample."""
+    return frame.with_columns(pl.col("check").str.replace("^x[0-9a-f]*", "x0123456789"))
+
+
 def test_a_sheet_for_other_rows_is_refused(labelled, refused, folder, plain_model):
     n = len(labelled)
     assert accepted(folder, plain_model, labelled) == (n, [])
     first = labelled["item"][0]
     shifted = labelled.with_columns(item=(pl.col("item").cast(int) % 300 + 1).cast(str))
-    assert refused(shifted).startswith(f"row 1: item {shifted['item'][0]} {OTHER}")
-    # Without the check, by the columns carried along.
-    assert refused(shifted.drop("check")).startswith(f"row 1: item {shifted['item'][0]} {OTHER}")
-    others = labelled.with_columns(pl.col("length", "price", "check").reverse())
-    assert refused(others).startswith(f"row 1: item {first} {OTHER}")
+    assert refused(shifted) == f"row 1: {MOVED}"
+    others = labelled.with_columns(pl.col("length", "price").reverse())
+    assert refused(without_content(others)).startswith(f"row 1: item {first} {OTHER}")
     one = pl.concat([others[:1], labelled[1:]])
-    assert refused(one).startswith(f"row 1: item {first} {OTHER}")
+    assert refused(without_content(one)).startswith(f"row 1: item {first} {OTHER}")
 
 
 def test_edited_columns_are_tolerated(labelled, folder, plain_model):
     n = len(labelled)
     reread = labelled.with_columns(pl.col("length").cast(float).round(6).cast(str))
     assert accepted(folder, plain_model, reread) == (n, [])  # The check is of the content drawn.
-    edited = labelled.drop("check").with_columns(review=pl.lit("shortened"))
+    edited = without_content(labelled).with_columns(review=pl.lit("shortened"))
     assert accepted(folder, plain_model, edited) == (n, [])  # The model does not look at texts.
     few = pl.when(pl.int_range(pl.len()) < 3).then(pl.lit("0")).otherwise("price")
-    edited = labelled.drop("check").with_columns(price=few)
+    edited = without_content(labelled).with_columns(price=few)
     warning = "the audited table: 3 items have cells that differ from the sample's"
     assert accepted(folder, plain_model, edited) == (n, [warning])
 
 
-def test_numbers_alone_are_believed_with_a_warning(labelled, folder, plain_model):
-    found = quantify(
-        folder / "new.csv", model=plain_model, audit=labelled["item", "sentiment"], **FAST
+@pytest.mark.parametrize("column", ["item", "plan", "place", "check"])
+def test_a_sheet_without_one_of_its_columns_is_refused(labelled, refused, column):
+    """Items were found in other ways, and the order of labelling was taken to be that of rows."""
+    assert refused(labelled.drop(column)).startswith(
+        f"a sheet of quantshift audit-plan without its column {column!r}: restore it (hide columns "
+        "instead of deleting them)"
     )
-    assert found.warnings[-1].startswith("the audited table: its items are identified by their row")
 
 
-@pytest.mark.parametrize("item", ["1.7", "x", "0", "-3", "nan", "1e400"])
-def test_what_is_no_item_number(labelled, refused, item):
+def test_numbers_alone_are_not_believed(labelled, refused):
+    """They were, with a warning."""
+    assert refused(labelled["item", "sentiment"]).startswith(
+        "a sheet of quantshift audit-plan without its columns 'plan', 'place', 'check': restore"
+    )
+
+
+@pytest.mark.parametrize("column", ["item", "plan", "place", "check"])
+@pytest.mark.parametrize("cell", ["1.7", "x", "0", "-3", "nan", "1e400", None, "x01234567-9"])
+def test_cells_that_were_changed(labelled, refused, column, cell):
     wrong = labelled.with_columns(
-        item=pl.when(pl.int_range(pl.len()) == 4).then(pl.lit(item)).otherwise("item")
+        pl.when(pl.int_range(pl.len()) == 4).then(pl.lit(cell)).otherwise(column).alias(column)
     )
-    line = refused(wrong)
-    assert line.startswith("row 5: ")
-    assert "is not the number of an item; audit items of the sample itself" in line
+    of_another_plan = column == "plan"
+    told = "row 5 is of another plan (" if of_another_plan else f"row 5: {MOVED}"
+    assert refused(wrong).startswith(told)
 
 
-def test_items_beyond_the_sample_and_labelled_twice(labelled, refused):
-    far = labelled.with_columns(item=pl.lit("301"))[:1]
-    assert refused(far).startswith("row 1: item 301 of a sample of 300 rows; audit items of")
+def test_rows_of_another_plan_are_refused(labelled, refused, folder, plain_model, tmp_path):
+    """They were taken for rows of one draw."""
+    other = drawn(
+        draw_audit_sheet(folder / "new.csv", model=plain_model, labels=20, seed=5),
+        tmp_path / "other.csv",
+    ).with_columns(sentiment=pl.lit("positive"))
+    new = other.filter(~pl.col("item").is_in(labelled["item"].to_list()))
+    line = refused(pl.concat([labelled, new]))
+    assert line.startswith(f"row {len(labelled) + 1} is of another plan ({other['plan'][0]}) than")
+    assert line.endswith("give the rows of one sheet of quantshift audit-plan at a time")
+
+
+def test_removed_rows_are_noticed(labelled, folder, plain_model):
+    n = len(labelled)
+    kept = labelled.filter(pl.col("sentiment") == "positive")
+    found = quantify(folder / "new.csv", model=plain_model, audit=kept, **FAST)
+    (warning,) = [w for w in found.warnings if "removed" in w]
+    assert f"{n - len(kept)} of the {n} rows of its plan have no label or were removed" in warning
+
+
+def test_items_labelled_twice(labelled, refused):
     item = labelled["item"][4]
     twice = pl.concat([labelled, labelled[4:5]])
     assert refused(twice) == f"item {item} is labelled twice (rows 5 and {len(twice)}); remove one"
+
+
+def test_a_sheet_that_nobody_filled_in_is_refused(labelled, refused):
+    """It was exit code 0, with an estimate that no label had confirmed."""
+    assert refused(labelled.with_columns(sentiment=pl.lit(None, pl.String))) == (
+        "no row has a label; fill in the column 'sentiment' from the top, save the file, and run "
+        "this again"
+    )
+
+
+def test_columns_of_the_sample_that_are_called_like_those_of_a_sheet_stay_on_it(
+    folder, plain_model, tmp_path
+):
+    """They were left off the sheet."""
+    truth = pl.read_csv(folder / "truth.csv", infer_schema=False)
+    sample = truth.drop("sentiment").with_columns(
+        plan=pl.lit("premium"), item=pl.int_range(300).cast(pl.String)
+    )
+    sheet = draw_audit_sheet(sample, model=plain_model, labels=40)
+    frame = drawn(sheet, tmp_path / "audit.csv")
+    assert frame["plan (in the table)"].unique().to_list() == ["premium"]
+    assert (frame["item"].cast(int) - 1 == frame["item (in the table)"].cast(int)).all()
+    labels = [truth["sentiment"][int(item) - 1] for item in frame["item"]]
+    filled = frame.with_columns(sentiment=pl.Series(labels))
+    (batch,) = quantify(sample, model=plain_model, audit=filled, **FAST).batches
+    assert batch.audit.n_labelled == 40
+    # A table of one's own may have such columns as well.
+    own = truth[:40].with_columns(sample["plan", "item"][:40])
+    (batch,) = quantify(sample, model=plain_model, audit=own, **FAST).batches
+    assert batch.audit.n_labelled == 40
 
 
 def test_a_sheet_with_labels_is_not_replaced(sheet, labelled, tmp_path):
@@ -184,7 +251,8 @@ def test_the_ending_says_how_a_sheet_is_written(sheet, folder, plain_model, tmp_
         frame = pl.read_parquet(path)
     else:
         frame = pl.read_csv(path, separator="\t" if ending == ".tsv" else ",", infer_schema=False)
-    assert frame.columns == ["item", "sentiment", "review", "date", "length", "price", "check"]
+    shown = ["review", "date", "length", "price"]
+    assert frame.columns == ["item", "sentiment", *shown, "plan", "place", "check"]
     truth = pl.read_csv(folder / "truth.csv")["sentiment"]
     labels = [truth[int(item) - 1] for item in frame["item"]]
     frame = frame.with_columns(sentiment=pl.Series(labels))
@@ -206,12 +274,13 @@ def test_any_text_goes_round(folder_of_texts, texts):
     write_audit_sheet(sheet, path / "audit.csv", overwrite=True)
     with (path / "audit.csv").open(newline="", encoding="utf-8") as file:
         header, *rows = csv.reader(file)
-    assert header == ["item", "'=label", "'=review", "number", "check"]
+    assert header == ["item", "'=label", "'=review", "number", "plan", "place", "check"]
     for row in rows:
         assert row[2][:1] not in tuple(HARMFUL) or float(row[2])
         row[1] = "yes" if int(row[0]) % 2 else "no"
     with (path / "audited.csv").open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([header, *([*row[:-1], "changed"] for row in rows)])
+        no_content = ([*row[:-1], f"x0123456789-{row[-1][-6:]}"] for row in rows)
+        csv.writer(file).writerows([header, *no_content])
     found = quantify(path / "odd.parquet", model=model, audit=path / "audited.csv", **FAST)
     assert found.batches[0].audit.n_labelled == 24
     assert not [w for w in found.warnings if "differ" in w]
@@ -265,6 +334,44 @@ def test_an_audit_with_many_looks(folder, plain_model, tmp_path):
     blank.with_columns(sentiment=gap).write_csv(tmp_path / "s.csv")
     found = quantify(folder / "new.csv", **looking)
     assert "1 row without a label before others" in found.warnings[0]
+
+
+def test_rows_that_were_sorted_are_put_back_into_the_order_of_the_plan(
+    folder, plain_model, tmp_path
+):
+    """The interval of a sheet sorted by its labels was 10.3 to 18.0%, where the truth was 27.7%."""
+    looking = {"model": plain_model, "sequential": True, "replicates": 100}
+    sheet = draw_audit_sheet(folder / "new.csv", model=plain_model, labels=60)
+    frame = drawn(sheet, tmp_path / "audit.csv")
+    truth = pl.read_csv(folder / "truth.csv")["sentiment"]
+    labels = [truth[int(item) - 1] for item in frame["item"]]
+    filled = frame.with_columns(sentiment=pl.Series(labels))
+    right = quantify(folder / "new.csv", audit=filled, **looking)
+    for by in ("sentiment", "length", "check"):
+        again = quantify(folder / "new.csv", audit=filled.sort(by), **looking)
+        assert again.batches[0].audit == right.batches[0].audit
+    # Without rows that are not there any more, it is not labelling from the top.
+    gone = quantify(folder / "new.csv", audit=filled[10:], **looking)
+    assert "10 rows without a label before others that have one" in gone.warnings[0]
+
+
+def test_the_order_of_labelling_is_never_that_of_the_rows(folder, plain_model):
+    """A table without it was taken to be in order."""
+    looking = {"model": plain_model, "sequential": True, "replicates": 100}
+    own = pl.read_csv(folder / "truth.csv")[:40]
+    with pytest.raises(DataError, match=r"a sequential audit needs the order of labelling: label"):
+        quantify(folder / "new.csv", audit=own, **looking)
+    placed = own.with_columns(place=pl.int_range(1, 41))
+    right = quantify(folder / "new.csv", audit=placed, **looking).batches[0].audit
+    again = quantify(folder / "new.csv", audit=placed.sort("sentiment"), **looking)
+    assert again.batches[0].audit == right
+    for place, words in (("first", "'first' is not a place"), ("2", "place 2 is labelled twice")):
+        text = pl.col("place").cast(str)
+        wrong = placed.with_columns(
+            place=pl.when(pl.col("place") == 3).then(pl.lit(place)).otherwise(text)
+        )
+        with pytest.raises(DataError, match=words):
+            quantify(folder / "new.csv", audit=wrong, **looking)
 
 
 def test_many_looks_need_labels(folder, plain_model):

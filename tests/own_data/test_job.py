@@ -163,7 +163,7 @@ def test_audit_from_plan_to_estimate(folder, model, tmp_path):
     assert batch.audit.n_labelled == sheet.plan.n_labels
     assert share(batch).low <= 0.3 <= share(batch).high
     assert batch.shares == batch.audit.shares != batch.unaudited
-    by_content = labelled.drop("item")
+    by_content = labelled.drop("item", "plan", "place", "check")
     again = quantify(folder / "new.csv", model=model, audit=by_content, **FAST)
     assert again.batches[0].audit == batch.audit
 
@@ -531,12 +531,19 @@ def test_of_a_long_sample_a_random_part_is_used(folder, plain_model, monkeypatch
 
 
 @pytest.mark.parametrize("by_number", [True, False])
-def test_audited_items_of_a_long_sample_are_kept(folder, plain_model, monkeypatch, by_number):
+def test_audited_items_of_a_long_sample_are_kept(
+    folder, plain_model, monkeypatch, by_number, tmp_path
+):
     from quantshift.own_data import pool as module
 
     monkeypatch.setattr(module, "MOST_KEPT", 50)
-    truth = pl.read_csv(folder / "truth.csv").with_row_index("item", offset=1)
-    audited = truth[100:140] if by_number else truth[100:140].drop("item")
+    truth = pl.read_csv(folder / "truth.csv")
+    audited = truth[100:140]
+    if by_number:
+        sheet = draw_audit_sheet(folder / "new.csv", model=plain_model, labels=40)
+        write_audit_sheet(sheet, tmp_path / "audit.csv")
+        rows = pl.read_csv(tmp_path / "audit.csv")
+        audited = rows.with_columns(sentiment=truth["sentiment"].gather(rows["item"] - 1))
     (batch,) = quantify(folder / "new.csv", model=plain_model, audit=audited, **FAST).batches
     assert batch.n_items == 300
     assert batch.audit.n_labelled == 40

@@ -107,7 +107,7 @@ def test_other_batches_keep_their_answers(model):
 
 def test_an_audit_still_gives_a_number(model):
     labels = customers(400, 0.4, seed=1)["left"]
-    sheet = RECODED.with_columns(left=labels, item=pl.Series(range(1, 401)))[:60]
+    sheet = RECODED.with_columns(left=labels)[:60]
     (batch,) = quantify(RECODED, model=model, audit=sheet, replicates=100).batches
     assert batch.can_be_estimated
     assert batch.audit is not None

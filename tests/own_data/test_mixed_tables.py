@@ -353,7 +353,7 @@ def test_labels_that_look_mistyped_are_pointed_out():
 def test_an_audit_may_write_labels_in_another_case():
     model = train(people(), label="churn", features=["age"], method="PACC")
     sample = people(60, 1)
-    sheet = sample.with_columns(pl.col("churn").str.to_uppercase(), item=pl.int_range(1, 61))
+    sheet = sample.with_columns(pl.col("churn").str.to_uppercase())
     (batch,) = quantify(sample.drop("churn"), model=model, audit=sheet, replicates=100).batches
     assert batch.audit is not None
     assert batch.audit.n_labelled == 60

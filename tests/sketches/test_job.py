@@ -309,7 +309,11 @@ def test_an_audit_with_many_looks_is_that_of_the_items_themselves(training):
     audit = frame[drawn].with_columns(
         pl.Series("label", rng.choice(["ham", "spam"], 120, p=[0.8, 0.2])), batch=pl.col("day")
     )
-    asked = {"audit": audit, "sequential": True, "precision": 0.05}
+    asked = {
+        "audit": audit.with_columns(place=pl.int_range(1, 121)).sort("label"),
+        "sequential": True,
+        "precision": 0.05,
+    }
     found = quantify_sketch(made, training, replicates=50, **asked).batches[0]
     table = {"item": frame["item"], "p": frame["p"]}
     codes = (audit["label"] == "spam").cast(pl.Int64).to_numpy()
@@ -326,7 +330,18 @@ def test_an_audit_with_many_looks_is_that_of_the_items_themselves(training):
     with pytest.raises(UserError, match="needs its labels"):
         quantify_sketch(made, training, sequential=True)
     with pytest.raises(DataError, match="not among those"):
-        quantify_sketch(made, training, **{**asked, "audit": audit.with_columns(p=0.123456)})
+        quantify_sketch(
+            made, training, **{**asked, "audit": asked["audit"].with_columns(p=0.123456)}
+        )
+    # The order of labelling was taken to be that of the rows.
+    with pytest.raises(DataError, match="number the items in a column 'place', from 1"):
+        quantify_sketch(made, training, **{**asked, "audit": audit})
+    for place, words in ((pl.lit(7), "place 7 is labelled twice"), (pl.lit("x"), "not a place")):
+        with pytest.raises(DataError, match=words):
+            quantify_sketch(made, training, **{**asked, "audit": audit.with_columns(place=place)})
+    blank = audit.with_columns(label=pl.lit(None, pl.String))
+    with pytest.raises(DataError, match="no row with a label and a score; fill in the column 'la"):
+        quantify_sketch(made, training, replicates=50, audit=blank)
 
 
 def prior_of(training) -> np.ndarray:

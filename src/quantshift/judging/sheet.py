@@ -12,7 +12,7 @@ from quantshift.data.reading import Source, open_table
 from quantshift.errors import UserError, unknown_name
 from quantshift.judging.arrays import asked_for, class_name, labels_by_verdict
 from quantshift.judging.planning import PLANS, JudgePlan, plan
-from quantshift.judging.table import PROBABILITY, JudgedTable, JudgeOptions, read_judged
+from quantshift.judging.table import JudgedTable, JudgeOptions, read_judged
 from quantshift.keywords import suggests_arguments
 from quantshift.own_data.audit_sheet import write_sheet
 from quantshift.own_data.columns import as_names
@@ -114,8 +114,9 @@ def write_label_sheet(sheet: LabelSheet, path: str | Path, *, overwrite: bool = 
     """The items to label, as CSV, TSV or Parquet.
 
     Their number, an empty label, all columns of the table, the probability with which they were
-    chosen and a check of their content; the items that have a label already come last. Cells that a
-    spreadsheet would take for formulas are escaped; `judge` reads them right.
+    chosen, the plan, the place in its order and a check of all these; the items that have a label
+    already come last. Cells that a spreadsheet would take for formulas are escaped; `judge` reads
+    them right.
     """
     table = open_table(sheet.table, name="the table", lenient=sheet.lenient)
     write_sheet(
@@ -125,7 +126,7 @@ def write_label_sheet(sheet: LabelSheet, path: str | Path, *, overwrite: bool = 
         label=sheet.label,
         content=[name for name in table.columns if name != sheet.label],
         labels=sheet.labels,
-        more={PROBABILITY: sheet.probabilities},
+        probabilities=sheet.probabilities,
         inputs=sheet.inputs,
         overwrite=overwrite,
     )
@@ -153,7 +154,7 @@ def _sheet(
             (names.get(name, name), n)
             for name, n in zip(found.names, found.per_stratum.tolist(), strict=True)
         ),
-        probabilities=tuple(f"{found.inclusion[i]:.8g}" for i in positions),
+        probabilities=tuple(f"{found.inclusion[i]:.6g}" for i in positions),
         inputs=(table, labelled),
         lenient=options.lenient,
     )

@@ -21,21 +21,19 @@ from quantshift.data.spelling import merged_notes, mistyped_notes, usual_spellin
 from quantshift.errors import DataError, UserError
 from quantshift.judging.meaning import Meaning, meaning
 from quantshift.own_data.auditing import (
-    CHECK,
-    ITEM,
     Sheet,
+    in_order_of_plan,
+    is_drawn,
     left_open,
-    names_on_sheet,
     read_sheet,
+    require_labels,
     rows_by_number,
 )
 from quantshift.own_data.columns import NO_GROUP, NO_LABEL, RAGGED, label_names
 from quantshift.own_data.pool import title_of, undecodable_warning
 from quantshift.own_data.result import Rows
+from quantshift.own_data.sheet_columns import OWN, PROBABILITY
 from quantshift.types import Codes
-
-PROBABILITY = "probability"
-"""Column of a sheet: with what probability the item was chosen."""
 
 NO_VERDICT, NO_SCORE = "no verdict", "no score"
 """Why rows are left out."""
@@ -160,9 +158,9 @@ def read_judged(
         if options.label is None:
             raise UserError("name the column of the labels", arguments=["label"])
         beside = open_table(labelled, name="the labelled table", lenient=options.lenient)
-        known = names_on_sheet(beside)
-        if ITEM in known and CHECK in known and not options.elsewhere:
-            cells, planned, rows = _with_sheet(cells, beside, options)
+        if not options.elsewhere and is_drawn(beside, opened.columns):
+            cells, rows = _with_sheet(cells, beside, options)
+            planned = True
             joined.append(rows)
         elif options.id is not None and not options.elsewhere:
             cells, rows = _with_labels_by_id(cells, beside, options)
@@ -256,41 +254,40 @@ def _numbers(column: pl.Series, name: str) -> NDArray[np.float64]:
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def _with_sheet(
-    cells: _Cells, beside: OpenTable, options: JudgeOptions
-) -> tuple[_Cells, bool, Rows]:
+def _with_sheet(cells: _Cells, beside: OpenTable, options: JudgeOptions) -> tuple[_Cells, Rows]:
     """The table with the labels of a sheet that was drawn from it."""
     label = options.label or ""
     content = [name for name in cells.table.columns if name != label]
     sheet = read_sheet(
         beside,
         label=label,
-        beside=list(dict.fromkeys([ITEM, CHECK, PROBABILITY, *content])),
+        beside=list(dict.fromkeys([*OWN, PROBABILITY, *content])),
         missing=options.missing,
     )
+    sheet = in_order_of_plan(sheet, drawn_by=DRAWN_BY, more=[PROBABILITY])
+    require_labels(sheet, label)
     rows, warnings = rows_by_number(sheet, cells.table, content, label=label, drawn_by=DRAWN_BY)
     at = {int(number): i for i, number in enumerate(cells.numbers)}
     places = [
         _place(at.get(row), f"{sheet.name}: row {number}: item {row}")
         for number, row in zip(sheet.numbers, rows, strict=True)
     ]
-    cells, extra = _with_labels(cells, sheet, places), list[str]()
-    planned = PROBABILITY in sheet.cells.columns
-    if planned:
-        inclusion = np.full(len(cells.numbers), np.nan)
-        inclusion[places] = _probabilities(sheet)
-        # What is not on the sheet was chosen by an unknown plan.
-        unplanned = cells.labels.is_not_null().to_numpy() & np.isnan(inclusion)
-        if unplanned.any():
-            extra.append(
-                f"{int(unplanned.sum())} labels of {cells.rows.source} are not used: they are not "
-                f"on the sheet {title_of(beside)}, and with what probability they were chosen is "
-                "not known"
-            )
-        labels = cells.labels.set(pl.Series(unplanned), None)
-        cells = replace(cells, labels=labels, inclusion=inclusion)
+    cells = _with_labels(cells, sheet, places)
+    inclusion = np.full(len(cells.numbers), np.nan)
+    inclusion[places] = _probabilities(sheet)
+    # What is not on the sheet was chosen by an unknown plan.
+    unplanned = cells.labels.is_not_null().to_numpy() & np.isnan(inclusion)
+    extra = []
+    if unplanned.any():
+        extra.append(
+            f"{int(unplanned.sum())} labels of {cells.rows.source} are not used: they are not "
+            f"on the sheet {title_of(beside)}, and with what probability they were chosen is "
+            "not known"
+        )
+    labels = cells.labels.set(pl.Series(unplanned), None)
     warned = (*cells.warnings, *left_open(sheet), *warnings, *extra)
-    return replace(cells, warnings=warned), planned, _rows_of(beside, sheet)
+    found = replace(cells, labels=labels, inclusion=inclusion, warnings=warned)
+    return found, _rows_of(beside, sheet)
 
 
 def _place(place: int | None, what: str) -> int:

@@ -17,7 +17,7 @@ from quantshift.data.reading import OpenTable, Source, open_table
 from quantshift.errors import DataError, UserError
 from quantshift.files import check_output, write_output
 from quantshift.keywords import suggests_arguments
-from quantshift.own_data.auditing import CHECK, ITEM, content_check
+from quantshift.own_data.auditing import content_check
 from quantshift.own_data.batches import adapted
 from quantshift.own_data.classifiers import AUTO
 from quantshift.own_data.columns import ColumnOptions, Columns
@@ -26,6 +26,16 @@ from quantshift.own_data.model import Model
 from quantshift.own_data.pool import open_samples, read_pool
 from quantshift.own_data.progress import OnProgress, silent
 from quantshift.own_data.recipe import Recipe, model_for
+from quantshift.own_data.sheet_columns import (
+    CHECK,
+    ITEM,
+    OWN,
+    PLACE,
+    PLAN,
+    PROBABILITY,
+    named_plan,
+    row_check,
+)
 from quantshift.own_data.spreadsheet import as_text, escaped
 
 PRECISION = 0.05
@@ -164,9 +174,9 @@ def check_sheet(
 def write_audit_sheet(sheet: AuditSheet, path: str | Path, *, overwrite: bool = False) -> None:
     """Write the items to label as CSV, TSV or Parquet.
 
-    The columns are the item number, an empty label, all columns of the sample and a check of the
-    item's content. Cells that a spreadsheet would take for formulas are escaped; `quantify` undoes
-    this when it reads the sheet.
+    The columns are the item number, an empty label, all columns of the sample, the plan, the place
+    in the order of labelling and a check of all these. Cells that a spreadsheet would take for
+    formulas are escaped; `quantify` undoes this when it reads the sheet.
     """
     write_sheet(
         path,
@@ -187,31 +197,45 @@ def write_sheet(
     label: str,
     content: Sequence[str],
     labels: Mapping[int, str] = MappingProxyType({}),
-    more: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    probabilities: Sequence[str] | None = None,
     inputs: Iterable[object] = (),
     overwrite: bool = False,
 ) -> None:
     """Write a sheet of the given rows of a table, numbered from 1, in the given order.
 
     content: the columns that an item's check is computed from. labels: those of rows that have one.
-    more: further columns, after those of the table.
+    probabilities: with which the rows were chosen, if it is not the same for all. Columns of the
+    table that are called like one of the sheet's are shown under another name.
     """
     check_sheet(path, inputs=inputs, overwrite=overwrite)
-    shown = [name for name in table.columns if name not in (ITEM, label, CHECK, *more)]
-    position_of = {row: i for i, row in enumerate(rows)}
-    cells_of: dict[int, list[str | None]] = {}
+    chosen = () if probabilities is None else (PROBABILITY,)
+    own = {*OWN, *chosen}
+    shown = [name for name in table.columns if name != label]
+    wanted = set(rows)
+    cells_of: dict[int, tuple[Sequence[str | None], str]] = {}
     with closing(table.chunks(table.columns)) as chunks:
         for chunk in chunks:
             numbers = np.arange(chunk.first, chunk.first + len(chunk))
-            kept_positions = [i for i, row in enumerate(numbers.tolist()) if row in position_of]
+            kept_positions = [i for i, row in enumerate(numbers.tolist()) if row in wanted]
             checks = content_check(chunk.columns[kept_positions].select(content))
             cells = as_text(chunk.columns[kept_positions].select(shown)).rows()
             for i, row, check in zip(kept_positions, cells, checks, strict=True):
-                number = int(numbers[i])
-                added = [column[position_of[number]] for column in more.values()]
-                cells_of[number] = [str(number), labels.get(number), *row, *added, check]
-    header = [escaped(name) for name in (ITEM, label, *shown, *more, CHECK)]
-    lines = [[None if c is None else escaped(c) for c in cells_of[row]] for row in rows]
+                cells_of[int(numbers[i])] = row, check
+    chances = [None] * len(rows) if probabilities is None else probabilities
+    plan = named_plan(
+        [str(item), cells_of[item][1], chance or ""]
+        for item, chance in zip(rows, chances, strict=True)
+    )
+    lines = []
+    for place, (item, chance) in enumerate(zip(rows, chances, strict=True), start=1):
+        shown_cells, digest = cells_of[item]
+        line = [str(item), labels.get(item), *shown_cells]
+        if chance is not None:
+            line.append(chance)
+        line += [plan, str(place), row_check(digest, plan, item, place, chance)]
+        lines.append([None if cell is None else escaped(cell) for cell in line])
+    names = [f"{name} (in the table)" if name in own else name for name in shown]
+    header = [escaped(name) for name in (ITEM, label, *names, *chosen, PLAN, PLACE, CHECK)]
     encoded = _encoded(Path(path).suffix.lower(), header, lines)
     write_output(path, encoded, inputs=inputs, overwrite=overwrite, ours=is_blank_sheet)
 

@@ -1,15 +1,16 @@
 """Labels that people gave to randomly chosen items of the sample.
 
-An audited table identifies its items by an id, if the sample has one; otherwise by their row number
-in the sample, as `audit-plan` writes it, in which case their content must match the sample's;
-otherwise by their content alone.
+An audited table identifies its items by an id, if the sample has one. On a sheet that `audit-plan`
+has drawn they have their row number in the sample, and their content must match the sample's;
+otherwise they are found by their content alone. The order of labelling is that of the plan, or that
+of a column `place`, never that of the rows.
 """
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,18 @@ from quantshift.nouns import counted
 from quantshift.own_data.columns import ColumnOptions, label_names
 from quantshift.own_data.model import Model
 from quantshift.own_data.pool import Pool, Wanted
+from quantshift.own_data.sheet_columns import (
+    CHECK,
+    ITEM,
+    OWN,
+    PLACE,
+    PLAN,
+    content_of,
+    is_sheet,
+    places_in_plan,
+    whole_number,
+)
 from quantshift.own_data.spreadsheet import comparable, unescaped
-
-ITEM = "item"
-"""Column of the items' row numbers in the sample, from 1, as `audit-plan` writes it."""
-
-CHECK = "check"
-"""Column of a short digest of the items' content, as `audit-plan` writes it."""
 
 DRAWN_BY = "quantshift audit-plan"
 CURE = f"audit items of the sample itself ({DRAWN_BY} draws them)"
@@ -54,13 +60,19 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """The labelled rows of a table that people filled in: their numbers, labels and other cells."""
+    """The labelled rows of a table that people filled in: their numbers, labels and other cells.
+
+    unlabelled: rows without a label; removed: rows of the plan that are no longer there. places:
+    those of the labelled rows in the order of labelling, from 1; None if they are not known.
+    """
 
     name: str
     numbers: list[int]
     labels: list[str]
     cells: pl.DataFrame
     unlabelled: int
+    removed: int = 0
+    places: list[int] | None = None
 
 
 def read_audit(
@@ -79,8 +91,15 @@ def read_audit(
         raise UserError("an audit needs the column of the labels; name it", arguments=["label"])
     id_ = options.id or model.columns.id
     table = open_table(source, name="the audited table", lenient=options.lenient)
-    beside = [name for name in (id_, ITEM, CHECK, *model.columns.content) if name is not None]
+    own_columns = {name for sample in samples for name in sample.columns}
+    drawn = is_drawn(table, own_columns)
+    beside = [name for name in (id_, *OWN, *model.columns.content) if name is not None]
     sheet = read_sheet(table, label=model.columns.label, beside=beside, missing=options.missing)
+    if drawn:
+        sheet = in_order_of_plan(sheet, drawn_by=DRAWN_BY)
+    elif sequential:
+        sheet = _in_order_of_places(sheet)
+    require_labels(sheet, model.columns.label)
     codes = [
         _code(name, model, f"{sheet.name}: row {number}")
         for number, name in zip(sheet.numbers, sheet.labels, strict=True)
@@ -89,7 +108,7 @@ def read_audit(
     warnings = [*(passed_over(sheet) if sequential else left_open(sheet))]
     if id_ is not None and id_ in known:
         places = _by_id(sheet, id_, samples)
-    elif ITEM in known and len(samples) == 1:
+    elif drawn and len(samples) == 1:
         content, reserved = model.columns.content, model.columns.label
         rows, notes = rows_by_number(sheet, samples[0], content, label=reserved)
         places = [(0, row) for row in rows]
@@ -115,6 +134,69 @@ def audited_codes(audit: AuditTable, pool: Pool) -> dict[int, int]:
                 "its label"
             )
     return {at[i]: code for i, (_, code) in enumerate(audit.rows)}
+
+
+def is_drawn(table: OpenTable, own_columns: Iterable[str]) -> bool:
+    """Whether this is a sheet of a plan. own_columns: those of the tables it may be drawn from."""
+    names = names_on_sheet(table)
+    shown = [names[name] for name in (PLAN, CHECK) if name in names]
+    with closing(table.chunks(shown or table.columns[:1])) as chunks:
+        first = next(iter(chunks), None)
+    cells = pl.DataFrame() if first is None else first.columns
+    return is_sheet(names, cells, own_columns)
+
+
+def in_order_of_plan(sheet: Sheet, *, drawn_by: str, more: Sequence[str] = ()) -> Sheet:
+    """The sheet of a plan with its rows in the order of the plan, whatever that of the file is.
+
+    more: columns that it was written with, besides those that every sheet has.
+    """
+    needed = [*OWN[:-1], *more, OWN[-1]]
+    places, n_rows = places_in_plan(
+        sheet.name, sheet.numbers, sheet.cells, drawn_by=drawn_by, needed=needed
+    )
+    removed = max(n_rows - len(places) - sheet.unlabelled, 0)
+    return replace(_sorted(sheet, places), removed=removed)
+
+
+def _in_order_of_places(sheet: Sheet) -> Sheet:
+    """A user's own table in the order in which its items were labelled."""
+    if PLACE not in sheet.cells.columns:
+        raise DataError(
+            f"{sheet.name}: a sequential audit needs the order of labelling: label a sheet of "
+            f"{DRAWN_BY}, or number the items in a column {PLACE!r}, from 1"
+        )
+    places = []
+    for number, cell in zip(sheet.numbers, sheet.cells[PLACE], strict=True):
+        place = whole_number(cell)
+        if place is None:
+            raise DataError(
+                f"{sheet.name}: row {number}: {(cell or '')[:20]!r} is not a place in the order of "
+                "labelling; number the items from 1"
+            )
+        places.append(place)
+    _distinct(sheet, places, lambda place: f"place {place}")
+    return _sorted(sheet, places)
+
+
+def _sorted(sheet: Sheet, places: Sequence[int]) -> Sheet:
+    order = np.argsort(np.array(places, dtype=np.int64), kind="stable").tolist()
+    return replace(
+        sheet,
+        numbers=[sheet.numbers[i] for i in order],
+        labels=[sheet.labels[i] for i in order],
+        cells=sheet.cells[order],
+        places=[places[i] for i in order],
+    )
+
+
+def require_labels(sheet: Sheet, label: str) -> None:
+    """Refuse a sheet that nobody has filled in."""
+    if not sheet.numbers:
+        raise DataError(
+            f"{sheet.name}: no row has a label; fill in the column {label!r} from the top, save "
+            "the file, and run this again"
+        )
 
 
 def content_check(content: pl.DataFrame) -> list[str]:
@@ -165,7 +247,13 @@ def names_on_sheet(table: OpenTable) -> dict[str, str]:
 
 
 def left_open(sheet: Sheet) -> list[str]:
-    """A warning if there are rows without a label."""
+    """A warning if there are rows without a label, or rows of the plan that are gone."""
+    if sheet.removed:
+        n_rows = len(sheet.numbers) + sheet.unlabelled + sheet.removed
+        return [
+            f"{sheet.name}: {sheet.removed + sheet.unlabelled} of the {n_rows} rows of its plan "
+            "have no label or were removed; if these are the hard ones, the audit is biased"
+        ]
     if not sheet.unlabelled:
         return []
     return [
@@ -176,8 +264,8 @@ def left_open(sheet: Sheet) -> list[str]:
 
 def passed_over(sheet: Sheet) -> list[str]:
     """A warning if there are rows without a label before others that have one."""
-    n_rows = max(sheet.numbers, default=0) - len(sheet.numbers)
-    if not n_rows:
+    n_rows = max(sheet.places or [0]) - len(sheet.places or [])
+    if n_rows <= 0:
         return []
     return [
         f"{sheet.name}: {counted(n_rows, 'row')} without a label before others that have one; "
@@ -195,15 +283,13 @@ def rows_by_number(
 ) -> tuple[list[int], list[str]]:
     """The rows of the sample that correspond to the items of a sheet, and warnings.
 
-    columns: those by which content is compared. drawn_by: the command that draws such a sheet.
+    sheet: one in the order of its plan, hence with numbers of items. columns: those by which
+    content is compared. drawn_by: the command that draws such a sheet.
     """
     cure = f"audit items of the sample itself ({drawn_by} draws them)"
-    rows = [
-        _item_number(cell, f"{sheet.name}: row {number}", cure)
-        for number, cell in zip(sheet.numbers, sheet.cells[ITEM], strict=True)
-    ]
+    rows = [int(float(cell)) for cell in sheet.cells[ITEM]]
     wanted = _distinct(sheet, rows, lambda row: f"item {row}")
-    reserved = {ITEM, CHECK, label}
+    reserved = {*OWN, label}
     shared = [n for n in columns if n in sheet.cells.columns and n not in reserved]
     content, n_rows = _rows_of(sample, columns, wanted)
     for number, row in zip(sheet.numbers, rows, strict=True):
@@ -212,12 +298,6 @@ def rows_by_number(
                 f"{sheet.name}: row {number}: item {row} of a sample of {n_rows} rows; {cure}"
             )
     sample_content = pl.concat([content[row] for row in rows]) if rows else pl.DataFrame()
-    if CHECK not in sheet.cells.columns and not shared:
-        note = (
-            f"{sheet.name}: its items are identified by their row numbers alone; check that it was "
-            "drawn from this sample"
-        )
-        return rows, [note]
     return rows, _compared(sheet, rows, sample_content, shared, drawn_by)
 
 
@@ -264,9 +344,8 @@ def _compared(
     for j, name in enumerate(shared):
         agree[:, j] = (on_sheet[name] == in_sample[name]).to_numpy()
     exact = agree.all(axis=1) if shared else np.zeros(len(rows), dtype=bool)
-    if CHECK in sheet.cells.columns:
-        checks = zip(content_check(sample_content), sheet.cells[CHECK], strict=True)
-        exact |= np.array([check == given for check, given in checks])
+    checks = zip(content_check(sample_content), sheet.cells[CHECK], strict=True)
+    exact |= np.array([check == content_of(given) for check, given in checks])
     # A few cells may have been edited, or changed by a spreadsheet; most rows must be unchanged.
     close = agree.mean(axis=1) >= 0.5 if shared else exact
     acceptable = exact | (close & (exact.mean() >= 0.5))
@@ -338,16 +417,6 @@ def _distinct(sheet: Sheet, keys: Sequence[Any], shown: Any) -> dict[Any, int]:
 
 def _keys(cells: pl.DataFrame) -> list[str]:
     return cells.select(pl.concat_str(pl.all(), separator="\x1f")).to_series().to_list()
-
-
-def _item_number(cell: str | None, where: str, cure: str) -> int:
-    try:
-        number = float(cell or "")
-    except ValueError:
-        number = 0.5
-    if not number.is_integer() or number < 1:
-        raise DataError(f"{where}: {(cell or '')[:20]!r} is not the number of an item; {cure}")
-    return int(number)
 
 
 def _code(name: str, model: Model, where: str) -> int:

@@ -64,7 +64,7 @@ def quantify_sketch(
     audit: table of randomly chosen items with their scores and labels, and batches if the sketch
         has any. audit_columns: the names of its columns `label` and `batch`, where others.
     sequential: limits of the audit that hold at every look, for audits that go on until they are
-        `precision` to either side; the table is in the order of labelling.
+        `precision` to either side; the column `place` has the order of labelling, from 1.
     conditions: on shares, such as "spam>5%"; one on an unknown class is refused before the work.
     """
     report = progress or silent
@@ -88,7 +88,9 @@ def quantify_sketch(
     order = column_order(names, fitted.classes) if len(names) > 1 else [0, 1]
     audited = {}
     if audit is not None:
-        audited = labelled_items(audit, counted, fitted, order, audit_columns or {})
+        audited = labelled_items(
+            audit, counted, fitted, order, audit_columns or {}, sequential=sequential
+        )
     report("estimating", 0, 0)
     batches = batches_of(counted, order)
     filled = [name for name, counts_of_batch in batches.items() if counts_of_batch.n_items]

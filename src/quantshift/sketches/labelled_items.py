@@ -1,15 +1,16 @@
-"""An audit of a sketch: labelled items with their scores, in the order of the table."""
+"""An audit of a sketch: labelled items with their scores, in the order of labelling."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
 
-from quantshift.data.reading import Source, files_of
+from quantshift.data.reading import Source, files_of, open_table
 from quantshift.errors import DataError
 from quantshift.own_data.model import Model
+from quantshift.own_data.sheet_columns import PLACE, whole_number
 from quantshift.sketches import cells, rounded
 from quantshift.sketches.about import CELL
 from quantshift.sketches.count_intervals import Reals
@@ -97,39 +98,83 @@ def labelled_items(
     model: Model,
     order: Sequence[int],
     named: Mapping[str, str],
+    *,
+    sequential: bool = False,
 ) -> dict[str, LabelledItems]:
-    """The labelled items of each batch. named: the columns `label` and `batch`, where others."""
+    """The labelled items of each batch. named: the columns `label` and `batch`, where others.
+
+    sequential: in the order of labelling, which the column `place` has.
+    """
     about = counted.about
     single = len(about.classes) == 1
+    label_column = named.get("label", "label")
     columns = Columns.of(
         about.classes[0] if single else None,
         () if single else about.classes,
         named.get("batch", "batch") if counted.batches != [None] else None,
-        (),
-        named.get("label", "label"),
+        [PLACE] if sequential else [],
+        label_column,
     )
-    items: dict[str, tuple[list[Posteriors], list[int]]] = {}
-    for rows in (part for file in files_of(audit) for part in rows_of(file, columns)):
+    files = files_of(audit)
+    if sequential:
+        _require_places(files)
+    labelled: dict[int, tuple[str, Posteriors, int]] = {}
+    for rows in (part for file in files for part in rows_of(file, columns)):
         posteriors, cell = scored_cells(rows, columns)
         if about.n_classes == 2:
             posteriors = np.column_stack([1 - posteriors[:, -1], posteriors[:, -1]])
         else:
             posteriors = posteriors / posteriors.sum(axis=1, keepdims=True)
-        labels = key_texts(rows[columns.label]).to_list() if columns.label else []
+        labels = key_texts(rows[label_column]).to_list()
         batches = [None] * len(labels)
         if columns.batch is not None:
             batches = key_texts(rows[columns.batch]).to_list()
-        for row, label, batch, cell_of_row in zip(posteriors, labels, batches, cell, strict=True):
+        places = key_texts(rows[PLACE]).to_list() if sequential else [None] * len(labels)
+        for row, label, batch, place, cell_of_row in zip(
+            posteriors, labels, batches, places, cell, strict=True
+        ):
             if label is None or cell_of_row < 0:
                 continue
             if label not in model.classes:
                 raise DataError(
                     f"the audit has a label {label!r}; the classes are {', '.join(model.classes)}"
                 )
-            scores, codes = items.setdefault(batch_name(counted, batch), ([], []))
-            scores.append(row[list(order)])
-            codes.append(model.classes.index(label))
+            at = _place(place, labelled) if sequential else len(labelled)
+            code = model.classes.index(label)
+            labelled[at] = batch_name(counted, batch), row[list(order)], code
+    if not labelled:
+        raise DataError(
+            f"the audit has no row with a label and a score; fill in the column {label_column!r}, "
+            "and run this again"
+        )
+    items: dict[str, tuple[list[Posteriors], list[int]]] = {}
+    for _, (name, scores, code) in sorted(labelled.items(), key=lambda entry: entry[0]):
+        rows_of_batch, codes = items.setdefault(name, ([], []))
+        rows_of_batch.append(scores)
+        codes.append(code)
     return {
         name: LabelledItems(np.array(scores), np.array(codes))
         for name, (scores, codes) in items.items()
     }
+
+
+def _require_places(files: Sequence[Source]) -> None:
+    for file in files:
+        table = open_table(file, name="the audited table")
+        if PLACE not in table.columns:
+            raise DataError(
+                f"{table.name}: a sequential audit needs the order of labelling: number the items "
+                f"in a column {PLACE!r}, from 1"
+            )
+
+
+def _place(cell: str | None, taken: Container[int]) -> int:
+    place = whole_number(cell)
+    if place is None:
+        raise DataError(
+            f"the audit: {(cell or '')[:20]!r} is not a place in the order of labelling; number "
+            "the items from 1"
+        )
+    if place in taken:
+        raise DataError(f"the audit: place {place} is labelled twice; number the items from 1")
+    return place

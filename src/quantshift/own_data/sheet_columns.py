@@ -1,0 +1,145 @@
+"""What a sheet says of itself: its plan, and each row's item, place and check.
+
+A sheet comes back from a spreadsheet program sorted, with rows or columns missing, or with rows of
+another sheet. Hence every row names the plan it is of, with the number of its rows, the item and
+the place in the order of labelling, and its check covers them: a row in which they no longer go
+together is rejected, and rows that were sorted are put back into the order of the plan.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+
+import polars as pl
+
+from quantshift.errors import DataError
+
+ITEM = "item"
+"""Column of the items' row numbers in the sample, from 1."""
+PLAN = "plan"
+"""Column of the name of the plan, the same in all rows; it ends with the number of rows."""
+PLACE = "place"
+"""Column of the items' places in the order of labelling, from 1."""
+CHECK = "check"
+"""Column of two short digests: of the item's content, and of the other columns of this list."""
+PROBABILITY = "probability"
+"""Column of some sheets: with what probability the item was chosen."""
+
+OWN = (ITEM, PLAN, PLACE, CHECK)
+
+_PLAN = re.compile(r"x[0-9a-f]{8}-([1-9][0-9]*)")
+_CHECK = re.compile(r"(x[0-9a-f]{10})-([0-9a-f]{6})")
+
+
+def named_plan(rows: Iterable[Sequence[str]]) -> str:
+    """The name of a plan: a digest of its rows and their number.
+
+    The leading x keeps programs from reading a number.
+    """
+    keys = ["\x1f".join(row) for row in rows]
+    return f"x{_digest(keys, 4)}-{len(keys)}"
+
+
+def row_check(content: str, plan: str, item: int, place: int, probability: str | None) -> str:
+    """The check of a row. content: the digest of the item's content."""
+    chosen = "" if probability is None else f"{float(probability):.6g}"
+    return f"{content}-{_digest([plan, str(item), str(place), chosen], 3)}"
+
+
+def content_of(check: str | None) -> str:
+    """The digest of the item's content, of a check."""
+    found = _CHECK.fullmatch(check or "")
+    return found[1] if found else ""
+
+
+def whole_number(cell: str | None) -> int | None:
+    """A whole number from 1, perhaps written as 1.0; None if it is none.
+
+    >>> whole_number("12"), whole_number("3.0"), whole_number("1.7"), whole_number(None)
+    (12, 3, None, None)
+    """
+    try:
+        number = float(cell or "")
+    except ValueError:
+        return None
+    return int(number) if number.is_integer() and number >= 1 else None
+
+
+def is_sheet(columns: Iterable[str], cells: pl.DataFrame, own: Iterable[str]) -> bool:
+    """Whether a table is a sheet, perhaps one of which columns are missing.
+
+    columns: its names; cells: some rows of it; own: the columns of the table that it may have been
+    drawn from, which can have a column `item` of its own.
+    """
+    present = set(columns).intersection(OWN)
+    if len(present) == len(OWN) or ITEM in present.difference(own):
+        return True
+    return any(
+        pattern.fullmatch(cell or "")
+        for name, pattern in ((PLAN, _PLAN), (CHECK, _CHECK))
+        if name in cells.columns
+        for cell in cells[name].cast(pl.String, strict=False)
+    )
+
+
+def places_in_plan(
+    name: str, numbers: Sequence[int], cells: pl.DataFrame, *, drawn_by: str, needed: Sequence[str]
+) -> tuple[list[int], int]:
+    """Places of the rows of a sheet in the order of its plan, and the number of rows of the plan.
+
+    numbers: of the rows in the file, for messages. needed: the columns that the sheet was written
+    with. A sheet that is not as it was drawn is an error.
+    """
+    missing = [column for column in needed if column not in cells.columns]
+    if missing:
+        columns = ", ".join(map(repr, missing))
+        raise DataError(
+            f"{name}: a sheet of {drawn_by} without its column{'s' * (len(missing) > 1)} "
+            f"{columns}: restore {'them' if len(missing) > 1 else 'it'} (hide columns instead of "
+            f"deleting them); if it is no such sheet, rename the columns {', '.join(OWN)} that it "
+            "has"
+        )
+    places = []
+    first: tuple[int, str] | None = None
+    probabilities = cells[PROBABILITY] if PROBABILITY in needed else [None] * len(numbers)
+    rows = zip(numbers, *(cells[column] for column in OWN), probabilities, strict=True)
+    for number, item, plan, place, check, probability in rows:
+        if first is not None and plan != first[1]:
+            raise DataError(
+                f"{name}: row {number} is of another plan ({plan}) than row {first[0]} "
+                f"({first[1]}): give the rows of one sheet of {drawn_by} at a time"
+            )
+        first = first or (number, plan)
+        if not _goes_together(plan, item, place, check, probability):
+            columns = ", ".join(needed)
+            raise DataError(
+                f"{name}: row {number}: the cells in the columns {columns} do not go together: "
+                f"restore them as {drawn_by} wrote them"
+            )
+        places.append(whole_number(place) or 0)
+    return places, 0 if first is None else _n_rows(first[1])
+
+
+def _goes_together(
+    plan: str | None,
+    item: str | None,
+    place: str | None,
+    check: str | None,
+    probability: str | None,
+) -> bool:
+    content, row, position = content_of(check), whole_number(item), whole_number(place)
+    if not content or plan is None or row is None or position is None or not _n_rows(plan):
+        return False
+    try:
+        return row_check(content, plan, row, position, probability) == check
+    except ValueError:
+        return False
+
+
+def _n_rows(plan: str) -> int:
+    found = _PLAN.fullmatch(plan)
+    return 0 if found is None else int(found[1])
+
+
+def _digest(parts: Sequence[str], size: int) -> str:
+    return hashlib.blake2b("\x1e".join(parts).encode(), digest_size=size).hexdigest()
