@@ -113,6 +113,15 @@ def test_what_a_class_of_ones_own_defines_is_called_and_failures_are_its_own(
     assert (out / "leaderboard.html").exists()
 
 
+def test_another_classifier_for_all_experiments(alone, quantshift, tmp_path):
+    out, bayes = tmp_path / "out", "sklearn.naive_bayes:MultinomialNB"
+    asked = ("bench", "concepts", *TINY, "--methods=CC", "--out", out, "--classifier", bayes)
+    code, _, wrong = quantshift(*asked, "--set=classifier.options.alpha=0.5")
+    assert (code, wrong) == (0, "")
+    described = ResultStore.open(out).description["experiments"]["concept"]["classifier"]
+    assert described == {"name": bayes, "options": {"alpha": 0.5}, "grid": {}}
+
+
 def test_a_file_that_calls_sys_exit_is_one_line(alone, quantshift, tmp_path):
     """Before, the command ended at once with that code and without a word."""
     (tmp_path / "mine.py").write_text("import sys\nsys.exit(0)\n")

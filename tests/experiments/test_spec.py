@@ -11,6 +11,7 @@ from quantshift.errors import UserError
 from quantshift.experiments.document import parse_overrides
 from quantshift.experiments.experiment import MethodSpec
 from quantshift.experiments.loading import load_experiment
+from quantshift.experiments.toml_tables import ClassifierTable
 
 MINE = """
 name = "mine"
@@ -198,6 +199,22 @@ def test_a_profile_wins_over_the_file_and_an_override_over_both(load):
     assert both.shift.train_size == 700
     assert both.shift.test_repeats == 2
     assert both.selection.size == 100
+
+
+def test_a_classifier_replaces_the_table_with_its_options_and_grid():
+    """Before, `--set classifier.name=...` kept the grid, whose options the other does not have."""
+    name = "sklearn.naive_bayes:GaussianNB"
+    for experiment in ("prior", "tables-prior"):
+        with pytest.raises(UserError, match="unknown option"):
+            load_experiment(experiment, profile="quick", overrides={"classifier.name": name})
+        replaced = load_experiment(experiment, profile="quick", classifier=name)
+        assert replaced.classifier == ClassifierTable(name=name)
+        assert replaced.settings == ({},)
+    smoothing = {"classifier.grid.var_smoothing": [1e-9, 1e-3]}
+    chosen = load_experiment("prior", overrides=smoothing, classifier=name)
+    assert chosen.settings == ({"var_smoothing": 1e-9}, {"var_smoothing": 1e-3})
+    with pytest.raises(UserError, match=r"override: classifier\.name: unknown classifier 'bayes'"):
+        load_experiment("prior", classifier="bayes")
 
 
 def test_overrides_may_add_tables_that_the_file_does_not_have(load):

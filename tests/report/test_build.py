@@ -1,5 +1,8 @@
 """A whole report: which files, whole or not at all, and never over anybody else's."""
 
+import json
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -161,6 +164,27 @@ def test_only_the_methods_asked_for(store, tmp_path):
         build_report(store, tmp_path, methods=["SDL"])
     with pytest.raises(UserError, match="unknown method 'SDL'; did you mean 'SLD'"):
         build_report(rows(next(iter(CELLS))), tmp_path, methods=["SDL"])
+
+
+def test_the_order_of_the_methods_is_that_of_the_request_everywhere(
+    make_about, make_results, tmp_path
+):
+    """Before, summaries, biases by class, the page and figures were in the paper's order."""
+    asked = ("Mine", "SLD", "CC")
+    about = make_about(datasets={"shop": ("a", "b", "c"), "till": ("a", "b", "c")})
+    frame = make_results(("CC", "Mine", "SLD"), about)
+    abouts, formats = {about.name: about}, ["html", "tex", "csv", "md"]
+    build_report(frame, tmp_path / "r", abouts=abouts, methods=asked, formats=formats)
+    tables = [path for path in (tmp_path / "r" / "tables").iterdir() if path.suffix != ".html"]
+    assert {path.name.partition("-")[0] for path in tables} >= {"mine", "summary", "bias"}
+    for path in (*tables, tmp_path / "r" / "summary.md"):
+        # A method that is not the first is never seen before the first.
+        found = [match[0] for match in re.finditer(r"\b(Mine|SLD|CC)\b", path.read_text())]
+        assert tuple(dict.fromkeys(found)) == asked, path.name
+    page = (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
+    start = page.index('id="report-data">') + len('id="report-data">')
+    data = json.loads(page[start : page.index("</script>", start)])
+    assert tuple(method["name"] for method in data["methods"]) == asked
 
 
 def test_failures_of_other_methods_are_no_gaps(store, tmp_path):

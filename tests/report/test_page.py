@@ -27,6 +27,7 @@ from quantshift.report.page.glance import (
     winners,
 )
 from quantshift.report.page.payload import embedded_json
+from quantshift.report.page.provenance import experiment_facts
 from quantshift.report.page.sections import sections_of, with_panels
 from quantshift.report.page.slices import (
     bias_slices,
@@ -41,6 +42,7 @@ from quantshift.results import ResultStore
 from quantshift.results.completeness import SCHEMA as STATUS
 from quantshift.results.schema import conform
 from quantshift.seeding import generator
+from quantshift.shifts import UniformPrevalence
 from quantshift.shifts.protocol import Words
 from tests.outcomes import about, abouts, as_results
 from tests.report.conftest import many_methods
@@ -612,6 +614,32 @@ def test_the_page_says_who_wins():
         "No method wins under every shift: of 3, the lowest mean error is that of A under 2 and "
         "B under 1. Under “3” all methods fail, so none is marked as the best."
     )
+
+
+def test_the_words_of_a_design_come_before_those_of_its_kind(make_about, make_results):
+    """Before, every kind "uniform" was said to be drawn uniformly, Dirichlet draws too."""
+    shift = UniformPrevalence(concentration=0.3)
+    about = dataclasses.replace(make_about(words=shift.words()), shift="uniform")
+    (section,) = sections_of(subjects_of(make_results(("CC",), about), {about.name: about}))
+    assert "symmetric Dirichlet distribution of concentration 0.3" in section.summary
+
+
+def test_provenance_has_the_training_sets_that_were_drawn():
+    """Before, the whole pool, used once, was "5,000" items and "10" training sets."""
+    columns = ("training size", "training sets per point")
+    told = {
+        name: tuple(experiment_facts({"shift": shift})[column] for column in columns)
+        for name, shift in {
+            "drawn": {"train_size": 5000, "train_repeats": 10},
+            "whole": {"train_size": 5000, "train_repeats": 10, "whole_pool": True},
+            "given": {"train_size": None, "train_repeats": 1},
+        }.items()
+    }
+    assert told == {
+        "drawn": ("5,000", "10"),
+        "whole": ("the whole pool", "1"),
+        "given": ("all items", "1"),
+    }
 
 
 def test_provenance_of_a_store(tmp_path):

@@ -142,3 +142,26 @@ def test_validation_prevalences_follow_the_rule_of_the_test_samples_and_are_othe
     few = UniformPrevalence(test_size=10, concentration=0.1).drawn_prevalences(200, 5, seed=0)
     assert (few.max(axis=1) > 0.6).mean() > 0.7
     assert PriorShift().drawn_prevalences(3, 2, seed=0) is None
+
+
+@pytest.mark.parametrize(
+    ("options", "title", "summary"),
+    [
+        ({}, "Uniform prevalence", "drawn uniformly from all possible ones."),
+        (
+            {"concentration": 0.3},
+            "Dirichlet prevalence (concentration 0.3)",
+            "concentration 0.3, which are dominated by fewer classes than uniform ones.",
+        ),
+        (
+            {"smoothest": 0.2},
+            "Uniform prevalence, the smoothest 20%",
+            "all possible ones, and the smoothest 20% of them are kept.",
+        ),
+    ],
+)
+def test_words_say_how_prevalences_were_drawn(options, title, summary):
+    """Before, Dirichlet draws were captioned as uniform ones, on the page and in LaTeX."""
+    words = UniformPrevalence(**options).words()
+    assert words.title == title
+    assert words.summary.endswith(summary)

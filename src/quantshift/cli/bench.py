@@ -11,7 +11,7 @@ from quantshift.cli.cells import cell_progress
 from quantshift.cli.machine import load, n_cores
 from quantshift.cli.progress import say
 from quantshift.cli.run import resume_command, tell_summary, tokenise_corpora
-from quantshift.cli.run_options import Cluster, Jobs, Profile, Redo, Settings
+from quantshift.cli.run_options import Classifier, Cluster, Jobs, Profile, Redo, Settings
 from quantshift.cli.shared_options import names
 from quantshift.experiments.document import parse_overrides
 from quantshift.experiments.executors import executor
@@ -71,6 +71,7 @@ def bench(
     jobs: Jobs = None,
     cluster: Cluster = None,
     redo: Redo = None,
+    classifier: Classifier = None,
     settings: Settings = None,
     documents: Annotated[
         int, typer.Option(help="Size of the synthetic corpus, if it is used.", min=1)
@@ -98,6 +99,8 @@ def bench(
         quantshift bench paper --methods SLD,PACC,KDEyML --dry-run
 
         quantshift bench natural --data churn --add my.py:Mine
+
+        quantshift bench tables-prior --classifier sklearn.naive_bayes:GaussianNB
     """
     # Imported here because the page needs packages that take a second to import.
     from quantshift.leaderboard.build import build_leaderboard
@@ -111,6 +114,7 @@ def bench(
         added=[added_method(text) for text in add or ()],
         profile=profile.value,
         overrides=parse_overrides(settings or []),
+        classifier=classifier,
         n_documents=documents,
     )
     _tell_left_out(planned, console)

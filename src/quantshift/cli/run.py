@@ -13,7 +13,7 @@ from rich.console import Console
 from quantshift.cli.cells import cell_progress
 from quantshift.cli.machine import n_cores
 from quantshift.cli.progress import item_progress, say
-from quantshift.cli.run_options import Cluster, Jobs, Profile, Redo, Settings
+from quantshift.cli.run_options import Classifier, Cluster, Jobs, Profile, Redo, Settings
 from quantshift.corpora.corpus import Corpus
 from quantshift.data.sources import CorpusSource
 from quantshift.experiments.document import parse_overrides
@@ -65,6 +65,7 @@ def run(
     jobs: Jobs = None,
     cluster: Cluster = None,
     redo: Redo = None,
+    classifier: Classifier = None,
     settings: Settings = None,
     documents: Annotated[
         int, typer.Option(help="Size of the synthetic corpus, if no --data is given.", min=1)
@@ -99,7 +100,10 @@ def run(
     overrides = parse_overrides(settings or [])
     loaded = tuple(
         load_experiment(
-            e, profile=_profile(e, profile, on_own_data=bool(data)), overrides=overrides
+            e,
+            profile=_profile(e, profile, on_own_data=bool(data)),
+            overrides=overrides,
+            classifier=classifier,
         )
         for e in experiments_of(experiments)
     )

@@ -29,6 +29,17 @@ Redo = Annotated[
         "--redo", metavar="failed|all|METHOD", help="Compute this again (default: nothing)."
     ),
 ]
+Classifier = Annotated[
+    str | None,
+    typer.Option(
+        "--classifier",
+        metavar="NAME",
+        help="Use this classifier (logistic, or package.module:Class) instead of that of the "
+        "experiments with its options and grid; give options with --set "
+        "classifier.options.NAME=VALUE or classifier.grid.NAME=[VALUES].",
+        show_default=False,
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(

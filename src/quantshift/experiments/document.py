@@ -67,10 +67,13 @@ def read_document(
     profile: str,
     overrides: Mapping[str, Any],
     read_base: Callable[[str], str],
+    replacements: Mapping[str, Any] | None = None,
 ) -> Document:
     """The file's text as a document, on top of its base, with the profile and overrides applied.
 
     read_base: returns the text of the file named by `base`.
+    replacements: whole tables that stand in place of those of the file and its profile; overrides
+        come after them.
     """
     values = _parsed(text, source)
     origins: dict[str, str] = {}
@@ -79,14 +82,21 @@ def read_document(
     profiles = _profiles(values.pop("profiles", {}), source)
     if profile != PAPER and profile not in profiles:
         raise _complaint(source, str(unknown_name("profile", profile, [PAPER, *profiles])))
-    layers = ((f"{source} [profiles.{profile}]", profiles.get(profile, {})), (OVERRIDE, overrides))
-    chosen = set()
-    for origin, layer in layers:
+    chosen: set[str] = set()
+
+    def apply(origin: str, layer: Mapping[str, Any]) -> None:
         for key, value in _flat(layer):
             _assign(values, key, value, origin)
             origins.pop(key, None)  # so that the latest is at the end
             origins[key] = origin
             chosen.add(key)
+
+    apply(f"{source} [profiles.{profile}]", profiles.get(profile, {}))
+    for name, table in (replacements or {}).items():
+        values[name] = dict(table)
+        origins[name] = OVERRIDE
+        chosen.add(name)
+    apply(OVERRIDE, overrides)
     return Document(_tuples(values), source, folder, origins, frozenset(chosen))
 
 

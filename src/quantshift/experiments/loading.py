@@ -49,12 +49,17 @@ MOST_ITEMS = 1_000_000_000
 
 
 def load_experiment(
-    name_or_path: str | Path, *, profile: str = PAPER, overrides: Mapping[str, Any] | None = None
+    name_or_path: str | Path,
+    *,
+    profile: str = PAPER,
+    overrides: Mapping[str, Any] | None = None,
+    classifier: str | None = None,
 ) -> Experiment:
     """The experiment of that name in the library, or the one in a TOML file.
 
     `overrides` are values by dotted key, e.g. {"shift.train_size": 1000}; they win over the
-    profile, which wins over the file.
+    profile, which wins over the file. classifier: its name, in place of the whole [classifier]
+    table with its options and grid; overrides may add others.
     """
     text, source, folder, read_base = _read(name_or_path)
     document = read_document(
@@ -64,6 +69,7 @@ def load_experiment(
         profile=profile,
         overrides=overrides or {},
         read_base=read_base,
+        replacements=None if classifier is None else {"classifier": {"name": classifier}},
     )
     return _experiment(document, profile)
 

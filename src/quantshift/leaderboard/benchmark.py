@@ -67,6 +67,7 @@ def plan_benchmark(
     added: Sequence[MethodSpec] = (),
     profile: str = "quick",
     overrides: Mapping[str, Any] | None = None,
+    classifier: str | None = None,
     n_documents: int = 20_000,
 ) -> Benchmark:
     """The run of the suites with these names, or of "all".
@@ -75,10 +76,11 @@ def plan_benchmark(
     data: data sets to use instead of those that the experiments name.
     methods: only these and the added ones; default: all that suit the data.
     added: the user's own methods, see `added_method`.
-    profile, overrides: as in `load_experiment`. n_documents: number of synthetic reviews.
+    profile, overrides, classifier: as in `load_experiment`. n_documents: number of synthetic
+        reviews.
     """
     experiments = tuple(
-        load_experiment(name, profile=profile, overrides=overrides)
+        load_experiment(name, profile=profile, overrides=overrides, classifier=classifier)
         for name in _experiment_names(names)
     )
     if methods is not None:

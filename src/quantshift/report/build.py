@@ -257,7 +257,12 @@ def _figures(
     )
 
     saved = []
-    for name, figure in gallery(contents.rows, contents.abouts, measure=contents.measure.name):
+    for name, figure in gallery(
+        contents.rows,
+        contents.abouts,
+        methods=contents.methods or None,
+        measure=contents.measure.name,
+    ):
         on_step(f"figure {name}")
         saved.append(save(figure, name))
     for kind, draw in (

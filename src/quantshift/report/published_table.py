@@ -1,29 +1,32 @@
 """Our mean absolute errors next to the published ones, in the layout of the four tables."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
-from quantshift.analysis import PAPER_METHODS
+from quantshift.analysis import PAPER_METHODS, order_methods
 from quantshift.report.table import MISSING, Cell, ColumnGroup, ReportTable, Row, decimal
 
 CORRELATION = r"$\rho$"
 
 
-def published_comparison_tables(compared: pl.DataFrame) -> list[ReportTable]:
+def published_comparison_tables(
+    compared: pl.DataFrame, methods: Sequence[str] | None = None
+) -> list[ReportTable]:
     """A table for each published one that we have results for: ours / theirs, rank correlation.
 
     compared: the frame of `quantshift.paper.against_published`.
+    methods: those that come first, in this order; the columns are always all of the paper's.
     """
-    tables = []
+    tables, order = [], order_methods(PAPER_METHODS, methods)
     for (p_train,), rows in compared.group_by(["p_train"], maintain_order=True):
         if rows["ours"].null_count() < len(rows):
-            tables.append(_table(rows, p_train))
+            tables.append(_table(rows, p_train, order))
     return tables
 
 
-def _table(rows: pl.DataFrame, p_train: Any) -> ReportTable:
+def _table(rows: pl.DataFrame, p_train: Any, methods: Sequence[str]) -> ReportTable:
     p_tests = rows["p_test"].unique().sort().to_list()
     cells = {
         (row["degree"], row["p_test"], row["method"]): row for row in rows.iter_rows(named=True)
@@ -38,7 +41,7 @@ def _table(rows: pl.DataFrame, p_train: Any) -> ReportTable:
         groups=tuple(
             ColumnGroup(
                 "" if prior else f"$p_U = {p_test:g}$",
-                (*PAPER_METHODS, CORRELATION),
+                (*methods, CORRELATION),
                 shaded=not prior and p_test == p_train,
             )
             for p_test in p_tests
@@ -51,7 +54,7 @@ def _table(rows: pl.DataFrame, p_train: Any) -> ReportTable:
                     cell
                     for p_test in p_tests
                     for cell in _group(
-                        {method: cells[degree, p_test, method] for method in PAPER_METHODS},
+                        {method: cells[degree, p_test, method] for method in methods},
                         shaded=not prior and p_test == p_train,
                     )
                 ),

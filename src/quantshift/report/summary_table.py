@@ -36,12 +36,13 @@ def summary_tables(
     abouts: Mapping[str, About] | None = None,
     *,
     measure: str = "ae",
+    methods: Sequence[str] | None = None,
     confidence: float = 0.95,
     seed: int = 0,
 ) -> list[ReportTable]:
     """A summary of each part of each experiment on each data set, and biases by class.
 
-    abouts, measure: see `result_tables`.
+    abouts, measure: see `result_tables`. methods: those that come first, in this order.
     """
     rows = ensure_part(frame)
     if "error" not in rows.columns:
@@ -62,6 +63,7 @@ def summary_tables(
                 summary = summary_table(
                     part_rows,
                     measure=measure,
+                    methods=methods,
                     confidence=confidence,
                     seed=seed,
                     heading=subject.title(facet),
@@ -69,7 +71,7 @@ def summary_tables(
                 made = [summary if subject.ranked else unmarked(summary)]
                 classes = subject.classes(dataset)
                 if len(classes) > 2:
-                    made += bias_tables(rows.filter(where), classes)
+                    made += bias_tables(rows.filter(where), classes, methods)
                 several = len(subject.datasets) > 1
                 tables += [on_dataset(table) for table in made] if several else made
     return tables
@@ -79,6 +81,7 @@ def summary_table(
     frame: pl.DataFrame,
     *,
     measure: str = "ae",
+    methods: Sequence[str] | None = None,
     confidence: float = 0.95,
     seed: int = 0,
     heading: str | None = None,
@@ -87,6 +90,7 @@ def summary_table(
 
     The best mean is bold, the others are marked as in the tables by degree.
 
+    methods: those that come first, in this order.
     heading: what the caption calls the part (default: its name).
     """
     title = measure_called(measure).title
@@ -98,6 +102,7 @@ def summary_table(
     lines = compare_with_best(rows, []).join(
         summary.drop("n", "mean"), on="method", maintain_order="left"
     )
+    by_method = {line["method"]: line for line in lines.iter_rows(named=True)}
     columns = [name for name in COLUMNS if name != "bias" or lines["bias"].null_count() == 0]
     ranks = _ranks(rows)
     rank_of = dict(zip(ranks.methods, ranks.ranks, strict=True)) if ranks else {}
@@ -117,7 +122,7 @@ def summary_table(
                     Cell(f"{line['n']:,}", line["n"]),
                 ),
             )
-            for line in lines.iter_rows(named=True)
+            for line in (by_method[method] for method in order_methods(by_method, methods))
         ),
         legend=(
             *(
@@ -134,11 +139,16 @@ def summary_table(
     )
 
 
-def bias_tables(frame: pl.DataFrame, classes: Sequence[str]) -> list[ReportTable]:
-    """Mean of estimated minus true prevalence: a row per class, a column per method."""
+def bias_tables(
+    frame: pl.DataFrame, classes: Sequence[str], order: Sequence[str] | None = None
+) -> list[ReportTable]:
+    """Mean of estimated minus true prevalence: a row per class, a column per method.
+
+    order: the methods that come first.
+    """
     rows = ensure_part(frame)
     part = _only(rows, "part")
-    methods = order_methods(rows["method"].unique())
+    methods = order_methods(rows["method"].unique(), order)
     biases = {
         (number, method): bias
         for method, number, bias in bias_by_class(rows, ["method"]).iter_rows()

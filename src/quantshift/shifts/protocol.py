@@ -72,6 +72,7 @@ class Words:
     columns_by    a group of columns for each value of this coordinate, or of "facet"
     shaded_facet  the facet whose columns are grey
     note          a sentence below the tables
+    summary       a sentence on what changes, for the page
     """
 
     title: str
@@ -82,6 +83,7 @@ class Words:
     columns_by: str | None = None
     shaded_facet: str | None = None
     note: str = ""
+    summary: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """The words as plain JSON values."""

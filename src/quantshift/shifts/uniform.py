@@ -11,7 +11,7 @@ Mining and Knowledge Discovery 38 (2024) (jaggedness, APP-OQ).
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -22,6 +22,7 @@ from quantshift.errors import DataError, UserError
 from quantshift.seeding import generator
 from quantshift.shifts.coordinates import prevalence_value
 from quantshift.shifts.natural import AbstractNaturalTraining
+from quantshift.shifts.protocol import Words
 from quantshift.shifts.strata import Recipe, Strata
 from quantshift.types import Prevalences
 
@@ -53,6 +54,25 @@ class UniformPrevalence(AbstractNaturalTraining):
 
     concentration: float = 1.0
     smoothest: float = 1.0
+
+    def words(self) -> Words:
+        """Title and summary say how the prevalences were drawn."""
+        title, drawn = self.title, "uniformly from all possible ones"
+        if self.concentration != 1:
+            title = f"Dirichlet prevalence (concentration {self.concentration:g})"
+            most = (
+                "dominated by fewer classes" if self.concentration < 1 else "nearer to equal shares"
+            )
+            drawn = (
+                f"from a symmetric Dirichlet distribution of concentration {self.concentration:g}, "
+                f"which are {most} than uniform ones"
+            )
+        kept = ""
+        if self.smoothest != 1:
+            title += f", the smoothest {self.smoothest:.0%}"
+            kept = f", and the smoothest {self.smoothest:.0%} of them are kept"
+        summary = f"The prevalences of the samples are drawn {drawn}{kept}."
+        return replace(super().words(), title=title, summary=summary)
 
     def _test_recipes(self, strata: Strata, labels: NDArray[Any]) -> list[Recipe]:
         size = self._size("test")

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from quantshift.analysis.deviations import require, with_errors
 from quantshift.analysis.facets import ensure_part
 from quantshift.analysis.lean import lean
+from quantshift.analysis.methods import order_methods
 from quantshift.analysis.ranks import RankComparison, mean_ranks
 from quantshift.errors import DataError
 from quantshift.report.figures.bias import bias_boxes, class_bias
@@ -39,8 +40,8 @@ def gallery(
     over training sets, and over data sets if there are several.
 
     abouts: descriptions of the experiments; what they lack is taken from the rows.
-    methods: those to show; None: in lines all that have results, in panels those that tables show
-        (`shown_methods`).
+    methods: those to show, in this order; None: in lines all that have results, in panels those
+        that tables show (`shown_methods`).
     """
     require(frame, ["experiment", "dataset", "facet", "method", "degree"])
     rows = frame if methods is None else frame.filter(pl.col("method").is_in(list(methods)))
@@ -57,7 +58,13 @@ def gallery(
             dataset_rows = (
                 subject_rows.filter(pl.col("dataset") == dataset) if several else subject_rows
             )
-            outcomes = outcomes_of(dataset_rows, subject.about, measure=measure, styles=styles)
+            outcomes = outcomes_of(
+                dataset_rows,
+                subject.about,
+                methods=methods and order_methods(dataset_rows["method"].unique(), methods),
+                measure=measure,
+                styles=styles,
+            )
             yield from _figures(outcomes, f"-{dataset}" if several else "", methods)
         if several:
             yield from _over_datasets(subject_rows, subject, styles)
@@ -67,7 +74,7 @@ def _figures(
     outcomes: Outcomes, dataset: str, methods: Sequence[str] | None
 ) -> Iterator[tuple[str, Figure]]:
     subject = outcomes.subject
-    panels = outcomes.only(methods or shown_methods(outcomes.methods))
+    panels = outcomes.only(outcomes.methods if methods else shown_methods(outcomes.methods))
     if outcomes.by_degree:
         for key, sheet in error_boxes(panels).items():
             yield f"{subject.name}{dataset}-boxes" + (f"-{key}" if key else ""), sheet

@@ -74,8 +74,9 @@ def render_page(
     """The page as one string of HTML; `progress` receives the current step."""
     sections = sections_of(subjects_of(contents.rows, contents.abouts))
     rows = as_numbers(contents.rows)
-    styles = method_styles(order_methods(rows["method"].unique()))
-    methods = list(styles)
+    methods = order_methods(rows["method"].unique(), contents.methods)
+    styles_by_name = method_styles(methods)
+    styles = {method: styles_by_name[method] for method in methods}
     shown = _sections(sections, rows, contents, provenance, methods, progress)
     progress("page")
     glance = glance_of(rows, sections, methods)

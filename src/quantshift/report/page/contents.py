@@ -26,6 +26,7 @@ class Contents:
     abouts: the description of every experiment of the rows, in the order to show them.
     measure: the error measure.
     tables: mean errors by degree; summaries: one table for each part, over all degrees.
+    methods: the order that was asked for; empty: that of `order_methods`.
     compared, published: our errors next to the published ones, as a frame and as tables; None and
         empty unless requested.
     """
@@ -36,6 +37,7 @@ class Contents:
     verdicts: Sequence[Verdict]
     tables: Sequence[ReportTable]
     summaries: Sequence[ReportTable]
+    methods: Sequence[str] = ()
     compared: pl.DataFrame | None = None
     published: Sequence[ReportTable] = ()
 
@@ -58,7 +60,7 @@ def contents_of(
 
     abouts: descriptions of the experiments; what they lack is taken from the rows.
     measure: any of `quantshift.metrics.MEASURES`; rows that have an `error` keep it.
-    methods: the columns of the tables, in this order.
+    methods: the columns of the tables, in this order, which all other parts follow.
     """
     require(frame, ["experiment", "dataset", "method", "p_true", "p_hat"])
     rows = lean(ensure_part(frame))
@@ -68,7 +70,7 @@ def contents_of(
     progress("tables")
     tables = result_tables(rows, described, measure=measure, methods=methods)
     progress("summaries")
-    summaries = summary_tables(rows, described, measure=measure)
+    summaries = summary_tables(rows, described, measure=measure, methods=methods)
     return Contents(
         rows=rows,
         abouts=described,
@@ -76,8 +78,9 @@ def contents_of(
         verdicts=judged,
         tables=tables,
         summaries=summaries,
+        methods=tuple(methods or ()),
         compared=compared,
-        published=() if compared is None else published_comparison_tables(compared),
+        published=() if compared is None else published_comparison_tables(compared, methods),
     )
 
 

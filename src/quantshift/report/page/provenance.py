@@ -173,15 +173,16 @@ def dataset_facts(provenance: Provenance) -> list[list[str]]:
 def experiment_facts(experiment: Mapping[str, Any]) -> dict[str, str]:
     """Facts about one experiment, by column of the page's table."""
     shift = experiment.get("shift", {})
+    size, repeats = _training_sets(shift)
     return {
         "shift": str(shift.get("kind") or "–"),
         "profile": str(experiment.get("profile") or "–"),
         "data sets": ", ".join(experiment.get("datasets", {})) or "–",
         "seed": str(experiment.get("seed", "–")),
-        "training size": _number(shift.get("train_size")),
+        "training size": size,
         "sample size": _number(shift.get("test_size")),
         "samples per point": _number(shift.get("test_repeats")),
-        "training sets per point": _number(shift.get("train_repeats")),
+        "training sets per point": repeats,
     }
 
 
@@ -218,6 +219,15 @@ def _failures_in(
         if methods:
             error = f"{failure.error}: {failure.message}"
             yield FailedCell(experiment, dataset, cell, methods, error)
+
+
+def _training_sets(shift: Mapping[str, Any]) -> tuple[str, str]:
+    """The size of a training set, and how many there are at each point, as they were drawn."""
+    if shift.get("whole_pool"):  # the sizes in the file are then ignored
+        return "the whole pool", "1"
+    size = shift.get("train_size")
+    everything = "train_size" in shift and size is None
+    return "all items" if everything else _number(size), _number(shift.get("train_repeats"))
 
 
 def _number(value: object) -> str:

@@ -55,13 +55,11 @@ SUMMARIES: Mapping[tuple[str, str], str] = MappingProxyType(
         "methods fail and none is marked as the best.",
         ("natural", ""): "Training sets and samples are used as they come: no prevalence is "
         "enforced.",
-        ("uniform", ""): "The prevalences of the samples are drawn uniformly from all possible "
-        "ones.",
         ("given", ""): "The samples are those that came with the data, with their true "
         "prevalences.",
     }
 )
-"""What changes under each known kind of shift, by kind and facet; other kinds have no text."""
+"""What changes under each known kind of shift, by kind and facet, if its design does not say."""
 
 
 def sections_of(subjects: Sequence[Subject]) -> tuple[Section, ...]:
@@ -104,7 +102,7 @@ def _section(subject: Subject, facets: Sequence[Facet], taken: set[str]) -> Sect
         identifier=first.part if safe else f"part-{len(taken)}",
         subject=subject,
         title=plain(subject.title(first) if alone else subject.about.title),
-        summary=SUMMARIES.get((subject.about.shift, first.name), ""),
+        summary=subject.about.words.summary or SUMMARIES.get((subject.about.shift, first.name), ""),
         degree=plain(subject.about.words.degree),
         panels=tuple(Panel(f.part, "" if alone else plain(f.title or f.part)) for f in facets),
     )

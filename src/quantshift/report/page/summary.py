@@ -21,7 +21,7 @@ def summary_text(contents: Contents, provenance: Provenance) -> str:
     """Mean errors by method and part, gaps, the paper's findings where they apply, provenance."""
     rows = contents.rows
     sections = sections_of(subjects_of(rows, contents.abouts))
-    glance = glance_of(rows, sections, order_methods(rows["method"].unique()))
+    glance = glance_of(rows, sections, order_methods(rows["method"].unique(), contents.methods))
     lines = [TITLE, ""]
     gaps = gaps_of(sections, provenance)
     if gaps:
