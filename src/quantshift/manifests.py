@@ -1,4 +1,4 @@
-"""Folders with a manifest: format and version, sizes and hashes."""
+"""Folders with a manifest: format and version, sizes and hashes, all of it under a seal."""
 
 import json
 import os
@@ -11,6 +11,7 @@ from pydantic import BaseModel, RootModel, ValidationError
 
 from quantshift.errors import DataError, UserError
 from quantshift.files import check_new_folder, file_sha256, flush, is_leftover, put_in_place
+from quantshift.integrity import sealed, unsealed
 from quantshift.plain_json import parse_json
 
 MANIFEST = "manifest.json"
@@ -71,7 +72,10 @@ class FolderKind:
             _Files.model_validate(manifest["files"])
         except ValidationError as error:
             raise self.damaged(f"{path} does not name its files with sizes and hashes") from error
-        return manifest
+        try:
+            return unsealed(manifest)
+        except ValueError as error:
+            raise self.damaged(f"{path} {error}") from error
 
     def write(self, folder: Path, about: Mapping[str, Any], files: Sequence[Path]) -> None:
         """Write the manifest of the files, and flush it all to disk."""
@@ -87,7 +91,7 @@ class FolderKind:
                 for path in files
             },
         }
-        text = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
+        text = json.dumps(sealed(manifest), indent=2, ensure_ascii=False) + "\n"
         (folder / MANIFEST).write_text(text, encoding="utf-8")
         for path in (*files, folder / MANIFEST, folder):
             flush(path)

@@ -157,12 +157,64 @@ def test_list_show_and_export(history, quantshift, tmp_path):
         )
 
 
+def test_a_damaged_call_fails_the_daily_call(answers, quantshift, tmp_path):
+    """It dropped out of the baseline, and the line said `ok`."""
+    history = filled(tmp_path / "h", answers[:27])
+    victim = min(history.path.glob("calls/*.json"))
+    content = bytearray(victim.read_bytes())
+    content[60] ^= 1
+    victim.write_bytes(content)
+    asked = (*ASKED, "--fail-on", "alarm", "--at")
+    code, said, wrong = quantshift(*asked, time_of(27).isoformat(), "--summary")
+    assert code == 3
+    assert said.startswith(("FAILED ", "ALARM "))
+    assert said.count("\n") == 1
+    told = f"{victim.relative_to(tmp_path)} is damaged: its content is not what its name says"
+    assert f"the history is damaged, so that alarms may be missing: {told}" in said
+    assert f"warning: {told}" in wrong
+    code, said, wrong = quantshift(*asked, time_of(28).isoformat(), "--json")
+    assert code == 3
+    assert json.loads(said)["history"]["problems"] == [told]
+    assert "failed: the history is damaged" in wrong
+    code, said, wrong = quantshift(*ASKED, "--at", time_of(29).isoformat())
+    assert code == 0
+    assert told in said
+    assert "no alarm" not in said
+
+
+def test_json_names_the_alarms(answers, quantshift, tmp_path):
+    filled(tmp_path / "h", answers[:28])
+    code, said, _ = quantshift(*ASKED, "--at", time_of(28).isoformat(), "--json")
+    found = json.loads(said)["history"]
+    assert (code, found["path"], found["problems"]) == (0, "h", [])
+    assert [alarm["label"] for alarm in found["alarms"]] == ["pos"]
+
+
+@pytest.mark.parametrize(
+    "at", ["0999-05-05", "0001-01-01T00:00+14:00", "9999-12-31T23:00-14:00", "0001-01-01"]
+)
+def test_times_that_no_file_can_be_named_by_are_refused(answers, quantshift, at, tmp_path):
+    """They were written under names that are never read, or a traceback."""
+    code, _, wrong = quantshift(*ASKED, "--at", at)
+    assert code == 2
+    assert f"'{at}' is outside the years 1000 to 9999" in " ".join(wrong.split())
+    assert not (tmp_path / "h").exists()
+
+
 def test_an_export_is_what_its_name_says(history, quantshift, tmp_path):
     asked = ("history", "export", history.path, "--as", "csv", "--out", tmp_path / "x.json")
     code, _, wrong = quantshift(*asked)
     assert code == 2
-    assert "the name says json, and csv was chosen; change one of them" in wrong
+    assert "the name says json, and csv would be written" in wrong
     assert not (tmp_path / "x.json").exists()
+
+
+def test_an_export_is_no_workbook(history, quantshift, tmp_path):
+    """CSV was written under the name e.xlsx."""
+    code, _, wrong = quantshift("history", "export", history.path, "--out", tmp_path / "e.xlsx")
+    assert code == 2
+    assert "e.xlsx: the name says xlsx" in " ".join(wrong.split())
+    assert not (tmp_path / "e.xlsx").exists()
 
 
 def test_the_limits_can_be_tried(history, quantshift):

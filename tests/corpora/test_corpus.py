@@ -11,6 +11,7 @@ from quantshift.corpora import Category, Corpus, CorpusWriter
 from quantshift.corpora.corpus import split_by_bytes
 from quantshift.errors import DataError, UserError
 from quantshift.features.counts import tokenise_corpus
+from quantshift.integrity import sealed, unsealed
 
 CODES = [0, 1, 0, 1, 1]
 STARS = [1, 5, 3, 4, 4]
@@ -25,8 +26,8 @@ def write(out: Path, *, overwrite: bool = False, texts: list[str] = TEXTS) -> Co
 
 def alter_manifest(folder: Path, **changes: object) -> None:
     path = folder / "manifest.json"
-    manifest = json.loads(path.read_text()) | changes
-    path.write_text(json.dumps({k: v for k, v in manifest.items() if v is not None}))
+    manifest = unsealed(json.loads(path.read_text())) | changes
+    path.write_text(json.dumps(sealed({k: v for k, v in manifest.items() if v is not None})))
 
 
 def test_what_is_written_is_read(tmp_path):

@@ -9,6 +9,7 @@ import pytest
 
 from quantshift.data import DataFile, DataFolder, Wishes, import_arrays, import_table
 from quantshift.errors import DataError, UserError
+from quantshift.integrity import sealed
 from quantshift.manifests import MANIFEST
 
 KINDS = ["table", "text", "matrix", "posteriors", "given"]
@@ -81,9 +82,25 @@ def test_every_changed_file_is_found(kind, tmp_path):
 )
 def test_an_altered_manifest_is_found(change, message, tmp_path):
     data = make("table", tmp_path / "in", tmp_path / "d")
-    (data.path / MANIFEST).write_text(json.dumps({**data.manifest, **change}))
+    (data.path / MANIFEST).write_text(json.dumps(sealed({**data.manifest, **change})))
     with pytest.raises(DataError, match=message):
         DataFolder.open(data.path).verify()
+
+
+def test_every_bit_of_a_manifest_counts(tmp_path):
+    """Flips in counts and versions were not noticed."""
+    path = make("table", tmp_path / "in", tmp_path / "d").path / MANIFEST
+    whole = path.read_bytes()
+    expected = json.loads(whole)
+    for position in range(0, len(whole), 7):
+        changed = bytearray(whole)
+        changed[position] ^= 1
+        path.write_bytes(changed)
+        try:
+            manifest = dict(DataFolder.open(path.parent).manifest)
+        except DataError:
+            continue
+        assert sealed(manifest) == expected, position
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import errno
 import itertools
+import json
 import os
 import random
 import signal
@@ -13,6 +14,8 @@ import pytest
 
 from quantshift import History, files
 from quantshift.errors import DataError, UserError
+from quantshift.integrity import checksum
+from quantshift.own_data.result import Share
 from tests.history.made import days, filled, time_of, tree
 
 
@@ -193,6 +196,65 @@ def test_damage_is_named_and_the_rest_counts(tmp_path, answers, damage, said):
     assert len(history.calls()) == 8
 
 
+SHARE = {"label": "pos", "estimate": 0.5, "low": 0.4, "high": 0.6}
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("looks",), []),
+        (("looks", 0, "shares"), []),
+        (("looks", 0, "unaudited"), [SHARE]),
+        (("looks", 0, "shares", 0, "estimate"), 7.0),
+        (("looks", 0, "shares", 0, "low"), float("nan")),
+        (("looks", 0, "shares", 0, "high"), -1.0),
+        (("looks", 0, "shares", 0, "label"), "other"),
+        (("looks", 0, "n_items"), -1),
+        (("looks", 0, "n_items"), 10**400),
+        (("looks", 0, "p_value"), 2.0),
+        (("classes",), ["pos"]),
+        (("classes",), []),
+        (("headline",), "other"),
+        (("level",), 1.0),
+        (("time",), "0001-01-01T00:00:00+00:00"),
+        (("time",), "now"),
+        (("limits", "baseline"), 0),
+        (("limits", "baseline_from"), "once"),
+        (("limits", "false_alarms_per_year"), float("inf")),
+        (("model", "prevalence"), [[[]]]),
+    ],
+    ids=str,
+)
+def test_a_forged_call_with_a_valid_hash_is_named(tmp_path, answers, place, value):
+    """Empty lists were a StopIteration or an IndexError in every later call."""
+    history = filled(tmp_path / "h", answers)
+    victim = sorted(history.path.glob("calls/*.json"))[-1]
+    record = json.loads(victim.read_text())
+    *outer, last = place
+    inner = record
+    for name in outer:
+        inner = inner[name]
+    inner[last] = value
+    content = json.dumps(record).encode()
+    victim.unlink()
+    time = victim.name.partition("-")[0]
+    (victim.parent / f"{time}-{checksum(content)[:16]}.json").write_bytes(content)
+    (problem,) = history.problems()
+    assert problem.what.startswith(("is no record of a call", "is damaged"))
+    assert len(history.calls()) == 7
+    assert history.alarms() == []
+    assert repr(history)
+    history.append(answers[7], at=time_of(7))
+
+
+def test_a_call_under_another_name_is_named(tmp_path, answers):
+    history = filled(tmp_path / "h", answers)
+    victim = min(history.path.glob("calls/*.json"))
+    victim.rename(victim.with_name(f"copy of {victim.name}"))
+    (problem,) = history.problems()
+    assert problem.what == "has not the name of a call"
+
+
 @pytest.mark.parametrize("content", [None, b"", b"[]", b'{"format": "other"}'])
 def test_a_lost_description_is_written_again(tmp_path, answers, quiet, content):
     history = filled(tmp_path / "h", answers[:-1])
@@ -239,7 +301,10 @@ def test_leftovers_of_killed_processes_go(tmp_path, answers):
 def test_calls_of_other_classes_that_two_writers_mixed_are_named(tmp_path, answers):
     """Each was the first; the later one counts."""
     first = filled(tmp_path / "a", answers[:1])
-    other = replace(answers[1], classes=("neg", "pos", "odd"))
+    (batch,) = answers[1].batches
+    shares = (*batch.shares, Share("odd", 0.0, 0.0, 0.1))
+    batches = (replace(batch, shares=shares, unaudited=shares),)
+    other = replace(answers[1], classes=("neg", "pos", "odd"), batches=batches)
     second = History.open(tmp_path / "b")
     second.append(other, at=time_of(1))
     for path in second.path.glob("calls/*.json"):

@@ -18,12 +18,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from quantshift.errors import DataError, UserError
+from quantshift.integrity import record_checksum
 from quantshift.own_data import folder as module
 from quantshift.own_data import load_model, quantify, save_model, train
 from quantshift.own_data.folder import (
     DESCRIPTION,
     NUMBERS,
-    _digest,
     check_model_place,
     check_savable,
 )
@@ -140,7 +140,7 @@ def resealed(saved, numbers):
     told = json.loads((saved / DESCRIPTION).read_text())
     told.pop("seal")
     told["sha256"] = hashlib.sha256(numbers).hexdigest()
-    (saved / DESCRIPTION).write_text(json.dumps({**told, "seal": _digest(told)}))
+    (saved / DESCRIPTION).write_text(json.dumps({**told, "seal": record_checksum(told)}))
     (saved / NUMBERS).write_bytes(numbers)
 
 
@@ -155,10 +155,10 @@ def forged(saved, *, told=None, parts=None):
     inner = {name: value for name, value in content.items() if name not in outer}
     numbers = (saved / NUMBERS).read_bytes()
     held = skops.io.loads(numbers, trusted=skops.io.get_untrusted_types(data=numbers))
-    held = {**held, **(parts or {}), "description": _digest(inner)}
+    held = {**held, **(parts or {}), "description": record_checksum(inner)}
     numbers = skops.io.dumps({name: v for name, v in held.items() if v is not MISSING})
     content["sha256"] = hashlib.sha256(numbers).hexdigest()
-    (saved / DESCRIPTION).write_text(json.dumps({**content, "seal": _digest(content)}))
+    (saved / DESCRIPTION).write_text(json.dumps({**content, "seal": record_checksum(content)}))
     (saved / NUMBERS).write_bytes(numbers)
 
 
@@ -335,7 +335,7 @@ def test_a_model_of_another_version_is_refused(saved):
     told.pop("seal")
     for package in ("quantshift", "scikit-learn"):
         other = {**told, package: "0.0.1"}
-        (saved / DESCRIPTION).write_text(json.dumps({**other, "seal": _digest(other)}))
+        (saved / DESCRIPTION).write_text(json.dumps({**other, "seal": record_checksum(other)}))
         line = refused(saved)
         installed = told[package]
         assert line == (

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from quantshift.errors import DataError, UserError
+from quantshift.integrity import sealed, unsealed
 from quantshift.results import ResultStore, foreign_files, repair, verify
 from quantshift.results.parts import encode
 
@@ -24,7 +25,8 @@ def flip(path: Path, position: int) -> None:
 
 def alter_marker(store, **changes) -> None:
     marker = first_part(store).with_suffix(".json")
-    marker.write_text(json.dumps(json.loads(marker.read_text()) | changes))
+    record = unsealed(json.loads(marker.read_text())) | changes
+    marker.write_text(json.dumps(sealed(record)))
 
 
 def nested(depth: int) -> list[object]:
@@ -55,6 +57,7 @@ DAMAGES = {
     "marker nested deep": lambda s: first_part(s).with_suffix(".json").write_text("[" * 100_000),
     "marker nested less deep": lambda s: alter_marker(s, rows=nested(60)),
     "marker of others": lambda s: alter_marker(s, methods={"CC": "signature-of-CC"}),
+    "marker of other bytes": lambda s: flip(first_part(s).with_suffix(".json"), 40),
     "marker of more rows": lambda s: alter_marker(s, rows=41),
     "fewer rows": lambda s: replace_rows(s, pl.read_parquet(first_part(s))[:-1]),
     "other cell": lambda s: replace_rows(
@@ -90,6 +93,7 @@ EXPECTED = {
     "marker nested deep": ("marker", r"\.json is not a readable marker"),
     "marker nested less deep": ("marker", r"\.json is not a readable marker"),
     "marker of others": ("marker", r"\.json is not a readable marker"),
+    "marker of other bytes": ("marker", r"\.json is not a readable marker"),
     "marker of more rows": ("rows", r"\.parquet has 40 rows instead of 41"),
     "fewer rows": ("rows", r"\.parquet has 39 rows instead of 40"),
     "other cell": ("rows", r"\.parquet has rows of another cell"),
@@ -228,12 +232,13 @@ FAILURE = {"methods": {"CC": "signature-of-CC"}, "error": "E", "message": "m", "
     [
         "[]",
         "[" * 100_000,
-        json.dumps({"schema": 2, "failures": [FAILURE | {"methods": 3}]}),
-        json.dumps({"schema": 2, "failures": [FAILURE | {"methods": {"CC": 1}}]}),
-        json.dumps({"schema": 2, "failures": [FAILURE | {"message": None}]}),
-        json.dumps({"schema": 2, "failures": [FAILURE | {"note": "x"}]}),
+        json.dumps(sealed({"schema": 2, "failures": [FAILURE | {"methods": 3}]})),
+        json.dumps(sealed({"schema": 2, "failures": [FAILURE | {"methods": {"CC": 1}}]})),
+        json.dumps(sealed({"schema": 2, "failures": [FAILURE | {"message": None}]})),
+        json.dumps(sealed({"schema": 2, "failures": [FAILURE | {"note": "x"}]})),
+        json.dumps({"schema": 2, "failures": [FAILURE]}),
     ],
-    ids=["list", "deep", "methods", "signature", "message", "more"],
+    ids=["list", "deep", "methods", "signature", "message", "more", "without a seal"],
 )
 def test_an_unreadable_failure_record_is_a_problem(store, cells, text):
     path = store.path / "prior" / "reviews" / cells[0] / "failure.json"

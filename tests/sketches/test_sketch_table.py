@@ -1,18 +1,14 @@
-import io
-import json
 from datetime import date, datetime, timedelta
 
 import numpy as np
 import polars as pl
-import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_array_equal
 
-from quantshift import Sketch, load_sketch, quantify_sketch, sketch
+from quantshift import load_sketch, quantify_sketch, sketch
 from quantshift.errors import DataError, UserError
 from quantshift.sketches import cells, rounded, tally
 from quantshift.sketches.making import Columns, Counter
-from quantshift.sketches.settling import all_wide
 from tests.sketches.made import batches, labelled
 
 
@@ -113,32 +109,6 @@ def test_parts_of_three_classes_merge_to_the_whole():
     assert not whole.is_exact
     assert first.merge(*rest).to_bytes() == whole.to_bytes()
     assert sketch(frame[:900], **options).binned().n_rows == 900
-
-
-def written_by_version_1(made, path):
-    """The file of a sketch as version 1 would have described it."""
-    table = pq.read_table(io.BytesIO(made.to_bytes()))
-    about = {**json.loads(table.schema.metadata[b"quantshift"]), "version": 1}
-    metadata = {b"quantshift": json.dumps(about).encode()}
-    pq.write_table(table.replace_schema_metadata(metadata), path)
-
-
-def test_sketches_of_version_1_are_read_or_refused_in_a_line(tmp_path):
-    two = sketch(batches({"a": 0.2}), score="p", batch="day")
-    two = Sketch.of(two.about, [all_wide(two.about, two.table)])
-    written_by_version_1(two, tmp_path / "two.parquet")
-    assert load_sketch(tmp_path / "two.parquet").to_bytes() == two.to_bytes()
-    posteriors = np.random.default_rng(0).dirichlet([0.5] * 3, 3000)
-    frame = pl.DataFrame(posteriors, schema=list("abc"))
-    few = sketch(frame[:500], posteriors=list("abc"))
-    # Version 1 numbered the cells in another way.
-    other = Sketch(few.about, few.table.with_columns(cell=pl.lit(7, dtype=pl.Int64)))
-    written_by_version_1(other, tmp_path / "few.parquet")
-    assert load_sketch(tmp_path / "few.parquet").merge(few).n_rows == 1000
-    assert load_sketch(tmp_path / "few.parquet").binned().to_bytes() == few.binned().to_bytes()
-    written_by_version_1(sketch(frame, posteriors=list("abc")), tmp_path / "many.parquet")
-    with pytest.raises(DataError, match=r"version 1.*make it again from the rows"):
-        load_sketch(tmp_path / "many.parquet")
 
 
 def test_what_is_no_sketch_is_refused_in_a_line(tmp_path):

@@ -257,7 +257,7 @@ def test_spark_counts_as_we_do(tmp_path):
 def test_every_dialect_quotes_names_and_counts(dialect):
     query = sketch_sql(dialect, "t", score="the p", batch="day")
     assert "the p" in query
-    assert query.rstrip().endswith("c")
+    assert query.rstrip().endswith("FROM counted")
     # Of cells, and of the rows of batches.
     assert query.count("COUNT(*)") == 2
 

@@ -28,6 +28,8 @@ Folder = Annotated[
     ),
 ]
 FORMATS = ("csv", "json")
+_OTHER_ENDINGS = frozenset({"gz", "html", "jsonl", "ods", "parquet", "tsv", "xls", "xlsx", "zip"})
+"""Of files that a program would not read as CSV or JSON."""
 
 
 @app.command("list")
@@ -96,8 +98,11 @@ def export(
     as_ = as_ or (ending if ending in FORMATS else "csv")
     if as_ not in FORMATS:
         raise UserError(f"cannot export as {as_!r}; known: {', '.join(FORMATS)}")
-    if ending in FORMATS and ending != as_:
-        raise UserError(f"{out}: the name says {ending}, and {as_} was chosen; change one of them")
+    if ending in (*FORMATS, *_OTHER_ENDINGS) and ending != as_:
+        raise UserError(
+            f"{out}: the name says {ending}, and {as_} would be written; export as csv or json, "
+            "under a name that says so"
+        )
     if out is not None:
         check_output(out, inputs=[folder], overwrite=overwrite, ours=_is_export)
     history = _opened(folder)

@@ -1,6 +1,8 @@
 """`quantshift quantify`: prevalences in the user's own tables."""
 
+import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -60,6 +62,7 @@ from quantshift.own_data.result import Quantification
 
 if TYPE_CHECKING:
     from quantshift.history import Alarm, History
+    from quantshift.history.store import Problem
 
 _EVENTS = {**EVENTS, "alarm": ALARM}
 
@@ -321,18 +324,24 @@ def quantify(
         )
     batch_events = [event for event in events if event != "alarm"]
     failed = failures(result, batch_events, conditions)
-    if not summary:
-        typer.echo(result.to_json() if as_json else render_text(result))
+    if not summary and not as_json:
+        typer.echo(render_text(result))
     alarms: list[Alarm] = []
+    problems: list[Problem] = []
     if opened_history is not None:
         call = opened_history.append(
             result, at=at, conditions=fail_if or (), limits=opened_history.limits(**limits)
         )
         alarms = opened_history.alarms(call)
+        problems = opened_history.problems()
+        for problem in problems:
+            typer.echo(f"warning: {problem}", err=True)
+    if as_json:
+        typer.echo(_json(result, opened_history, alarms, problems))
     if summary:
         from quantshift.history.rendering import summary_line
 
-        typer.echo(summary_line(result, alarms, failed))
+        typer.echo(summary_line(result, alarms, failed, problems))
     elif opened_history is not None and not as_json:
         from quantshift.history.rendering import appended_text
 
@@ -343,11 +352,30 @@ def quantify(
         if not as_json and not summary:
             typer.echo(line)
     if "alarm" in events:
-        from quantshift.history.rendering import alarm_text
+        from quantshift.history.rendering import alarm_text, undecided
 
         failed += map(alarm_text, alarms)
+        failed += [undecided(problems)] if problems else []
     estimable = all(headline_share(result, batch).estimate is not None for batch in result.batches)
     leave(failed, can_be_estimated=estimable, printed=summary)
+
+
+def _json(
+    result: Quantification,
+    history: "History | None",
+    alarms: Sequence["Alarm"],
+    problems: Sequence["Problem"],
+) -> str:
+    """The result as JSON, with what the history says of it."""
+    if history is None:
+        return result.to_json()
+    said = {
+        "path": str(history.path),
+        "alarms": [asdict(alarm) for alarm in alarms],
+        "problems": [str(problem) for problem in problems],
+    }
+    content = {**json.loads(result.to_json()), "history": said}
+    return json.dumps(content, indent=2, ensure_ascii=False)
 
 
 def _history(folder: Path | None, at: str | None, *, alarm: bool) -> "History | None":

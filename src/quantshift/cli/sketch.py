@@ -165,6 +165,7 @@ def sketch(
         raise UserError("name the tables to count")
     from quantshift.data.reading import files_of
     from quantshift.data.table_files import FORMATS, kind_of
+    from quantshift.sketches.copies import first_copy
     from quantshift.sketches.making import sketch as make
     from quantshift.sketches.sketch_table import is_sketch, load_sketch
     from quantshift.sketches.source_files import check_once
@@ -189,6 +190,12 @@ def sketch(
                     f"{file} is not a sketch of the same columns as {read[0]}: make them with the "
                     "same options"
                 )
+        copy = first_copy([first, *other_sketches])
+        if copy is not None:
+            told = f"{read[copy.first]} and {read[copy.second]} {copy}"
+            if copy.is_certain:
+                raise DataError(f"{told}: their rows would be counted twice; name one of them")
+            typer.echo(f"Warning  {told}: if one is a copy, its rows are counted twice")
         result = first.merge(*other_sketches)
     else:
         with item_progress(Console(stderr=True)) as progress:

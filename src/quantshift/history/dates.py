@@ -33,6 +33,10 @@ def dated(name: str) -> tuple[str, datetime | None]:
     return name, None
 
 
+FIRST_YEAR = 1000
+"""Names of files have years of four digits."""
+
+
 def moment_of(time: str | datetime) -> datetime:
     """A time or a date, of UTC unless it says otherwise.
 
@@ -40,12 +44,20 @@ def moment_of(time: str | datetime) -> datetime:
     '2026-03-02T00:00:00+00:00'
     """
     try:
-        moment = datetime.fromisoformat(time) if isinstance(time, str) else time
+        given = datetime.fromisoformat(time) if isinstance(time, str) else time
+        moment = given.replace(tzinfo=UTC) if given.tzinfo is None else given.astimezone(UTC)
     except ValueError:
         raise UserError(
             f"{time!r} is not a time; write 2026-03-02, or 2026-03-02T06:00:00"
         ) from None
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except OverflowError:
+        moment = None
+    if moment is None or moment.year < FIRST_YEAR:
+        raise UserError(
+            f"{str(time)!r} is outside the years {FIRST_YEAR} to 9999; write a time such as "
+            "2026-03-02T06:00:00"
+        )
+    return moment
 
 
 def _candidates(name: str) -> Iterator[tuple[re.Match[str], datetime]]:

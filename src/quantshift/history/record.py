@@ -2,14 +2,16 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from quantshift import __version__
-from quantshift.errors import DataError
+from quantshift.errors import DataError, UserError
+from quantshift.history.dates import moment_of
 from quantshift.own_data.conditions import is_unreliable
 from quantshift.own_data.result import Batch, Quantification, Rows, Share
 from quantshift.plain_json import parse_json
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
 FORMAT = 1
 """Version of the layout of a call."""
 
+MOST = 1 << 53
+"""No call has more items."""
+
+_ROUNDING = 1e-9
 _MODEL_DIGITS = 12
 
 
@@ -154,11 +160,15 @@ class Call:
         from pydantic import ValidationError
 
         try:
-            return _calls().validate_json(json.dumps(record))
+            call = _calls().validate_json(json.dumps(record))
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
             raise DataError(f"is no record of a call ({place}: {first['msg']})") from error
+        for what, holds in _checks(call):
+            if not holds:
+                raise DataError(f"is no record of a call ({what})")
+        return call
 
 
 @cache
@@ -166,6 +176,49 @@ def _calls() -> "TypeAdapter[Call]":
     from pydantic import TypeAdapter
 
     return TypeAdapter(Call)
+
+
+def _checks(call: Call) -> Iterator[tuple[str, bool]]:
+    """What holds for every call that `Call.of` makes, and whether it holds for this one."""
+    yield "time", _is_time(call.time)
+    yield "classes", len(set(call.classes)) == len(call.classes) >= 2
+    yield "headline", call.headline in call.classes
+    yield "level", 0 < call.level < 1
+    yield "looks", bool(call.looks)
+    for i, look in enumerate(call.looks):
+        yield f"looks.{i}: items", all(_is_number(n) for n in (look.n_items, look.left_out))
+        for name, shares in (("shares", look.shares), ("unaudited", look.unaudited)):
+            labels = tuple(share.label for share in shares)
+            yield f"looks.{i}.{name}: classes", sorted(labels) == sorted(call.classes)
+            yield f"looks.{i}.{name}: from 0 to 1", all(map(_is_share, shares))
+        yield f"looks.{i}: p_value", look.p_value is None or 0 <= look.p_value <= 1
+        yield f"looks.{i}: audit", look.audit is None or _is_number(look.audit.n_labelled)
+    yield "model: items", _is_number(call.model.n_items)
+    yield "limits: baseline", 1 <= call.limits.baseline <= MOST
+    yield (
+        "limits: baseline_from",
+        call.limits.baseline_from is None or _is_time(call.limits.baseline_from),
+    )
+    rates = (call.limits.false_alarms_per_year, call.limits.looks_per_year)
+    yield "limits: per year", all(rate is None or 0 < rate < math.inf for rate in rates)
+
+
+def _is_time(text: str) -> bool:
+    try:
+        moment_of(text)
+    except UserError:
+        return False
+    return True
+
+
+def _is_number(n: int) -> bool:
+    """Whether items may be so many; larger numbers are not exact as floats."""
+    return 0 <= n <= MOST
+
+
+def _is_share(share: Share) -> bool:
+    known = share.estimate is None or -_ROUNDING <= share.estimate <= 1 + _ROUNDING
+    return known and -_ROUNDING <= share.low <= share.high + _ROUNDING <= 1 + 2 * _ROUNDING
 
 
 def _model(result: Quantification) -> ModelSummary:

@@ -27,6 +27,7 @@ from quantshift.own_data.words import limits as limits_text
 if TYPE_CHECKING:
     from quantshift.history.archive import Alarm, History
     from quantshift.history.record import Call, Limits
+    from quantshift.history.store import Problem
 
 OK, ALARMED, FAILED = "ok", "ALARM", "FAILED"
 """What the line of a call begins with."""
@@ -51,13 +52,17 @@ _NAMES = ("series", "batch", "class")
 
 
 def summary_line(
-    result: Quantification, alarms: Sequence["Alarm"] = (), failed: Sequence[str] = ()
+    result: Quantification,
+    alarms: Sequence["Alarm"] = (),
+    failed: Sequence[str] = (),
+    problems: Sequence["Problem"] = (),
 ) -> str:
     """What a call found, in one line: the newest batch, what stands out, alarms and failures.
 
     Of batches that do not follow one another, the smallest and the largest share.
 
-    failed: the conditions that hold, in words.
+    failed: the conditions that hold, in words. problems: damaged files of the history, without
+    which nobody knows whether there is an alarm.
     """
     # Rows without a date are not the newest.
     named = [batch for batch in result.batches if batch.name != NO_GROUP]
@@ -84,8 +89,18 @@ def summary_line(
         for alarm in alarms
     ]
     unknown = not all(one.can_be_estimated for one in result.batches)
-    state = ALARMED if alarms else FAILED if failed or unknown else OK
+    state = ALARMED if alarms else FAILED if failed or unknown or problems else OK
+    findings += [undecided(problems)] if problems else []
     return one_line(f"{state} {'; '.join([*findings, *failed])}")
+
+
+def undecided(problems: Sequence["Problem"]) -> str:
+    """Why damaged files leave open whether there is an alarm."""
+    more = f" (and {counted(len(problems) - 1, 'other file')})" if len(problems) > 1 else ""
+    return (
+        f"the history is damaged, so that alarms may be missing: {problems[0]}{more}; restore it, "
+        "or remove it to go on without"
+    )
 
 
 def alarm_text(alarm: "Alarm") -> str:
@@ -105,11 +120,14 @@ def appended_text(history: "History", alarms: Sequence["Alarm"]) -> str:
     """What is told after a call was appended."""
     lines = [f"appended to {history.path} ({counted(len(history.calls()), 'call')})"]
     charts = [control for controls in history.controls() for control in controls]
+    problems = history.problems()
+    if problems:
+        lines.append(undecided(problems))
     if alarms:
         lines += map(alarm_text, alarms)
     elif charts and all(control.why_not for control in charts):
         lines.append(control_text(charts[0]))
-    else:
+    elif not problems:
         lines.append("no alarm")
     return "\n".join(f"{'History' if not i else '':9}{line}" for i, line in enumerate(lines))
 

@@ -9,7 +9,6 @@ made again with the same time and the same answer is the same file.
 """
 
 import contextlib
-import hashlib
 import json
 import os
 import re
@@ -29,6 +28,7 @@ from quantshift.files import (
 )
 from quantshift.history.dates import moment_of
 from quantshift.history.record import Call
+from quantshift.integrity import checksum
 from quantshift.plain_json import parse_json
 
 FORMAT, VERSION = "quantshift history", 1
@@ -42,7 +42,7 @@ _DESCRIBED = json.dumps({"format": FORMAT, "version": VERSION}, indent=1).encode
 
 @dataclass(frozen=True)
 class Problem:
-    """A file of a history that is not as it was written; the others count all the same."""
+    """A file of a history that is not as it was written, and does not count."""
 
     path: Path
     what: str
@@ -117,6 +117,7 @@ def read(folder: Path) -> tuple[list[StoredCall], list[Problem]]:
             calls.append(StoredCall(path, _checked(path, content)))
         except DataError as error:
             problems.append(Problem(path, str(error)))
+    problems += [Problem(path, "has not the name of a call") for path in _stray_files(folder)]
     # Asked after the calls: of a new history it is written after them.
     if calls and (state := _state(folder)) != SOUND:
         problems.append(Problem(folder / DESCRIPTION, f"is {state}; the next call writes it again"))
@@ -146,7 +147,7 @@ def _name(call: Call, content: bytes) -> str:
 
 
 def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:16]
+    return checksum(content)[:16]
 
 
 def _call_files(folder: Path) -> list[Path]:
@@ -154,6 +155,17 @@ def _call_files(folder: Path) -> list[Path]:
     if not calls.is_dir():
         return []
     return sorted(path for path in calls.iterdir() if _NAME.fullmatch(path.name))
+
+
+def _stray_files(folder: Path) -> list[Path]:
+    """What may be a call that was given another name."""
+    calls = folder / CALLS
+    names = calls.glob("*.json") if calls.is_dir() else ()
+    return sorted(
+        path
+        for path in names
+        if not (_NAME.fullmatch(path.name) or is_temporary(path) or path.name.startswith("."))
+    )
 
 
 def _may_be_ours(path: Path) -> bool:

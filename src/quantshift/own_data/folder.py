@@ -7,7 +7,6 @@ belong to, and are tried on one row before they are used. None of this is a sign
 can write to the folder can plant a model that gives any answer.
 """
 
-import hashlib
 import io
 import json
 import os
@@ -38,6 +37,7 @@ from quantshift.files import (
     write_whole,
 )
 from quantshift.forks import TABLE_THREADS
+from quantshift.integrity import SEAL, checksum, record_checksum, sealed, unsealed
 from quantshift.own_data.model import Model
 from quantshift.plain_json import parse_json
 from quantshift.quantifiers.estimator import AbstractClassifying, AbstractQuantifier
@@ -124,15 +124,14 @@ def save_model(model: Model, folder: str | Path) -> None:
     parts = {name: getattr(model, name) for name in PARTS}
     if model.profile is not None:
         parts["profile"] = np.frombuffer(model.profile.to_bytes(), np.uint8)
-    numbers = _dumped({**parts, "description": _digest(described)})
+    numbers = _dumped({**parts, "description": record_checksum(described)})
     content = {
         "format": FORMAT,
         **_VERSIONS,
         **described,
-        "sha256": hashlib.sha256(numbers).hexdigest(),
+        "sha256": checksum(numbers),
     }
-    content["seal"] = _digest(content)
-    text = json.dumps(content, indent=2, ensure_ascii=False)
+    text = json.dumps(sealed(content), indent=2, ensure_ascii=False)
     with folder_aside(path) as aside:
         with write_errors(path):
             write_whole(aside / NUMBERS, numbers)
@@ -149,7 +148,7 @@ def load_model(folder: str | Path) -> Model:
     numbers = _read(path, NUMBERS, MOST_NUMBERS)
     if numbers is None:
         raise DataError(f"{path}: {NUMBERS} is missing; train the model again")
-    if hashlib.sha256(numbers).hexdigest() != content.pop("sha256", None):
+    if checksum(numbers) != content.pop("sha256", None):
         raise DataError(f"{path}: {NUMBERS} has been changed or damaged; train the model again")
     versions = {package: content.pop(package) for package in _VERSIONS}
     try:
@@ -161,7 +160,7 @@ def load_model(folder: str | Path) -> Model:
             f"{path}: {DESCRIPTION}: {place}: {first['msg'].lower()}; train the model again"
         ) from error
     parts = _trusted(path, numbers, versions)
-    if parts.pop("description", None) != _digest(content):
+    if parts.pop("description", None) != record_checksum(content):
         raise DataError(
             f"{path}: {DESCRIPTION} and {NUMBERS} belong to different models; train the model again"
         )
@@ -174,7 +173,7 @@ def _is_model(path: Path) -> bool:
         content = _json(path)
     except DataError:
         return False
-    return content is not None and {"format", "seal", "quantshift"} <= content.keys()
+    return content is not None and {"format", SEAL, "quantshift"} <= content.keys()
 
 
 def _description(path: Path) -> dict[str, Any]:
@@ -191,8 +190,11 @@ def _description(path: Path) -> dict[str, Any]:
             f"{path}: the model has format {str(number)[:20]}, but this version reads format "
             f"{FORMAT}; train it again"
         )
-    if content.pop("seal", None) != _digest({"format": FORMAT, **content}):
-        raise DataError(f"{path}: {DESCRIPTION} has been changed or damaged; train the model again")
+    try:
+        content = unsealed({"format": FORMAT, **content})
+    except ValueError as error:
+        raise DataError(f"{path}: {DESCRIPTION} {error}; train the model again") from None
+    del content["format"]
     # The code that wrote the numbers defines their meaning; other versions could misread them.
     for package, installed in _VERSIONS.items():
         made_with = str(content.get(package))
@@ -235,12 +237,6 @@ def _read(path: Path, name: str, most: int) -> bytes | None:
 def _series(version: str) -> list[str]:
     """Major and minor version: bug fixes (the third number) do not change what is stored."""
     return version.split(".")[:2]
-
-
-def _digest(content: Mapping[str, Any]) -> str:
-    """A checksum of the description, to detect damage and careless edits; not a signature."""
-    text = json.dumps(content, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
 def _plain(value: Any) -> Any:

@@ -16,7 +16,6 @@ to the whole store. Each experiment's folder has an `about.json`, the same file 
 alone. These are written first, so that a damaged `store.json` can be rebuilt from them.
 """
 
-import hashlib
 import importlib.metadata
 import json
 import re
@@ -27,6 +26,7 @@ from typing import Any
 from quantshift.data.names import folder_name
 from quantshift.errors import DataError, UserError
 from quantshift.files import flush, make_folder, write_whole
+from quantshift.integrity import record_checksum
 from quantshift.plain_json import parse_json
 from quantshift.results.about import About
 from quantshift.results.schema import SCHEMA_VERSION
@@ -242,8 +242,7 @@ def _content(description: Mapping[str, Any]) -> bytes:
 
 
 def _digest(description: Mapping[str, Any]) -> str:
-    text = json.dumps(description, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return record_checksum(description)[:16]
 
 
 def _damaged(folder: Path, detail: str) -> DamagedStoreError:

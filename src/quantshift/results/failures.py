@@ -13,6 +13,7 @@ from typing import Any
 
 from quantshift.errors import DataError
 from quantshift.files import flush, write_whole
+from quantshift.integrity import sealed, unsealed
 from quantshift.plain_json import parse_json
 from quantshift.results.parts import Problem, other_version
 from quantshift.results.schema import SCHEMA_VERSION
@@ -57,7 +58,7 @@ def load_failures(folder: Path, *, version: int = SCHEMA_VERSION) -> tuple[Failu
         record = parse_json(path.read_bytes())
         written = record["schema"]
         if written == version:
-            return tuple(map(_failure, record["failures"]))
+            return tuple(map(_failure, unsealed(record)["failures"]))
     except FileNotFoundError:
         return ()
     except (ValueError, TypeError, KeyError, AttributeError):
@@ -82,7 +83,7 @@ def save_failures(folder: Path, failures: Sequence[Failure]) -> None:
     if failures:
         ordered = sorted(failures, key=lambda failure: sorted(failure.methods))
         record = {"schema": SCHEMA_VERSION, "failures": [asdict(f) for f in ordered]}
-        write_whole(path, (json.dumps(record, indent=2) + "\n").encode())
+        write_whole(path, (json.dumps(sealed(record), indent=2) + "\n").encode())
     elif path.exists():
         path.unlink()
     else:

@@ -7,7 +7,6 @@ The part's name is a hash of the methods in it. A part exists when its marker do
 written last and removed first.
 """
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -21,6 +20,7 @@ import pyarrow.parquet as pq
 
 from quantshift.errors import DataError
 from quantshift.files import flush, write_whole
+from quantshift.integrity import broken_parquet, checksum, sealed, unsealed
 from quantshift.plain_json import parse_json
 from quantshift.results.schema import CORE, SCHEMA_VERSION, narrow_columns, select
 
@@ -114,7 +114,7 @@ class DamagedPartError(DataError):
 def part_name(methods: Mapping[str, str]) -> str:
     """The name of a part with these methods (name -> signature), in any order."""
     pairs = json.dumps(sorted(methods.items()))
-    return hashlib.sha256(pairs.encode()).hexdigest()[:12]
+    return checksum(pairs.encode())[:12]
 
 
 def is_marker(path: Path) -> bool:
@@ -164,15 +164,17 @@ def write_part(folder: Path, methods: Mapping[str, str], rows: pl.DataFrame) -> 
         methods=dict(sorted(methods.items())),
         rows=len(rows),
         n_bytes=len(content),
-        sha256=hashlib.sha256(content).hexdigest(),
+        sha256=checksum(content),
     )
-    record = {
-        "schema": SCHEMA_VERSION,
-        "rows": part.rows,
-        "bytes": part.n_bytes,
-        "sha256": part.sha256,
-        "methods": part.methods,
-    }
+    record = sealed(
+        {
+            "schema": SCHEMA_VERSION,
+            "rows": part.rows,
+            "bytes": part.n_bytes,
+            "sha256": part.sha256,
+            "methods": part.methods,
+        }
+    )
     marker = (json.dumps(record, indent=2) + "\n").encode()
     # An older marker must not stand for other bytes, not even between two renames.
     if part.marker.exists() and part.marker.read_bytes() != marker:
@@ -208,7 +210,7 @@ def load_part(marker: Path, *, version: int = SCHEMA_VERSION) -> Part:
 def read_bytes(part: Part) -> bytes:
     """The Parquet file's bytes, compared with the marker's hash."""
     content = part.data.read_bytes()
-    if hashlib.sha256(content).hexdigest() != part.sha256:
+    if checksum(content) != part.sha256:
         detail = "has changed since it was written (its SHA-256 differs from the marker's)"
         raise DamagedPartError(Problem("altered", part.data, detail))
     return content
@@ -232,11 +234,9 @@ def checked_rows(
 ) -> pl.DataFrame:
     """The rows of a part, after checking their columns, number, methods and cell."""
     content = read_bytes(part)
-    try:
+    problem = Problem("rows", part.data, "cannot be read as Parquet")
+    with broken_parquet(DamagedPartError(problem)):
         rows = pl.read_parquet(content)
-    except pl.exceptions.PolarsError as error:
-        problem = Problem("rows", part.data, "cannot be read as Parquet")
-        raise DamagedPartError(problem) from error
     narrow = narrow_columns(rows.schema, known)
     columns = {**rows.schema, **{name: known[name] for name in narrow}}
     fits = needed.items() <= columns.items() <= known.items()
@@ -269,6 +269,7 @@ def _parse(marker: Path, wanted: int) -> Part:
         record: Any = parse_json(marker.read_bytes())
         version = record["schema"]
         if version == wanted:
+            record = unsealed(record)
             part = Part(
                 folder=marker.parent,
                 methods=record["methods"],

@@ -5,12 +5,12 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from quantshift.errors import DataError
+from quantshift.integrity import sealed, unsealed
+from quantshift.plain_json import parse_json
 from quantshift.sketches.cells import N_SCORE_CELLS
 from quantshift.sketches.joint_cells import JointCells, products
 
-FORMAT, VERSION = "quantshift sketch", 3
-"""Version 2 has only wide cells of two classes, and other cells of more (see `older`); version 1
-has yet other ones of more than two."""
+FORMAT, VERSION = "quantshift sketch", 4
 
 MOST_VALUES = 1024
 """Up to so many different scores, or rows of posteriors, are kept as they are."""
@@ -19,6 +19,17 @@ MOST_LABELLED = 1 << 16
 """The same of labelled rows, of which there is one set for all batches."""
 
 BATCH, LABEL, CELL, COUNT, SKETCH = "batch", "label", "cell", "n", "sketch"
+ROWS, CELLS, CHECKSUM = "rows", "cells", "sha256"
+"""Of a table, in the description that its file has: how much it holds, and its checksum."""
+
+CHECK, BATCH_TOTAL, TOTAL, LINES = "check", "batch_total", "total", "lines"
+"""In every line of the result of a query: its check, the sum of `n` in its batch and in all, and
+how many lines there are."""
+
+CHECKED_BITS = 30
+"""Scores that are kept as they are are checked to so many bits: some programs write fewer digits
+than they have."""
+
 BY, VALUE, CODE, SUM, PRODUCT = "by_", "value_", "code_", "sum_", "product_"
 
 
@@ -97,28 +108,33 @@ class About:
         """How many cells there are."""
         return N_SCORE_CELLS if self.n_classes == 2 else self.joint.n_cells
 
-    def described(self) -> str:
-        """In a line, as a query has it in the column `sketch`."""
-        return json.dumps({"format": FORMAT, "version": VERSION, **asdict(self)})
+    def described(self, **holds: Any) -> str:
+        """In a line, as a query has it in the column `sketch`. holds: what a table holds."""
+        return json.dumps(sealed({"format": FORMAT, "version": VERSION, **asdict(self), **holds}))
 
     @classmethod
-    def parse(cls, text: str, source: str) -> tuple[Self, dict[str, Any]]:
+    def parse(cls, text: str | bytes, source: str) -> tuple[Self, dict[str, Any]]:
         """From what `described` has written; also all that is written there."""
         try:
-            written = json.loads(text)
-            if written["format"] != FORMAT:
-                raise KeyError
-            version = int(written["version"])
-            classes, by = tuple(written["classes"]), tuple(written["by"])
-            about = cls(classes, by, _name_or_none(written["label"]))
-        except (ValueError, KeyError, TypeError):
+            written = parse_json(text)
+        except ValueError:
             raise not_a_sketch(source) from None
-        if not 1 <= version <= VERSION:
+        if not isinstance(written, dict) or written.get("format") != FORMAT:
+            raise not_a_sketch(source)
+        if written.get("version") != VERSION:
             raise DataError(
-                f"{source}: a sketch of version {version}, this quantshift reads {VERSION}; make "
-                "it again, or use the quantshift that made it"
+                f"{source}: a sketch of version {str(written.get('version'))[:20]}, this "
+                f"quantshift reads {VERSION}; make the sketch again"
             )
-        return about, written
+        try:
+            content = unsealed(written)
+        except ValueError:
+            raise damaged(source) from None
+        classes, by = _names(content.get("classes")), _names(content.get("by"))
+        label = content.get("label")
+        if not classes or by is None or not isinstance(label, str | None):
+            raise damaged(source)
+        return cls(classes, by, label), content
 
 
 def not_a_sketch(source: str) -> DataError:
@@ -126,7 +142,13 @@ def not_a_sketch(source: str) -> DataError:
     return DataError(f"{source}: not a sketch; make one with `quantshift sketch`")
 
 
-def _name_or_none(given: object) -> str | None:
-    if given is not None and not isinstance(given, str):
-        raise TypeError
-    return given
+def damaged(source: str) -> DataError:
+    """The error for a sketch that is not as it was written."""
+    return DataError(f"{source}: the sketch has been changed or damaged; make the sketch again")
+
+
+def _names(given: object) -> tuple[str, ...] | None:
+    """Names of columns, each once; None if these are none."""
+    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
+        return None
+    return tuple(given) if len(set(given)) == len(given) else None

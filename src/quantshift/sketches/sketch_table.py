@@ -8,9 +8,9 @@ their place. Rows that cannot be used are counted too: the numbers of a sketch
 always sum to the number of rows.
 """
 
+import hashlib
 import io
-import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -23,11 +23,28 @@ import pyarrow.parquet
 from quantshift.errors import DataError, UserError
 from quantshift.files import write_output
 from quantshift.forks import TABLE_THREADS
+from quantshift.integrity import broken_parquet, table_checksum
 from quantshift.nouns import counted
 from quantshift.quantifiers.items import Items
 from quantshift.sketches import cells, joint_cells, rounded
-from quantshift.sketches.about import BATCH, CELL, COUNT, SKETCH, VERSION, About, not_a_sketch
-from quantshift.sketches.older import in_present_cells
+from quantshift.sketches.about import (
+    BATCH,
+    BATCH_TOTAL,
+    CELL,
+    CELLS,
+    CHECK,
+    CHECKED_BITS,
+    CHECKSUM,
+    COUNT,
+    LINES,
+    ROWS,
+    SKETCH,
+    TOTAL,
+    About,
+    damaged,
+    not_a_sketch,
+)
+from quantshift.sketches.copies import first_copy
 from quantshift.sketches.settling import settled, total, totalled
 from quantshift.types import Posteriors
 
@@ -36,6 +53,9 @@ METADATA = b"quantshift"
 
 MOST_CELLS = 20_000_000
 """A sketch that would be larger has the wrong column for its batches."""
+
+MOST_COUNTED = 1 << 43
+"""The most rows: sums of their posteriors, in units of 2**-20, are whole numbers of 64 bits."""
 
 NO_POSTERIORS = "not probabilities from 0 to 1 that sum to 1"
 """Why rows of several posteriors are left out."""
@@ -104,6 +124,9 @@ class Sketch:
                     f"sketches of {_told(self.about)} and of {_told(other.about)} cannot be "
                     "merged: make them with the same options"
                 )
+        copy = first_copy([self, *others])
+        if copy is not None and copy.is_certain:
+            raise DataError(f"two of the sketches {copy}; merge one of them")
         return Sketch.of(self.about, [self.table, *(other.table for other in others)])
 
     def to_items(self, batch: str | None = None) -> Items:
@@ -146,7 +169,8 @@ class Sketch:
 
     def to_bytes(self) -> bytes:
         """The sketch as a Parquet file."""
-        description = json.dumps({**json.loads(self.about.described()), "rows": self.n_rows})
+        holds = {ROWS: self.n_rows, CELLS: self.table.height, CHECKSUM: table_checksum(self.table)}
+        description = self.about.described(**holds)
         table = self.table.to_arrow().replace_schema_metadata({METADATA: description.encode()})
         whole = (CELL, *self.about.codes, *self.about.totals, COUNT)
         numbers = [name for name in whole if name in table.schema.names]
@@ -182,22 +206,24 @@ def load_sketch(path: str | Path) -> Sketch:
         is_parquet = file.read(4) == b"PAR1"
     if not is_parquet:
         return counted_by_query(_csv(source), str(source))
-    try:
-        description = (pa.parquet.read_schema(source).metadata or {}).get(METADATA)
-        frame = pl.read_parquet(source, glob=False)
-    except (pa.ArrowInvalid, pl.exceptions.PolarsError, OSError) as error:
-        raise DataError(f"{source}: a broken Parquet file; make it anew") from error
+    with broken_parquet(DataError(f"{source}: a broken Parquet file; make the sketch again")):
+        about_file = pa.parquet.read_metadata(source)
+        if about_file.num_rows > MOST_CELLS:
+            raise damaged(str(source))
+        table = pa.parquet.read_table(source)
+        # Polars takes texts as they are, and panics if they are no UTF-8.
+        table.validate(full=True)
+        frame = pl.DataFrame(table)
+    description = (table.schema.metadata or {}).get(METADATA)
     if description is None:
         return counted_by_query(frame, str(source))
-    about, written = About.parse(description.decode(), str(source))
-    table = _checked(about, written["version"], frame, str(source))
-    if written["version"] < VERSION:
-        loaded = Sketch.of(about, [table])
-    else:
-        ordered = table if table[BATCH].is_sorted() else table.sort(table.columns[:-1])
-        loaded = Sketch(about, ordered)
-    if loaded.n_rows != written.get("rows"):
-        raise DataError(f"{source}: its numbers do not sum to its rows; make it anew")
+    about, written = About.parse(description, str(source))
+    counts = _typed(about, frame, str(source))
+    if (counts.height, table_checksum(counts)) != (written.get(CELLS), written.get(CHECKSUM)):
+        raise damaged(str(source))
+    loaded = Sketch(about, _checked(about, counts, str(source)))
+    if loaded.n_rows != written.get(ROWS) or not counts.equals(loaded.table):
+        raise damaged(str(source))
     return loaded
 
 
@@ -208,15 +234,18 @@ def counted_by_query(frame: pl.DataFrame, source: str) -> Sketch:
     descriptions = frame[SKETCH].unique()
     if len(descriptions) > 1:
         raise DataError(f"{source}: several queries in one table; merge a file of each")
-    about, written = About.parse(str(descriptions[0]), source)
-    return Sketch.of(about, [_checked(about, written["version"], frame.drop(SKETCH), source)])
+    about, _ = About.parse(str(descriptions[0]), source)
+    counts = _typed(about, frame, source)
+    _check_lines(about, counts, frame, source)
+    return Sketch.of(about, [_checked(about, counts, source)])
 
 
 def is_sketch(path: Path) -> bool:
     """Whether a file is a sketch, so that a newer one may take its place."""
     try:
-        return METADATA in (pa.parquet.read_schema(path).metadata or {})
-    except (pa.ArrowInvalid, OSError):
+        with broken_parquet(not_a_sketch(str(path))):
+            return METADATA in (pa.parquet.read_schema(path).metadata or {})
+    except DataError:
         return False
 
 
@@ -293,45 +322,92 @@ def _of_cells(about: About, rows: pl.DataFrame) -> Posteriors:
     return posteriors
 
 
-def _checked(about: About, version: int, frame: pl.DataFrame, source: str) -> pl.DataFrame:
-    """The table of a file with our types, refused if it is none."""
+def _typed(about: About, frame: pl.DataFrame, source: str) -> pl.DataFrame:
+    """The columns of a sketch with our types."""
     exact = about.values[0] in frame.columns
-    frame = in_present_cells(about, version, frame, source)
-    if exact and {CELL, *about.values} <= set(frame.columns):
-        frame = _with_cells(about, frame, source)
-    texts = about.keys
+    values = about.values if exact else []
     numbers = [CELL, *([] if exact else [*about.codes, *about.totals]), COUNT]
-    wanted = [*texts, CELL, *(about.values if exact else numbers[1:-1]), COUNT]
+    wanted = [*about.keys, CELL, *values, *numbers[1:-1], COUNT]
     if not set(wanted) <= set(frame.columns):
         raise not_a_sketch(source)
     try:
-        table = frame.select(wanted).with_columns(
-            pl.col(texts).cast(pl.String),
+        return frame.select(wanted).with_columns(
+            pl.col(about.keys).cast(pl.String),
+            pl.col(values).cast(pl.Float64),
             pl.col(numbers).cast(pl.Int64),
         )
     except pl.exceptions.PolarsError as error:
         raise DataError(f"{source}: numbers of a sketch that are none; make it anew") from error
-    cell, count = table[CELL], table[COUNT]
-    in_range = (cell >= cells.OUTSIDE) & (cell < about.n_cells)
-    if not exact:
-        for name in about.codes:
-            in_range &= table[name].is_between(0, rounded.ROUNDING.half)
-    if not (in_range & (count > 0)).fill_null(False).all():
-        raise DataError(f"{source}: cells or numbers that no sketch has; make it anew")
-    return table
 
 
-def _with_cells(about: About, frame: pl.DataFrame, source: str) -> pl.DataFrame:
-    """A table of scores as they are with cells of this version."""
-    try:
-        frame = frame.with_columns(
-            pl.col(about.values).cast(pl.Float64), pl.col(CELL).cast(pl.Int64)
+def _check_lines(about: About, counts: pl.DataFrame, frame: pl.DataFrame, source: str) -> None:
+    """Refuse the result of a query of which lines were changed, added or lost."""
+    if not {CHECK, BATCH_TOTAL, TOTAL, LINES} <= set(frame.columns):
+        raise not_a_sketch(source)
+    totals = frame.select(
+        pl.col(name).cast(pl.Int64, strict=False) for name in (BATCH_TOTAL, TOTAL, LINES)
+    )
+    n_lines = totals[LINES][0]
+    if n_lines is not None and counts.height < n_lines and totals[LINES].n_unique() == 1:
+        raise DataError(
+            f"{source}: {counts.height:,} of the {n_lines:,} lines of the query's result; export "
+            "all of them into one file"
         )
-    except pl.exceptions.PolarsError as error:
-        raise DataError(f"{source}: numbers of a sketch that are none; make it anew") from error
-    found = pl.Series(CELL, cells_of(frame.select(about.values).fill_null(0.5).to_numpy()))
-    left_out = frame[CELL] < 0
-    return frame.with_columns(frame[CELL].zip_with(left_out, found).alias(CELL))
+    # Sums of hostile numbers could overflow.
+    is_small = counts[COUNT].is_between(1, MOST_COUNTED).fill_null(False).all()
+    sums = counts.select(pl.col(COUNT).sum().over(BATCH)) if is_small else None
+    if (
+        sums is None
+        or not (totals[BATCH_TOTAL] == sums.to_series()).fill_null(False).all()
+        or not (totals[TOTAL] == counts[COUNT].sum()).fill_null(False).all()
+        or not (totals[LINES] == counts.height).fill_null(False).all()
+        or frame[CHECK].cast(pl.String).to_list() != list(_line_checks(about, counts))
+    ):
+        raise DataError(
+            f"{source}: the result of the query has been changed or damaged; run the query again"
+        )
+
+
+def _line_checks(about: About, counts: pl.DataFrame) -> Iterator[str]:
+    """The check of every line, as the query computes it."""
+    scores = [name for name in about.values if name in counts.columns]
+    ordered = [
+        (pl.col(name) * float(1 << CHECKED_BITS)).floor().cast(pl.Int64, strict=False)
+        if name in scores
+        else pl.col(name)
+        for name in counts.columns
+    ]
+    lines = counts.select(
+        pl.concat_str([one.cast(pl.String).fill_null("") for one in ordered], separator="|")
+    )
+    for line in lines.to_series():
+        yield hashlib.md5(line.encode(), usedforsecurity=False).hexdigest()
+
+
+def _checked(about: About, counts: pl.DataFrame, source: str) -> pl.DataFrame:
+    """The counts with cells of their scores, refused if no rows have such counts."""
+    cell, count = counts[CELL], counts[COUNT]
+    in_range = cell.is_between(cells.OUTSIDE, about.n_cells - 1)
+    in_range &= count.is_between(1, MOST_COUNTED)
+    exact = about.values[0] in counts.columns
+    if exact:
+        values = counts.select(about.values)
+        found = pl.Series(CELL, cells_of(values.fill_null(0.5).to_numpy()))
+        in_range &= (cell < 0) == values.select(pl.any_horizontal(pl.all().is_null())).to_series()
+        in_range &= (cell < 0) | (found >= 0)
+        counts = counts.with_columns(cell.zip_with(cell < 0, found).alias(CELL))
+    else:
+        for name in about.codes:
+            in_range &= counts[name].is_between(0, rounded.ROUNDING.half)
+        for names, bits in (
+            (about.sums, joint_cells.FIXED),
+            (about.products, joint_cells.PRODUCT_FIXED),
+        ):
+            for name in names:
+                in_range &= (counts[name] >= 0) & (counts[name] <= count * (1 << bits))
+    if not in_range.fill_null(False).all() or count.cast(pl.Float64).sum() > MOST_COUNTED:
+        raise DataError(f"{source}: cells or numbers that no sketch has; make it anew")
+    return counts
 
 
 def _csv(source: Path) -> pl.DataFrame:

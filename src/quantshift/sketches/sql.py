@@ -15,7 +15,20 @@ from quantshift.data.databases import query_database, shown, table_of
 from quantshift.errors import unknown_name
 from quantshift.keywords import suggests_arguments
 from quantshift.sketches import cells, joint_cells, rounded
-from quantshift.sketches.about import BATCH, BY, CELL, COUNT, LABEL, SKETCH, About
+from quantshift.sketches.about import (
+    BATCH,
+    BATCH_TOTAL,
+    BY,
+    CELL,
+    CHECK,
+    CHECKED_BITS,
+    COUNT,
+    LABEL,
+    LINES,
+    SKETCH,
+    TOTAL,
+    About,
+)
 from quantshift.sketches.making import Columns
 from quantshift.sketches.settling import most_narrow
 from quantshift.sketches.sketch_table import Sketch, counted_by_query
@@ -25,8 +38,8 @@ class Dialect(NamedTuple):
     """How a database writes things.
 
     quote: around names; quoted_quote: one within a name. escapes: whether a backslash in a text
-    stands for something else. fence: what keeps a step from being merged with the next, in a
-    database that would then compute the same over and over.
+    stands for something else. md5: the MD5 of a text in hexadecimal. fence: what keeps a step from
+    being merged with the next, in a database that would then compute the same over and over.
     """
 
     double: str
@@ -35,6 +48,7 @@ class Dialect(NamedTuple):
     quote: str
     quoted_quote: str
     escapes: bool
+    md5: str = "MD5({})"
     fence: str = ""
 
 
@@ -44,7 +58,9 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType(
         "postgres": Dialect(
             "DOUBLE PRECISION", "BIGINT", "TEXT", '"', '""', escapes=False, fence=" OFFSET 0"
         ),
-        "bigquery": Dialect("FLOAT64", "INT64", "STRING", "`", "\\`", escapes=True),
+        "bigquery": Dialect(
+            "FLOAT64", "INT64", "STRING", "`", "\\`", escapes=True, md5="TO_HEX(MD5({}))"
+        ),
         "snowflake": Dialect("DOUBLE", "BIGINT", "VARCHAR", '"', '""', escapes=True),
         "spark": Dialect("DOUBLE", "BIGINT", "STRING", "`", "``", escapes=True),
     }
@@ -110,19 +126,55 @@ def query(sql: Dialect, table: str, columns: Columns) -> str:
             steps |= {name: step + sql.fence for name, step in of_rows.items()}
         else:
             steps |= _score_cells(sql, keys, p[-1])
-    # All names are quoted: a database may change the case of those that are not.
-    answer = [f"{_text(sql, about.described())} AS {_quoted(sql, SKETCH)}"]
-    answer += [f"{key} AS {_quoted(sql, name)}" for key, name in zip(keys, given, strict=True)]
-    answer += [f"c AS {_quoted(sql, CELL)}"]
-    answer += [f"{column} AS {_quoted(sql, name)}" for name, column in kept.items()]
-    answer += [
-        f"CAST(SUM({column}) AS {sql.whole}) AS {_quoted(sql, name)}"
-        for column, name in zip(totals, about.totals, strict=False)
+    sums = [f"sum_{column}" for column in totals]
+    counted = [*keys, "c", *kept.values()]
+    counted += [
+        f"CAST(SUM({column}) AS {sql.whole}) AS {alias}"
+        for column, alias in zip(totals, sums, strict=True)
     ]
-    answer += [f"COUNT(*) AS {_quoted(sql, COUNT)}"]
-    parts = ",\n".join(f"{name} AS (\n  {step}\n)" for name, step in steps.items())
     by = ", ".join([*keys, *kept.values(), "c"])
-    return f"WITH {parts}\nSELECT {', '.join(answer)}\nFROM cells\nGROUP BY {by}"
+    steps["counted"] = (
+        f"SELECT {', '.join([*counted, 'COUNT(*) AS n_counted'])} FROM cells GROUP BY {by}"
+    )
+    named = {
+        **dict(zip(given, keys, strict=True)),
+        CELL: "c",
+        **kept,
+        **dict(zip(about.totals if totals else [], sums, strict=True)),
+        COUNT: "n_counted",
+    }
+    answer = {
+        SKETCH: _text(sql, about.described()),
+        **named,
+        **_totals_of_lines(sql, keys[0]),
+        CHECK: _line_check(sql, about, named),
+    }
+    # All names are quoted: a database may change the case of those that are not.
+    columns_of_answer = ", ".join(
+        f"{value} AS {_quoted(sql, name)}" for name, value in answer.items()
+    )
+    parts = ",\n".join(f"{name} AS (\n  {step}\n)" for name, step in steps.items())
+    return f"WITH {parts}\nSELECT {columns_of_answer}\nFROM counted"
+
+
+def _totals_of_lines(sql: Dialect, batch: str) -> dict[str, str]:
+    """How much the answer holds, in every line: a part of it is no sketch."""
+    return {
+        BATCH_TOTAL: f"CAST(SUM(n_counted) OVER (PARTITION BY {batch}) AS {sql.whole})",
+        TOTAL: f"CAST(SUM(n_counted) OVER () AS {sql.whole})",
+        LINES: "COUNT(*) OVER ()",
+    }
+
+
+def _line_check(sql: Dialect, about: About, named: Mapping[str, str]) -> str:
+    """The MD5 of what a line says; `_line_checks` of the sketch computes the same."""
+    texts = []
+    for name, value in named.items():
+        checked = value
+        if name in about.values:
+            checked = _floor(sql, f"{value} * {1 << CHECKED_BITS}")
+        texts.append(f"COALESCE(CAST({checked} AS {sql.text}), '')")
+    return sql.md5.format(" || '|' || ".join(texts))
 
 
 def _checked_rows(

@@ -1,0 +1,79 @@
+"""Batches that are in two sketches: merging them would count their rows twice."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, lgamma, log
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from quantshift.sketches.about import BATCH, CELL, COUNT
+
+if TYPE_CHECKING:
+    from quantshift.sketches.sketch_table import Sketch
+
+BY_CHANCE = 1e-6
+"""If other rows have the same counts with a smaller probability than this, they are the same."""
+
+_PRINT, _LINES, _PLACE = "print", "lines", "place"
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A batch that has the same counts in two sketches.
+
+    first, second: their places. batch: its name, None of rows without one. chance: with which
+    probability as many other rows, drawn from the same scores, have just these counts.
+    """
+
+    first: int
+    second: int
+    batch: str | None
+    chance: float
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the rows are the same, rather than others that have the same counts."""
+        return self.chance < BY_CHANCE
+
+    def __str__(self) -> str:
+        named = "" if self.batch is None else f" of the batch {self.batch!r}"
+        return f"have the same counts{named}, as a sketch and its copy have"
+
+
+def first_copy(sketches: Sequence["Sketch"]) -> Copy | None:
+    """A batch that two sketches have with the same counts, the surest one; None without any."""
+    prints = pl.concat(_prints(sketch, place) for place, sketch in enumerate(sketches))
+    key = [BATCH, _PRINT, _LINES]
+    several = prints.filter(pl.len().over(key) > 1)
+    found = []
+    for group in several.partition_by(key, maintain_order=True):
+        first, second = group[_PLACE].to_list()[:2]
+        batch = group[BATCH][0]
+        found.append(Copy(first, second, batch, _chance(sketches[first], batch)))
+    return min(found, key=lambda copy: copy.chance, default=None)
+
+
+def _prints(sketch: "Sketch", place: int) -> pl.DataFrame:
+    """A fingerprint of every batch."""
+    columns = "|".join(sketch.table.columns)
+    rows = sketch.table.select(BATCH, sketch.table.hash_rows().alias(_PRINT))
+    prints = rows.group_by(BATCH, maintain_order=True).agg(
+        pl.col(_PRINT).bitwise_xor(), pl.len().alias(_LINES)
+    )
+    return prints.with_columns(
+        pl.format("{} {}", pl.lit(columns), pl.col(_PRINT)).alias(_PRINT),
+        pl.lit(place).alias(_PLACE),
+    )
+
+
+def _chance(sketch: "Sketch", batch: str | None) -> float:
+    """The probability of the counts of a batch, among all of as many rows from the same scores."""
+    own = sketch.table.filter(
+        pl.col(BATCH).eq_missing(pl.lit(batch, pl.String)),
+        pl.col(CELL) < sketch.about.end_of_rows,
+    )
+    counts = own[COUNT].to_list()
+    n = sum(counts)
+    logarithm = lgamma(n + 1) - sum(lgamma(k + 1) - k * log(k / n) for k in counts)
+    return exp(min(logarithm, 0.0))
