@@ -7,15 +7,19 @@ message as one line and exits with code 2.
 import difflib
 from collections.abc import Iterable, Sequence
 
+from quantshift.credentials import without_credentials
+
 
 class UserError(ValueError):
     """Something in the user's input is wrong; the message says how to fix it.
+
+    The message never shows the password of a URL.
 
     arguments: names of the parameters that would fix it; the command line adds its options.
     """
 
     def __init__(self, message: object, *, arguments: Sequence[str] = ()) -> None:
-        super().__init__(message)
+        super().__init__(without_credentials(str(message)))
         self.arguments = tuple(arguments)
 
 

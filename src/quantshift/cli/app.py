@@ -17,9 +17,21 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from quantshift import __version__
-from quantshift.cli.failing import Ending, bad_input, check_streams, ending, fail, flush_output
+from quantshift.cli.failing import (
+    Ending,
+    bad_input,
+    check_streams,
+    ending,
+    fail,
+    flush_output,
+    show_traceback,
+)
 from quantshift.cli.help_text import fill_width
+from quantshift.credentials import without_credentials
 from quantshift.errors import UserError
+
+UsageError: type[Any] = typer.BadParameter.__bases__[0]
+"""The error of a command line that cannot be read; it repeats what was typed."""
 
 
 class Verb(NamedTuple):
@@ -142,6 +154,9 @@ class Verbs(TyperGroup):
         """Call the verb."""
         try:
             return super().invoke(ctx)
+        except UsageError as error:
+            error.message = without_credentials(error.message, sys.argv[1:])
+            raise
         except KeyboardInterrupt:
             Console(stderr=True).print("stopped")
             raise typer.Exit(STOPPED) from None
@@ -244,7 +259,7 @@ def main() -> None:
         sys.exit(STOPPED)
     except BaseException as error:  # libraries in Rust raise some that are no Exception
         if debug:
-            raise
+            show_traceback(error)
         how = ending(error)
         if isinstance(error, UserError):
             how = Ending(f"{how.message}{_options_to_use(error, wanted, arguments)}", how.code)

@@ -1,6 +1,5 @@
 """`quantshift data`: create data sets from tables, arrays and posteriors, and inspect them."""
 
-import shlex
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -21,6 +20,7 @@ from quantshift.data.importing import import_arrays, import_table
 from quantshift.data.lequa import import_lequa, is_lequa
 from quantshift.data.sources import source_at
 from quantshift.errors import UserError
+from quantshift.shell import command_line
 
 app = typer.Typer(
     help="Create and inspect data sets from your own tables, arrays and posteriors.",
@@ -403,7 +403,7 @@ def fetch(
         typer.echo("next:")
     for task in fetched.tasks:
         command = ["quantshift", "data", "import", str(task), "--out", f"sets/{task.name}"]
-        typer.echo(f"  {shlex.join(command)}")
+        typer.echo(f"  {command_line(command)}")
 
 
 def _file_or_label_column(text: str, labels: DataFile) -> DataFile:

@@ -4,11 +4,13 @@ import contextlib
 import errno
 import os
 import sys
+import traceback
 from typing import NamedTuple, NoReturn
 
 from rich.console import Console
 from rich.markup import escape
 
+from quantshift.credentials import without_credentials
 from quantshift.errors import DataError, UserError
 
 BAD_INPUT, OWN_FAILURE = 2, 1
@@ -66,7 +68,7 @@ def ending(error: BaseException) -> Ending:
 def fail(how: Ending) -> NoReturn:
     """Print the line and end the process."""
     _flushed()
-    text = " ".join(how.message.split())
+    text = " ".join(without_credentials(how.message, sys.argv[1:]).split())
     console = Console(stderr=True, soft_wrap=True)
     with contextlib.suppress(OSError):
         try:
@@ -74,6 +76,15 @@ def fail(how: Ending) -> NoReturn:
         except MemoryError:  # none is left for colours
             os.write(sys.stderr.fileno(), f"error: {text}\n".encode(errors="replace"))
     sys.exit(how.code)
+
+
+def show_traceback(error: BaseException) -> NoReturn:
+    """Print where an error comes from, and end the process."""
+    _flushed()
+    lines = "".join(traceback.format_exception(error))
+    with contextlib.suppress(OSError):
+        sys.stderr.write(without_credentials(lines, sys.argv[1:]))
+    sys.exit(OWN_FAILURE)
 
 
 def flush_output() -> None:

@@ -1,7 +1,6 @@
 """The page and the table that verbs write in addition to their output, and their exit codes."""
 
 import os
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ import typer
 
 from quantshift.errors import UserError
 from quantshift.files import Recognises, check_output, is_page, write_output
+from quantshift.shell import command_line
 
 OUTPUT_OPTIONS = frozenset(
     {"html", "table", "as_json", "overwrite", "summary", "history", "at", "fail_on"}
@@ -73,7 +73,7 @@ def provenance(context: typer.Context) -> list[tuple[str, str]]:
         for each in value if isinstance(value, list | tuple) else [value]:
             words += [parameter.opts[0]] * (parameter.param_type_name == "option")
             words += [] if each is True else [str(each)]
-    return [("command", shlex.join(words)), ("seed", str(context.params["seed"]))]
+    return [("command", command_line(words)), ("seed", str(context.params["seed"]))]
 
 
 def leave(failed: Sequence[str], *, can_be_estimated: bool, printed: bool = False) -> None:

@@ -1,6 +1,5 @@
 """`quantshift run`: run experiments, given by name or as TOML files, into a store of results."""
 
-import shlex
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -25,6 +24,7 @@ from quantshift.experiments.sources import sources_of
 from quantshift.features.counts import FOLDER, tokenise_corpus
 from quantshift.nouns import counted
 from quantshift.results.store import ResultStore
+from quantshift.shell import command_line
 from quantshift.tables import text_table
 
 
@@ -139,7 +139,7 @@ def resume_command(arguments: Sequence[str], redo: str | None) -> str:
     elif redo not in (None, REDO_FAILED) and "--redo" in kept:
         place = kept.index("--redo")
         del kept[place : place + 2]
-    return shlex.join(["quantshift", *kept])
+    return command_line(["quantshift", *kept])
 
 
 def _profile(experiment: str, wanted: Profile | None, *, on_own_data: bool) -> str:

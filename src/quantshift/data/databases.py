@@ -9,20 +9,18 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 import polars as pl
 import pyarrow as pa
 
+from quantshift.credentials import public_url, without_credentials
 from quantshift.data.chunks import Chunk, OpenTable, check_names, polars_frame
 from quantshift.data.typed_tables import plain
 from quantshift.errors import DataError, UserError
 
 SCHEMES = {"duckdb": "duckdb", "postgresql": "postgres", "postgres": "postgres"}
 """The schemes of the URLs, and their databases."""
-
-SECRETS = frozenset({"user", "password", "sslpassword"})
-"""Parameters of a URL that no message shows."""
 
 BATCH_ROWS = 65_536
 
@@ -40,17 +38,12 @@ def shown(url: str) -> str:
     >>> shown("duckdb:///scores.db?table=scores")
     'duckdb:///scores.db?table=scores'
     """
-    parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2]
-    # As it was written: quoting would change the names of tables and folders.
-    public = [part for part in parts.query.split("&") if part.partition("=")[0] not in SECRETS]
-    query = f"?{'&'.join(public)}" if any(public) else ""
-    return f"{parts.scheme}://{host}{parts.path}{query}"
+    return public_url(url)
 
 
 def table_of(url: str) -> tuple[str, str]:
     """The database ("duckdb" or "postgres") and the quoted name of the table of a URL."""
-    parts = urlsplit(url)
+    parts = _parts(url)
     table_name = dict(parse_qsl(parts.query)).get("table", "")
     if not table_name:
         raise UserError(f"{shown(url)}: name the table by adding ?table=NAME to the URL")
@@ -102,11 +95,26 @@ def column_types(url: str) -> dict[str, pl.DataType]:
     return dict(polars_frame(empty).schema)
 
 
+def _parts(url: str) -> SplitResult:
+    """The parts of a URL, refused if it would be misread."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        # The library's message may show the password.
+        raise UserError(
+            f"{shown(url)}: not a valid URL; it begins with postgresql://USER:PASSWORD@HOST:PORT/, "
+            "with / ? # and @ in the password as %2F %3F %23 and %40, and an IPv6 host in square "
+            "brackets"
+        ) from None
+    return parts
+
+
 @contextmanager
 def _batches(url: str, query: str) -> Iterator[pa.RecordBatchReader]:
     """The batches of a query's result; database errors become errors of one line."""
     with _explained(url), closing(_connection(url)) as connection:
-        if SCHEMES[urlsplit(url).scheme] == "duckdb":
+        if SCHEMES[_parts(url).scheme] == "duckdb":
             yield connection.sql(query).to_arrow_reader(BATCH_ROWS)
             return
         with closing(connection.cursor()) as cursor:
@@ -115,14 +123,14 @@ def _batches(url: str, query: str) -> Iterator[pa.RecordBatchReader]:
 
 
 def _connection(url: str) -> Any:
-    parts = urlsplit(url)
+    parts = _parts(url)
     if SCHEMES[parts.scheme] == "duckdb":
         # A URL has three slashes before a relative path, four before an absolute one.
         path = Path(unquote(parts.path.removeprefix("/")))
         if parts.netloc:
             raise UserError(
-                f"{shown(url)}: write three slashes before the path, duckdb:///{parts.netloc}"
-                f"{parts.path}?{parts.query}"
+                f"{shown(url)}: write three slashes before the path, "
+                f"{shown(url).replace('://', ':///', 1)}"
             )
         if not path.is_file():
             raise DataError(f"{shown(url)}: there is no file {str(path)!r}")
@@ -169,4 +177,5 @@ def _explained(url: str) -> Iterator[None]:
         # PostgreSQL's driver repeats the query, which may be long.
         told = str(error).partition("\nQuery was:")[0].partition("\nQuery: ")[0]
         message = " ".join(told.split())[:300]
-        raise DataError(f"{shown(url)}: {message}") from error
+        # Without its cause, which may show the password.
+        raise DataError(f"{shown(url)}: {without_credentials(message, [url])}") from None

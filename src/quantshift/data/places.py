@@ -47,7 +47,7 @@ def matches(source: str | Path) -> list[Path] | None:
     if os.path.lexists(pattern):
         return None
     scheme, separator, _ = pattern.partition("://")
-    if separator and scheme.isalnum():
+    if separator and "/" not in scheme:
         raise UserError(
             f"{scheme}:// addresses cannot be read; known: duckdb:///FILE?table=NAME, "
             "postgresql://HOST/DB?table=NAME, and files on this machine"

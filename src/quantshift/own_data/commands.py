@@ -2,7 +2,6 @@
 
 import csv
 import io
-import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from quantshift.own_data.classifiers import AUTO
 from quantshift.own_data.columns import ColumnOptions
 from quantshift.own_data.recipe import Recipe
+from quantshift.shell import command_line
 
 SHEET = "audit.csv"
 STANDARD_INPUT = "-"
@@ -23,7 +23,7 @@ def audit_plan_command(
     if options is None:
         return ""
     output = ["--labels", str(n_labels), "--out", out]
-    return shlex.join(["quantshift", "audit-plan", *options, *output])
+    return command_line(["quantshift", "audit-plan", *options, *output])
 
 
 def quantify_command(
@@ -43,7 +43,7 @@ def quantify_command(
     if options is None:
         return ""
     sequential = [] if precision is None else ["--sequential", "--precision", f"{precision:g}"]
-    return shlex.join(["quantshift", "quantify", *options, "--audit", audit, *sequential])
+    return command_line(["quantshift", "quantify", *options, "--audit", audit, *sequential])
 
 
 def _options(sample: Any, train: Any, model: Any, recipe: Recipe) -> list[str] | None:

@@ -1,0 +1,100 @@
+"""Messages without passwords: whatever the shape of a URL, its credentials are not shown.
+
+People write URLs that parsers misread: passwords with / # ? or @, a forgotten @, the scheme of a
+driver. So these are not parsed: everything that may be a password is left out, even if this
+sometimes hides more than that.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from urllib.parse import unquote
+
+HIDDEN = "..."
+
+PUBLIC = frozenset({"table", "host", "port", "dbname", "sslmode"})
+"""The parameters that are shown of a URL that has secret ones."""
+
+SHORTEST = 4
+"""The fewest characters of a part of a password that is looked for by itself."""
+
+_START = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/{1,2}(?!/)")
+_URL = re.compile(_START.pattern + r"\S+")
+_SECRET = re.compile(r"user|pass|pwd|secret|token|auth", re.IGNORECASE)
+_ASSIGNED = re.compile(
+    r"""\b(\w*(?:pass|passwd|password|passphrase|pwd|secret|token))=[^\s&;'")]+""", re.IGNORECASE
+)
+_HOST = re.compile(r"(\[[^@]*|[^:@\[]*)(:\d{0,5}\D?)?")
+"""A host and perhaps a port, perhaps followed by a mark of the sentence."""
+
+_MARKS = re.compile(r"[/?#@&;:=]")
+
+
+def without_credentials(text: str, sources: Iterable[str] = ()) -> str:
+    """A message without the user names and passwords of the URLs in it.
+
+    sources: URLs as the user gave them; their passwords are left out wherever they occur.
+
+    >>> without_credentials("http://ann:s3cret@host/: no answer")
+    'http://host/: no answer'
+    >>> without_credentials("invalid port 's3cret'", ["postgresql://ann:s3cret/sales"])
+    "invalid port '...'"
+    """
+    for source in sources:
+        public = public_url(source)
+        if public != source:
+            text = text.replace(source, public)
+            for secret in sorted(_secrets(source, public), key=len, reverse=True):
+                text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", HIDDEN, text)
+    text = _URL.sub(lambda found: public_url(found.group()), text)
+    return _ASSIGNED.sub(rf"\1={HIDDEN}", text)
+
+
+def public_url(url: str) -> str:
+    """A URL without user, password and secret parameters; any other text is not changed.
+
+    >>> public_url("postgresql+psycopg2://ann:a/b#c?d@host/sales?table=t&PASSWORD=x&y")
+    'postgresql+psycopg2://host/sales?table=t'
+    >>> public_url("postgresql://ann:s3cret-host/sales?table=t")
+    'postgresql://...'
+    """
+    start = _START.match(url)
+    if start is None:
+        return _without_parameters(url) if "://" in url else url
+    rest = url[start.end() :]
+    host = re.split("[/?#]", rest, maxsplit=1)[0]
+    if "@" in rest and re.search("[:@]", host):
+        rest = rest.rpartition("@")[2]
+        host = re.split("[/?#]", rest, maxsplit=1)[0]
+    if not all(map(_HOST.fullmatch, host.split(","))):
+        return f"{start.group()}{HIDDEN}"
+    return start.group() + _without_parameters(rest)
+
+
+def _without_parameters(rest: str) -> str:
+    """The part of a URL after the scheme, without secret parameters."""
+    parts = re.split("[?&]", rest)
+    if not any(_SECRET.search(_key(part)) for part in parts[1:]):
+        return rest
+    # What follows a secret may belong to it.
+    public = [part for part in parts[1:] if _key(part) in PUBLIC and "#" not in part]
+    return f"{parts[0]}?{'&'.join(public)}" if public else parts[0]
+
+
+def _key(parameter: str) -> str:
+    return unquote(parameter.partition("=")[0]).casefold()
+
+
+def _secrets(url: str, public: str) -> Iterator[str]:
+    """Passwords of a URL, and their parts, that its public form does not show."""
+    start = _START.match(url)
+    rest = url[start.end() :] if start else url
+    found = [part.partition("=")[2] for part in re.split("[?&]", rest)[1:]]
+    host = re.split("[/?#]", rest, maxsplit=1)[0]
+    user = rest.rpartition("@")[0] if "@" in rest else host
+    found.append(user.partition(":")[2])
+    for secret in {form for value in found for form in (value, unquote(value))}:
+        if secret and secret not in public:
+            yield secret
+        for part in _MARKS.split(secret):
+            if len(part) >= SHORTEST and part not in public:
+                yield part

@@ -1,0 +1,122 @@
+"""No message shows a password, whatever the shape of the URL."""
+
+import gc
+import sys
+
+import pytest
+
+from quantshift.cli.app import main
+from quantshift.credentials import public_url, without_credentials
+from quantshift.data.reading import open_table
+from quantshift.errors import UserError
+
+URLS = [
+    "postgresql://ann:s3cret@localhost:1/db",
+    "postgresql://ann:s3cret@localhost:1/db?table=t",
+    "postgresql+psycopg2://ann:s3cret@host/db?table=t",
+    "postgresql+psycopg2://ann:s3cret@host/*.csv",
+    "postgresql://ann:x/s3cret@localhost:1/db?table=t",
+    "postgresql://ann:x#s3cret@localhost:1/db?table=t",
+    "postgresql://ann:x?s3cret@localhost:1/db?table=t",
+    "postgresql://ann:x@s3cret@localhost:1/db?table=t",
+    "postgresql://ann:s3cret space@localhost:1/db?table=t",
+    "postgresql://localhost:1/db?table=t&PASSWORD=s3cret",
+    "postgresql://localhost:1/db?table=t&pass%77ord=s3cret",
+    "postgresql://localhost:1/db?password=x&s3cret&table=t",
+    "postgresql://localhost:1/db&PASSWORD=s3cret",
+    "postgresql://ann:s3cret/db?table=t",
+    "postgresql://ann:s3cret-localhost/db?table=t",
+    "postgresql://ann:s3cret@localhost:none/db?table=t",
+    "postgresql://ann:s3cret@[::1/db?table=t",
+    "mysql://ann:s3cret@host/db?table=t",
+    "s3://s3cret:s3cret@bucket/key.csv",
+]
+
+
+@pytest.fixture(autouse=True)
+def garbage_collected_as_before():
+    """The command sets how the process collects garbage."""
+    threshold = gc.get_threshold()
+    yield
+    gc.unfreeze()
+    gc.set_threshold(*threshold)
+
+
+def told(arguments, monkeypatch, capsys, *, code=2):
+    """What a command prints that fails."""
+    monkeypatch.setattr(sys, "argv", ["quantshift", *arguments])
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == code
+    printed = capsys.readouterr()
+    return printed.out + printed.err
+
+
+@pytest.mark.parametrize("url", URLS)
+def test_no_error_line_shows_a_password(url, monkeypatch, capsys, tmp_path):
+    """URLs that were not parsed as meant used to be shown whole; an open IPv6 host crashed."""
+    pytest.importorskip("adbc_driver_postgresql")
+    out = str(tmp_path / "s.parquet")
+    for arguments in (
+        ["sketch", url, "--score", "p", "--out", out],
+        ["quantify", "--posteriors", "p", "--sample", url],
+        ["quantify", url],
+    ):
+        line = told(arguments, monkeypatch, capsys)
+        assert "s3cret" not in "".join(line.split())
+    with pytest.raises(UserError) as error:
+        open_table(url)
+    assert "s3cret" not in str(error.value)
+    assert error.value.__cause__ is None
+
+
+def test_downloads_and_tracebacks_show_no_password(tmp_path, monkeypatch, capsys):
+    """They used to show the URL as it was given."""
+    url = "http://ann:s3cret@localhost:1/"
+    fetch = ["data", "fetch", "lequa2022", "--url", url, "--out", str(tmp_path / "x")]
+    line = told(fetch, monkeypatch, capsys)
+    assert "s3cret" not in line
+    assert "http://localhost:1/" in line
+    traceback = told(["--debug", *fetch], monkeypatch, capsys, code=1)
+    assert "s3cret" not in traceback
+    assert "Traceback" in traceback
+
+
+def test_a_defect_that_shows_a_password_is_hidden_too(monkeypatch, capsys):
+    def fail(*arguments, **options):
+        raise RuntimeError(f"cannot use {URLS[0]!r} or 's3cret'")
+
+    monkeypatch.setattr("quantshift.cli.quantify.check_standard_input", fail)
+    line = told(["quantify", "--sample", URLS[0]], monkeypatch, capsys, code=1)
+    assert "RuntimeError: cannot use 'postgresql://localhost:1/db' or '...'" in line
+
+
+def test_an_open_ipv6_host_is_one_line():
+    """It used to be a ValueError."""
+    with pytest.raises(UserError, match=r"^postgresql://\[::1/db\?table=t: not a valid URL; it"):
+        open_table("postgresql://ann:pw@[::1/db?table=t")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://zenodo.org/api/records/6546188?page=2#files: no answer",
+        "duckdb:////data/a@b:c.db?table=t",
+        "postgresql://[::1]:5432/db?table=a",
+        "postgresql://one:5432,two:5433/db?table=a",
+        "C:/data/table.csv: no such file",
+        "t.csv: row 2, column 'mail': 'ann@host.org' is not a date",
+        "week:12/2026@noon.csv",
+    ],
+)
+def test_what_is_no_secret_is_shown(text):
+    assert without_credentials(text) == text
+    assert public_url(text) == text
+
+
+def test_a_password_is_hidden_wherever_a_driver_repeats_it():
+    source = "postgresql://ann:s3%20cret@host/db?table=t"
+    told = 'connection to host: invalid option "s3 cret" or password=hunter2 of ann'
+    assert without_credentials(told, [source]) == (
+        'connection to host: invalid option "..." or password=... of ann'
+    )
