@@ -177,7 +177,7 @@ def aggregate_interval(
 ) -> PrevalenceInterval:
     """Like `predict_interval`, for items given by their posteriors (n_items, n_classes)."""
     check_is_fitted(quantifier, "classes_")
-    pool = check_posteriors(posteriors, len(quantifier.classes_))
+    pool = check_posteriors(posteriors, quantifier.classes_)
     if pool.ndim != 2:
         raise DataError(f"an interval needs posteriors (n_items, n_classes), got {pool.shape}")
     return item_interval(

@@ -23,6 +23,22 @@ def write_matrix(path, kind):
         path.write_text("a,b\n1,x\n2,y\n")
     elif kind == "two arrays":
         np.savez(path, a=np.zeros((2, 2)), b=np.ones((2, 2)))
+    elif kind == "nothing":
+        path.write_bytes(b"")
+    elif kind == "complex":
+        np.save(path, np.array([[1 + 2j, 0], [0, 1]]))
+    elif kind == "sparse complex":
+        save_npz(path, csr_array(np.array([[1 + 2j, 0], [0, 1]])))
+    elif kind == "dates":
+        np.save(path, np.array([["2026-01-01", "2026-01-02"]], dtype="datetime64[D]"))
+    elif kind == "no columns":
+        np.save(path, np.zeros((3, 0)))
+    elif kind == "sparse no columns":
+        save_npz(path, csr_array((3, 0)))
+    elif kind.startswith("index"):
+        place = int(kind.removeprefix("index "))
+        parts = {"data": np.ones(3), "indices": np.full(3, place), "indptr": np.arange(4)}
+        np.savez(path, format=b"csr", shape=[3, 3], **parts)
 
 
 @pytest.mark.parametrize(
@@ -36,6 +52,17 @@ def write_matrix(path, kind):
         ("x.npy", "vector", "two axes, got shape (4,)"),
         ("x.npy", "nan", "row 1 holds NaN or infinity"),
         ("x.npz", "sparse nan", "row 2 holds NaN or infinity"),
+        # these were a complex number's real part, days since 1970, and a data set of no use
+        ("x.npy", "complex", "holds complex numbers (complex128)"),
+        ("x.npz", "sparse complex", "holds complex numbers (complex128)"),
+        ("x.npy", "dates", "holds dates (datetime64[D])"),
+        ("x.npy", "no columns", "a matrix without columns"),
+        ("x.npz", "sparse no columns", "a matrix without columns"),
+        ("x.npy", "nothing", "not a matrix of numbers"),
+        # these read or wrote memory that is not the matrix's; a run died with signal 11
+        ("x.npz", "index 3", "a damaged sparse matrix of shape (3, 3)"),
+        ("x.npz", "index 50000000", "a damaged sparse matrix of shape (3, 3)"),
+        ("x.npz", "index -1", "a damaged sparse matrix of shape (3, 3)"),
         ("x.bin", "text", ".npz (SciPy sparse, or file.npz:array), .npy, .parquet"),
     ],
 )
@@ -45,6 +72,13 @@ def test_what_is_no_matrix_is_refused_with_its_path(name, kind, message, tmp_pat
         read_matrix(tmp_path / name)
     assert message in str(error.value)
     assert str(tmp_path / name) in str(error.value)
+
+
+def test_an_empty_vector_file_is_refused_with_its_path(tmp_path):
+    """It was an EOFError, which the command line took for Ctrl-D ("Aborted.")."""
+    (tmp_path / "y.npy").write_bytes(b"")
+    with pytest.raises(DataError, match=r"y\.npy: not a NumPy array"):
+        read_column(DataFile(tmp_path / "y.npy"))
 
 
 def test_whole_numbers_become_floats(tmp_path):

@@ -157,6 +157,14 @@ def break_map(public):
     (public / "label_map.txt").write_text("negative 0\npositive one\n")
 
 
+def double_name(public):
+    (public / "label_map.txt").write_text("negative 0\nnegative 1\n")
+
+
+def double_id(public):
+    (public / "label_map.txt").write_text("negative 0\npositive 0\n")
+
+
 def shorten_map(public):
     (public / "label_map.txt").write_text("negative 0\n")
 
@@ -178,6 +186,8 @@ def shorten_map(public):
         (lose_label, r"training_data\.txt: no column 'label'"),
         (shift_labels, "labels must be numbers from 0 without gaps, got 1, 2"),
         (break_map, r"label_map\.txt, line 2: not a name and an id"),
+        (double_name, r"label_map\.txt, line 2: a name or an id occurs twice: 'negative 1'"),
+        (double_id, r"label_map\.txt, line 2: a name or an id occurs twice: 'positive 0'"),
         (shorten_map, r"label_map\.txt: the ids are 0, but the labels are 0, 1"),
     ],
 )

@@ -3,8 +3,12 @@
 import warnings
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+from numpy.testing import assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
 
 from quantshift import (
     CC,
@@ -14,6 +18,7 @@ from quantshift import (
     HDx,
     PriorShift,
     SubclassSLD,
+    aggregate_interval,
     evaluate,
     predict_interval,
     shift_test,
@@ -150,3 +155,85 @@ def test_posteriors_that_do_not_sum_to_one_show_their_sum():
         PACC().fit_posteriors(P, ["ham", "spam"] * 10)
     with pytest.raises(DataError, match="must be non-negative"):
         PACC().fit_posteriors(P - [0, 1.25], ["ham", "spam"] * 10)
+
+
+def damaged(form):
+    """A sparse matrix with an index outside of its shape, as its constructor accepts it."""
+    matrix = getattr(sparse, form)(np.eye(4))
+    if matrix.format == "coo":
+        matrix.coords[1][2] = 99
+    else:
+        matrix.indices[2] = 99
+    return matrix
+
+
+@pytest.mark.parametrize("form", ["csr_array", "csc_matrix", "bsr_array", "coo_array"])
+@pytest.mark.parametrize("call", ["fit", "predict", "interval", "aggregate"])
+def test_sparse_matrices_with_indices_out_of_range_are_refused(form, call, items):
+    """They were read beyond their memory."""
+    fitted = PACC(cv=2).fit(np.eye(4)[[0, 1, 2, 3] * 10], [0, 1, 1, 0] * 10)
+    calls = {
+        "fit": lambda: PACC(cv=2).fit(damaged(form), [0, 1, 1, 0]),
+        "predict": lambda: fitted.predict(damaged(form)),
+        "interval": lambda: predict_interval(fitted, damaged(form), n_bootstrap=20),
+        "aggregate": lambda: fitted.aggregate(damaged(form)),
+    }
+    with pytest.raises(DataError, match=r"a damaged sparse matrix of shape \(4, 4\)"):
+        calls[call]()
+
+
+LABELS = np.array(["no", "yes"])[np.arange(40) % 2]
+TRUE = np.column_stack([0.8 - 0.5 * (np.arange(40) % 2), 0.2 + 0.5 * (np.arange(40) % 2)])
+SAMPLE = np.repeat([[0.75, 0.25], [0.2, 0.8]], [30, 10], axis=0)
+
+
+def pandas_frame(posteriors, names):
+    return pd.DataFrame(posteriors, columns=names)
+
+
+def polars_frame(posteriors, names):
+    return pl.DataFrame(posteriors, schema=names, orient="row")
+
+
+@pytest.mark.parametrize("frame", [pandas_frame, polars_frame])
+def test_columns_of_posteriors_that_are_named_after_classes_may_be_in_any_order(frame):
+    """They were taken by position, which exchanged the classes without a word."""
+    names, turned = ["no", "yes"], ["yes", "no"]
+    for method in (SLD(), PACC()):
+        right = method.fit_posteriors(TRUE, LABELS).aggregate(SAMPLE)
+        given = frame(SAMPLE[:, ::-1], turned)
+        assert_array_equal(method.aggregate(given), right)
+        assert_array_equal(method.aggregate(frame(SAMPLE, names)), right)
+        assert_array_equal(method.estimate_posteriors(given).prevalence, right)
+        interval = aggregate_interval(method, given, n_bootstrap=20)
+        assert_array_equal(interval.prevalence, right)
+        fitted = clone(method).fit_posteriors(frame(TRUE[:, ::-1], turned), LABELS)
+        assert_array_equal(fitted.aggregate(given), right)
+
+
+@pytest.mark.parametrize("frame", [pandas_frame, polars_frame])
+def test_columns_of_posteriors_with_other_names_are_refused(frame):
+    method = SLD().fit_posteriors(TRUE, LABELS)
+    with pytest.raises(DataError, match="are p_no, p_yes, and the classes no, yes: name them"):
+        method.aggregate(frame(SAMPLE, ["p_no", "p_yes"]))
+    with pytest.raises(DataError, match="are a, b, and the classes no, yes: name them"):
+        SLD().fit_posteriors(frame(TRUE, ["a", "b"]), LABELS)
+
+
+def test_columns_of_posteriors_without_names_are_in_the_order_of_the_classes():
+    method = SLD().fit_posteriors(TRUE, LABELS)
+    right = method.aggregate(SAMPLE)
+    assert_array_equal(method.aggregate(pd.DataFrame(SAMPLE)), right)
+    assert_array_equal(method.aggregate(pl.DataFrame(SAMPLE)), right)
+    turned = SLD().fit_posteriors(TRUE[:, ::-1], (LABELS == "yes").astype(int), classes=[1, 0])
+    with pytest.raises(DataError, match="are they names or positions"):
+        turned.aggregate(pd.DataFrame(SAMPLE))
+
+
+def test_columns_of_posteriors_are_matched_with_classes_that_are_numbers():
+    codes = (LABELS == "yes").astype(float)
+    method = SLD().fit_posteriors(TRUE, codes)
+    right = method.aggregate(SAMPLE)
+    for names in ([1, 0], ["1", "0"], [1.0, 0.0]):
+        assert_array_equal(method.aggregate(pd.DataFrame(SAMPLE[:, ::-1], columns=names)), right)
+    assert_array_equal(method.aggregate(polars_frame(SAMPLE[:, ::-1], ["1", "0"])), right)

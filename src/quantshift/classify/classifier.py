@@ -22,6 +22,7 @@ from sklearn.utils.validation import has_fit_parameter
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.errors import DataError, UserError
 from quantshift.masks import unmasked
+from quantshift.sparse_matrices import checked_sparse
 from quantshift.types import Codes, Indices, Posteriors
 
 _WITH_ROWS = ("csr", "csc", "lil", "dok")
@@ -117,12 +118,10 @@ def item_rows(X: Any) -> Any:
     """The items, one per row, in a form that supports row indexing; refused if they have no rows.
 
     Sparse matrices of other formats (coo, bsr, dia) become csr, and 64-bit indices become 32-bit
-    ones if they fit, because scikit-learn's trees accept no others.
+    ones if they fit, because scikit-learn's trees accept no others. Indices are checked.
     """
     if issparse(X):
-        if X.ndim != 2:
-            raise DataError(f"X needs a row per item, got a sparse array of shape {X.shape}")
-        return _with_short_indices(X if X.format in _WITH_ROWS else X.tocsr())
+        return sparse_rows(checked_sparse(X, "X"))
     if isinstance(X, np.ma.MaskedArray):
         return unmasked(X, "X")
     if isinstance(X, str | bytes):
@@ -133,6 +132,13 @@ def item_rows(X: Any) -> Any:
             "per item"
         )
     return X
+
+
+def sparse_rows(X: Any) -> Any:
+    """A sparse matrix, whose indices have been checked, in a form that supports row indexing."""
+    if X.ndim != 2:
+        raise DataError(f"X needs a row per item, got a sparse array of shape {X.shape}")
+    return _with_short_indices(X if X.format in _WITH_ROWS else X.tocsr())
 
 
 def _with_short_indices(X: Any) -> Any:

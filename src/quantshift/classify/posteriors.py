@@ -1,15 +1,20 @@
 """Validation of posteriors: one check for every array from the user."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from quantshift.compiled import compiled
 from quantshift.errors import DataError
 from quantshift.masks import unmasked
+from quantshift.sparse_matrices import checked_sparse
 from quantshift.types import Posteriors
+
+Classes: TypeAlias = NDArray[Any] | Sequence[Any] | int | None
+"""The label of each class, their number, or None if any number is right."""
 
 SUM_TOLERANCE = 1e-3
 """Rows whose sum is this close to one count as rounded and are normalised; others are refused."""
@@ -22,14 +27,17 @@ FEW_CLASSES, MANY_CLASSES = 7, 128
 sums; those of more than MANY_CLASSES are split first."""
 
 
-def check_posteriors(posteriors: ArrayLike, n_classes: int | None = None) -> Posteriors:
+def check_posteriors(posteriors: Any, classes: Classes = None) -> Posteriors:
     """Posteriors as floats with rows that sum to one, shape (..., n_items, n_classes).
+
+    classes: the label of each class, or how many there are. The columns of a data frame are put in
+    the order of the labels; names that are not those of the classes are refused.
 
     Refuses NaN and infinities, negative values, rows that do not sum to one (scores are not
     posteriors) and a wrong number of columns, naming the first offending row. If nothing has to be
     changed, the result may be the input itself: do not write to it.
     """
-    p = check_shape(posteriors, n_classes)
+    p = check_shape(posteriors, classes)
     shape = p.shape
     n_columns = shape[-1]
     if n_columns == 2:
@@ -46,9 +54,10 @@ def check_posteriors(posteriors: ArrayLike, n_classes: int | None = None) -> Pos
     return np.asarray(p / sums[..., np.newaxis])
 
 
-def check_shape(posteriors: ArrayLike, n_classes: int | None = None) -> Posteriors:
+def check_shape(posteriors: Any, classes: Classes = None) -> Posteriors:
     """Posteriors as floats, at least one row and a column per class; values are not checked."""
-    p = _numbers(posteriors)
+    p = _numbers(posteriors, classes)
+    n_classes = classes if classes is None or isinstance(classes, int) else len(classes)
     shape = p.shape
     if len(shape) < 2:
         raise DataError(
@@ -142,15 +151,60 @@ def _set_long_sums(p: Posteriors, sums: Posteriors) -> None:
         sums[i] = total
 
 
-def _numbers(posteriors: ArrayLike) -> Posteriors:
+def _numbers(posteriors: Any, classes: Classes) -> Posteriors:
     if type(posteriors) is np.ndarray and posteriors.dtype == np.float64:
         return posteriors
     given: Any = unmasked(posteriors, "posteriors")
-    given = given.toarray() if issparse(given) else given
+    if issparse(given):
+        given = checked_sparse(given, "posteriors").toarray()
+    elif hasattr(given, "columns"):
+        given = _in_order(given, classes)
     try:
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise DataError("posteriors must be numbers, in rows of one length") from None
+
+
+def _in_order(frame: Any, classes: Classes) -> Any:
+    """The columns of a data frame in the order of the classes; by position if they have no names.
+
+    Without labels of the classes, the columns are taken as they are.
+    """
+    if classes is None or isinstance(classes, int):
+        return frame
+    columns = list(getattr(frame, "column_names", frame.columns))  # the former are pyarrow's
+    names, wanted = [_name(column) for column in columns], [_name(label) for label in classes]
+    listed = f"{', '.join(names[:10])}, and the classes {', '.join(wanted[:10])}"
+    if sorted(names) == sorted(wanted) and len(set(names)) == len(names):
+        if names == wanted:
+            return frame
+        if _are_unnamed(frame):
+            raise DataError(
+                f"the columns of the posteriors are {listed}: are they names or positions? Name "
+                "them as text, or give an array in the order of the classes"
+            )
+        ordered = [columns[names.index(name)] for name in wanted]
+        return frame.select(ordered) if hasattr(frame, "select") else frame[ordered]
+    if _are_unnamed(frame):
+        return frame
+    raise DataError(
+        f"the columns of the posteriors are {listed}: name them after the classes, or give an "
+        "array with a column per class in this order"
+    )
+
+
+def _are_unnamed(frame: Any) -> bool:
+    """Whether the columns have only the names that pandas or polars give to those without."""
+    columns = frame.columns
+    if isinstance(columns, list):
+        return columns == [f"column_{i}" for i in range(len(columns))]
+    return type(columns).__name__ == "RangeIndex" and list(columns) == list(range(len(columns)))
+
+
+def _name(label: Any) -> str:
+    """A class or column as text; 1 and 1.0 are one class."""
+    is_number = isinstance(label, int | float | np.number) and not isinstance(label, bool)
+    return str(int(label)) if is_number and float(label).is_integer() else str(label)
 
 
 def _fault(p: Posteriors, sums: Posteriors) -> DataError:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from quantshift.data.columns import typed
 from quantshift.data.reading import FRAME_FORMATS, Progress, read_frame
 from quantshift.data.table_files import sheet_of
 from quantshift.errors import DataError
+from quantshift.sparse_matrices import checked_sparse
 
 ARCHIVE = ".npz"
 """SciPy's sparse matrices, and NumPy's files of several arrays."""
@@ -23,6 +25,9 @@ MATRIX_ENDINGS = (ARCHIVE, ".npy")
 
 LONGEST_CELL = 40
 """The most characters of a cell that an error shows."""
+
+_NOT_REAL = MappingProxyType({"c": "complex numbers", "M": "dates", "m": "durations"})
+"""Kinds of NumPy's types that convert to numbers, but not to ones of the same meaning."""
 
 
 @dataclass(frozen=True)
@@ -73,19 +78,24 @@ def read_matrix(
         return numbers(matrix_table(path, without=names, progress=progress), path)
     try:
         if path.suffix == ARCHIVE and name is None and _is_sparse(path):
-            matrix = csr_array(load_npz(path)).astype(np.float64)
+            given = checked_sparse(load_npz(path), str(path))
+            matrix = csr_array(_real(given, path)).astype(np.float64)
             matrix.sum_duplicates()
-            return _finite(matrix, path)
-        if path.suffix == ARCHIVE:
-            matrix = np.asarray(read_archive(path, name, without=without), dtype=np.float64)
         else:
-            matrix = np.asarray(np.load(path, allow_pickle=False), dtype=np.float64)
+            given = (
+                read_archive(path, name, without=without)
+                if path.suffix == ARCHIVE
+                else np.load(path, allow_pickle=False)
+            )
+            matrix = np.asarray(_real(given, path), dtype=np.float64)
     except DataError:
         raise
     except Exception as error:  # every reader has its own exceptions for a broken file
         raise DataError(f"{path}: not a matrix of numbers ({error})") from error
     if matrix.ndim != 2:
         raise DataError(f"{path}: a matrix must have two axes, got shape {matrix.shape}")
+    if matrix.shape[1] == 0:
+        raise DataError(f"{path}: a matrix without columns; give at least one feature")
     return _finite(matrix, path)
 
 
@@ -177,7 +187,7 @@ def read_vector(path: Path) -> NDArray[Any]:
         return _vector(read_archive(path), path)
     try:
         array = np.load(path, allow_pickle=False)
-    except (OSError, ValueError) as error:
+    except Exception as error:  # an empty file is an EOFError, others are anything
         raise DataError(
             f"{path}: not a NumPy array ({error}); for a column of a table, write path:column"
         ) from error
@@ -218,6 +228,16 @@ def _is_sparse(path: Path) -> bool:
     """Whether SciPy wrote the file."""
     with np.load(path, allow_pickle=False) as arrays:
         return {"format", "shape", "data"} <= set(arrays.files)
+
+
+def _real(array: Any, path: Path) -> Any:
+    """The array, unless conversion to real numbers would lose or change what it holds."""
+    if array.dtype.kind in _NOT_REAL:
+        raise DataError(
+            f"{path}: holds {_NOT_REAL[array.dtype.kind]} ({array.dtype}), which are not a matrix "
+            "of real numbers; convert them first"
+        )
+    return array
 
 
 def _vector(array: NDArray[Any], path: Path) -> NDArray[Any]:

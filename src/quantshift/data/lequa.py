@@ -209,8 +209,11 @@ def _names_of_classes(path: Path, classes: Sequence[int]) -> dict[str, Any]:
         name, _, code = line.rstrip().rpartition(" " if "\t" not in line else "\t")
         if line.strip() and not (name.strip() and code.isdecimal()):
             raise DataError(f"{path}, line {number}: not a name and an id: {line!r}")
-        if line.strip():
-            names[int(code)] = name.strip()
+        if not line.strip():
+            continue
+        if int(code) in names or name.strip() in names.values():
+            raise DataError(f"{path}, line {number}: a name or an id occurs twice: {line!r}")
+        names[int(code)] = name.strip()
     if sorted(names) != list(classes):
         raise DataError(
             f"{path}: the ids are {', '.join(map(str, sorted(names)[:10]))}, but the labels are "

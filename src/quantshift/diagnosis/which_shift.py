@@ -141,7 +141,7 @@ def shift_test_posteriors(
     committee: as for `SubclassSLD.estimate_posteriors`.
     """
     check_is_fitted(quantifier, "classes_")
-    checked = check_posteriors(posteriors, len(quantifier.classes_))
+    checked = check_posteriors(posteriors, quantifier.classes_)
     known = clusters if isinstance(clusters, Clusters) else Clusters.known(clusters)
     members = None if committee is None else check_posteriors(committee, len(quantifier.classes_))
     items = Items(checked, members, known)

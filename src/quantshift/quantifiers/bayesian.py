@@ -92,7 +92,7 @@ class AbstractBayesian(AbstractAggregative):
     ) -> Prevalences:
         """Like `posterior`, for items given by their posteriors (n_items, n_classes)."""
         check_is_fitted(self, "classes_")
-        pool = check_posteriors(posteriors, len(self.classes_))
+        pool = check_posteriors(posteriors, self.classes_)
         if pool.ndim != 2:
             raise DataError(f"draws need posteriors (n_items, n_classes), got {pool.shape}")
         item_weights = checked_weights(weights, len(pool))

@@ -208,7 +208,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
             raise DataError(f"{len(items)} items do not fit {len(codes)} labels: give one each")
         if items.posteriors is not None:
             # A copy, so that it does not change with the caller's array.
-            checked = np.array(check_posteriors(items.posteriors, len(known)))
+            checked = np.array(check_posteriors(items.posteriors, known))
             items = replace(items, posteriors=checked)
         self.classifier_, self.committee_, self.reduction_ = None, (), reduction
         weights = training_weights(items.weights, codes, known)
@@ -507,7 +507,7 @@ class AbstractClassifying(AbstractQuantifier):
         """The posteriors; an error unless they are valid, or only for their shape if not seen."""
         self._check_fitted()
         check = check_posteriors if self.sees else check_shape
-        return check(posteriors, len(self.classes_))
+        return check(posteriors, self.classes_)
 
     def estimate_posteriors(
         self,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 from sklearn.utils import _safe_indexing
 
-from quantshift.classify.classifier import item_rows, n_rows
+from quantshift.classify.classifier import item_rows, n_rows, sparse_rows
 from quantshift.errors import DataError, UserError
 from quantshift.types import Indices, Posteriors
 from quantshift.weights import Weights
@@ -96,8 +96,9 @@ class Items:
 
 def take_rows(values: Any, rows: Indices) -> Any:
     """Rows of a matrix, a data frame, a list, or of reduced features."""
-    direct = isinstance(values, np.ndarray | Reduced)
-    return values[rows] if direct else _safe_indexing(item_rows(values), rows)
+    if isinstance(values, np.ndarray | Reduced):
+        return values[rows]
+    return _safe_indexing(sparse_rows(values) if issparse(values) else item_rows(values), rows)
 
 
 MOST_FEATURES = 1000

@@ -240,7 +240,7 @@ class SubclassSLD(AbstractClassifying):
         if clusters is None:
             return super().estimate_posteriors(posteriors, samples, weights=weights)
         check_is_fitted(self, "classes_")
-        pool = check_posteriors(posteriors, len(self.classes_))
+        pool = check_posteriors(posteriors, self.classes_)
         members = None if committee is None else check_posteriors(committee, len(self.classes_))
         given = None if weights is None else np.asarray(weights, dtype=np.float64)
         items = _in_clusters(Items(pool, members, weights=given), clusters)

@@ -16,6 +16,8 @@ from quantshift.weights import Weights, checked_weights
 def labelled_items(posteriors: ArrayLike, y: Any, classes: Any, weights: ArrayLike | None) -> Items:
     """Labelled items with their posteriors; an error if these do not fit the labels."""
     known, codes = at_least_two_classes(*encode_labels(y, classes=classes))
+    if hasattr(posteriors, "columns"):
+        posteriors = check_posteriors(posteriors, known)
     p = np.asarray(posteriors, dtype=np.float64)
     if p.ndim < 2:
         check_posteriors(p, len(known))

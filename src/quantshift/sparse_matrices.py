@@ -1,0 +1,37 @@
+"""Sparse matrices: their indices are checked once, on input.
+
+SciPy's constructors trust them, and its compiled loops then use memory that is not theirs.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from quantshift.errors import DataError
+
+_COMPRESSED = ("csr", "csc", "bsr")
+
+
+def checked_sparse(matrix: Any, name: str) -> Any:
+    """The matrix, dense or sparse; a sparse one is refused if its indices do not fit its shape."""
+    if not issparse(matrix):
+        return matrix
+    try:
+        if matrix.format in _COMPRESSED:
+            matrix.check_format(full_check=True)
+        elif matrix.format == "coo":
+            _check_coordinates(matrix)
+    except (ValueError, TypeError, IndexError, AttributeError) as error:
+        raise DataError(
+            f"{name}: a damaged sparse matrix of shape {matrix.shape} ({error}); build it again"
+        ) from error
+    return matrix
+
+
+def _check_coordinates(matrix: Any) -> None:
+    for places, size in zip(matrix.coords, matrix.shape, strict=True):
+        if len(places) != len(matrix.data):
+            raise ValueError("there are not as many indices as values")
+        if len(places) and not (np.min(places) >= 0 and np.max(places) < size):
+            raise ValueError(f"indices must be from 0 to {size - 1}")
