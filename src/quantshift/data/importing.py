@@ -246,7 +246,7 @@ def source_of(path: Path) -> dict[str, Any]:
     """The manifest's entry for a file, or for a folder with a file per sample."""
     if not path.is_dir():
         file, _ = sheet_of(path)
-    return {"file": path.name, "bytes": file.stat().st_size, "sha256": file_sha256(file)}
+        return {"file": path.name, "bytes": file.stat().st_size, "sha256": file_sha256(file)}
     files = [source_of(file) for file in sampling.sample_files(path).values()]
     digest = hashlib.sha256("".join(file["sha256"] for file in files).encode())
     total = sum(file["bytes"] for file in files)
