@@ -7,16 +7,21 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-slow lint format benchmark docs docs-refresh clean
+.PHONY: demo test test-slow test-pythons lint format benchmark docs docs-refresh clean
 
 demo: $(VENV)/.installed
 	$(BIN)/quantshift demo
 
 test: lint
-	$(BIN)/pytest -n auto
+	PYTHONHASHSEED=0 $(BIN)/pytest -n auto
 
+# Property tests draw new examples; repeat a run with SEED=the seed that it printed.
+SEED ?= fresh
 test-slow: $(VENV)/.installed-test
-	$(BIN)/pytest -n auto -m slow
+	$(BIN)/pytest -n auto -m slow --seed $(SEED)
+
+test-pythons:
+	$(PYTHON) tests/pythons.py
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

@@ -6,13 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from quantshift.cli.app import main
-
-# No deadline: a shared two-core machine stalls now and then, and a stall is not a defect.
-settings.register_profile("quantshift", deadline=None, max_examples=40)
-settings.load_profile("quantshift")
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,140 @@
+"""What every run of the tests has in common, whatever the machine: surroundings, seeds, order.
+
+Tests see the same time zone, locale, terminal, home folder and number of threads everywhere; so do
+the commands that they start. Property tests draw the same examples in every run, unless a seed is
+given: `--seed 7` draws others, `--seed fresh` says which seed it took. With a seed, property tests
+count as slow ones, so that `make test-slow` explores. `--shuffle-files 7` changes the order of the
+test files; the order must not matter.
+"""
+
+import atexit
+import locale
+import os
+import random
+import secrets
+import shutil
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).parent
+
+REMOVED = (
+    *("LANGUAGE", "LC_ADDRESS", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_MONETARY"),
+    *("LC_NUMERIC", "LC_TIME", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"),
+    *("PY_COLORS", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "GITHUB_ACTIONS", "CI", "TERM_PROGRAM"),
+    *("JUPYTER_COLUMNS", "JUPYTER_LINES", "PYTHONWARNINGS", "PYTHONOPTIMIZE", "PYTHONIOENCODING"),
+    *("MPLBACKEND", "POLARS_FMT_MAX_ROWS", "POLARS_FMT_TABLE_FORMATTING", "POLARS_FMT_MAX_COLS"),
+    *("TYPER_USE_RICH", "SKLEARN_ASSUME_FINITE", "SOURCE_DATE_EPOCH"),
+)
+"""Settings of a user or of a service that change what programs print or compute."""
+
+SET = {
+    "TZ": "UTC",
+    "LANG": "C.UTF-8",
+    "LC_ALL": "C.UTF-8",
+    "TERM": "xterm",
+    "COLUMNS": "80",
+    "LINES": "25",
+    "MPLCONFIGDIR": str(ROOT / ".cache" / "matplotlib"),
+    **dict.fromkeys(
+        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
+    ),
+}
+
+_SEED = "QUANTSHIFT_FRESH_SEED"
+"""Where the workers of a run find the seed that it took."""
+
+
+def _make_surroundings() -> None:
+    """Done at import, before any library has looked; processes started later inherit it."""
+    for name in REMOVED:
+        os.environ.pop(name, None)
+    os.environ.update(SET)
+    time.tzset()
+    with suppress(locale.Error):  # not every system has it
+        locale.setlocale(locale.LC_ALL, "C.UTF-8")
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        home = tempfile.mkdtemp(prefix="quantshift-home-")
+        atexit.register(shutil.rmtree, home, ignore_errors=True)
+        os.environ["HOME"] = home
+        for kind in ("CACHE", "CONFIG", "DATA", "STATE"):
+            os.environ[f"XDG_{kind}_HOME"] = str(Path(home) / kind.lower())
+
+
+_make_surroundings()
+
+# No deadline: a busy machine stalls now and then, and a stall is not a defect. No examples kept:
+# what a run finds must not depend on what earlier ones found.
+settings.register_profile(
+    "same", deadline=None, max_examples=40, derandomize=True, database=None, print_blob=True
+)
+settings.register_profile(
+    "explore", deadline=None, max_examples=100, derandomize=False, database=None, print_blob=True
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options that change which examples are drawn, and the order of files."""
+    group = parser.getgroup("quantshift")
+    group.addoption("--seed", metavar="N|fresh", help="draw other examples of property tests")
+    group.addoption("--shuffle-files", metavar="N", type=int, help="reorder the test files")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Give Hypothesis its seed before it asks; the workers of a run inherit that of the run."""
+    options: Any = config.option
+    if options.seed is None:
+        settings.load_profile("same")
+        return
+    if options.seed == "fresh":
+        if "PYTEST_XDIST_WORKER" not in os.environ:
+            os.environ[_SEED] = str(secrets.randbelow(2**32))
+        options.seed = os.environ[_SEED]
+    if not options.seed.isdecimal():
+        raise pytest.UsageError(f"--seed {options.seed}: a whole number or 'fresh' is needed")
+    settings.load_profile("explore")
+    options.hypothesis_seed = options.seed
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """What is needed to repeat this run."""
+    seed, order = config.getoption("seed"), config.getoption("shuffle_files")
+    return [
+        *([] if seed is None else [f"property tests explore; repeat with --seed {seed}"]),
+        *([] if order is None else [f"test files in the order of --shuffle-files {order}"]),
+    ]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what explores, before marks are looked at, and reorder files."""
+    if config.getoption("seed") is not None:
+        for item in items:
+            if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+                item.add_marker("slow")
+    if (seed := config.getoption("shuffle_files")) is not None:
+        items[:] = shuffled(items, seed)
+
+
+def shuffled(items: list[pytest.Item], seed: int) -> list[pytest.Item]:
+    """The items, file by file, in another order of the files."""
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    order = list(files)
+    random.Random(seed).shuffle(order)
+    return [item for path in order for item in files[path]]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """The seed once more, at the end, where a reader of a failure looks."""
+    if (seed := config.getoption("seed")) is not None:
+        terminalreporter.write_line(f"repeat these examples with --seed {seed}")
