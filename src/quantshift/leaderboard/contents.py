@@ -85,7 +85,7 @@ def _left_out(store: ResultStore) -> dict[tuple[str, str, str], str]:
 def _invalid(store: ResultStore) -> dict[tuple[str, str, str], str]:
     return {
         (experiment, dataset, method): f"{counted(n, 'stored estimate')} with a negative share or "
-        f"another sum than 1: compute the method again with --redo {method}"
+        f"another sum than 1: compute the method again (`quantshift bench ... --redo {method}`)"
         for experiment, dataset, method, n in invalid_estimates(store).iter_rows()
     }
 

@@ -172,8 +172,8 @@ def _check_estimates(frame: pl.DataFrame) -> None:
         method = invalid[0]
         raise DataError(
             f"{counted(invalid.eq(method).sum(), 'estimate')} of {method} with a negative share or "
-            f"another sum than 1: compute the method again with --redo {method}, or name the "
-            "methods to report"
+            f"another sum than 1: compute the method again (`quantshift run ... --redo {method}`), "
+            "or name the methods to report"
         )
 
 
