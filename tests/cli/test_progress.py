@@ -1,4 +1,5 @@
 import io
+import time
 
 import pytest
 from rich.console import Console
@@ -78,3 +79,29 @@ def test_counts_on_a_terminal():
 def test_an_empty_total_is_done():
     assert progress.byte_line("a", 0, 0, 0.0) == "a: 100%, 0.0 MB/s, 0:00 left"
     assert progress.item_line("training", 0, 0, 0.0) == "training"
+
+
+def test_lines_also_come_while_one_step_takes_long(clock, monkeypatch):
+    """`train --groups` was silent while a model was trained, and gave no estimate for minutes."""
+    monkeypatch.setattr(progress, "BEAT_SECONDS", 0.001)
+    out = io.StringIO()
+
+    def wait_for(n_lines: int) -> None:
+        deadline = time.perf_counter() + 10
+        while out.getvalue().count("\n") < n_lines and time.perf_counter() < deadline:
+            time.sleep(0.001)
+
+    with progress.item_progress(Console(file=out)) as advance:
+        advance("training on 36,000 rows", 0, 0)
+        clock[0] += 20
+        wait_for(1)
+        advance("leaving out groups", 0, 20)
+        clock[0] += 15
+        advance("leaving out groups", 1, 20)
+        clock[0] += 15
+        wait_for(3)
+    assert out.getvalue().splitlines() == [
+        "training on 36,000 rows, 0:20 so far",
+        "leaving out groups: 1 of 20, 4:45 left",
+        "leaving out groups: 1 of 20, 4:45 left",
+    ]

@@ -220,10 +220,12 @@ def test_frame_text_and_notebook(tmp_path):
     assert len(frame) == 50
     assert list(frame["class"][:2]) == ["neg", "pos"]
     said = repr(history).splitlines()
-    assert said[0] == f"History of 25 calls in {history.path}"
+    assert said[0].startswith(f"History of 25 calls in {history.path}; newest share of pos: 30.9%")
     assert said[1].startswith("2026-01-25: alarm (moving average of pos ")
     assert said[-1] == "... and 15 more"
-    assert history._repr_html_().startswith("<div><p>History of 25 calls in ")
+    assert history._repr_html_().startswith("<div><p><strong>History of 25 calls in ")
+    history.to_html(tmp_path / "page.html")
+    assert "2026-01-25" in (tmp_path / "page.html").read_text("utf-8")
     axes = history.plot()
     assert axes.get_ylabel() == "share of pos"
     with pytest.raises(UserError, match="unknown class 'spam'"):

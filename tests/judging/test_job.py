@@ -409,11 +409,13 @@ def test_json_follows_its_schema(found, table):
         assert "NaN" not in answer.to_json()
 
 
-def test_frames_charts_and_short_texts(found):
+def test_frames_charts_and_short_texts(found, tmp_path):
     frame = found.to_frame()
     assert list(frame["class"]) == ["fail", "pass"]
     assert repr(found).startswith("pass: ")
-    assert "<table>" in found._repr_html_()
+    assert found._repr_html_().startswith("<div><p><strong>pass: ")
+    found.to_html(tmp_path / "page.html")
+    assert "<title>" in (tmp_path / "page.html").read_text("utf-8")
     assert found.plot().get_xlim() == (0, 1)
     assert render_csv(found).splitlines()[0] == ",".join(frame.columns)
     with pytest.raises(UserError, match="unknown class 'x'"):

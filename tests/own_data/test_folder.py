@@ -9,6 +9,7 @@ import subprocess
 import sys
 import zipfile
 
+import pandas as pd
 import polars as pl
 import pytest
 import skops.io
@@ -361,3 +362,23 @@ def test_a_folder_with_other_things_is_left_alone(plain_model, tmp_path):
     with pytest.raises(UserError, match="a file; name a folder for the model"):
         save_model(plain_model, tmp_path / "mine.txt")
     assert (tmp_path / "mine.txt").read_text() == "x"
+
+
+def test_a_model_is_a_few_lines(plain_model):
+    """It was a dump of thousands of characters."""
+    said = repr(plain_model)
+    assert len(said) < 500
+    lines = said.splitlines()
+    assert lines[0].startswith("Model of 'sentiment', trained on 600 rows of ")
+    assert lines[0].endswith("labelled.csv (negative 300, positive 300)")
+    assert lines[1].startswith("Columns  2 used: length, price; ")
+    assert lines[2].startswith("Method   PACC; logistic: cross-validated accuracy ")
+
+
+@pytest.mark.parametrize("read", [pl.read_csv, pd.read_csv])
+def test_items_of_frames_of_pandas_and_polars(folder, plain_model, read):
+    """A frame of pandas was a KeyError."""
+    items = plain_model.items(read(folder / "new.csv"))
+    assert len(plain_model.posteriors(items)) == 300
+    with pytest.raises(DataError, match=r"the frame: the model needs a column .*'price'"):
+        plain_model.items(read(folder / "new.csv")[["length"]])

@@ -222,6 +222,87 @@ def test_regions_have_a_headline_of_their_extremes(made):
     assert masthead(render_page(nothing))[0].endswith("cannot be estimated in any of 2 batches")
 
 
+def test_the_headline_is_not_about_a_batch_that_has_just_begun(made):
+    """The title was about the last batch, however few items it had."""
+    weeks = [
+        dataclasses.replace(made.batches[0], name=f"2026-W{10 + i}", n_items=n)
+        for i, n in enumerate((500, 520, 480, 9))
+    ]
+    page = render_page(dataclasses.replace(made, batches=tuple(weeks)))
+    assert masthead(page)[0] == "43.0% of the 480 items in 2026\u2011W12 have mood = pos"
+    assert "<title>43.0% of the 480 items in 2026-W12" in page
+    assert '<option value="2" selected>2026-W12' in page
+    assert "2026-W13 (9 items) has fewer than half as many items as is usual" in page
+    full = dataclasses.replace(made, batches=tuple(weeks[:3]))
+    assert masthead(render_page(full))[0].startswith("43.0% of the 480 items in 2026\u2011W12")
+    assert "as is usual" not in render_page(full)
+
+
+def test_a_headline_of_regions_does_not_rest_on_a_few_items(made):
+    few = [
+        dataclasses.replace(batch, n_items=n)
+        for batch, n in zip(regions(made).batches, (1, 60, 70), strict=True)
+    ]
+    heading, limits, _ = masthead(
+        render_page(dataclasses.replace(regions(made), batches=tuple(few)))
+    )
+    assert heading.startswith("10.6% (north) to 30.0% (west) of the items")
+    assert limits == "2 batches with 30 items or more (1 is smaller), 131 items in all"
+
+
+def test_a_column_of_the_page_has_the_same_number_of_decimals(made):
+    """0.0% stood beside 0.15%."""
+    rare = [
+        dataclasses.replace(
+            batch, shares=(Share("neg", 1 - p, 0.9, 1.0), Share("pos", p, 0.0, 0.1))
+        )
+        for batch, p in zip(regions(made).batches, (0.0, 0.0015, 0.2), strict=True)
+    ]
+    page = render_page(dataclasses.replace(regions(made), batches=tuple(rare)))
+    assert re.findall(r"</th><td class=\"number\"><strong>(.*?)</strong>", page) == [
+        "0.00%",
+        "0.15%",
+        "20.00%",
+    ]
+
+
+HOSTILE = ("constructor", "__proto__", "", "'a\"", "</b>", "\u202eb", "c\nd")
+"""Names of batches that a browser or Vega may take for something else."""
+
+
+def test_charts_without_training_and_with_hostile_names(browser, made, tmp_path):
+    """The charts had an infinite height without training; "constructor" was an error of Vega."""
+    batches = tuple(
+        dataclasses.replace(made.batches[0], name=name, scores={"pos": (0.5, 0.5)})
+        for name in HOSTILE
+    )
+    untrained = dataclasses.replace(
+        made.training, n_items=0, prevalence={}, scores={"pos": {}, "neg": {}}
+    )
+    found = dataclasses.replace(made, batches=batches, training=untrained, in_sequence=False)
+    path = tmp_path / "page.html"
+    path.write_text(render_page(found), "utf-8")
+    page, troubles = opened(browser, path)
+    assert troubles == [path.as_uri()]
+    assert 200 < page.locator("#plot-scores svg").bounding_box()["height"] < 400
+    page.close()
+
+
+def test_the_chart_names_every_group(browser, made, tmp_path):
+    """Of 41 groups with long names 6 were named."""
+    names = [f"a long name of group {i}" for i in range(90)]
+    batches = tuple(dataclasses.replace(made.batches[0], name=name) for name in names)
+    found = dataclasses.replace(made, batches=batches, in_sequence=False)
+    path = tmp_path / "page.html"
+    path.write_text(render_page(found), "utf-8")
+    page, _ = opened(browser, path, viewport={"width": 1000, "height": 900})
+    shown = page.locator("#plot-batches .role-axis-label text").all_text_contents()
+    assert [name for name in shown if name in names] == names
+    assert page.evaluate("document.querySelector('#plot-batches').scrollWidth") > 1000
+    assert page.evaluate("document.body.scrollWidth") <= 1000
+    page.close()
+
+
 def test_regions_are_dots_without_a_line(browser, made, tmp_path):
     path = tmp_path / "page.html"
     path.write_text(render_page(regions(made)), "utf-8")

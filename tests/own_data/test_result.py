@@ -111,23 +111,26 @@ def test_at_a_prompt_it_is_a_few_lines():
         ]
     )
     assert repr(SEVERAL).splitlines() == [
+        "pos: cannot be estimated in 1 of 3 batches (b <i>: they tell the classes apart no better "
+        "than chance)",
+        "pos: from 43.0% (new.csv) to 43.0% (new.csv) in 2 batches",
         "batch    items    pos   95% interval",
         "new.csv    500  43.0%  37.5 to 50.0%  shift",
         "b <i>      500      ?  0.0 to 100.0%  unknown",
         "new.csv    500  43.0%  37.5 to 50.0%  shift",
     ]
     many = dataclasses.replace(FOUND, batches=(BATCH,) * 500)
-    assert len(repr(many).splitlines()) == 12
+    assert len(repr(many).splitlines()) == 13
     assert repr(many).endswith("... and 490 more")
 
 
 def test_in_a_notebook_it_is_a_table_without_scripts():
     told = SEVERAL._repr_html_()
-    assert told.startswith("<div><table>")
+    assert told.startswith("<div><p><strong>pos: cannot be estimated in 1 of 3 batches")
     assert "<td>b &lt;i&gt;</td>" in told
     assert told.count("<tr>") == 4
     assert "<script" not in told
-    assert "<p>pos: 43.0%" in FOUND._repr_html_()
+    assert "<p><strong>pos: 43.0%" in FOUND._repr_html_()
     many = dataclasses.replace(FOUND, batches=(BATCH,) * 500)
     assert len(many._repr_html_()) < 3000
 
@@ -145,3 +148,34 @@ def test_a_chart_has_a_row_per_class_or_batch():
         FOUND.plot("nag")
     odd = dataclasses.replace(FOUND, batches=(dataclasses.replace(BATCH, name="$x_{"),) * 300)
     odd.plot().figure.draw_without_rendering()
+
+
+def test_a_chart_names_every_batch():
+    """Of 41 batches every second one was named."""
+    batches = tuple(dataclasses.replace(BATCH, name=f"b{i}") for i in range(41))
+    many = dataclasses.replace(FOUND, batches=batches)
+    assert [text.get_text() for text in many.plot().get_yticklabels()] == [b.name for b in batches]
+    small = Figure(figsize=(4, 2)).subplots()
+    many.plot(ax=small)
+    assert 5 < len(small.get_yticklabels()) < 15
+
+
+def test_a_page_is_written_by_the_result(tmp_path):
+    """There was no way to a page from a result in Python but `render_page`."""
+    path = tmp_path / "page.html"
+    FOUND.to_html(path)
+    assert path.read_text("utf-8").startswith("<!DOCTYPE html>")
+    SEVERAL.to_html(path)
+    assert "b &lt;i&gt;" in path.read_text("utf-8")
+    path.write_text("mine")
+    with pytest.raises(UserError, match="overwrite"):
+        FOUND.to_html(path)
+    assert path.read_text("utf-8") == "mine"
+    FOUND.to_html(path, overwrite=True)
+
+
+def test_a_batch_is_a_line():
+    """It was a dump of some thousand characters."""
+    assert repr(BATCH) == (
+        "<Batch 'new.csv' of 500 items: neg 57.0% (50.0 to 62.5%), pos 43.0% (37.5 to 50.0%)>"
+    )

@@ -6,8 +6,9 @@ if unknown).
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
+from threading import Event, Lock, Thread
 from typing import TypeAlias
 
 from rich.console import Console
@@ -28,6 +29,8 @@ QUIET_SECONDS = 5.0
 """Without a terminal, nothing is printed about tasks that take less time than this."""
 
 LINE_EVERY_SECONDS = 10.0
+BEAT_SECONDS = 1.0
+"""How often it is checked whether a line is due."""
 
 Advance: TypeAlias = Callable[[str, int, int], None]
 """Takes the name of the task, how much is done and the total (0: unknown)."""
@@ -46,7 +49,7 @@ def item_progress(console: Console) -> Iterator[Advance]:
     """
     from quantshift.compiled import announced
 
-    reporting = _reporting(console, (_CountColumn(),), item_line)
+    reporting = _reporting(console, (_CountColumn(),), item_line, beats=True)
     with announced(partial(say, console)), reporting as advance:
         yield advance
 
@@ -109,9 +112,14 @@ def _reporting(
     console: Console,
     counts: tuple[ProgressColumn, ...],
     line: Callable[[str, int, int, float], str],
+    *,
+    beats: bool = False,
 ) -> Iterator[Advance]:
+    """beats: without a terminal, lines also come while a step of the task takes its time."""
     if not console.is_terminal:
-        yield _line_reporter(console, line)
+        lines = _Lines(console, line, from_zero=beats)
+        with lines.beating() if beats else nullcontext():
+            yield lines.advance
         return
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), *counts)
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
@@ -128,26 +136,75 @@ def _reporting(
         yield advance
 
 
-def _line_reporter(console: Console, line: Callable[[str, int, int, float], str]) -> Advance:
-    started = now = time.monotonic()
-    due = now + QUIET_SECONDS
-    first, previous = 0, ("", 0)
+class _Lines:
+    """A line of progress every now and then.
 
-    def advance(task_name: str, done: int, total: int) -> None:
-        nonlocal started, due, first, previous
+    from_zero: whether work that is reported as not begun takes time from then on; a download that
+    is continued jumps from zero to what is there already.
+    """
+
+    def __init__(
+        self, console: Console, line: Callable[[str, int, int, float], str], *, from_zero: bool
+    ) -> None:
+        self.console, self.line, self.from_zero = console, line, from_zero
+        self.started = self.reported = time.monotonic()
+        self.due = self.started + QUIET_SECONDS
+        self.task_name, self.first, self.done, self.total = "", 0, 0, 0
+        self.lock = Lock()
+
+    def advance(self, task_name: str, done: int, total: int) -> None:
+        """What a task reports."""
+        with self.lock:
+            continued = self.done == 0 and not self.from_zero
+            if task_name != self.task_name or done < self.done or continued:
+                # A new task, or one that was partly done already: its rate counts from here.
+                self.started, self.first = time.monotonic(), done
+            self.task_name, self.done, self.total = task_name, done, total
+            self.reported = time.monotonic()
+            self._say_if_due()
+
+    def _say_if_due(self) -> None:
         now = time.monotonic()
-        if task_name != previous[0] or done < previous[1] or previous[1] == 0:
-            # A new task, or one that was partly done already: its rate counts from here.
-            started, first = now, done
-        previous = task_name, done
-        if now >= due:
-            due = now + LINE_EVERY_SECONDS
-            rate = (done - first) / max(now - started, 1e-9)
-            say(console, line(task_name, done, total, rate))
+        if now < self.due or not self.task_name:
+            return
+        self.due = now + LINE_EVERY_SECONDS
+        passed = max(now - self.started, 1e-9)
+        done = self.done - self.first
+        # The step under way is taken to be as fast as those before it.
+        rate = done / max(self.reported - self.started, 1e-9)
+        under_way = min((now - self.reported) * rate, 1.0)
+        text = self.line(self.task_name, self.done, self.total, (done + under_way) / passed)
+        if self.done == self.first and passed >= QUIET_SECONDS:
+            text += f", {_clock(passed)} so far"
+        say(self.console, text)
 
-    return advance
+    @contextmanager
+    def beating(self) -> Iterator[None]:
+        """Lines also between the reports of a task."""
+        stopped = Event()
+
+        def beat() -> None:
+            while not stopped.wait(BEAT_SECONDS):
+                with self.lock:
+                    self._say_if_due()
+
+        thread = Thread(target=beat, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            stopped.set()
+            thread.join()
 
 
 def _left(done: int, total: int, rate: float) -> str:
-    left = round((total - done) / rate) if rate > 0 else 0
-    return f"{left // 60}:{left % 60:02d}"
+    return _clock((total - done) / rate if rate > 0 else 0.0)
+
+
+def _clock(seconds: float) -> str:
+    """Minutes and seconds.
+
+    >>> _clock(90.4)
+    '1:30'
+    """
+    return f"{round(seconds) // 60}:{round(seconds) % 60:02d}"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quantshift.errors import UserError
+from quantshift.files import is_page, write_output
 from quantshift.history import store
 from quantshift.history.control import FEWEST_BASELINE, level_per_look
 from quantshift.history.dates import moment_of
@@ -155,6 +156,15 @@ class History:
         if not rows:
             raise UserError(f"{self.path} has no calls yet")
         return as_frame(rows)
+
+    def to_html(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the page that `history page` writes: one file, for any browser.
+
+        overwrite: also replace a file that is not such a page.
+        """
+        from quantshift.history.page import render_page
+
+        write_output(path, render_page(self).encode(), overwrite=overwrite, ours=is_page)
 
     def to_csv(self) -> str:
         """The rows of `to_frame` as CSV."""

@@ -16,8 +16,8 @@ from quantshift.nouns import counted
 from quantshift.own_data.conditions import Condition
 from quantshift.own_data.rendering import estimate_text
 from quantshift.own_data.result import RANGE
+from quantshift.own_data.words import estimates_and_limits, one_line, percent, shortened
 from quantshift.own_data.words import limits as limits_text
-from quantshift.own_data.words import one_line, percent, shortened
 from quantshift.report.page.shell import render_shell
 
 if TYPE_CHECKING:
@@ -105,14 +105,16 @@ def _newest(series: list[Series]) -> int:
 def _series(one: Series, controls: list[Control], last: "Call") -> dict[str, Any]:
     by_label = {control.label: control for control in controls}
     rows = []
+    columns = [
+        estimates_and_limits([point.share(label) for point in one.points]) for label in last.classes
+    ]
     for i, point in reversed(list(enumerate(one.points))):
         marks = look_marks(one, by_label.get(last.headline, controls[0]), i)
-        shares = [point.share(label) for label in last.classes]
         rows.append(
             {
                 "name": batch_label(point),
                 "n_items": f"{point.look.n_items:,}",
-                "shares": [(estimate_text(s), limits_text(s.low, s.high)) for s in shares],
+                "shares": [column[i] for column in columns],
                 "average": average_and_limits(by_label.get(last.headline), i),
                 "marks": marks,
                 "model": point.call.model.digest[:8],

@@ -19,9 +19,17 @@ from quantshift.own_data.rendering import (
     marks,
     shown,
 )
-from quantshift.own_data.result import RANGE, Quantification
+from quantshift.own_data.result import RANGE, Quantification, Share
 from quantshift.own_data.spreadsheet import escaped
-from quantshift.own_data.words import CONFUSED, one_line, percent, shortened
+from quantshift.own_data.words import (
+    CONFUSED,
+    RARE,
+    decimals,
+    estimates_and_limits,
+    one_line,
+    percent,
+    shortened,
+)
 from quantshift.own_data.words import limits as limits_text
 
 if TYPE_CHECKING:
@@ -174,16 +182,15 @@ def render_series(history: "History", limits: "Limits", label: str | None = None
         lines += [f"{last.names.get(lead, lead)} in {one.name}"]
         interval = f"{100 * last.level:g}% interval"
         rows = [["batch", "items", "share", interval, "moving average", "alarm outside", ""]]
+        found = estimates_and_limits([point.share(lead) for point in one.points])
         for i, point in enumerate(one.points):
             marks_of_look = look_marks(one, control, i)
             used |= set(marks_of_look)
-            share = point.share(lead)
             rows.append(
                 [
                     batch_label(point),
                     f"{point.look.n_items:,}",
-                    estimate_text(share),
-                    limits_text(share.low, share.high),
+                    *found[i],
                     *average_and_limits(control, i),
                     ", ".join(marks_of_look),
                 ]
@@ -237,7 +244,9 @@ def average_and_limits(control: Control | None, i: int) -> tuple[str, str]:
     smoothed, low, high = control.smoothed[i], control.low[i], control.high[i]
     if smoothed is None or low is None or high is None:
         return "", ""
-    return percent(smoothed), limits_text(low, high)
+    averages, limits = decimals(control.smoothed), decimals(control.high, 2 * RARE)
+    bounds = f"{100 * low:.{limits}f} to {100 * high:.{limits}f}%"
+    return f"{100 * smoothed:.{averages}f}%", bounds
 
 
 def render_csv(history: "History") -> str:
@@ -266,12 +275,23 @@ def _notes(history: "History") -> list[str]:
     problems = [str(problem) for problem in history.problems()]
     alarms = [alarm_text(alarm) for alarm in history.alarms()]
     calls = history.calls()
-    return [f"History of {counted(len(calls), 'call')} in {history.path}", *alarms, *problems]
+    newest = [one.points[-1] for one in history.series()]
+    headline = f"History of {counted(len(calls), 'call')} in {history.path}"
+    if newest:
+        point = max(newest, key=lambda point: point.moment)
+        share = point.share(point.call.headline)
+        label = point.call.names.get(share.label, share.label)
+        headline += (
+            f"; newest share of {shortened(label, 30)}: {estimate_text(share)} "
+            f"({limits_text(share.low, share.high)}) in {batch_label(point)}"
+        )
+    return [headline, *alarms, *problems]
 
 
 def _table(history: "History") -> list[list[str]]:
     """The newest looks first: a few rows are shown."""
-    rows = []
+    rows: list[list[str]] = []
+    shares: list[Share] = []
     series = history.series()
     several = len(series) > 1
     for one, controls in zip(series, history.controls(), strict=True):
@@ -284,9 +304,11 @@ def _table(history: "History") -> list[list[str]]:
                 if several
                 else batch_label(point)
             )
-            rows.append([name, estimate_text(share), limits_text(share.low, share.high), told])
+            rows.append([name, told])
+            shares.append(share)
     lead = "share" if not series else _headline(series)
-    return [["batch", lead, "limits", ""], *rows]
+    found = zip(rows, estimates_and_limits(shares), strict=True)
+    return [["batch", lead, "limits", ""], *([name, *texts, told] for (name, told), texts in found)]
 
 
 def _headline(series: Sequence[Series]) -> str:

@@ -22,6 +22,7 @@ from quantshift.own_data.headline import Found
 from quantshift.own_data.page import data_links, thresholds
 from quantshift.own_data.pool import row_warnings
 from quantshift.own_data.rendering import estimate_text, render_csv, rows_text, share_of, shown
+from quantshift.own_data.repeated_warnings import merged
 from quantshift.own_data.result import Share
 from quantshift.own_data.words import limits, one_line, percent, shortened
 from quantshift.report.page.shell import render_shell
@@ -144,12 +145,12 @@ def _unknown(result: Judgement) -> list[str]:
 
 def _warnings(result: Judgement) -> list[str]:
     about_rows = {warning for rows in result.rows for warning in row_warnings(lost_rows(rows))}
-    of_batches = [
-        f"{shortened(b.name)}: {w}"
+    of_batches = merged(
+        (shortened(b.name), w)
         for b in result.batches
         if b is not result.overall
         for w in b.warnings
-    ]
+    )
     general = (*result.warnings, *result.overall.warnings)
     return [w for w in dict.fromkeys([*general, *of_batches]) if w not in about_rows]
 

@@ -1,7 +1,7 @@
 """A judgement as text for a terminal: the rate first, then what it rests on."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from quantshift.files import head
@@ -31,8 +31,15 @@ from quantshift.own_data.rendering import (
 from quantshift.own_data.rendering import (
     render_csv as render_csv,
 )
-from quantshift.own_data.result import Share
-from quantshift.own_data.words import limits, one_line, percent, shortened
+from quantshift.own_data.repeated_warnings import merged
+from quantshift.own_data.words import (
+    estimates_and_limits,
+    limits,
+    one_line,
+    percent,
+    percents,
+    shortened,
+)
 
 DESIGN_WORDS = {
     "random": "chosen at random",
@@ -64,9 +71,9 @@ def render_text(result: Judgement) -> str:
     lines += _labels(result.overall)
     lines += rows_of_tables(result.rows)
     about_rows = {warning for rows in result.rows for warning in row_warnings(lost_rows(rows))}
-    of_batches = [
-        f"{shortened(b.name)}: {w}" for b in result.batches if not single for w in b.warnings
-    ]
+    of_batches = merged(
+        (shortened(b.name), w) for b in result.batches if not single for w in b.warnings
+    )
     general = [w for w in (*result.warnings, *result.overall.warnings) if w not in about_rows]
     lines += some(f"Warning  {w}" for w in (*general, *of_batches))
     lines += [f"Next     {advice}" for advice in result.overall.advice]
@@ -139,19 +146,22 @@ def summary_rows(result: Judgement) -> list[list[str]]:
     interval = f"{100 * result.level:g}% interval"
     if len(result.batches) == 1 and result.by is None:
         (batch,) = result.batches
-        rows = [
-            [shown(result, s.label), estimate_text(s), limits(s.low, s.high), _naive(batch, s), ""]
-            for s in batch.shares
-        ]
+        found = zip(
+            batch.shares,
+            estimates_and_limits(batch.shares),
+            _naive([batch.naive(share.label) for share in batch.shares]),
+            strict=True,
+        )
+        rows = [[shown(result, share.label), *texts, naive, ""] for share, texts, naive in found]
         return _without_empty(["class", "share", interval, "verdicts alone", ""], rows)
     lead = shown(result, result.headline)
     rows = []
-    for batch in result.batches:
-        share = headline_share(result, batch)
+    shares = estimates_and_limits([headline_share(result, batch) for batch in result.batches])
+    by_verdicts = _naive([batch.naive(result.headline) for batch in result.batches])
+    for batch, texts, naive in zip(result.batches, shares, by_verdicts, strict=True):
         counts = [f"{batch.n_items:,}", f"{batch.n_labelled:,}"]
-        share_cells = [estimate_text(share), limits(share.low, share.high), _naive(batch, share)]
         mark = "" if batch.can_be_estimated else batch.why_not
-        rows.append([shortened(batch.name), *counts, *share_cells, mark])
+        rows.append([shortened(batch.name), *counts, *texts, naive, mark])
     return _without_empty(["batch", "items", "labels", lead, interval, "verdicts alone", ""], rows)
 
 
@@ -244,9 +254,9 @@ def _without_empty(header: list[str], rows: list[list[str]]) -> list[list[str]]:
     return [[*row[:-2], row[-1]] for row in (header, *rows)]
 
 
-def _naive(batch: JudgedBatch, share: Share) -> str:
-    naive = batch.naive(share.label)
-    return "" if naive is None else percent(naive)
+def _naive(rates: Sequence[float | None]) -> list[str]:
+    """The column of the rates by verdicts alone, empty where there is none."""
+    return ["" if rate is None else text for rate, text in zip(rates, percents(rates), strict=True)]
 
 
 def _differences(result: Judgement) -> Iterator[str]:

@@ -3,9 +3,11 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quantshift.extras import extra_needed
+from quantshift.files import is_page, write_output
 from quantshift.own_data.frames import as_frame
 from quantshift.own_data.result import Rows, Share
 
@@ -85,7 +87,7 @@ class MeanLevel:
     naive: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class JudgedBatch:
     """The items of a table, or of one of its groups.
 
@@ -115,6 +117,12 @@ class JudgedBatch:
         """The share of a class by the verdicts of the first judge alone, if they say one."""
         naive = self.judges[0].naive if self.judges else None
         return None if naive is None else naive[label]
+
+    def __repr__(self) -> str:
+        """The shares in a line."""
+        from quantshift.own_data.notebook import batch_line
+
+        return batch_line(self)
 
 
 @dataclass(frozen=True)
@@ -184,6 +192,15 @@ class Judgement:
     def to_json(self) -> str:
         """All of it as JSON, laid out as `json_schema` says; `format` is the layout's version."""
         return json.dumps({"format": FORMAT, **asdict(self)}, indent=2, ensure_ascii=False)
+
+    def to_html(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the page that `judge --html` writes: one file, for any browser.
+
+        overwrite: also replace a file that is not such a page.
+        """
+        from quantshift.judging.page import render_page
+
+        write_output(path, render_page(self).encode(), overwrite=overwrite, ours=is_page)
 
     def to_frame(self) -> Any:
         """A data frame with a row per batch and class: pandas if it is installed, else polars."""

@@ -14,6 +14,7 @@ from quantshift.judging.arrays import asked_for, class_name, labels_by_verdict
 from quantshift.judging.planning import PLANS, JudgePlan, plan
 from quantshift.judging.table import JudgedTable, JudgeOptions, read_judged
 from quantshift.keywords import suggests_arguments
+from quantshift.nouns import counted
 from quantshift.own_data.audit_sheet import write_sheet
 from quantshift.own_data.columns import as_names
 from quantshift.types import Codes
@@ -22,7 +23,7 @@ LABEL = "label"
 """The column for the labels, where none is named."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LabelSheet:
     """A plan, and what it takes to write its items down.
 
@@ -40,6 +41,11 @@ class LabelSheet:
     probabilities: tuple[str, ...]
     inputs: tuple[Any, ...]
     lenient: bool = False
+
+    def __repr__(self) -> str:
+        """How many items it has."""
+        known = f", and {counted(len(self.labels), 'label')} so far" if self.labels else ""
+        return f"<LabelSheet of {counted(self.n_new, 'item')} to label{known}>"
 
     @property
     def n_new(self) -> int:

@@ -17,6 +17,7 @@ from quantshift.data.reading import OpenTable, Source, open_table
 from quantshift.errors import DataError, UserError
 from quantshift.files import check_output, write_output
 from quantshift.keywords import suggests_arguments
+from quantshift.nouns import counted
 from quantshift.own_data.auditing import content_check
 from quantshift.own_data.batches import adapted
 from quantshift.own_data.classifiers import AUTO
@@ -37,6 +38,7 @@ from quantshift.own_data.sheet_columns import (
     row_check,
 )
 from quantshift.own_data.spreadsheet import as_text, escaped
+from quantshift.own_data.words import shortened
 
 PRECISION = 0.05
 """Default target half-width of the interval."""
@@ -53,7 +55,7 @@ FORMATS = (".csv", ".tsv", ".parquet")
 """File extensions that a sheet can have."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AuditSheet:
     """A plan and the row numbers of its items in the sample, from 1, in random order.
 
@@ -70,6 +72,13 @@ class AuditSheet:
     inputs: tuple[Any, ...]
     sequential: bool = False
     recipe: Recipe | None = None
+
+    def __repr__(self) -> str:
+        """How many items it has, and of what."""
+        return (
+            f"<AuditSheet of {counted(len(self.rows), 'item')} to label, of {self.plan.n_items:,} "
+            f"in {shortened(self.sample.name)}>"
+        )
 
     def next_command(self, out: str | Path) -> str:
         """The command that estimates with the labels on the sheet; empty without input files."""

@@ -38,7 +38,7 @@ class LeftOutGroup:
     refuted: bool | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GroupErrors:
     """Each group of a column, estimated by models that have not seen it.
 
@@ -78,6 +78,12 @@ class GroupErrors:
                         "estimate": estimate,
                         "error": abs(estimate - truth),
                     }
+
+    def __repr__(self) -> str:
+        """How far off each method would have been, in a sentence."""
+        from quantshift.own_data.words import groups_text
+
+        return groups_text(self)
 
     def plot(self, *, ax: "Axes | None" = None) -> "Axes":
         """The error of every method on every group, and the mean of each."""

@@ -1,9 +1,18 @@
 """The headline of a page: a sentence and a few numbers for any batch and class."""
 
 from dataclasses import dataclass, replace
+from statistics import median
 
 from quantshift.nouns import counted
-from quantshift.own_data.rendering import answer, estimate_text, share_of, shown
+from quantshift.own_data.rendering import (
+    answer,
+    estimate_text,
+    large_enough,
+    share_of,
+    shown,
+    smaller_text,
+    with_size,
+)
 from quantshift.own_data.result import RANGE, SEQUENCE, Batch, Quantification, Share
 from quantshift.own_data.verdicts import condition
 from quantshift.own_data.words import (
@@ -12,6 +21,7 @@ from quantshift.own_data.words import (
     limits,
     limits_head,
     percent,
+    percents,
     shortened,
 )
 
@@ -46,7 +56,7 @@ def headline_of_all(result: Quantification, label: str) -> Found:
     """What was found for a class of batches that do not follow one another: the extremes."""
     shares = [(share_of(batch, label), batch) for batch in result.batches]
     known = [
-        (share.estimate, batch_label(result, batch))
+        (share.estimate, batch)
         for share, batch in shares
         if share.estimate is not None and not batch.needs_labels
     ]
@@ -62,18 +72,50 @@ def headline_of_all(result: Quantification, label: str) -> Found:
     if not known:
         heading = f"The share of {said} cannot be estimated in any of {len(shares):,} batches"
         return Found(heading, "see below why", lead, tuple(numbers))
-    (low, lowest), (high, highest) = min(known), max(known)
+    large, least = large_enough(known)
+    telling = sorted(large, key=lambda entry: entry[0])
+    (low, first), (high, last) = telling[0], telling[-1]
+    lowest, highest = (with_size(batch, batch_label(result, batch)) for batch in (first, last))
+    low_text, high_text = percents([low, high])
     verb = "are" if result.label is None else "have"
+    n_smaller = len(known) - len(telling)
     return Found(
-        heading=f"{percent(low)} ({lowest}) to {percent(high)} ({highest}) of the items {verb} "
-        f"{said}",
-        limits=f"{len(known):,} batches, {counted(n_items, 'item')} in all",
+        heading=f"{low_text} ({lowest}) to {high_text} ({highest}) of the items {verb} {said}",
+        limits=f"{counted(len(telling), 'batch', 'batches')}{smaller_text(n_smaller, least)}, "
+        f"{counted(n_items, 'item')} in all",
         lead=lead,
         numbers=(
-            (f"lowest share, {lowest}", percent(low)),
-            (f"highest share, {highest}", percent(high)),
+            (f"lowest share, {lowest}", low_text),
+            (f"highest share, {highest}", high_text),
             *numbers,
         ),
+    )
+
+
+def leading_batch(result: Quantification) -> int:
+    """The number of the batch that the page is about at first.
+
+    That is the last of batches that follow one another, unless it has just begun: one with fewer
+    than half as many items as is usual says little yet. The first of other batches.
+    """
+    if not (result.in_sequence or len(result.batches) == 1):
+        return 0
+    sizes = [batch.n_items for batch in result.batches]
+    usual = median(sizes)
+    full = [i for i, size in enumerate(sizes) if 2 * size >= usual]
+    return full[-1] if len(sizes) > 2 else len(sizes) - 1
+
+
+def later_batches_text(result: Quantification) -> str:
+    """Why the headline is not about the last batch, in a sentence; empty if it is."""
+    later = result.batches[leading_batch(result) + 1 :]
+    if not later or not result.in_sequence:
+        return ""
+    names = [f"{batch_label(result, b)} ({counted(b.n_items, 'item')})" for b in later[-3:]]
+    verb = "has" if len(names) == 1 else "have"
+    return (
+        f"{', '.join(names)} {verb} fewer than half as many items as is usual; the headline is "
+        "about the batch before"
     )
 
 

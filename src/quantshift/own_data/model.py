@@ -1,6 +1,7 @@
 """A trained model: preparation, classifier, quantifier, and a summary of its training."""
 
-from collections.abc import Mapping, Sequence
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,8 +10,9 @@ import polars as pl
 
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.data.columns import CATEGORY
+from quantshift.data.typed_tables import given_frame, plain
 from quantshift.diagnosis.column_profiles import POSTERIOR, TrainingProfile
-from quantshift.errors import UserError, unknown_name
+from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.own_data import words
 from quantshift.own_data.classifiers import AUTO
 from quantshift.own_data.columns import ColumnOptions, Columns
@@ -56,7 +58,7 @@ class Training:
         return self.rows.used
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Model:
     """Everything needed to quantify a new table.
 
@@ -110,11 +112,15 @@ class Model:
         names = [column.name for column in self.columns.features if column.kind == CATEGORY]
         return dict(zip(names, self.preparation.levels, strict=True))
 
-    def items(self, frame: pl.DataFrame, weights: Weights | None = None) -> Items:
+    def items(self, frame: Any, weights: Weights | None = None) -> Items:
         """Posteriors of the rows of a frame, and what else the quantifier sees of them.
 
-        weights: how many items each row stands for.
+        frame: a data frame of polars, pandas or any library that supports Arrow, with the columns
+        of the model; others are ignored. weights: how many items each row stands for.
         """
+        given = given_frame(frame, "the frame")
+        self.check_columns("the frame", given.columns)
+        frame = plain(given.select(self.columns.content))
         if self.scorer is None:
             posteriors = given_posteriors(frame, self.columns, self.classes)
             return Items(posteriors, weights=weights)
@@ -127,6 +133,21 @@ class Model:
         # Keep equal weights too: they may be equal in this part of a table but not in another.
         return replace(items, weights=weights)
 
+    def check_columns(self, table: str, names: Iterable[str]) -> None:
+        """Raise an error if a table with columns of these names lacks some of the model."""
+        known = list(names)
+        missing = [name for name in self.columns.content if name not in known]
+        if not missing:
+            return
+        one = len(missing) == 1
+        listed = ", ".join(map(repr, missing[:10])) + ", ..." * (len(missing) > 10)
+        near = difflib.get_close_matches(missing[0], known, n=1, cutoff=0.7) if one else []
+        raise DataError(
+            f"{table}: the model needs {'a column that is' if one else 'columns that are'} not "
+            f"there: {listed}{f' (did you mean {near[0]!r}?)' if near else ''}; add "
+            f"{'it' if one else 'them'}, or train a model without {'it' if one else 'them'}"
+        )
+
     def posteriors(self, items: Items) -> Posteriors:
         """The posteriors of the items."""
         assert items.posteriors is not None
@@ -136,6 +157,12 @@ class Model:
     def held_out(self) -> tuple[Posteriors, Codes]:
         """Held-out posteriors of the training items, and their codes."""
         return self.base.held_out_posteriors_, self.base.held_out_codes_
+
+    def __repr__(self) -> str:
+        """What it was trained on, and how, in a few lines."""
+        from quantshift.own_data.notebook import model_lines
+
+        return "\n".join(model_lines(self))
 
 
 def without_training(posteriors: Sequence[str], *, label: str | None = None) -> Model:

@@ -1,22 +1,35 @@
 """A quantification in a few lines, for the interactive shell or a notebook."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 
+from quantshift.nouns import counted
+from quantshift.own_data.model import Model
 from quantshift.own_data.rendering import (
     alarms,
     aligned,
     answer,
-    estimate_text,
+    column_names,
+    extremes,
+    headline_share,
     marks,
     several_head,
     shown,
 )
-from quantshift.own_data.result import Quantification
-from quantshift.own_data.words import limits, limits_head, one_line, shortened
+from quantshift.own_data.result import Quantification, SharesOfBatch
+from quantshift.own_data.words import (
+    accuracy_text,
+    estimates_and_limits,
+    limits_head,
+    one_line,
+    shortened,
+)
 
 MOST_ROWS = 10
 """The most rows of classes or batches to show; the rest are only counted."""
+
+MOST_CLASSES = 4
+"""The most classes in a line."""
 
 
 def short_text(result: Quantification) -> str:
@@ -30,7 +43,7 @@ def short_table(result: Quantification) -> str:
 
 
 def few_lines(notes: Sequence[str], table: Sequence[Sequence[str]]) -> str:
-    """Sentences, then the first rows of a table under its header."""
+    """Sentences, the headline first, then the first rows of a table under its header."""
     head, *rows = table
     lines = [*notes, *aligned([head, *rows[:MOST_ROWS]]), *_more(rows)]
     return "\n".join(map(one_line, lines))
@@ -42,13 +55,51 @@ def small_table(notes: Sequence[str], table: Sequence[Sequence[str]]) -> str:
     lines = ["<table><thead><tr>", *(f"<th>{escape(cell)}</th>" for cell in head), "</tr></thead>"]
     for row in rows[:MOST_ROWS]:
         lines += ["<tr>", *(f"<td>{escape(cell)}</td>" for cell in row), "</tr>"]
-    paragraphs = "".join(f"<p>{escape(note)}</p>" for note in (*notes, *_more(rows)))
-    return f"<div>{paragraphs}{''.join(lines)}</table></div>"
+    headline, *others = map(escape, notes)
+    paragraphs = "".join(f"<p>{note}</p>" for note in others)
+    more = "".join(f"<p>{note}</p>" for note in _more(rows))
+    table_lines = f"{''.join(lines)}</table>"
+    return f"<div><p><strong>{headline}</strong></p>{paragraphs}{table_lines}{more}</div>"
+
+
+def batch_line(batch: SharesOfBatch) -> str:
+    """The first shares of a batch."""
+    shares = batch.shares[:MOST_CLASSES]
+    found = zip(shares, estimates_and_limits(shares), strict=True)
+    told = [f"{shortened(s.label)} {estimate} ({bounds})" for s, (estimate, bounds) in found]
+    more = ["..."] * (len(batch.shares) > MOST_CLASSES)
+    name, items = shortened(batch.name), counted(batch.n_items, "item")
+    return f"<{type(batch).__name__} {name!r} of {items}: {', '.join([*told, *more])}>"
+
+
+def model_lines(model: Model) -> Iterator[str]:
+    """What a model was trained on, and how."""
+    training, columns = model.training, model.columns
+    if model.is_trained:
+        counts = ", ".join(
+            f"{shortened(model.names[label])} {n:,}"
+            for label, n in list(training.counts.items())[:MOST_ROWS]
+        )
+        more = ", ..." * (len(training.counts) > MOST_ROWS)
+        yield (
+            f"Model of {shortened(columns.label or '')!r}, trained on {training.n_items:,} rows of "
+            f"{shortened(training.source)} ({counts}{more})"
+        )
+    else:
+        yield f"Model without training, of {len(model.classes):,} classes"
+    left_out = f"; {len(columns.left_out):,} left out" if columns.left_out else ""
+    yield f"Columns  {len(columns.content):,} used: {column_names(columns.content)}{left_out}"
+    accuracy = training.accuracy
+    how = "" if accuracy is None else f"; {accuracy_text(training.classifier, accuracy)}"
+    yield f"Method   {model.method}{how}"
+    if model.groups is not None:
+        yield f"Groups   {len(model.groups.groups):,} of {shortened(model.groups.column)!r}"
 
 
 def _notes(result: Quantification) -> list[str]:
-    first = [answer(result, result.batches[0])] if len(result.batches) == 1 else []
-    return [*first, *alarms(result)]
+    several = len(result.batches) > 1
+    headline = extremes(result) if several else [answer(result, result.batches[0])]
+    return [*headline, *alarms(result)]
 
 
 def _more(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -60,14 +111,14 @@ def _table(result: Quantification) -> list[list[str]]:
         (batch,) = result.batches
         interval = limits_head(batch.limits_are, result.level)
         rows = [
-            [shown(result, s.label), estimate_text(s), limits(s.low, s.high), ""]
-            for s in batch.shares
+            [shown(result, share.label), *cells, ""]
+            for share, cells in zip(batch.shares, estimates_and_limits(batch.shares), strict=True)
         ]
         return [["class", "share", interval, ""], *rows]
-    rows = []
-    for batch in result.batches:
-        share = next(s for s in batch.shares if s.label == result.headline)
-        cells = [estimate_text(share), limits(share.low, share.high), ", ".join(marks(batch))]
-        rows.append([shortened(batch.name), f"{batch.n_items:,}", *cells])
+    found = estimates_and_limits([headline_share(result, batch) for batch in result.batches])
+    rows = [
+        [shortened(batch.name), f"{batch.n_items:,}", *cells, ", ".join(marks(batch))]
+        for batch, cells in zip(result.batches, found, strict=True)
+    ]
     head = several_head(result)
     return [["batch", "items", shown(result, result.headline), head, ""], *rows]

@@ -4,38 +4,45 @@ It has the shell and the look of the report's page (`quantshift.report.page.shel
 """
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from quantshift.data.columns import TEXT
 from quantshift.own_data.conditions import Condition
 from quantshift.own_data.group_errors import GroupErrors
-from quantshift.own_data.headline import batch_label, headline_found, headline_of_all
+from quantshift.own_data.headline import (
+    batch_label,
+    headline_found,
+    headline_of_all,
+    later_batches_text,
+    leading_batch,
+)
 from quantshift.own_data.rendering import (
     MARKS,
     alarms,
     answer,
-    estimate_text,
     headline_first,
     marks,
     render_csv,
     rows_text,
+    share_of,
     shown,
     training_mix,
 )
-from quantshift.own_data.result import RANGE, Answer, Batch, Quantification
+from quantshift.own_data.repeated_warnings import merged
+from quantshift.own_data.result import RANGE, Answer, Batch, Quantification, Share
 from quantshift.own_data.verdicts import ASSUMPTION_NAMES, plain_assumption
 from quantshift.own_data.words import (
     METHOD_NAMES,
     accuracy_text,
+    estimates_and_limits,
     groups_text,
     held_by,
-    limits,
     limits_head,
     one_line,
     parts,
-    percent,
+    percents,
     shortened,
 )
 from quantshift.report.page.shell import render_shell
@@ -56,7 +63,7 @@ def render_page(
     conditions: thresholds to draw. provenance: how the result was made, such as the command and the
     seed, each with its name.
     """
-    chosen = _chosen(result)
+    chosen = leading_batch(result)
     found = headline_found(result, result.batches[chosen], result.headline)
     chosen_batch = f"{found.heading} ({found.limits}). {found.lead}"
     if not _is_series(result):
@@ -76,11 +83,18 @@ def render_page(
         series=_is_series(result),
         chosen=chosen,
         chosen_batch=chosen_batch,
-        batches=[{"index": i, **_batch(result, b)} for i, b in enumerate(result.batches)],
+        batches=[
+            {"index": i, **_batch(result, batch, texts)}
+            for i, (batch, texts) in enumerate(zip(result.batches, _texts(result), strict=True))
+        ],
         downloads=data_links(result.to_json(), render_csv(result)),
         alarms=[*alarms(result), *_unknown(result)],
         crossed=[line for condition in conditions for line in condition.failures(result)],
-        warnings=[*result.warnings, *_warnings(result)],
+        warnings=[
+            *filter(None, [later_batches_text(result)]),
+            *result.warnings,
+            *_warnings(result),
+        ],
         rows=[rows_text(rows) for rows in (result.training.rows, *result.sample_rows) if rows],
         facts=[*_facts(result), *provenance],
         legend=[(mark, text) for mark, text in MARKS.items() if mark in _all_marks(result)],
@@ -115,13 +129,8 @@ def thresholds(result: Answer, conditions: Sequence[Condition]) -> list[dict[str
 
 
 def _is_series(result: Quantification) -> bool:
-    """Whether the last batch is the newest, which the page is about at first."""
+    """Whether the page is about one batch at first, the newest one."""
     return result.in_sequence or len(result.batches) == 1
-
-
-def _chosen(result: Quantification) -> int:
-    """The number of the batch that the page shows at first."""
-    return len(result.batches) - 1 if _is_series(result) else 0
 
 
 def _headline_first(result: Quantification) -> list[str]:
@@ -130,12 +139,12 @@ def _headline_first(result: Quantification) -> list[str]:
 
 def _unknown(result: Quantification) -> list[str]:
     """The batches that cannot be estimated, except the one that the lead is about."""
-    others = result.batches[:-1] if _is_series(result) else result.batches
-    return [
-        f"{batch_label(result, batch)}: {answer(result, batch)}"
-        for batch in others
-        if not batch.can_be_estimated
-    ]
+    leading = leading_batch(result) if _is_series(result) else None
+    return merged(
+        (batch_label(result, batch), answer(result, batch))
+        for i, batch in enumerate(result.batches)
+        if i != leading and not batch.can_be_estimated
+    )
 
 
 def _all_marks(result: Quantification) -> set[str]:
@@ -157,7 +166,7 @@ def _chart_data(result: Quantification, conditions: Sequence[Condition]) -> dict
         "of_all": []
         if _is_series(result)
         else [asdict(headline_of_all(result, label)) for label in result.classes],
-        "first_batch": _chosen(result),
+        "first_batch": leading_batch(result),
         "stands_out": ["shift" in marks(batch) for batch in result.batches],
         "thresholds": thresholds(result, conditions),
         "colours": [f"light-dark({c}, {ON_DARK.get(c, c)})" for c in PALETTE],
@@ -174,7 +183,30 @@ def _on_one_line(value: Any) -> Any:
     return value
 
 
-def _batch(result: Quantification, batch: Batch) -> dict[str, Any]:
+def _texts(result: Quantification) -> list[dict[str, tuple[str, str]]]:
+    """Estimate and limits of each class in each batch, with the same decimals in a column."""
+    if len(result.batches) == 1:
+        shares = result.batches[0].shares
+        found = zip(shares, estimates_and_limits(shares), strict=True)
+        return [{share.label: texts for share, texts in found}]
+    columns = {
+        label: estimates_and_limits([share_of(batch, label) for batch in result.batches])
+        for label in result.classes
+    }
+    return [
+        {label: column[i] for label, column in columns.items()} for i in range(len(result.batches))
+    ]
+
+
+def _audit_texts(result: Quantification, shares: Sequence[Share]) -> list[tuple[str, str, str]]:
+    ordered = headline_first(result, shares)
+    found = zip(ordered, estimates_and_limits(ordered), strict=True)
+    return [(shown(result, share.label), *texts) for share, texts in found]
+
+
+def _batch(
+    result: Quantification, batch: Batch, texts: Mapping[str, tuple[str, str]]
+) -> dict[str, Any]:
     of_a_class = parts(topics=any(column.kind == TEXT for column in result.used))
     return {
         "name": batch_label(result, batch),
@@ -183,8 +215,8 @@ def _batch(result: Quantification, batch: Batch) -> dict[str, Any]:
             {
                 "index": result.classes.index(share.label),
                 "label": shown(result, share.label),
-                "estimate": estimate_text(share),
-                "limits": limits(share.low, share.high),
+                "estimate": texts[share.label][0],
+                "limits": texts[share.label][1],
                 "low": 100 * share.low,
                 "width": 100 * (share.high - share.low),
                 "middle": None if share.estimate is None else 100 * share.estimate,
@@ -198,27 +230,28 @@ def _batch(result: Quantification, batch: Batch) -> dict[str, Any]:
         "command": batch.command,
         "is_range": batch.limits_are == RANGE,
         "audit": batch.audit,
-        "counted": []
-        if batch.audit is None
-        else [
-            (shown(result, s.label), estimate_text(s), limits(s.low, s.high))
-            for s in headline_first(result, batch.audit.counted)
-        ],
-        "unaudited": [
-            (shown(result, s.label), estimate_text(s), limits(s.low, s.high))
-            for s in headline_first(result, batch.unaudited)
-        ],
+        "counted": [] if batch.audit is None else _audit_texts(result, batch.audit.counted),
+        "unaudited": _audit_texts(result, batch.unaudited),
         "changes": [(shortened(c.name), c.said) for c in batch.changes],
         "assumptions": [
             (
                 assumption.name,
                 ASSUMPTION_NAMES.get(assumption.name, "").format(parts=of_a_class),
                 "ruled out" * assumption.refuted or "for comparison" * assumption.for_comparison,
-                [percent(assumption.prevalence[label]) for label in _headline_first(result)],
+                shares,
             )
-            for assumption in batch.assumptions
+            for assumption, shares in zip(batch.assumptions, _assumed(result, batch), strict=True)
         ],
     }
+
+
+def _assumed(result: Quantification, batch: Batch) -> list[tuple[str, ...]]:
+    """The shares under each assumption, a column per class."""
+    columns = (
+        percents([assumption.prevalence[label] for assumption in batch.assumptions])
+        for label in _headline_first(result)
+    )
+    return list(zip(*columns, strict=True))
 
 
 def _with_commands(advice: str) -> list[tuple[str, bool]]:
@@ -232,6 +265,7 @@ def _with_commands(advice: str) -> list[tuple[str, bool]]:
 
 def _groups(result: Quantification, groups: GroupErrors) -> dict[str, Any]:
     """The left-out groups as the page shows them."""
+    truths = percents([group.prevalence[result.headline] for group in groups.groups])
     return {
         "said": groups_text(groups),
         "methods": [METHOD_NAMES.get(method, method) for method in groups.errors],
@@ -240,10 +274,10 @@ def _groups(result: Quantification, groups: GroupErrors) -> dict[str, Any]:
             (
                 shortened(group.name),
                 f"{group.n_items:,}",
-                percent(group.prevalence[result.headline]),
+                truth,
                 [f"{100 * error:.1f}" for error in group.errors.values()],
             )
-            for group in groups.groups
+            for group, truth in zip(groups.groups, truths, strict=True)
         ],
         "means": [f"{100 * error:.1f}" for error in groups.errors.values()],
         "notes": groups.notes,
@@ -269,11 +303,11 @@ def _state(batch: Batch) -> tuple[str, str, str]:
 
 def _warnings(result: Quantification) -> list[str]:
     several = len(result.batches) > 1
-    return [
-        f"{batch_label(result, batch)}: {warning}" if several else warning
+    return merged(
+        (batch_label(result, batch) if several else "", warning)
         for batch in result.batches
         for warning in batch.warnings
-    ]
+    )
 
 
 def _facts(result: Quantification) -> list[tuple[str, str]]:

@@ -10,8 +10,11 @@ from quantshift.own_data.rendering import share_of, shown
 from quantshift.own_data.result import INTERVAL, Answer
 from quantshift.own_data.words import METHOD_NAMES, limits_head, shortened
 
-MOST_NAMED = 30
-"""With more rows, only every second, third, ... one is labelled."""
+MOST_NAMED = 400
+"""A new figure is tall enough to name this many rows."""
+
+NAMES_PER_INCH = 6
+"""How many rows fit into an inch with their names; if there are more, some are not named."""
 
 
 def plot_shares(
@@ -34,12 +37,16 @@ def plot_shares(
         title = f"share of {shown(result, lead)}"
     if ax is None:
         # Not created by pyplot, so that it need not be closed.
-        ax = Figure(figsize=(7, 1.2 + 0.3 * min(len(rows), 40)), layout="constrained").subplots()
+        high = max(0.3 * min(len(rows), 40), min(len(rows), MOST_NAMED) / NAMES_PER_INCH)
+        ax = Figure(figsize=(7, 1.2 + high), layout="constrained").subplots()
+        named = max(len(rows), 1) if len(rows) <= MOST_NAMED else MOST_NAMED
+    else:
+        named = max(1, int(NAMES_PER_INCH * ax.get_window_extent().height / ax.figure.dpi))
     for place, (_, share) in enumerate(rows):
         ax.plot([share.low, share.high], [place, place], color="C0", alpha=0.4, linewidth=5)
         if share.estimate is not None:
             ax.plot(share.estimate, place, "o", color="C0")
-    step = -(-len(rows) // MOST_NAMED)
+    step = -(-len(rows) // named)
     ax.set_yticks(range(0, len(rows), step), [name for name, _ in rows[::step]], parse_math=False)
     ax.set(xlim=(0, 1), ylim=(len(rows) - 0.5, -0.5))
     head = limits_are or limits_head(INTERVAL, result.level)

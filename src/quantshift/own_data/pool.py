@@ -3,7 +3,6 @@
 Memory does not grow with the tables: `reservoir` bounds the number of items.
 """
 
-import difflib
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -205,16 +204,7 @@ def read_pool(
 
 def _require(table: OpenTable, model: Model) -> None:
     """Raise an error if a table lacks columns of the model."""
-    missing = [name for name in model.columns.content if name not in table.columns]
-    if missing:
-        one = len(missing) == 1
-        names = ", ".join(map(repr, missing[:10])) + ", ..." * (len(missing) > 10)
-        near = difflib.get_close_matches(missing[0], table.columns, n=1, cutoff=0.7) if one else []
-        raise DataError(
-            f"{table.name}: the model needs {'a column that is' if one else 'columns that are'} "
-            f"not there: {names}{f' (did you mean {near[0]!r}?)' if near else ''}; add "
-            f"{'it' if one else 'them'}, or train a model without {'it' if one else 'them'}"
-        )
+    model.check_columns(table.name, table.columns)
     table.require(model.columns.content)
 
 

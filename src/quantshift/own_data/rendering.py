@@ -2,16 +2,20 @@
 
 import csv
 import io
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from statistics import median
 
 from rich.cells import cell_len
 
 from quantshift.files import head
+from quantshift.intervals import SMALL
 from quantshift.nouns import counted
 from quantshift.own_data.group_errors import GroupErrors
 from quantshift.own_data.pool import is_much, row_warnings
+from quantshift.own_data.repeated_warnings import merged, said_of
 from quantshift.own_data.result import (
     INTERVAL,
     RANGE,
@@ -30,6 +34,7 @@ from quantshift.own_data.words import (
     CONFUSED,
     METHOD_NAMES,
     accuracy_text,
+    estimates_and_limits,
     groups_text,
     held_by,
     labels_text,
@@ -38,6 +43,7 @@ from quantshift.own_data.words import (
     limits_head,
     one_line,
     percent,
+    percents,
     shortened,
 )
 
@@ -188,11 +194,11 @@ def column_lines(
     kinds = [kind for kind, _ in used] + ["left out"] * bool(left_out)
     width = max(map(len, kinds))
     yield from some(
-        f"         {kind:{width}}  {_names(names)}" + f" ({how})" * bool(how)
+        f"         {kind:{width}}  {column_names(names)}" + f" ({how})" * bool(how)
         for (kind, how), names in used.items()
     )
     yield from some(
-        f"         {'left out':{width}}  {_names(names)} ({reason})"
+        f"         {'left out':{width}}  {column_names(names)} ({reason})"
         for reason, names in left_out.items()
     )
 
@@ -271,18 +277,16 @@ def _several(result: Quantification) -> Iterator[str]:
             "",
         ]
     ]
-    for batch in result.batches:
-        shares = {share.label: share for share in batch.shares}
-        lead = shares[result.headline]
-        rows.append(
-            [
-                shortened(batch.name),
-                f"{batch.n_items:,}",
-                *(estimate_text(shares[label]) for label in columns),
-                limits(lead.low, lead.high),
-                ", ".join(marks(batch)),
-            ]
-        )
+    found = estimates_and_limits([headline_share(result, batch) for batch in result.batches])
+    shares = [
+        percents([share_of(batch, label).estimate for batch in result.batches])
+        for label in columns[1:]
+    ]
+    for i, batch in enumerate(result.batches):
+        estimate, bounds = found[i]
+        cells = [estimate, *(column[i] for column in shares), bounds]
+        named = [shortened(batch.name), f"{batch.n_items:,}"]
+        rows.append([*named, *cells, ", ".join(marks(batch))])
     yield from aligned(rows)
     used = {mark for batch in result.batches for mark in marks(batch)}
     if used:
@@ -302,21 +306,50 @@ def extremes(result: Quantification) -> Iterator[str]:
     """The answer for several batches: from the smallest share to the largest."""
     lead = shown(result, result.headline)
     estimates = [(headline_share(result, batch).estimate, batch) for batch in result.batches]
-    known = sorted(((p, batch.name) for p, batch in estimates if p is not None), key=lambda e: e[0])
+    known = sorted(((p, batch) for p, batch in estimates if p is not None), key=lambda e: e[0])
     unknown = [batch for p, batch in estimates if p is None]
     n = len(result.batches)
     if unknown:
         why = shortened(unknown[0].why_not or CONFUSED, 200)
         which = f"all {n} batches" if len(unknown) == n else f"{len(unknown):,} of {n:,} batches"
         yield f"{lead}: cannot be estimated in {which} ({shortened(unknown[0].name)}: {why})"
-    if len(known) == 1:
-        yield f"{lead}: {percent(known[0][0])} ({shortened(known[0][1])})"
-    elif known:
-        (low, first), (high, last) = known[0], known[-1]
+    telling, least = large_enough(known)
+    if len(telling) == 1:
+        yield f"{lead}: {percent(telling[0][0])} ({with_size(telling[0][1])})"
+    elif telling:
+        (low, first), (high, last) = telling[0], telling[-1]
+        low_text, high_text = percents([low, high])
         yield (
-            f"{lead}: from {percent(low)} ({shortened(first)}) to {percent(high)} "
-            f"({shortened(last)}) in {len(known):,} batches"
+            f"{lead}: from {low_text} ({with_size(first)}) to {high_text} ({with_size(last)}) in "
+            f"{len(telling):,} batches{smaller_text(len(known) - len(telling), least)}"
         )
+
+
+def large_enough(
+    known: Sequence[tuple[float, Batch]],
+) -> tuple[list[tuple[float, Batch]], int]:
+    """The estimates that a headline may rest on, and the fewest items that their batches may have.
+
+    In batches of a few items, the smallest and largest shares are chance: only batches that are not
+    small count or, if there are not two of them, the larger half.
+    """
+    sizes = [batch.n_items for _, batch in known]
+    least = SMALL if sum(size >= SMALL for size in sizes) > 1 else math.ceil(median(sizes or [0]))
+    return [(p, batch) for p, batch in known if batch.n_items >= least], least
+
+
+def with_size(batch: Batch, name: str | None = None) -> str:
+    """The displayed name of a batch, with its number of items if it is small."""
+    named = shortened(batch.name) if name is None else name
+    return named if batch.n_items >= SMALL else f"{named}, {counted(batch.n_items, 'item')}"
+
+
+def smaller_text(n_smaller: int, least: int) -> str:
+    """How many batches are too small for the headline; least: the fewest items of the others."""
+    if not n_smaller:
+        return ""
+    others = "is smaller" if n_smaller == 1 else "are smaller"
+    return f" with {counted(least, 'item')} or more ({n_smaller:,} {others})"
 
 
 def rows_of_tables(tables: Iterable[Rows]) -> Iterator[str]:
@@ -358,19 +391,18 @@ def _findings_by_batch(result: Quantification) -> Iterator[str]:
         yield from headed("Changed", _changes(batch))
     if len(shifted) > MOST_LINES:
         yield _more(len(shifted) - MOST_LINES)
-    warnings = [f"{shortened(b.name)}: {warning}" for b in result.batches for warning in b.warnings]
+    warnings = merged(
+        (shortened(batch.name), warning) for batch in result.batches for warning in batch.warnings
+    )
     yield from some(f"Warning  {warning}" for warning in (*_warnings(result), *warnings))
     yield from _advice_by_batch(result)
 
 
 def _advice_by_batch(result: Quantification) -> Iterator[str]:
     """What to do next, and for which batches unless for all."""
-    concerned: dict[str, list[str]] = defaultdict(list)
-    for batch in result.batches:
-        for advice in batch.advice:
-            concerned[advice].append(batch.name)
-    for advice, names in concerned.items():
-        which = "" if len(names) == len(result.batches) else f"{_names(names)}: "
+    advices = ((batch.name, advice) for batch in result.batches for advice in batch.advice)
+    for names, advice in said_of(advices):
+        which = "" if len(names) == len(result.batches) else f"{column_names(names)}: "
         yield f"Next     {which}{advice}"
     yield from some(f"         $ {batch.command}" for batch in result.batches if batch.command)
 
@@ -392,9 +424,10 @@ def _groups(result: Quantification, groups: GroupErrors) -> Iterator[str]:
     methods = list(groups.errors)
     lead = shown(result, result.headline)
     rows = [["", "rows", lead, *(METHOD_NAMES.get(m, m) for m in methods), ""]]
-    for group in groups.groups[:MOST_GROUPS]:
+    shown_groups = groups.groups[:MOST_GROUPS]
+    truths = percents([group.prevalence[result.headline] for group in shown_groups])
+    for group, truth in zip(shown_groups, truths, strict=True):
         errors = [f"{100 * group.errors[m]:.1f}" for m in methods]
-        truth = percent(group.prevalence[result.headline])
         rows.append([shortened(group.name, 24), f"{group.n_items:,}", truth, *errors, ""])
     rows.append(["mean error", "", "", *(f"{100 * e:.1f}" for e in groups.errors.values()), ""])
     yield from (f"         {line}" for line in aligned(rows))
@@ -421,11 +454,14 @@ def share_table(
 ) -> Iterator[str]:
     """The shares with their limits, and a bar for each."""
     names = [shown(result, share.label) for share in shares]
+    found = estimates_and_limits(shares)
     width = max(map(cell_len, names))
-    yield f"  {'':{width}}   share  {limits_head(limits_are, result.level):>13}"
-    for name, share in zip(names, shares, strict=True):
-        bounds = limits(share.low, share.high)
-        cells = f"{_padded(name, width)}  {estimate_text(share):>6}  {bounds:>13}"
+    narrow = max(6, *(len(estimate) for estimate, _ in found))
+    wide = max(13, *(len(bounds) for _, bounds in found))
+    head = limits_head(limits_are, result.level)
+    yield f"  {'':{width}}  {'share':>{narrow}}  {head:>{wide}}"
+    for name, share, (estimate, bounds) in zip(names, shares, found, strict=True):
+        cells = f"{_padded(name, width)}  {estimate:>{narrow}}  {bounds:>{wide}}"
         yield f"  {cells}  {_bar(share)}"
 
 
@@ -462,10 +498,10 @@ def _more(n: int) -> str:
     return f"         ... and {n:,} more; the JSON has all"
 
 
-def _names(names: Sequence[str]) -> str:
+def column_names(names: Sequence[str]) -> str:
     """Some names, and how many more.
 
-    >>> _names(list("abcdefgh"))
+    >>> column_names(list("abcdefgh"))
     'a, b, c, d, e, f and 2 more'
     """
     text = ", ".join(shortened(name, LONGEST_COLUMN) for name in names[:MOST_NAMES])

@@ -3,9 +3,11 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from quantshift.extras import extra_needed
+from quantshift.files import is_page, write_output
 from quantshift.own_data.frames import as_frame
 from quantshift.own_data.group_errors import GroupErrors
 
@@ -229,7 +231,7 @@ class Shift:
         return self.p_adjusted < TEST_LEVEL or self.p_value <= self.p_floor
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Batch:
     """One sample.
 
@@ -275,6 +277,12 @@ class Batch:
     limits_are: str = INTERVAL
     command: str = field(default="", compare=False)
     scores: Mapping[str, tuple[float, ...]] = field(kw_only=True)
+
+    def __repr__(self) -> str:
+        """The shares in a line."""
+        from quantshift.own_data.notebook import batch_line
+
+        return batch_line(self)
 
 
 @dataclass(frozen=True)
@@ -332,6 +340,15 @@ class Quantification:
     def to_json(self) -> str:
         """Everything as JSON, as described by `json_schema`; `format` is the layout's version."""
         return json.dumps({"format": FORMAT, **asdict(self)}, indent=2, ensure_ascii=False)
+
+    def to_html(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the page that `quantify --html` writes: one file, for any browser.
+
+        overwrite: also replace a file that is not such a page.
+        """
+        from quantshift.own_data.page import render_page
+
+        write_output(path, render_page(self).encode(), overwrite=overwrite, ours=is_page)
 
     def to_frame(self) -> Any:
         """A data frame with a row per batch and class: pandas if it is installed, else polars."""

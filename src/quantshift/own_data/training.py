@@ -169,6 +169,7 @@ def train_on_table(
             left_out=total([items.left_out, {NO_CONTENT: n_empty} if n_empty else {}]),
         )
     classes, codes = _encoded(table, options.label, items.labels, options.positive)
+    progress(f"training on {counted(len(codes), 'row')}", 0, 0)
     learnt = (
         learn_posteriors(columns, classes, codes, items, method, seed)
         if options.posteriors

@@ -1,7 +1,7 @@
 """Plain words for practitioners: verdicts, warnings, and what to do next."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import NormalDist
 from types import MappingProxyType
 
@@ -72,6 +72,41 @@ def limits(low: float, high: float) -> str:
     """
     decimals = 2 if 0 < high < 2 * RARE else 1
     return f"{100 * low:.{decimals}f} to {100 * high:.{decimals}f}%"
+
+
+def decimals(shares: Iterable[float | None], rare: float = RARE) -> int:
+    """Decimals of percentages in one column: more than one if shares are rare, or all tiny.
+
+    >>> decimals([0.0, 0.25, None]), decimals([0.0, 0.0015, 0.25]), decimals([0.0, 0.00004])
+    (1, 2, 4)
+    """
+    known = [share for share in shares if share is not None]
+    largest = max(known, default=0.0)
+    if 0 < largest < 5e-4:
+        return 3 if largest >= 5e-5 else 4
+    # Smaller shares are no more than zero, with one decimal or with two.
+    return 2 if any(5e-5 <= share < rare for share in known) else 1
+
+
+def percents(shares: Sequence[float | None]) -> list[str]:
+    """A column of percentages with the same number of decimals; a question mark for None.
+
+    >>> percents([0.0, 0.0015, None])
+    ['0.00%', '0.15%', '?']
+    """
+    places = decimals(shares)
+    return ["?" if share is None else f"{100 * share:.{places}f}%" for share in shares]
+
+
+def estimates_and_limits(shares: Sequence[Share]) -> list[tuple[str, str]]:
+    """Two columns of a table, estimates and limits, each with the same number of decimals.
+
+    >>> estimates_and_limits([Share("a", 0.002, 0.0, 0.3), Share("b", 0.5, 0.4, 0.6)])
+    [('0.20%', '0.0 to 30.0%'), ('50.00%', '40.0 to 60.0%')]
+    """
+    places = decimals((share.high for share in shares), 2 * RARE)
+    bounds = [f"{100 * s.low:.{places}f} to {100 * s.high:.{places}f}%" for s in shares]
+    return list(zip(percents([share.estimate for share in shares]), bounds, strict=True))
 
 
 def listed(labels: Sequence[str]) -> str:

@@ -6,7 +6,8 @@ const chosen = { label: data.headline };
 const place = () => data.classes.indexOf(chosen.label);
 
 function rows() {
-  return data.rows.filter((row) => !data.several || row.label === chosen.label);
+  const chosen_rows = data.rows.filter((row) => !data.several || row.label === chosen.label);
+  return chosen_rows.map((row) => ({ ...row, name: asKey(row.name) }));
 }
 
 function spec() {
@@ -17,9 +18,10 @@ function spec() {
   const values = shown.flatMap((row) => [row.high, row.share, row.naive]).concat(thresholds.map((entry) => entry.bound));
   const x = { type: "quantitative", ...shareAxis(title, values) };
   const told = shown.length <= 12 ? shown.map((row) => `${row.name}: ${percent(row.share)}`).join("; ") : "All are in the table below";
+  const format = shareFormat(shown.map((row) => row.share));
   const tooltip = [
-    { field: "name", type: "nominal" }, { field: "share", format: ".1%" }, { field: "low", format: ".1%" },
-    { field: "high", format: ".1%" }, { field: "naive", format: ".1%", title: "by the verdicts alone" },
+    { field: "name", type: "nominal" }, { field: "share", format }, { field: "low", format },
+    { field: "high", format }, { field: "naive", format, title: "by the verdicts alone" },
   ];
   return {
     described: `Chart of the ${title}. ${told}.`,

@@ -17,6 +17,9 @@ function config(labelLimit = 160) {
   };
 }
 
+/** A name that Vega can use as a key of a plain object: "constructor" is one of every object. */
+const asKey = (name) => (name in {} ? `${name}\u200b` : name);
+
 /** The domain of an axis of shares that begins at 0 and contains all these values. */
 function shareDomain(values, room = 1.06) {
   const largest = Math.max(0, ...values.filter((value) => Number.isFinite(value)));
@@ -27,6 +30,8 @@ const shareAxis = (title, values, room) => ({
   title, scale: { domain: shareDomain(values, room), nice: false },
   axis: { format: shareDomain(values, room)[1] < 0.05 ? ".1%" : ".0%", tickCount: 6 },
 });
+/** The same number of decimals for all these shares, enough to show small ones. */
+const shareFormat = (values) => (values.some((value) => value > 0 && value < 0.01) ? ".2%" : ".1%");
 const percent = (share) => (share === null ? "unknown" : `${(100 * share).toFixed(1)}%`);
 
 /** Fills in the headline, its limits and the numbers at the top of the page. */

@@ -7,11 +7,15 @@ const chosen = { label: data.headline, batch: data.first_batch };
 const classIndex = () => data.classes.indexOf(chosen.label);
 const shown = (label) => data.names[label] ?? label;
 
+/** The most batches of a sequence that are all named, and the pixels that a turned name needs. */
+const MOST_NAMED = 60;
+const LABEL_WIDTH = 15;
+
 function batchRows() {
   return data.batches.map((batch, order) => {
     const share = batch.shares.find((entry) => entry.label === chosen.label);
     return {
-      order, batch: data.batch_names[order], items: batch.n_items, share: share.estimate, low: share.low, high: share.high,
+      order, batch: asKey(data.batch_names[order]), items: batch.n_items, share: share.estimate, low: share.low, high: share.high,
       limits: batch.limits_are, range: batch.limits_are.startsWith("range"),
       changed: batch.change.includes(chosen.label), shift: data.stands_out[order],
     };
@@ -23,15 +27,21 @@ function batchesSpec() {
   const known = data.training.prevalence[chosen.label];
   const thresholds = data.thresholds.filter((entry) => entry.label === chosen.label);
   const title = `share of ${shown(chosen.label)}`;
-  const names = data.batch_names;
+  const names = data.batch_names.map(asKey);
   const turned = names.length > 8 || Math.max(...names.map((name) => name.length)) * names.length > 90;
+  // Groups are all named, if need be on a chart that is wider than the page; of many dates some are.
+  const named_all = !data.in_sequence || names.length <= MOST_NAMED;
+  const room = document.getElementById("plot-batches").parentElement.clientWidth - 2;
+  const width = Math.max(room, named_all ? LABEL_WIDTH * names.length + 80 : 0);
+  const labelAngle = !turned ? 0 : names.length > 20 ? -90 : -45;
   const x = {
     field: "batch", type: "ordinal", sort: names, title: null,
-    axis: { labelAngle: turned ? -45 : 0, labelAlign: turned ? "right" : "center", labelOverlap: true, grid: false },
+    axis: { labelAngle, labelAlign: turned ? "right" : "center", labelBaseline: labelAngle === -90 ? "middle" : "top", labelOverlap: !named_all, grid: false },
   };
+  const format = shareFormat(rows.map((row) => row.share));
   const tooltip = [
     { field: "batch", type: "nominal" }, { field: "items", format: "," },
-    { field: "share", format: ".1%" }, { field: "low", format: ".1%" }, { field: "high", format: ".1%" }, { field: "limits", type: "nominal" },
+    { field: "share", format }, { field: "low", format }, { field: "high", format }, { field: "limits", type: "nominal" },
   ];
   const values = rows.flatMap((row) => [row.share, row.high]).concat(known ?? [], thresholds.map((entry) => entry.bound));
   const y = { field: "share", type: "quantitative", ...shareAxis(title, values) };
@@ -68,7 +78,7 @@ function batchesSpec() {
   const summary = rows.length <= 12 ? rows.map((row) => `${row.batch}: ${percent(row.share)}`).join("; ") : `${rows.length} batches, listed in the table below`;
   const described = `Chart of the ${title} by ${data.by ?? "batch"}. ${summary}.`;
   const named_lines = { text: named, anchor: "start", frame: "group", fontSize: 12, fontWeight: "normal", color: token("muted"), offset: 10 };
-  return { described, data: { values: rows }, height: 300, layer: layers, ...(named.length ? { title: named_lines } : {}) };
+  return { described, width, data: { values: rows }, height: 300, layer: layers, ...(named.length ? { title: named_lines } : {}) };
 }
 
 function assumptionsSpec() {
@@ -83,7 +93,8 @@ function assumptionsSpec() {
   // Leave room for the text beside the last dot.
   const x = { field: "share", type: "quantitative", ...shareAxis(`share of ${shown(chosen.label)}`, values, document.body.clientWidth < 600 ? 1.35 : 1.15) };
   const summary = rows.map((row) => `${row.name}: ${percent(row.share)}, ${row.says}`).join("; ");
-  const tooltip = [{ field: "name", type: "nominal" }, { field: "share", format: ".1%" }, { field: "says", type: "nominal" }];
+  const format = shareFormat(rows.map((row) => row.share));
+  const tooltip = [{ field: "name", type: "nominal" }, { field: "share", format }, { field: "says", type: "nominal" }];
   if (rows.some((row) => row.weight !== null)) tooltip.push({ field: "weight", format: ".0%" });
   const y = { field: "name", type: "nominal", sort: names, title: null };
   const dots = (values, mark, extra) => (values.length ? [{ data: { values }, mark, encoding: { x, y, tooltip, ...extra } }] : []);
@@ -98,7 +109,7 @@ function assumptionsSpec() {
       }),
       {
         data: { values: rows }, mark: { type: "text", align: "left", dx: 14, color: token("ink") },
-        encoding: { x, y, text: { field: "share", format: ".1%" } },
+        encoding: { x, y, text: { field: "share", format } },
       },
     ],
   };
@@ -126,7 +137,7 @@ function groupsSpec() {
 }
 
 function changesSpec() {
-  const rows = data.batches[chosen.batch].changes.map((entry) => ({ name: entry.name, size: entry.size, said: entry.said }));
+  const rows = data.batches[chosen.batch].changes.map((entry) => ({ name: asKey(entry.name), size: entry.size, said: entry.said }));
   const summary = rows.map((row) => `${row.name} ${row.size.toFixed(2)}`).join("; ");
   return {
     described: `Chart of how much each column has changed: ${summary}.`,
@@ -159,7 +170,8 @@ function scoresSpec() {
     height: 240,
     layer: [
       { data: { values: bars }, mark: { type: "rect", color: token("bar"), stroke: token("paper") }, encoding: { x: { ...x, field: "from" }, x2: { field: "to" }, y, y2: { datum: 0 }, tooltip: [{ field: "share", format: ".1%" }] } },
-      { data: { values: lines }, mark: { type: "line", strokeWidth: 2, interpolate: "monotone" }, encoding: { x: { ...x, field: "middle" }, y, color: { field: "label", type: "nominal", scale: each(data.colours) }, strokeDash: { field: "label", type: "nominal", scale: each(dashes) } } },
+      // Without training there are no lines, and a legend without entries has no finite height.
+      ...(lines.length ? [{ data: { values: lines }, mark: { type: "line", strokeWidth: 2, interpolate: "monotone" }, encoding: { x: { ...x, field: "middle" }, y, color: { field: "label", type: "nominal", scale: each(data.colours) }, strokeDash: { field: "label", type: "nominal", scale: each(dashes) } } }] : []),
     ],
   };
 }
