@@ -12,14 +12,15 @@ from quantshift.judging import judge, plan_labels
 from quantshift.own_data import draw_audit_sheet, quantify, train
 from quantshift.sketches import quantify_sketch
 
+# Conditions are only checked by the functions; the options --fail-if decide on the exit code.
 DOORS = [
-    (quantify, ["quantify"], set()),
+    (quantify, ["quantify"], {"conditions"}),
     (train, ["train"], {"source"}),
     (draw_audit_sheet, ["audit-plan"], set()),
     (judge, ["judge", "table"], set()),
     (plan_labels, ["judge", "plan"], set()),
-    # `sample` is called --sketch; the columns of the audit are --label and --by.
-    (quantify_sketch, ["quantify"], {"audit_columns"}),
+    # The columns of the audit are --label and --by.
+    (quantify_sketch, ["quantify"], {"audit_columns", "conditions"}),
 ]
 """A function, the verb of the command line that calls it, and arguments that no option has."""
 
