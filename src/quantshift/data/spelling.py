@@ -72,8 +72,12 @@ def mistyped(counts: Mapping[str, int]) -> dict[str, str]:
     return found
 
 
-def merged_notes(counts: Mapping[str, int], usual: Mapping[str, str]) -> Iterator[str]:
+def merged_notes(
+    counts: Mapping[str, int], usual: Mapping[str, str], what: str = "label"
+) -> Iterator[str]:
     """A note about labels that are taken as one class. usual: the spelling used for each.
+
+    what: they are, if not labels.
 
     >>> print(*merged_notes({"pass": 80, "Pass": 1, "fail": 20}, {"Pass": "pass"}))
     1 label that differs only in case or blanks is treated as another: 'Pass' (1) as 'pass'
@@ -84,7 +88,7 @@ def merged_notes(counts: Mapping[str, int], usual: Mapping[str, str]) -> Iterato
     for form, name in sorted(usual.items()):
         by_class[name].append(f"{form!r} ({counts[form]:,})")
     n = sum(counts[form] for form in usual)
-    they = "label that differs" if n == 1 else "labels that differ"
+    they = f"{what} that differs" if n == 1 else f"{what}s that differ"
     told = "; ".join(f"{', '.join(forms)} as {name!r}" for name, forms in by_class.items())
     treated = "is treated as another" if n == 1 else "are treated as one"
     yield f"{n:,} {they} only in case or blanks {treated}: {told}"

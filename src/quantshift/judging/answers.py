@@ -27,7 +27,11 @@ MOST_STRATA = 12
 
 
 class Answer(NamedTuple):
-    """What an estimator finds: the parts of the variance are those of `labels_for_half_width`."""
+    """What an estimator finds: the parts of the variance are those of `labels_for_half_width`.
+
+    can_be_halved: whether more labels of the same kind make the limits narrower without end.
+    why_not: why nothing can be said of the items, which the limits then allow for; else empty.
+    """
 
     prevalence: Prevalences
     low: Reals
@@ -37,6 +41,35 @@ class Answer(NamedTuple):
     influence: Reals
     influence_elsewhere: Reals | None = None
     notes: tuple[str, ...] = ()
+    can_be_halved: bool = True
+    why_not: str = ""
+
+    def with_items_unlike(self, unlike: NDArray[np.bool_], what: str) -> "Answer":
+        """The same for these items and others, of which nothing is known.
+
+        unlike: which of all items in question are the others; what: they are, in words.
+        """
+        part = float(unlike.mean())
+        influence = np.zeros((len(unlike), len(self.prevalence)))
+        influence[~unlike] = self.influence
+        note = (
+            f"{part:.1%} of the items have {what} that no labelled item has: anything may be true "
+            "of them, and the limits allow for it. Label some of them."
+        )
+        return self._replace(
+            low=(1 - part) * self.low,
+            high=(1 - part) * self.high + part,
+            influence=influence,
+            notes=(*self.notes, note),
+            can_be_halved=False,
+        )
+
+
+def nothing_known(n_items: int, n_classes: int, why_not: str) -> Answer:
+    """Of items that are all unlike labelled ones."""
+    even, none = np.full(n_classes, 1 / n_classes), np.zeros(n_classes)
+    influence = np.zeros((n_items, n_classes))
+    return Answer(even, none, none + 1, none, none, influence, why_not=why_not)
 
 
 def at_random(data: JudgedItems, level: float) -> Answer:
@@ -195,11 +228,12 @@ def transferred(data: JudgedItems, design: str, *, level: float, seed: int) -> A
         F, N[np.newaxis], directions=cells.directions, level=level, seed=seed
     )
     p, low, high = found.prevalence[0], found.low[0], found.high[0]
-    notes: tuple[str, ...] = ()
+    why_not = ""
     if not found.fits[0]:
-        notes = (
-            "The verdicts do not fit the labels, whatever the prevalence: the judge treats these "
-            "items differently, and treat the interval as a rough guide.",
+        low, high = np.zeros(K), np.ones(K)
+        why_not = (
+            "their verdicts do not fit the labels, whatever the shares of the classes: the judge "
+            "treats these items differently"
         )
     part, n_y = 1.0, F.sum(axis=1)
     if design == "by-label":
@@ -209,8 +243,7 @@ def transferred(data: JudgedItems, design: str, *, level: float, seed: int) -> A
         high = 1 - low[::-1] if K == 2 else high
         part = N.sum() / (N.sum() + n_y.sum())
         p, low, high = (part * x + (1 - part) * n_y / n_y.sum() for x in (p, low, high))
-        low, high = as_if_counted(p[None], low[None], high[None], [len(known)], level)
-        low, high = low[0], high[0]
+    low, high = no_narrower_than_counted(p, low, high, data.n_items(design), level)
     items, labelled, variances = _influences(cells, F, N, p, cell_of_label, y)
     influence = np.zeros((len(known), K))
     influence[rest] = part * items[cells.codes[rest]] * len(known) / rest.sum()
@@ -225,8 +258,16 @@ def transferred(data: JudgedItems, design: str, *, level: float, seed: int) -> A
         part**2 * variances[1],
         influence if design != "elsewhere" or data.elsewhere is not None else influence[rest],
         None if data.elsewhere is None else labelled,
-        notes,
+        why_not=why_not,
     )
+
+
+def no_narrower_than_counted(
+    p: Prevalences, low: Reals, high: Reals, n_items: int, level: float
+) -> tuple[Reals, Reals]:
+    """Limits no narrower than if all items were labelled."""
+    least, most = as_if_counted(p[np.newaxis], low[np.newaxis], high[np.newaxis], [n_items], level)
+    return least[0], most[0]
 
 
 def _influences(

@@ -9,10 +9,8 @@ from numpy.typing import ArrayLike
 from quantshift.errors import DataError, UserError
 from quantshift.judging.designs import Guess, guessed
 from quantshift.judging.estimation import GivenRate, Judged, estimate
+from quantshift.judging.items import TRANSFERRING
 from quantshift.judging.table import Items, JudgedTable
-
-TRANSFERRING = ("by-label", "elsewhere")
-"""Designs under which the rates of the judge are carried over to the items."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +51,30 @@ class Call:
                 "labelled elsewhere",
                 arguments=["labels"],
             )
+
+    def require_shared_verdicts(self, design: str | None) -> None:
+        """Refuse labels of items with quite other verdicts: they are perhaps written otherwise."""
+        items, elsewhere = self.read.items, self.read.elsewhere
+        if elsewhere is not None and self.n_labels:
+            # Those of one kind are left out if they say nothing.
+            return
+        if elsewhere is None and not self.pools(design or ""):
+            return
+        labelled = self.labelled() if elsewhere is None else elsewhere
+        scored = items.score is not None and len(self.read.meaning.classes) == 2
+        if self.known is not None or scored or items.verdicts is None or labelled.verdicts is None:
+            return
+        rest = items.verdicts[items.labels < 0]
+        for j, names in enumerate(self.read.meaning.verdicts):
+            theirs, ours = np.unique(labelled.verdicts[:, j]), np.unique(rest[:, j])
+            if len(ours) and len(theirs) and not np.isin(ours, theirs).any():
+                of_labelled, of_others = (
+                    ", ".join(repr(names[code]) for code in codes[:3]) for codes in (theirs, ours)
+                )
+                raise DataError(
+                    f"the labelled items have verdicts ({of_labelled}) that none of the others has "
+                    f"({of_others}), so that they say nothing about these; write the verdicts alike"
+                )
 
     @property
     def ordered(self) -> bool:

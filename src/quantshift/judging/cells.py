@@ -87,14 +87,28 @@ def of_score(score: Reals, elsewhere: Reals | None, labels: Codes, n_classes: in
     )
 
 
-def heights(score: ArrayLike) -> Reals:
-    """Scores between 0 and 1 as they are, others as their ranks."""
+def heights(score: ArrayLike, elsewhere: ArrayLike | None = None) -> tuple[Reals, Reals | None]:
+    """Scores between 0 and 1 as they are, others as their ranks.
+
+    Those of items labelled elsewhere are as high as the same scores here would be.
+    """
+    s = _finite(score)
+    others = None if elsewhere is None else _finite(elsewhere)
+    if s.min() >= 0 and s.max() <= 1:
+        return s, others
+    ranked = np.asarray((stats.rankdata(s) - 0.5) / len(s))
+    if others is not None:
+        ascending = np.sort(s)
+        below, up_to = (np.searchsorted(ascending, others, side=end) for end in ("left", "right"))
+        others = (below + up_to) / (2 * len(s))
+    return ranked, others
+
+
+def _finite(score: ArrayLike) -> Reals:
     s = np.asarray(score, dtype=np.float64)
     if not np.isfinite(s).all():
         raise DataError(f"{int((~np.isfinite(s)).sum())} scores are missing or not finite")
-    if s.min() >= 0 and s.max() <= 1:
-        return s
-    return np.asarray((stats.rankdata(s) - 0.5) / len(s))
+    return s
 
 
 def pooled(labelled: Codes, n: int, at_least: int) -> NDArray[np.int64]:

@@ -21,17 +21,22 @@ from quantshift.judging.answers import (
     at_random,
     by_stratum,
     calibrated_elsewhere,
+    no_narrower_than_counted,
+    nothing_known,
     table,
     transferred,
 )
 from quantshift.judging.combination import EQUAL, averaged, weight_of_first
 from quantshift.judging.designs import Check, check, guessed
-from quantshift.judging.items import JudgedItems
+from quantshift.judging.items import TRANSFERRING, JudgedItems
 from quantshift.judging.quality import Quality, quality
 from quantshift.types import Prevalences
 
 Reals = NDArray[np.float64]
 
+
+RARELY = 0.05
+"""Chance of missing all items of a verdict below which it is not put down to chance."""
 
 CERTAIN = 1e9
 """Items that a rate without limits is taken to be known from."""
@@ -85,6 +90,7 @@ class Judged:
         these items cannot do it.
     influence: what each item adds to the estimate, to first order, (n_items, n_classes), and
         `influence_elsewhere` the same of items labelled elsewhere; for differences.
+    why_not: why the shares cannot be estimated; their limits then are what remains possible.
     """
 
     prevalence: Prevalences
@@ -103,6 +109,7 @@ class Judged:
     labels_for_half_width: int | None
     influence: Reals
     influence_elsewhere: Reals | None
+    why_not: str = ""
 
     @property
     def naive(self) -> Prevalences:
@@ -233,12 +240,7 @@ def estimate(
                 f"{checked.looks_like}",
                 arguments=["labels"],
             )
-    if design == "random":
-        answer = at_random(data, level)
-    elif design == "by-verdict":
-        answer = by_stratum(data, strata, inclusion, level)
-    else:
-        answer = transferred(data, design, level=level, seed=seed)
+    answer = _answer(data, design, strata, inclusion, level=level, seed=seed)
     calibrated = calibrated_elsewhere(data, level) if design == "elsewhere" else None
     return Judged(
         prevalence=answer.prevalence,
@@ -257,7 +259,66 @@ def estimate(
         labels_for_half_width=_labels_for_half_width(answer, data, design),
         influence=answer.influence,
         influence_elsewhere=answer.influence_elsewhere,
+        why_not=answer.why_not,
     )
+
+
+def _answer(
+    data: JudgedItems,
+    design: str,
+    strata: ArrayLike | None,
+    inclusion: ArrayLike | None,
+    *,
+    level: float,
+    seed: int,
+) -> Answer:
+    """By the estimator of the design; of items unlike all labelled ones nothing is known."""
+    sample = data.in_sample(design)
+    unlike = data.unlike_labelled(design) & sample
+    if _by_chance(data, unlike, design, strata, inclusion):
+        unlike[:] = False
+    if unlike.any() and design in TRANSFERRING and unlike[~data.known & sample].all():
+        why_not = "none of them has a verdict or a score that a labelled item has"
+        return nothing_known(int(sample.sum()), data.n_classes, why_not)
+    part = data if not unlike.any() else data.take(~unlike)
+    given, chances = (
+        None if values is None else np.asarray(values)[~unlike] for values in (strata, inclusion)
+    )
+    if design == "random":
+        answer = at_random(part, level)
+    elif design == "by-verdict":
+        answer = by_stratum(part, given, chances, level)
+    else:
+        answer = transferred(part, design, level=level, seed=seed)
+    if not unlike.any():
+        return answer
+    scored = data.score is not None and design in TRANSFERRING
+    return answer.with_items_unlike(unlike[sample], "scores" if scored else "verdicts")
+
+
+def _by_chance(
+    data: JudgedItems,
+    unlike: NDArray[np.bool_],
+    design: str,
+    strata: ArrayLike | None,
+    inclusion: ArrayLike | None,
+) -> bool:
+    """Whether labels of random items may well have missed the verdicts of the others.
+
+    The estimate and its limits then hold as they are. Verdicts that are strata are left to
+    `by_stratum`, which knows what to do without labels of one.
+    """
+    if design in TRANSFERRING:
+        return False
+    if design == "by-verdict":
+        if strata is not None:
+            return True
+        if inclusion is None:
+            return data.verdicts is not None and data.verdicts.shape[1] == 1
+        drawn = np.asarray(inclusion, dtype=np.float64)[data.known]
+        if drawn.max() > drawn.min():
+            return False
+    return bool((1 - unlike.mean()) ** data.n_labelled > RARELY)
 
 
 def _combined(by_items: Judged, by_elsewhere: Judged, data: JudgedItems) -> Judged:
@@ -274,6 +335,11 @@ def _combined(by_items: Judged, by_elsewhere: Judged, data: JudgedItems) -> Judg
             by_items,
             notes=(*by_items.notes, f"{different} (p = {p_value:.2g}): their labels are not used."),
         )
+    if by_items.why_not or by_elsewhere.why_not:
+        not_used = (
+            f"Labels from elsewhere are not used: {by_elsewhere.why_not or by_items.why_not}."
+        )
+        return replace(by_items, notes=(*by_items.notes, not_used))
     r = correlation(by_items, by_elsewhere, paired=True, shared=False)
     w = weight_of_first(by_items.high - by_items.low, by_elsewhere.high - by_elsewhere.low, r)
     p = w * by_items.prevalence + (1 - w) * by_elsewhere.prevalence
@@ -329,6 +395,7 @@ def _qualities(
                 return ()
             labelled_verdicts, y = data.elsewhere[0][:, j].astype(np.int64), data.elsewhere[1]
         V = len(classes)
+        seen = np.isin(np.arange(V), labelled_verdicts)
         found.append(
             quality(
                 table(labelled_verdicts, y, V, data.n_classes),
@@ -339,7 +406,7 @@ def _qualities(
                 ordered=ordered,
                 level=level,
                 seed=seed,
-            )
+            ).unknown_unless(seen if design in TRANSFERRING else np.ones(V, dtype=bool))
         )
     return tuple(found)
 
@@ -379,18 +446,18 @@ def _with_given_rates(
     )
     slope = max(sensitivity.estimate + specificity.estimate - 1, 1e-9)
     moved = (class_codes - class_codes.mean()) / slope
-    notes = (
-        ()
-        if found.fits[0]
-        else (
-            "The verdicts do not fit these rates, whatever the prevalence: there are fewer "
-            "verdicts of a class than false ones alone would make.",
+    why_not, low, high = "", found.low[0], found.high[0]
+    if not found.fits[0]:
+        why_not = (
+            "the verdicts do not fit these rates, whatever the shares of the classes: there are "
+            "fewer verdicts of a class than false ones alone would make"
         )
-    )
+        low, high = np.zeros(2), np.ones(2)
+    low, high = no_narrower_than_counted(p, low, high, len(class_codes), level)
     return Judged(
         p,
-        found.low[0],
-        found.high[0],
+        low,
+        high,
         level,
         "given",
         len(class_codes),
@@ -398,17 +465,20 @@ def _with_given_rates(
         (judge,),
         Check("given", bool(found.fits[0]), None, None, "There are no labels to check."),
         ASSUMED["given"],
-        notes,
+        (),
         None,
         None,
         None,
         np.column_stack([-moved, moved]),
         None,
+        why_not,
     )
 
 
 def _labels_for_half_width(answer: Answer, data: JudgedItems, design: str) -> int | None:
     """Labels in all; without an error among the labels the width falls as their number rises."""
+    if not answer.can_be_halved or answer.why_not:
+        return None
     widest = int(np.argmax(answer.high - answer.low))
     by_labels, by_items = float(answer.by_labels[widest]), float(answer.by_items[widest])
     factor = 2.0

@@ -44,8 +44,9 @@ def batch_of(
     """An estimate as people see it; pooled: with the labels of all groups."""
     read = call.read
     classes = read.meaning.classes
+    known = not judged.why_not
     shares = tuple(
-        Share(label, float(p), float(low), float(high))
+        Share(label, float(p) if known else None, float(low), float(high))
         for label, p, low, high in zip(
             classes, judged.prevalence, judged.low, judged.high, strict=True
         )
@@ -66,7 +67,7 @@ def batch_of(
         n_items=judged.n_items,
         n_labelled=int((items.labels >= 0).sum()) if pooled else judged.n_labelled,
         shares=shares,
-        mean=_mean(call, judged, judges),
+        mean=_mean(call, judged, judges) if known else None,
         judges=judges,
         labels=_label_design(call, judged, guess),
         assumed=assumed,
@@ -74,6 +75,8 @@ def batch_of(
         labels_for_half_width=judged.labels_for_half_width,
         warnings=tuple(judged.notes),
         advice=(*_asking(guess), *_advice(judged, own_share, judges, lead)),
+        can_be_estimated=known,
+        why_not=judged.why_not,
     )
 
 

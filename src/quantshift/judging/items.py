@@ -1,7 +1,7 @@
 """Judged items: verdicts or scores of all, labels of some, checked and brought into one shape."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,9 @@ from quantshift.judging.combination import equal_rates
 from quantshift.types import Codes
 
 Reals = NDArray[np.float64]
+
+TRANSFERRING = ("by-label", "elsewhere")
+"""Designs under which the rates of the judge are carried over to the items."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +50,11 @@ class JudgedItems:
         v = None if verdicts is None else _columns(verdicts)
         # The score takes the place of verdicts where one number can: with two classes.
         use_score = score is not None and (v is None or n_classes == 2)
-        s = cells.heights(score) if use_score and score is not None else None
+        s: Reals | None = None
+        scores_elsewhere: Reals | None = None
+        if use_score and score is not None:
+            beside = None if elsewhere is None else elsewhere[0]
+            s, scores_elsewhere = cells.heights(score, beside)
         for values in (v, s):
             if values is not None and len(values) != len(y):
                 raise DataError(f"there are {len(values)} verdicts or scores and {len(y)} labels")
@@ -55,11 +62,7 @@ class JudgedItems:
             raise DataError("there are no items")
         labelled_elsewhere = None
         if elsewhere is not None:
-            judged = (
-                np.asarray(elsewhere[0], dtype=np.float64)
-                if s is not None
-                else _columns(elsewhere[0])
-            )
+            judged = _columns(elsewhere[0]) if scores_elsewhere is None else scores_elsewhere
             y_elsewhere = np.asarray(elsewhere[1], dtype=np.int64)
             if len(judged) != len(y_elsewhere) or (
                 v is not None and judged.ndim == 2 and judged.shape[1] != v.shape[1]
@@ -129,6 +132,37 @@ class JudgedItems:
         if self.elsewhere is None or item_cells.elsewhere is None:
             return item_cells.codes[self.known], self.labels[self.known]
         return item_cells.elsewhere, self.elsewhere[1]
+
+    def take(self, chosen: NDArray[np.bool_]) -> "JudgedItems":
+        """Some of the items, with all that are labelled elsewhere."""
+        return replace(
+            self,
+            verdicts=None if self.verdicts is None else self.verdicts[chosen],
+            labels=self.labels[chosen],
+            score=None if self.score is None else self.score[chosen],
+        )
+
+    def unlike_labelled(self, design: str) -> NDArray[np.bool_]:
+        """Which items have a verdict of some judge that no labelled item has.
+
+        By label or elsewhere, where scores take the place of verdicts: a score in a bin without
+        labels.
+        """
+        if self.score is not None and design in TRANSFERRING:
+            item_cells = self.cells()
+            labelled = item_cells.elsewhere
+            if labelled is None:
+                labelled = item_cells.codes[self.known]
+            return ~np.isin(item_cells.codes, labelled)
+        unlike = np.zeros(len(self.labels), dtype=bool)
+        if self.verdicts is None or (self.score is not None and design == "random"):
+            return unlike
+        labelled_verdicts = self.verdicts[self.known]
+        if self.elsewhere is not None:
+            labelled_verdicts = self.elsewhere[0].astype(np.int64)
+        for j, verdicts in enumerate(self.verdicts.T):
+            unlike |= ~np.isin(verdicts, labelled_verdicts[:, j])
+        return unlike
 
     def equal_rates(self) -> float:
         """p-value of the labels here and elsewhere having the same rates."""

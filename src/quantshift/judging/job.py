@@ -107,7 +107,9 @@ def _judgement(call: Call, options: JudgeOptions, compare: tuple[str, str] | Non
     )
     lead = headline(read.meaning.classes, positive)
     guess = call.guess()
-    judged = call.estimate(read.items, guess.design if guess else _design(call))
+    design = guess.design if guess else _design(call)
+    call.require_shared_verdicts(design)
+    judged = call.estimate(read.items, design)
     overall = batch_of(call, read.name, judged, read.items, lead, guess=guess)
     warnings = [
         *read.warnings,

@@ -23,7 +23,7 @@ Biometrics 71 (2015).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,14 @@ class Quality:
     kappa: float
     kappa_low: float
     kappa_high: float
+
+    def unknown_unless(self, seen: NDArray[np.bool_]) -> "Quality":
+        """The same with anything possible of the rates of verdicts that no labelled item has."""
+        return replace(
+            self,
+            rates_low=np.where(seen, self.rates_low, 0.0),
+            rates_high=np.where(seen, self.rates_high, 1.0),
+        )
 
 
 def quality(

@@ -216,7 +216,7 @@ def design_text(batch: JudgedBatch) -> str:
 def needed_text(batch: JudgedBatch) -> str:
     """How many labels half the width takes."""
     if batch.labels_for_half_width is None:
-        return "more labels of these items cannot halve the interval"
+        return "more labels like these cannot halve the interval"
     if batch.n_labelled < FEWEST:
         return f"at least {RECOMMENDED} labels: `quantshift judge plan` says how many and which"
     return f"about {batch.labels_for_half_width:,} labels in all for an interval of half the width"

@@ -94,8 +94,9 @@ class JudgedBatch:
     shares: the estimates to use. if_verdicts_mean_the_same: for labels from elsewhere, the limits
         under the other assumption, that a verdict means the same there and here.
     labels_for_half_width: labels in all for an interval of half the width; None if more labels
-        cannot do it.
+        like those there are cannot do it.
     mean: of ordered classes (grades from 1 to 5), else None.
+    why_not: why the shares cannot be estimated; their limits are what remains possible.
     """
 
     name: str

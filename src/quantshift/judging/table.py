@@ -17,9 +17,14 @@ from numpy.typing import NDArray
 
 from quantshift.data.columns import names_of
 from quantshift.data.reading import OpenTable, Source, open_table
-from quantshift.data.spelling import merged_notes, mistyped_notes, usual_spellings
+from quantshift.data.spelling import (
+    known_spellings,
+    merged_notes,
+    mistyped_notes,
+    usual_spellings,
+)
 from quantshift.errors import DataError, UserError
-from quantshift.judging.meaning import Meaning, meaning
+from quantshift.judging.meaning import Meaning, meaning, two_labels
 from quantshift.own_data.auditing import (
     Sheet,
     in_order_of_plan,
@@ -405,6 +410,7 @@ def _coded(
     if not len(cells.numbers):
         raise DataError(f"{cells.table.name}: no row has a verdict or a score; nothing to judge")
     both = [cells, *([] if others is None else [others])]
+    both, spelled, warnings = _spelled_alike(both, options)
     verdicts = {
         name: _distinct([part.verdicts[j] for part in both])
         for j, name in enumerate(options.verdict)
@@ -414,9 +420,13 @@ def _coded(
     both = [replace(part, labels=part.labels.replace(usual)) for part in both]
     labels = _distinct([part.labels for part in both])
     meant = meaning(
-        verdicts, labels, given=options.map, classes=options.classes, positive=options.positive
+        verdicts,
+        labels,
+        given=_map_as_spelled(options.map, spelled),
+        classes=options.classes,
+        positive=options.positive,
     )
-    warnings = [w for part in both for w in part.warnings]
+    warnings = [*(w for part in both for w in part.warnings), *warnings]
     warnings += merged_notes(counts, usual)
     warnings += mistyped_notes(Counter({name: counts[name] for name in labels}))
     return JudgedTable(
@@ -428,6 +438,38 @@ def _coded(
         warnings=tuple(warnings),
         planned=planned,
     )
+
+
+def _spelled_alike(
+    parts: Sequence[_Cells], options: JudgeOptions
+) -> tuple[list[_Cells], dict[str, str], list[str]]:
+    """The tables with verdicts that differ only in case or blanks as one, and notes about them.
+
+    Also which verdicts are now written in which way.
+    """
+    spelled: dict[str, str] = {}
+    notes: list[str] = []
+    columns = []
+    for j in range(len(options.verdict)):
+        counts = Counter(name for part in parts for name in part.verdicts[j])
+        usual = usual_spellings(counts)
+        columns.append([part.verdicts[j].replace(usual) for part in parts])
+        notes += merged_notes(counts, usual, "verdict")
+        spelled |= known_spellings(options.map, set(counts) - set(usual))
+    alike = [
+        replace(part, verdicts=tuple(column[i] for column in columns))
+        for i, part in enumerate(parts)
+    ]
+    return alike, spelled, notes
+
+
+def _map_as_spelled(given: Mapping[str, str], spelled: Mapping[str, str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for left, right in given.items():
+        verdict = spelled.get(left, left)
+        if found.setdefault(verdict, right) != right:
+            raise two_labels(verdict, found[verdict], right)
+    return found
 
 
 def _items(cells: _Cells, meant: Meaning) -> Items:
