@@ -7,7 +7,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-slow test-pythons lint format benchmark docs docs-refresh clean
+.PHONY: demo test test-slow fuzz test-pythons lint format benchmark docs docs-refresh clean
 
 demo: $(VENV)/.installed
 	$(BIN)/quantshift demo
@@ -19,6 +19,12 @@ test: lint
 SEED ?= fresh
 test-slow: $(VENV)/.installed-test
 	$(BIN)/pytest -n auto -m slow --seed $(SEED)
+
+# A changed file gives the same answer or is refused; see tests/fuzz/test_mutations.py.
+MUTATIONS ?= 10000
+fuzz: $(VENV)/.installed-test
+	FUZZ_MUTATIONS=$(MUTATIONS) FUZZ_KIND="$(KIND)" FUZZ_FIRST=$(FIRST) \
+		$(BIN)/pytest -q -n 0 -m slow --seed $(SEED) tests/fuzz
 
 test-pythons: $(BIN)/python
 	$(BIN)/python tests/pythons.py --except \

@@ -144,3 +144,12 @@ def test_the_vector_is_called_by_its_name():
 
 def test_column_keeps_fractions_and_order():
     assert column([0.5, 4.0]).tolist() == [0.5, 4.0]
+
+
+def test_text_that_is_no_unicode_is_refused():
+    """A bit of a saved array was flipped: polars panicked."""
+    for code in (0xD800, 0x110001):
+        values = np.array(["spam", "ham"])
+        values.view(np.uint32)[1] = code
+        with pytest.raises(DataError, match="text that is no Unicode"):
+            column(values)

@@ -98,7 +98,16 @@ def _plain(array: NDArray[Any], name: str) -> NDArray[Any]:
         return array.astype(np.float64, copy=False)
     if kind not in "bU":
         raise _unsupported(name, str(array.dtype), 0)
+    check_texts(array, name)
     return array
+
+
+def check_texts(array: NDArray[Any], name: str) -> None:
+    """Refuse what a file of an array may hold, but no text does: half a character, or none."""
+    try:
+        "".join(array.tolist() if array.dtype.kind == "U" else []).encode()
+    except ValueError:
+        raise DataError(f"{name} hold text that is no Unicode; is the file damaged?") from None
 
 
 def _from_objects(array: NDArray[Any], name: str) -> NDArray[Any]:

@@ -15,6 +15,7 @@ from quantshift.data.columns import typed
 from quantshift.data.reading import FRAME_FORMATS, Progress, read_frame
 from quantshift.data.table_files import sheet_of
 from quantshift.errors import DataError
+from quantshift.labels import check_texts
 from quantshift.sparse_matrices import checked_sparse
 
 ARCHIVE = ".npz"
@@ -243,6 +244,7 @@ def _real(array: Any, path: Path) -> Any:
 def _vector(array: NDArray[Any], path: Path) -> NDArray[Any]:
     if array.ndim != 1:
         raise DataError(f"{path}: a column must have one axis, got shape {array.shape}")
+    check_texts(array, f"{path}: the values")
     return np.asarray(array)
 
 

@@ -1,0 +1,406 @@
+"""The kinds of files that quantshift writes or reads, each with the answer that it gives.
+
+A file of ours gives the same answer as before it was changed, or is refused. A table, a sheet or a
+configuration belongs to the user, and another one has another answer; a forged file of ours, whose
+checksums are right, has one too. Of these the answer must only be one, or a refusal.
+"""
+
+import io
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from quantshift import History, judge, load_sketch, quantify, sketch, sketch_sql, train
+from quantshift.corpora import Corpus, describe, render
+from quantshift.corpora.synthetic import write_corpus
+from quantshift.data import DataFile, DataFolder, Wishes, import_arrays, import_table
+from quantshift.data import describe as describe_data
+from quantshift.errors import DataError
+from quantshift.experiments import load_experiment
+from quantshift.features.counts import tokenise_corpus, verify_counts
+from quantshift.history.store import Problem
+from quantshift.integrity import SEAL, checksum, sealed, table_checksum
+from quantshift.judging.sheet import plan_labels, write_label_sheet
+from quantshift.own_data import draw_audit_sheet, load_model, save_model, write_audit_sheet
+from quantshift.results import ResultStore
+from quantshift.results.verification import verify
+from quantshift.sketches.about import CHECKSUM
+from tests.fuzz.mutations import VALUES, change_table, mutations_of
+from tests.history.made import days, filled
+from tests.judging.made import verdicts
+from tests.results import conftest as results
+from tests.sketches.made import batches, labelled
+
+Mutate = Callable[[Path, np.random.Generator], Path]
+"""Changes a file, and gives the path of the file that is there instead."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of files.
+
+    make: writes them into a folder. answer: what is read of them; a UserError is a refusal.
+    mutate: changes one of them; others: files beside them that are left alone. ours: whether the
+    same answer is the only one. share: how many mutations it gets, in comparison with others.
+    """
+
+    name: str
+    make: Callable[[Path], None]
+    answer: Callable[[Path], Any]
+    ours: bool = True
+    mutate: Mutate | None = None
+    others: Sequence[str] = ()
+    share: float = 1.0
+
+    def files(self, folder: Path) -> list[Path]:
+        """The files that are changed."""
+        return sorted(
+            path for path in folder.rglob("*") if path.is_file() and path.name not in self.others
+        )
+
+    def change(self, path: Path, rng: np.random.Generator) -> Path:
+        """Change a file in place."""
+        if self.mutate is not None:
+            return self.mutate(path, rng)
+        content = path.read_bytes()
+        mutations = mutations_of(path.name)
+        path.write_bytes(mutations[int(rng.integers(len(mutations)))](content, rng))
+        return path
+
+
+def said(problems: Sequence[object]) -> None:
+    """What a reader says of damage, which is as good as a refusal."""
+    if problems:
+        raise DataError(str(problems[0]))
+
+
+# Models
+
+
+def scored_table(n: int = 150, seed: int = 0) -> pl.DataFrame:
+    """A labelled table of numbers, words and posteriors."""
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.4
+    score = 1 / (1 + np.exp(-(2 * y - 1 + rng.normal(size=n))))
+    return pl.DataFrame(
+        {
+            "p": score.round(6),
+            "size": (rng.normal(size=n) + y).round(3),
+            "place": rng.choice(["north", "south", "east"], n),
+            "day": [f"2026-03-{2 + i % 3:02}" for i in range(n)],
+            "y": np.where(y, "spam", "ham"),
+        }
+    )
+
+
+def make_model(folder: Path) -> None:
+    columns = {"label": "y", "features": ["size", "place"]}
+    save_model(train(scored_table(), **columns, method="PACC", classifier="logistic"), folder / "m")
+
+
+def answer_of_model(folder: Path) -> Any:
+    model = load_model(folder / "m")
+    items = model.items(scored_table(20, seed=1).select("size", "place"))
+    held_out, codes = model.held_out
+    return model.posteriors(items).tolist(), held_out.tolist(), codes.tolist(), repr(model.columns)
+
+
+# Sketches and results of queries
+
+
+def make_sketches(folder: Path) -> None:
+    days_of_scores = batches({"2026-03-02": 0.1, "2026-03-03": 0.3}, 60)
+    posteriors = np.random.default_rng(0).dirichlet([0.5] * 3, 80)
+    sketch(days_of_scores, score="p", batch="day").save(folder / "exact.parquet")
+    sketch(days_of_scores, score="p", batch="day", bins=True).save(folder / "cells.parquet")
+    sketch(labelled(60), score="p", label="y").save(folder / "labelled.parquet")
+    three = pl.DataFrame(posteriors, schema=list("abc"))
+    sketch(three, posteriors=list("abc"), bins=True).save(folder / "three.parquet")
+
+
+def answer_of_sketches(folder: Path) -> Any:
+    loaded = [load_sketch(path) for path in sorted(folder.iterdir())]
+    return [(one.about, table_checksum(one.table)) for one in loaded]
+
+
+def make_query_results(folder: Path) -> None:
+    import duckdb
+
+    frames = {"scores": (batches({"2026-03-02": 0.1, "2026-03-03": 0.3}, 60), {"batch": "day"})}
+    frames["training"] = (labelled(60), {"label": "y"})
+    for name, (scored, options) in frames.items():
+        assert scored.height
+        result = duckdb.sql(sketch_sql("duckdb", "scored", score="p", **options)).pl()
+        result.write_csv(folder / f"{name}.csv")
+        result.write_parquet(folder / f"{name}.parquet")
+
+
+def forge_sketch(path: Path, rng: np.random.Generator) -> Path:
+    """Another table or description, with checksums that are right."""
+    content = path.read_bytes()
+    described = json.loads(pq.read_schema(path).metadata[b"quantshift"])
+    if rng.random() < 0.5:
+        content = change_table(content, rng)
+    else:
+        mutate = VALUES[int(rng.integers(len(VALUES)))]
+        described = json.loads(mutate(json.dumps(described).encode(), rng))
+    try:
+        table = pq.read_table(io.BytesIO(content))
+    except pa.ArrowException:  # two columns of one name
+        path.write_bytes(content)
+        return path
+    if isinstance(described, dict):
+        described.pop(SEAL, None)
+        try:
+            frame = pl.DataFrame(table)
+            described |= {CHECKSUM: table_checksum(frame), "cells": frame.height}
+        except (pl.exceptions.PolarsError, TypeError, ValueError):
+            pass
+        described = sealed(described)
+    metadata = {b"quantshift": json.dumps(described).encode()}
+    pq.write_table(table.replace_schema_metadata(metadata), path)
+    return path
+
+
+# Data sets and corpora
+
+
+def make_data_sets(folder: Path) -> None:
+    table = scored_table(24).with_columns(words=pl.lit("ein Wort und zwei"))
+    table.write_csv(folder / "t.csv")
+    (folder / "s.csv").write_text("sample,row\nu,0\nu,1\nv,3\n")
+    wishes = Wishes(samples=folder / "s.csv")
+    import_table(folder / "t.csv", folder / "table", label="y", categories="place")
+    import_table(folder / "t.csv", folder / "text", label="y", text="words")
+    import_table(folder / "t.csv", folder / "given", label="y", wishes=wishes)
+    posteriors = np.column_stack([1 - table["p"].to_numpy(), table["p"].to_numpy()])
+    np.save(folder / "p.npy", posteriors)
+    np.save(folder / "y.npy", table["y"].to_numpy().astype(str))
+    labels = DataFile(folder / "y.npy")
+    import_arrays(folder / "matrix", features=folder / "p.npy", labels=labels)
+    import_arrays(folder / "posteriors", posteriors=folder / "p.npy", labels=labels)
+    for name in ("t.csv", "s.csv", "p.npy", "y.npy"):
+        (folder / name).unlink()
+
+
+def answer_of_data_sets(folder: Path) -> Any:
+    answers = []
+    for path in sorted(folder.iterdir()):
+        data = DataFolder.open(path)
+        data.verify()
+        answers.append((describe_data(data), data.dataset().hash))
+    return answers
+
+
+def make_corpus(folder: Path) -> None:
+    write_corpus(folder / "c", n_documents=60)
+    tokenise_corpus(Corpus.open(folder / "c"))
+
+
+def answer_of_corpus(folder: Path) -> Any:
+    corpus = Corpus.open(folder / "c")
+    corpus.verify()
+    verify_counts(folder / "c" / "counts")
+    return render(describe(corpus, n_samples=1), "json"), dict(corpus.manifest)
+
+
+def forge_record(path: Path, rng: np.random.Generator) -> Path:
+    """Another value in a record of JSON, with a seal that is right."""
+    mutate = VALUES[int(rng.integers(len(VALUES)))]
+    record = json.loads(mutate(path.read_bytes(), rng))
+    if isinstance(record, dict):
+        record.pop(SEAL, None)
+        record = sealed(record)
+    path.write_text(json.dumps(record))
+    return path
+
+
+# Results and histories
+
+
+def make_store(folder: Path) -> None:
+    store = ResultStore.create(folder / "r", results.description())
+    for cell in results.CELLS[:2]:
+        methods = results.signatures(["CC", "SLD"])
+        store.write_part("prior", results.DATASET, cell, methods, results.rows(cell, n=5))
+    failed = results.signatures(["SLD"])
+    store.write_failure("prior", results.DATASET, results.CELLS[2], failed, ValueError("no"))
+
+
+def answer_of_store(folder: Path) -> Any:
+    store = ResultStore.open(folder / "r")
+    rows = store.read().collect().sort("cell", "method", "sample").to_dicts()
+    failures = [store.failures("prior", results.DATASET, cell) for cell in results.CELLS]
+    done = [store.finished("prior", results.DATASET, cell) for cell in results.CELLS]
+    said(verify(store))
+    return rows, failures, done, store.description
+
+
+def make_history(folder: Path) -> None:
+    filled(folder / "h", days(12, change=0.3, after=10))
+
+
+def answer_of_history(folder: Path) -> Any:
+    history = History.open(folder / "h", must_exist=True)
+    calls, alarms = history.calls(), history.alarms()
+    shown = history.to_csv() if calls else ""
+    assert repr(history)
+    said([problem for problem in history.problems() if not is_description(problem)])
+    return calls, alarms, shown
+
+
+def is_description(problem: Problem) -> bool:
+    """Whether it is about the file that has nothing but the format, and is written again."""
+    return problem.path.name == "history.json"
+
+
+def forge_call(path: Path, rng: np.random.Generator) -> Path:
+    """Another call, with a name that vouches for it."""
+    if path.name == "history.json":
+        return path
+    mutate = VALUES[int(rng.integers(len(VALUES)))]
+    content = mutate(path.read_bytes(), rng)
+    path.unlink()
+    time = path.name.partition("-")[0]
+    forged = path.with_name(f"{time}-{checksum(content)[:16]}.json")
+    forged.write_bytes(content)
+    return forged
+
+
+# What belongs to users
+
+
+def shares_of(result: Any) -> Any:
+    """The estimates of an answer."""
+    return [[asdict(share) for share in batch.shares] for batch in result.batches]
+
+
+def make_tables(folder: Path) -> None:
+    table = scored_table(60)
+    table.write_csv(folder / "t.csv")
+    table.write_parquet(folder / "t.parquet")
+    table.write_ndjson(folder / "t.jsonl")
+
+
+def answer_of_samples(folder: Path) -> Any:
+    return [
+        shares_of(quantify(path, posteriors=["p"], by="day", replicates=20))
+        for path in sorted(folder.iterdir())
+    ]
+
+
+def answer_of_counted(folder: Path) -> Any:
+    made = [sketch(path, score="p", batch="day", label="y") for path in sorted(folder.iterdir())]
+    return [table_checksum(one.table) for one in made]
+
+
+def answer_of_training(folder: Path) -> Any:
+    options = {"label": "y", "drop": ["p"], "method": "CC", "classifier": "naive-bayes"}
+    models = [train(path, **options) for path in sorted(folder.iterdir())]
+    return [model.classes for model in models]
+
+
+def answer_of_verdicts(folder: Path) -> Any:
+    return [
+        shares_of(judge(path, verdict="place", label="y", map={"north": "spam"}, labels="random"))
+        for path in sorted(folder.iterdir())
+    ]
+
+
+def make_arrays(folder: Path) -> None:
+    table = scored_table(30)
+    np.save(folder / "x.npy", table.select("p", "size").to_numpy())
+    np.save(folder / "y.npy", table["y"].to_numpy().astype(str))
+
+
+def answer_of_arrays(folder: Path) -> Any:
+    out = folder / "d"
+    labels = DataFile(folder / "y.npy")
+    wishes = Wishes(overwrite=True)
+    try:
+        return import_arrays(out, features=folder / "x.npy", labels=labels, wishes=wishes).hash
+    finally:
+        if out.is_dir():
+            for path in out.iterdir():
+                path.unlink()
+            out.rmdir()
+
+
+def make_audit(folder: Path) -> None:
+    table = scored_table(80)
+    table.drop("y").write_csv(folder / "new.csv")
+    sheet = draw_audit_sheet(folder / "new.csv", posteriors=["p"], label="y", labels=20)
+    write_audit_sheet(sheet, folder / "sheet.csv")
+    blank = pl.read_csv(folder / "sheet.csv", infer_schema=False)
+    blank.with_columns(pl.Series("y", ["not p", "p"] * 10)).write_csv(folder / "sheet.csv")
+
+
+def answer_of_audit(folder: Path) -> Any:
+    result = quantify(
+        folder / "new.csv", posteriors=["p"], label="y", audit=folder / "sheet.csv", replicates=20
+    )
+    return shares_of(result)
+
+
+def make_plan(folder: Path) -> None:
+    table = verdicts(80)
+    table.drop("truth").write_csv(folder / "new.csv")
+    sheet = plan_labels(folder / "new.csv", verdict="judge", id="id", n_labels=20)
+    write_label_sheet(sheet, folder / "sheet.csv")
+    planned = pl.read_csv(folder / "sheet.csv", infer_schema=False)
+    empty = [name for name in planned.columns if planned[name].null_count() == planned.height]
+    labels = pl.Series(empty[-1], ["pass", "fail"] * 10)
+    planned.with_columns(labels).write_csv(folder / "sheet.csv")
+    (folder / "label.txt").write_text(empty[-1])
+
+
+def answer_of_plan(folder: Path) -> Any:
+    label = (folder / "label.txt").read_text()
+    columns = {"verdict": "judge", "id": "id", "label": label}
+    return shares_of(judge(folder / "new.csv", labelled=folder / "sheet.csv", **columns))
+
+
+def make_configuration(folder: Path) -> None:
+    (folder / "mine.toml").write_text(
+        'name = "mine"\nquantifiers = ["CC", "PACC", "SLD"]\n\n[shift]\nkind = "prior"\ntrain_size = 100\n'
+        "train_prevalences = [0.2, 0.5]\ntest_size = 50\ntest_repeats = 5\n\n"
+        '[classifier]\nname = "logistic"\n\n[classifier.grid]\nC = [1.0, 10.0]\n'
+    )
+
+
+def answer_of_configuration(folder: Path) -> Any:
+    return repr(load_experiment(folder / "mine.toml"))
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind("model", make_model, answer_of_model),
+    Kind("sketch", make_sketches, answer_of_sketches, share=1.5),
+    Kind("query result", make_query_results, answer_of_sketches, share=1.5),
+    Kind("data set", make_data_sets, answer_of_data_sets),
+    Kind("corpus", make_corpus, answer_of_corpus),
+    Kind("results", make_store, answer_of_store, others=("store.json.lock",)),
+    Kind("history", make_history, answer_of_history, share=1.5),
+    Kind("forged sketch", make_sketches, answer_of_sketches, ours=False, mutate=forge_sketch),
+    Kind("forged call", make_history, answer_of_history, ours=False, mutate=forge_call),
+    Kind("table to quantify", make_tables, answer_of_samples, ours=False),
+    Kind("table to count", make_tables, answer_of_counted, ours=False),
+    Kind("table to train on", make_tables, answer_of_training, ours=False, share=0.4),
+    Kind("table of verdicts", make_tables, answer_of_verdicts, ours=False, share=0.4),
+    Kind("arrays", make_arrays, answer_of_arrays, ours=False),
+    Kind("audit sheet", make_audit, answer_of_audit, ours=False, others=("new.csv",), share=0.5),
+    Kind(
+        *("label plan", make_plan, answer_of_plan),
+        ours=False,
+        others=("new.csv", "label.txt"),
+        share=0.5,
+    ),
+    Kind("configuration", make_configuration, answer_of_configuration, ours=False),
+)
+"""All kinds."""
