@@ -6,6 +6,7 @@ would need guessing (missing values, mixed types, continuous numbers) is refused
 other libraries are read through numpy's conversion; none of these libraries is imported.
 """
 
+import sys
 from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
@@ -18,6 +19,8 @@ from quantshift.masks import unmasked
 from quantshift.types import Codes
 
 _FAMILIES = {"b": "booleans", "i": "integers", "f": "floats", "U": "strings"}
+_HALVES = (0xD800, 0xDFFF)
+"""The codes of halves of characters, which no text has."""
 
 
 def encode_labels(
@@ -104,10 +107,12 @@ def _plain(array: NDArray[Any], name: str) -> NDArray[Any]:
 
 def check_texts(array: NDArray[Any], name: str) -> None:
     """Refuse what a file of an array may hold, but no text does: half a character, or none."""
-    try:
-        "".join(array.tolist() if array.dtype.kind == "U" else []).encode()
-    except ValueError:
-        raise DataError(f"{name} hold text that is no Unicode; is the file damaged?") from None
+    if array.dtype.kind != "U":
+        return
+    # Looked at as numbers: numpy makes strings of any, with which other libraries crash.
+    codes = np.frombuffer(array.astype(array.dtype.newbyteorder("=")).tobytes(), np.uint32)
+    if np.any((codes > sys.maxunicode) | ((codes >= _HALVES[0]) & (codes <= _HALVES[1]))):
+        raise DataError(f"{name} hold text that is no Unicode; is the file damaged?")
 
 
 def _from_objects(array: NDArray[Any], name: str) -> NDArray[Any]:

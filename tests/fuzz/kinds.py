@@ -369,7 +369,8 @@ def answer_of_plan(folder: Path) -> Any:
 
 def make_configuration(folder: Path) -> None:
     (folder / "mine.toml").write_text(
-        'name = "mine"\nquantifiers = ["CC", "PACC", "SLD"]\n\n[shift]\nkind = "prior"\ntrain_size = 100\n'
+        'name = "mine"\nquantifiers = ["CC", "PACC", "SLD"]\n\n'
+        '[shift]\nkind = "prior"\ntrain_size = 100\n'
         "train_prevalences = [0.2, 0.5]\ntest_size = 50\ntest_repeats = 5\n\n"
         '[classifier]\nname = "logistic"\n\n[classifier.grid]\nC = [1.0, 10.0]\n'
     )
