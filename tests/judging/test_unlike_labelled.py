@@ -138,6 +138,18 @@ def test_a_group_of_which_nothing_is_known(table, older):
     assert known.shares[1].high - known.shares[1].low < 0.4
 
 
+def test_systems_with_verdicts_without_labels_are_compared(table, older):
+    whole = with_unsure(table.drop("truth")).with_columns(q=pl.int_range(pl.len()) // 2)
+    options = {"labelled": older, "by": "system", "compare": ("A", "B"), "id": "q"}
+    certain = table.drop("truth").with_columns(q=pl.int_range(pl.len()) // 2)
+    wide, narrow = (
+        judge(frame, **options, **ASKED, labels="elsewhere").differences[1]
+        for frame in (whole, certain)
+    )
+    assert wide.paired
+    assert wide.high - wide.low > narrow.high - narrow.low
+
+
 def test_scores_of_any_scale_elsewhere(table, older):
     """Those outside 0 to 1 were compared with ranks: 0.0% (0.0 to 0.0%)."""
     options = {"score": "score", "label": "human"}

@@ -92,12 +92,11 @@ def places_in_plan(
     """
     missing = [column for column in needed if column not in cells.columns]
     if missing:
-        columns = ", ".join(map(repr, missing))
+        present = [column for column in OWN if column in cells.columns]
         raise DataError(
-            f"{name}: a sheet of {drawn_by} without its column{'s' * (len(missing) > 1)} "
-            f"{columns}: restore {'them' if len(missing) > 1 else 'it'} (hide columns instead of "
-            f"deleting them); if it is no such sheet, rename the columns {', '.join(OWN)} that it "
-            "has"
+            f"{name}: a sheet of {drawn_by} without its {_columns(missing)}: restore "
+            f"{'it' if len(missing) == 1 else 'them'} (hide columns instead of deleting them); if "
+            f"it is no such sheet, rename its {_columns(present)}"
         )
     places = []
     first: tuple[int, str] | None = None
@@ -118,6 +117,10 @@ def places_in_plan(
             )
         places.append(whole_number(place) or 0)
     return places, 0 if first is None else _n_rows(first[1])
+
+
+def _columns(names: Sequence[str]) -> str:
+    return f"column{'s' * (len(names) > 1)} {', '.join(map(repr, names))}"
 
 
 def _goes_together(
