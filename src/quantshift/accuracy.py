@@ -35,7 +35,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.errors import DataError, UserError, check_level, unknown_name
 from quantshift.intervals import training_replicate
 from quantshift.quantifiers.estimator import AbstractQuantifier, Samples
 from quantshift.quantifiers.expectation import SLD
@@ -184,8 +184,7 @@ def item_accuracy(
     check_is_fitted(quantifier, "classes_")
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
-    if not 0 < level < 1:
-        raise UserError(f"the level of an interval must be between 0 and 1, got {level}")
+    check_level(level)
     if n_bootstrap < 2:
         raise UserError(f"an interval needs at least 2 bootstrap replicates, got {n_bootstrap}")
     held_out_items = quantifier.held_out_

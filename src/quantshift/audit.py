@@ -47,7 +47,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quantshift.classify.posteriors import check_posteriors
-from quantshift.errors import DataError, PoolTooSmallError, UserError, unknown_name
+from quantshift.errors import DataError, PoolTooSmallError, UserError, check_level, unknown_name
 from quantshift.quantifiers.adjusted import PACC
 from quantshift.seeding import generator
 from quantshift.types import Codes, Indices, Posteriors, Prevalences
@@ -465,8 +465,7 @@ def _labelled(items: ArrayLike, codes: ArrayLike, f: Posteriors) -> tuple[Indice
 
 
 def _check_level_and_target(level: float, target: str) -> None:
-    if not 0 < level < 1:
-        raise UserError(f"the level of an interval must be between 0 and 1, got {level}")
+    check_level(level)
     if target not in TARGETS:
         raise unknown_name("target", target, TARGETS)
 

@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quantshift.classify.posteriors import check_posteriors
-from quantshift.errors import DataError, UserError
+from quantshift.errors import DataError, UserError, check_level
 
 Reals = NDArray[np.float64]
 
@@ -125,8 +125,7 @@ def confidence_sequence(
         raise DataError("a confidence sequence needs a vector of at least one label")
     if labels.min() < 0 or labels.max() >= n_classes:
         raise DataError(f"codes of labels must be from 0 to {n_classes - 1}")
-    if not 0 < level < 1:
-        raise UserError(f"the level of an interval must be between 0 and 1, got {level}")
+    check_level(level)
     f = None
     if posteriors is not None:
         f = check_posteriors(posteriors, n_classes)

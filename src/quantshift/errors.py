@@ -6,6 +6,7 @@ message as one line and exits with code 2.
 
 import difflib
 from collections.abc import Iterable, Sequence
+from numbers import Real
 
 from quantshift.credentials import without_credentials
 
@@ -29,6 +30,16 @@ class DataError(UserError):
 
 class PoolTooSmallError(UserError):
     """A draw asks for more items than its pool has."""
+
+
+def check_level(level: object, of: str = "an interval") -> None:
+    """Refuse a confidence level that is not a number between 0 and 1."""
+    if isinstance(level, Real) and 0 < float(level) < 1:
+        return
+    raise UserError(
+        f"the level of {of} must be between 0 and 1, such as 0.95, got {level!r}",
+        arguments=["level"],
+    )
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UserError:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 
-from quantshift.errors import UserError
+from quantshift.errors import UserError, check_level
 from quantshift.interval_limits import (
     as_if_counted,
     credible_limits,
@@ -84,8 +84,7 @@ class Replicates:
             raise UserError(
                 f"{type(quantifier).__name__} has no interval: {quantifier.no_interval}"
             )
-        if not 0 < level < 1:
-            raise UserError(f"the level of an interval is between 0 and 1, got {level}")
+        check_level(level)
         if n_bootstrap < 2:
             raise UserError(f"an interval needs at least 2 bootstrap replicates, got {n_bootstrap}")
         weights = uneven(items.weights)

@@ -35,7 +35,7 @@ from scipy import stats
 from scipy.linalg import helmert
 
 from quantshift import prevalence
-from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.errors import DataError, check_level, unknown_name
 from quantshift.intervals import PrevalenceInterval, aggregate_interval, predict_interval
 from quantshift.quantifiers.estimator import AbstractQuantifier, Samples
 from quantshift.seeding import generator
@@ -101,8 +101,7 @@ def region(replicates: ArrayLike, *, kind: str = "ellipse", level: float = 0.95)
     values = np.asarray(replicates, dtype=np.float64)
     if kind not in KINDS:
         raise unknown_name("region", kind, KINDS)
-    if not 0 < level < 1:
-        raise UserError(f"the level of a region is between 0 and 1, got {level}")
+    check_level(level, "a region")
     if values.ndim != 2 or len(values) < 2 or values.shape[1] < 2:
         raise DataError(
             f"a region needs at least 2 replicates (n_replicates, n_classes), got {values.shape}"

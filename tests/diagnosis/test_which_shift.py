@@ -212,7 +212,7 @@ def test_min_p_is_uniform_under_the_null_whatever_the_dependence() -> None:
 
 def test_what_cannot_be_tested_is_refused(quantifier: SubclassSLD) -> None:
     X = items(PRIOR, 1)[0]
-    with pytest.raises(UserError, match="level must be between 0 and 1"):
+    with pytest.raises(UserError, match="level of a test must be between 0 and 1"):
         shift_test(quantifier, X, level=5)
     alone = SubclassSLD(n_clusters=1).fit(*items(TRAIN, 0))
     with pytest.raises(DataError, match="single cluster"):

@@ -120,6 +120,8 @@ def item_rows(X: Any) -> Any:
     Sparse matrices of other formats (coo, bsr, dia) become csr, and 64-bit indices become 32-bit
     ones if they fit, because scikit-learn's trees accept no others. Indices are checked.
     """
+    if getattr(getattr(X, "dtype", None), "kind", "") == "c":
+        raise DataError("Complex data not supported: X holds complex numbers; give real ones")
     if issparse(X):
         return sparse_rows(checked_sparse(X, "X"))
     if isinstance(X, np.ma.MaskedArray):

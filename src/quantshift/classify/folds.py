@@ -1,6 +1,7 @@
 """Stratified folds and splits of the training items."""
 
 import heapq
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,9 @@ import numpy as np
 from quantshift.errors import DataError, UserError
 from quantshift.seeding import generator
 from quantshift.types import Codes, Indices
+
+N_FOLDS = 5
+"""The number of folds if none is given."""
 
 
 def stratified_folds(codes: Codes, n_folds: int, *, seed: int) -> Indices:
@@ -67,10 +71,23 @@ def grouped_folds(codes: Codes, groups: Indices, n_folds: int, *, seed: int) -> 
 
 
 def folds_of(cv: Any, codes: Codes, *, seed: int) -> Indices:
-    """The folds of `cv`: a number of stratified folds, or the given fold of each item."""
-    if np.ndim(cv) == 0:
+    """The folds of `cv`: a number of stratified folds, or the given fold of each item.
+
+    Also a splitter of scikit-learn that holds out every item once, such as `KFold(3)`; None: 5.
+    """
+    if cv is None:
+        cv = N_FOLDS
+    if hasattr(cv, "split") and not isinstance(cv, str):
+        folds = _split_by(cv, codes)
+    elif np.ndim(cv) == 0:
+        if not isinstance(cv, Integral):
+            raise UserError(
+                f"cv={cv!r} is no number of folds; give a whole number, the fold of each item, or "
+                "a splitter of scikit-learn such as KFold(3)"
+            )
         return stratified_folds(codes, int(cv), seed=seed)
-    folds = np.asarray(cv)
+    else:
+        folds = np.asarray(cv)
     if folds.shape != codes.shape or folds.dtype.kind not in "iu":
         raise DataError(
             f"cv of shape {folds.shape} does not fit {len(codes)} items: give the number of folds, "
@@ -82,6 +99,23 @@ def folds_of(cv: Any, codes: Codes, *, seed: int) -> Indices:
             raise DataError(
                 f"all items of a class are in fold {fold} of cv: none is left to train on"
             )
+    return folds
+
+
+def _split_by(splitter: Any, codes: Codes) -> Indices:
+    folds = np.full(len(codes), -1, dtype=np.int64)
+    n_held_out = 0
+    try:
+        for fold, (_, held_out) in enumerate(splitter.split(codes[:, np.newaxis], codes)):
+            folds[held_out] = fold
+            n_held_out += len(held_out)
+    except (TypeError, ValueError) as error:
+        raise UserError(f"cv={splitter!r} cannot split {len(codes)} items: {error}") from error
+    if n_held_out != len(codes) or folds.min() < 0:
+        raise UserError(
+            f"cv={splitter!r} does not hold out every item once; use a splitter that does, such as "
+            "KFold or StratifiedKFold"
+        )
     return folds
 
 

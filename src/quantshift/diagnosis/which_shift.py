@@ -40,7 +40,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from quantshift.classify.clusters import Clusters
 from quantshift.classify.posteriors import check_posteriors
-from quantshift.errors import DataError, UserError
+from quantshift.errors import DataError, UserError, check_level
 from quantshift.quantifiers.estimator import Diagnostics
 from quantshift.quantifiers.items import Items, effective_size, uneven
 from quantshift.quantifiers.shift_likelihood import maximise_subclasses
@@ -165,10 +165,9 @@ def shift_tests(
 
     A sample's result is the same as if it were tested alone; the training side is resampled once.
     """
-    if not 0 < level < 1 or n_bootstrap < 1:
-        raise UserError(
-            f"level must be between 0 and 1 and n_bootstrap positive, got {level}, {n_bootstrap}"
-        )
+    check_level(level, "a test")
+    if n_bootstrap < 1:
+        raise UserError(f"n_bootstrap must be positive, got {n_bootstrap}")
     clusters, posteriors = items.features, items.posteriors
     if not isinstance(clusters, Clusters) or len(quantifier.model_.shares) < 2:
         raise DataError(

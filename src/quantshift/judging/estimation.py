@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, stats
 
-from quantshift.errors import DataError, UserError
+from quantshift.errors import DataError, UserError, check_level
 from quantshift.judging import transfer
 from quantshift.judging.answers import (
     Answer,
@@ -186,8 +186,7 @@ def estimate(
     verdict_names: of the first judge, for messages. ordered: classes are; for kappa.
     """
     data = JudgedItems.of(verdicts, labels, n_classes, score, elsewhere, verdict_classes)
-    if not 0 < level < 1:
-        raise UserError(f"the level of an interval is between 0 and 1, got {level}")
+    check_level(level)
     if sensitivity is not None or specificity is not None:
         return _with_given_rates(data, sensitivity, specificity, level=level, seed=seed)
     if data.n_labelled == 0:

@@ -25,7 +25,7 @@ from sklearn.base import BaseEstimator, clone
 from quantshift import metrics, prevalence
 from quantshift.classify.calibration import AUTO
 from quantshift.classify.classifier import cross_fit, fit_classifier, predict_posteriors
-from quantshift.classify.folds import stratified_folds
+from quantshift.classify.folds import folds_of
 from quantshift.errors import UserError, unknown_name
 from quantshift.quantifiers.divergences import hellinger
 from quantshift.quantifiers.estimator import AbstractQuantifier, Diagnostics
@@ -140,7 +140,7 @@ class EoQ(AbstractQuantifier):
         if self.selection == "distribution":
             classes = np.arange(n_classes)
             self.common_ = fit_classifier(self.classifier, X, codes, items.weights)
-            folds = stratified_folds(codes, self.cv, seed=self.seed)
+            folds = folds_of(self.cv, codes, seed=self.seed)
             held_out, _ = cross_fit(
                 self.classifier, X, codes, classes, folds, weights=items.weights
             )
@@ -306,7 +306,7 @@ def _bins(posteriors: Posteriors) -> NDArray[Any]:
 def _fewest(quantifier: BaseEstimator) -> int:
     """The items of a class that a member needs: one for each of its folds, but at least five."""
     cv = quantifier.get_params(deep=False).get("cv", FEWEST)
-    return max(FEWEST, cv if np.ndim(cv) == 0 else FEWEST)
+    return max(FEWEST, cv if isinstance(cv, int) else FEWEST)
 
 
 def _check_members(n_members: int) -> None:

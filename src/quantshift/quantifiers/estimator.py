@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from quantshift import prevalence
@@ -174,6 +175,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
     reduction_: Reduction | None
     held_out_: Items
     held_out_codes_: Codes
+    n_features_in_: int
 
     def fit(self, X: Any, y: Any, weights: ArrayLike | None = None, **unknown: Any) -> Self:
         """Fit the quantifier, and the classifier if it has one, on labelled items.
@@ -186,7 +188,8 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
             `sample_weight`. Folds are drawn without regard to weights, so that repeating items and
             weighting them give the same estimates apart from the random folds.
 
-        The parameter `cv` is the number of folds, or an array with the fold of each item.
+        The parameter `cv` is the number of folds (None: 5), an array with the fold of each item, or
+        a splitter of scikit-learn that holds out every item once.
         """
         refuse_unknown(unknown)
         return self._fit(X, y, weights, self.reduction)
@@ -210,6 +213,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
             # A copy, so that it does not change with the caller's array.
             checked = np.array(check_posteriors(items.posteriors, known))
             items = replace(items, posteriors=checked)
+        self._set_n_features(None)
         self.classifier_, self.committee_, self.reduction_ = None, (), reduction
         weights = training_weights(items.weights, codes, known)
         if weights is not None and not weights.all():
@@ -345,6 +349,11 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         reduction: Callable[[Any, Codes, Weights | None], Reduction],
     ) -> Self:
         X = item_rows(X)
+        if y is None:
+            raise DataError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None: give a "
+                "label per item"
+            )
         classes, codes = at_least_two_classes(*encode_labels(y))
         declared = declared_order(y, classes) if self.ordered else None
         if declared is not None:
@@ -358,6 +367,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
             X, codes, given = take_rows(X, rows), codes[rows], given[rows]
             cv = cv if np.ndim(cv) == 0 else np.asarray(cv)[rows]
         given = uneven(given)
+        self._set_n_features(X)
         self.classifier_, self.committee_, self.reduction_ = None, (), None
         posteriors = features = None
         if "posteriors" in self.sees:
@@ -382,6 +392,23 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
             return predict_posteriors(classifier, X, classes, crisp=self.crisp), (classifier,)
         folds = folds_of(cv, codes, seed=options.get("seed", SEED))
         return cross_fit(classifier, X, codes, classes, folds, crisp=self.crisp, weights=weights)
+
+    def _set_n_features(self, X: Any) -> None:
+        """Set `n_features_in_`, as scikit-learn does, if the items are rows of features."""
+        if "n_features_in_" in vars(self):
+            del self.n_features_in_
+        shape: tuple[int, ...] = getattr(X, "shape", ())
+        if len(shape) == 2:
+            self.n_features_in_ = int(shape[1])
+
+    def __sklearn_tags__(self) -> Any:
+        """Sparse features are accepted if the classifier accepts them."""
+        tags = super().__sklearn_tags__()
+        classifier = self.get_params(deep=False).get("classifier")
+        accepts = classifier is None or get_tags(classifier).input_tags.sparse
+        tags.input_tags.sparse = accepts
+        tags.target_tags.required = True
+        return tags
 
     def _check_fitted(self) -> None:
         if "classes_" not in vars(self):  # scikit-learn's check takes as long as PCC's mean

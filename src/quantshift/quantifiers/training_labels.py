@@ -40,8 +40,8 @@ def at_least_two_classes(classes: NDArray[Any], codes: Codes) -> tuple[NDArray[A
     """Classes and codes; an error if there is only one class, or one without items."""
     if len(classes) < 2:
         raise DataError(
-            f"all training labels are {classes.tolist()[0]!r}: a quantifier needs items of at "
-            "least two classes"
+            f"all training labels are {classes.tolist()[0]!r} (one class): a quantifier needs "
+            "items of at least two classes"
         )
     counts = np.bincount(codes, minlength=len(classes))
     if not counts.all():
