@@ -44,6 +44,8 @@ def test_checked_weights_are_a_copy() -> None:
         ([-1, 2, 3], "that of item 0 is not"),
         ([0, 0, 0], "positive, finite sum, got 0.0"),
         ([1e308, 1e308, 1e308], "positive, finite sum, got inf"),
+        ([1e-300, 2e-300, 0], "sum to 3e-300; scale them so that they sum to the number of items"),
+        ([1e300, 2e300, 0], "sum to 3e.300; scale them"),
     ],
 )
 def test_other_weights_are_refused(weights: object, message: str) -> None:
@@ -56,6 +58,8 @@ def test_a_class_of_no_weight_is_refused_by_name() -> None:
     assert checked_weights([2, 0, 1], 3, codes, 2) is not None
     with pytest.raises(DataError, match="class 1 has total weight zero"):
         checked_weights([2, 0, 0], 3, codes, 2)
+    with pytest.raises(DataError, match="class 1 has total weight zero"):
+        checked_weights([2, 0, 1e-300], 3, codes, 2)
     with pytest.raises(DataError, match="class 2 has total weight zero"):
         checked_weights([2, 1, 1], 3, codes, 3)
     with pytest.raises(DataError, match="group 'pos' has total weight zero"):

@@ -18,6 +18,9 @@ from quantshift.types import Codes
 
 Weights = NDArray[np.float64]
 
+SMALLEST_TOTAL, LARGEST_TOTAL = 1e-100, 1e100
+"""Sums of weights beyond these would under- or overflow when they are squared."""
+
 
 def checked_weights(
     weights: ArrayLike | None,
@@ -48,19 +51,29 @@ def checked_weights(
     if not np.isfinite(checked).all() or (checked < 0).any():
         bad = int(np.argmin(np.isfinite(checked) & (checked >= 0)))
         raise DataError(f"weights must be finite and at least 0: that of item {bad} is not")
-    with np.errstate(over="ignore"):
-        total = checked.sum()
-    if not 0 < total < np.inf:
-        raise DataError(f"weights must have a positive, finite sum, got {total}")
+    check_total(checked, "weights")
     if codes is not None:
         totals = np.bincount(codes, checked, minlength=n_classes or 0)
-        if not totals.all():
+        if not (totals > SMALLEST_TOTAL).all():
             absent = int(np.argmin(totals))
             name = absent if classes is None else np.asarray(classes).tolist()[absent]
             raise DataError(
                 f"{kind} {name!r} has total weight zero: leave it out, or give its items weights"
             )
     return None if (checked == checked[0]).all() else checked
+
+
+def check_total(weights: Weights, name: str) -> None:
+    """Refuse weights whose sum is zero, infinite or nearly so."""
+    with np.errstate(over="ignore"):
+        total = float(weights.sum())
+    if not 0 < total < np.inf:
+        raise DataError(f"{name} must have a positive, finite sum, got {total}")
+    if not SMALLEST_TOTAL < total < LARGEST_TOTAL:
+        raise DataError(
+            f"{name} sum to {total:g}; scale them so that they sum to the number of items they "
+            "stand for"
+        )
 
 
 def total_of(weights: Weights | None, n_items: int) -> float:

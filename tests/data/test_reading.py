@@ -572,3 +572,13 @@ def test_a_column_is_no_data_frame():
     for column in (pl.Series("p", [0.1]), pd.Series([0.1], name="p"), pa.chunked_array([[0.1]])):
         with pytest.raises(UserError, match=r"^the table must be a path or a data frame, got "):
             open_table(column)
+
+
+@pytest.mark.parametrize("name", ["a" * 5000, "a" * 300 + ".csv", "a" * 300 + "*.csv"])
+def test_a_name_that_is_too_long_is_one_line(name, tmp_path):
+    """It used to be an OSError."""
+    line = rf"^a{{60}}\.\.\.: a name of {len(name):,} characters is too long for a file"
+    with pytest.raises(DataError, match=line):
+        open_table(name)
+    with pytest.raises(DataError, match=line):
+        read_frame(name)

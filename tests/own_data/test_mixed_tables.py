@@ -1,5 +1,7 @@
 """Tables as people have them: every kind of column, gaps, ids, labels of many spellings, copies."""
 
+import datetime
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,6 +11,7 @@ from quantshift.own_data import load_model, quantify, save_model, train
 from quantshift.own_data.classifiers import OnDense
 from quantshift.own_data.copies import copies
 from quantshift.own_data.result import Rows
+from tests.data.made_workbooks import workbook
 
 FAST = {"replicates": 20, "method": "PACC"}
 N = 600
@@ -636,3 +639,70 @@ def test_posteriors_of_rows_the_model_has_seen_are_questioned():
     assert "like hard predictions" in train(hard, label="y", posteriors=["p"]).training.notes[0]
     soft = hard.with_columns(p=0.1 + 0.8 * pl.col("p"))
     assert train(soft, label="y", posteriors=["p"]).training.notes == ()
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e300])
+def test_weights_of_another_order_of_magnitude_are_one_line(factor):
+    """They used to end in "cannot convert float NaN to integer"."""
+    table = pl.DataFrame({"p": [0.1, 0.9, 0.4], "w": [factor, 2 * factor, factor]})
+    line = r"^the weights of the sample sum to 4e.300; scale them so that they sum to the number"
+    with pytest.raises(DataError, match=line):
+        quantify(table, posteriors=["p"], weights="w")
+    labelled = people(60).with_columns(w=pl.Series([factor, 2 * factor] * 30))
+    with pytest.raises(DataError, match=r"^the training table: the weights sum to 9e.(299|301)"):
+        train(labelled, label="churn", weights="w", features=["age"], method="PACC")
+
+
+def test_a_column_of_posteriors_named_twice_is_one_line():
+    """It used to be a DuplicateError of another library."""
+    table = pl.DataFrame({"p_yes": [0.1, 0.9], "p_no": [0.9, 0.1]})
+    with pytest.raises(UserError, match=r"^the column 'p_yes' is named twice; name one column of"):
+        quantify(table, posteriors=["p_yes", "p_yes"])
+
+
+@pytest.fixture(scope="module")
+def model_of_numbers_and_truths():
+    frame = people(200)
+    return train(frame, label="churn", features=["age", "member"], method="PACC")
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet", "xlsx", "frame"])
+def test_every_format_passes_the_same_gate(ending, tmp_path, model_of_numbers_and_truths):
+    """Truth values where training has numbers were 0 and 1 in Parquet and Excel."""
+    frame = people(100, seed=1).select(age=pl.col("age") > 40, member=pl.lit(1))
+    with pytest.raises(DataError, match=r"column 'age' holds truth values such as '[Tt]rue', but"):
+        quantify(written(frame, ending, tmp_path), model=model_of_numbers_and_truths, **REPLICATES)
+    # Zero and one are truth values in each of them.
+    found = [
+        quantify(written(table, ending, tmp_path), model=model_of_numbers_and_truths, **REPLICATES)
+        for table in (
+            people(100, seed=1).select("age", "member"),
+            people(100, seed=1).select("age", pl.col("member").cast(pl.Int64)),
+        )
+    ]
+    assert shares(found[0])["yes"].estimate == pytest.approx(shares(found[1])["yes"].estimate)
+
+
+REPLICATES = {"replicates": 20}
+
+
+def written(frame, ending, folder):
+    """The frame as a file of this format, or as it is."""
+    path = folder / f"t.{ending}"
+    if ending == "frame":
+        return frame
+    if ending == "xlsx":
+        return workbook(path, [frame.columns, *frame.rows()])
+    writers = {"csv": frame.write_csv, "jsonl": frame.write_ndjson, "parquet": frame.write_parquet}
+    writers[ending](path)
+    return path
+
+
+@pytest.mark.parametrize("cells", [[True, False], [datetime.date(2026, 1, 1)] * 2])
+def test_posteriors_and_weights_of_other_types_are_refused(cells):
+    """Truth values and dates used to be taken for numbers in files with types."""
+    table = pl.DataFrame({"p": [0.1, 0.9], "odd": cells})
+    with pytest.raises(DataError, match=r"row 1, column 'odd': '.*' is not a number; fix the cell"):
+        quantify(table, posteriors=["odd"])
+    with pytest.raises(DataError, match=r"row 1, column 'odd': '.*' is not a valid weight"):
+        quantify(table, posteriors=["p"], weights="odd")

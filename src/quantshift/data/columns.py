@@ -19,6 +19,7 @@ import polars.selectors as cs
 from quantshift.data.dates import date_format, moments, names_of_parts, parts_of, used_parts
 from quantshift.data.decimal_commas import FORMS, comma_format, comma_numbers, is_comma_number
 from quantshift.data.ids import FEWEST_DISTINCT, why_names_are_ids, why_numbers_are_ids
+from quantshift.data.spelling import is_number
 from quantshift.errors import DataError
 
 NUMBER, CATEGORY, TRUTH, DATE, TEXT = "number", "category", "truth value", "date", "text"
@@ -27,6 +28,7 @@ GAP_WORDS = ("", "NA", "N/A", "n/a", "NaN", "nan", "?", "NULL", "null", "None", 
 """Cells that are missing values in a column of numbers, booleans or dates."""
 
 TRUTH_WORDS = {"true": True, "false": False}
+TRUTH_NUMBERS = {0.0: False, 1.0: True}
 
 MOST_ODD = 0.05
 """The largest share of other cells in a column of numbers or dates."""
@@ -170,8 +172,10 @@ def wrong_kind(feature: Column, name: str, cell: str) -> DataError:
             f"{name}: column {feature.name!r} holds {cell}, but numbers with a decimal comma in "
             "training; write them alike"
         )
+    content = "truth values" if cell.strip("'").lower() in TRUTH_WORDS else "words"
+    content = "numbers" if is_number(cell.strip("'")) else content
     return DataError(
-        f"{name}: column {feature.name!r} holds words such as {cell}, but {feature.kind}s in "
+        f"{name}: column {feature.name!r} holds {content} such as {cell}, but {feature.kind}s in "
         "training; is it the same column?"
     )
 
@@ -353,14 +357,15 @@ def _typed(column: pl.Series, *, most_odd: float) -> tuple[pl.Series, str | None
 def _truths(column: pl.Series) -> pl.Series:
     if column.dtype == pl.Boolean:
         return column
-    if column.dtype.is_numeric():
-        return column.cast(pl.Float64).replace_strict(
-            {0.0: False, 1.0: True}, default=None, return_dtype=pl.Boolean
-        )
-    if column.dtype != pl.String:
+    if not column.dtype.is_numeric() and column.dtype != pl.String:
         return pl.Series(column.name, [None] * len(column), dtype=pl.Boolean)
+    numbers = _as_numbers(column, None)
+    truths = numbers.replace_strict(TRUTH_NUMBERS, default=None, return_dtype=pl.Boolean)
+    if column.dtype != pl.String:
+        return truths
     lower_case = column.str.strip_chars().str.to_lowercase()
-    return lower_case.replace_strict(TRUTH_WORDS, default=None, return_dtype=pl.Boolean)
+    words = lower_case.replace_strict(TRUTH_WORDS, default=None, return_dtype=pl.Boolean)
+    return words.fill_null(truths)
 
 
 def _as_numbers(column: pl.Series, format_: str | None) -> pl.Series:
@@ -370,8 +375,9 @@ def _as_numbers(column: pl.Series, format_: str | None) -> pl.Series:
         return comma_numbers(column, format_)
     if column.dtype == pl.String:
         return column.str.strip_chars().cast(pl.Float64, strict=False)
-    if column.dtype.is_numeric() or column.dtype == pl.Boolean:
+    if column.dtype.is_numeric():
         return column.cast(pl.Float64)
+    # Truth values and dates are no numbers, whatever a file of another format would hold.
     return pl.Series(column.name, [None] * len(column), dtype=pl.Float64)
 
 

@@ -1,5 +1,6 @@
 """The user's sources: pipes, whose content is stored, and files that match a pattern."""
 
+import errno
 import glob
 import os
 import stat
@@ -13,6 +14,9 @@ from quantshift.errors import DataError, UserError
 
 STANDARD_INPUT = "-"
 _BLOCK_BYTES = 1 << 20
+
+MOST_SHOWN = 60
+"""The most characters of a name that cannot be one of a file."""
 
 
 def is_piped(source: str | Path) -> bool:
@@ -39,11 +43,26 @@ def _copied(file: BinaryIO) -> Spool:
     return Spool(iter(lambda: file.read(_BLOCK_BYTES), b""))
 
 
+def check_length(path: str | Path) -> None:
+    """Refuse a name that is too long for the file system."""
+    try:
+        os.lstat(path)
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise DataError(
+                f"{str(path)[:MOST_SHOWN]}...: a name of {len(str(path)):,} characters is too long "
+                "for a file; is it the content of one?"
+            ) from None
+    except ValueError:
+        raise DataError(f"{str(path)[:MOST_SHOWN]!r}: no such file") from None
+
+
 def matches(source: str | Path) -> list[Path] | None:
     """The files that match a pattern with * ? or [], in order; None if it is not a pattern."""
     pattern = str(source)
     if not pattern:
         raise UserError("the name of a file is empty; is a variable of the shell not set?")
+    check_length(pattern)
     if os.path.lexists(pattern):
         return None
     scheme, separator, _ = pattern.partition("://")

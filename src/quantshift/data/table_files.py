@@ -14,7 +14,7 @@ import pyarrow as pa
 from quantshift.corpora.quoting import BYTE_ORDER_MARK
 from quantshift.corpora.readers import GZIP_MAGIC
 from quantshift.corpora.spool import Spool
-from quantshift.data.places import STANDARD_INPUT, is_piped, spooled
+from quantshift.data.places import STANDARD_INPUT, check_length, is_piped, spooled
 from quantshift.errors import DataError, UserError
 
 FORMATS = MappingProxyType(
@@ -88,6 +88,7 @@ def table_file(source: str | Path, formats: Mapping[str, str]) -> TableFile:
     """The file of a source, refused if its content does not match its name."""
     if is_piped(source):
         return _piped(source)
+    check_length(source)
     path, sheet = sheet_of(source)
     kind = kind_of(path, formats)
     if kind is None:

@@ -72,10 +72,18 @@ class ColumnOptions:
         **others: Any,
     ) -> "ColumnOptions":
         """From arguments of `train`: a single name is accepted in place of a list of names."""
+        scores = as_names(posteriors)
+        twice = next((name for name in scores if scores.count(name) > 1), None)
+        if twice is not None:
+            raise UserError(
+                f"the column {twice!r} is named twice; name one column of posteriors for each "
+                "class",
+                arguments=["posteriors"],
+            )
         return cls(
             text=as_names(text),
             features=as_names(features),
-            posteriors=as_names(posteriors),
+            posteriors=scores,
             drop=as_names(drop),
             missing=None if missing is None else as_names(missing),
             **others,
@@ -371,7 +379,7 @@ def _posterior_cells(table: OpenTable, chunk: Chunk, names: Sequence[str]) -> pl
     columns = []
     for name in names:
         column = chunk.columns[name]
-        numbers = column.cast(pl.Float64, strict=False)
+        numbers = _numbers(column)
         _refuse(table, chunk, column, numbers.is_finite(), "is not a number; fix the cell")
         columns.append(numbers)
     return pl.DataFrame(columns)
@@ -379,11 +387,18 @@ def _posterior_cells(table: OpenTable, chunk: Chunk, names: Sequence[str]) -> pl
 
 def _weights(table: OpenTable, chunk: Chunk, name: str) -> Weights:
     column = chunk.columns[name]
-    numbers = column.cast(pl.Float64, strict=False)
+    numbers = _numbers(column)
     fit = (numbers.is_finite() & (numbers >= 0)).fill_null(False)
     why = "is not a valid weight; weights are numbers of at least 0, one in every row"
     _refuse(table, chunk, column, fit, why, gaps=True)
     return numbers.to_numpy().astype(np.float64)
+
+
+def _numbers(column: pl.Series) -> pl.Series:
+    """The cells as floats; null if they are not numbers, such as truth values and dates."""
+    if column.dtype == pl.String or column.dtype.is_numeric():
+        return column.cast(pl.Float64, strict=False)
+    return pl.Series(column.name, [None] * len(column), dtype=pl.Float64)
 
 
 def _refuse(

@@ -39,7 +39,7 @@ from quantshift.own_data.words import shortened
 from quantshift.quantifiers.items import Items
 from quantshift.seeding import generator
 from quantshift.types import Indices
-from quantshift.weights import Weights
+from quantshift.weights import Weights, check_total
 
 MOST_COMPARED = 20_000
 """The most rows, over all batches, whose cells are compared with those of training."""
@@ -266,6 +266,11 @@ def _pool(
     kept = reservoir.kept()
     ends = np.cumsum(np.bincount(kept.batches, minlength=len(codes)))
     members = np.split(np.argsort(kept.batches, kind="stable"), ends[:-1])
+    if kept.values.weights is not None:
+        for name, code in codes.items():
+            batch = kept.values.weights[members[code]]
+            if batch.any():
+                check_total(batch, f"the weights of {name}")
     warnings = [warning for tally in tallies for warning in tally.warnings()]
     if len(kept) < sizes.sum():
         warnings.append(

@@ -51,6 +51,7 @@ from quantshift.own_data.result import LeftOutColumn, Rows
 from quantshift.own_data.words import parts
 from quantshift.seeding import generator
 from quantshift.types import Codes
+from quantshift.weights import check_total
 
 MOST_CLASSES = 50
 MOST_TRAINING = 100_000
@@ -152,6 +153,8 @@ def train_on_table(
     items, n_labelled = _sampled(table, names, options, seed, progress)
     if not len(items.rows):
         raise _nothing_labelled(table, options.label)
+    if items.weights is not None and items.weights.any():
+        check_total(items.weights, f"{table.name}: the weights")
     counts = Counter(items.labels)
     right = [] if options.positive is None or options.positive not in counts else [options.positive]
     usual = usual_spellings(counts, right)

@@ -12,7 +12,7 @@ from sklearn.utils import _safe_indexing
 from quantshift.classify.classifier import item_rows, n_rows, sparse_rows
 from quantshift.errors import DataError, UserError
 from quantshift.types import Indices, Posteriors
-from quantshift.weights import Weights
+from quantshift.weights import LARGEST_TOTAL, SMALLEST_TOTAL, Weights
 
 
 @runtime_checkable
@@ -147,7 +147,12 @@ def effective_size(weights: Weights) -> float:
     >>> effective_size(np.array([1.0, 1.0, 2.0]))
     2.6666666666666665
     """
-    return float(weights.sum() ** 2 / (weights @ weights))
+    with np.errstate(over="ignore", under="ignore"):
+        squares = float(weights @ weights)
+    if not SMALLEST_TOTAL < squares < LARGEST_TOTAL and weights.any():
+        weights = weights / weights.max()
+        squares = float(weights @ weights)
+    return float(weights.sum() ** 2 / squares)
 
 
 def _joined(values: Sequence[Any]) -> Any:
