@@ -40,7 +40,8 @@ _OTHER_PROGRAMS = ("python", "cat", "head", "ls")
 _WIDTH = "80"
 # Progress, printed every few seconds without a terminal; a terminal erases it at the end.
 _PROGRESS = re.compile(
-    r"^(?:\d+/\d+ cells?, .*|working on .*|.+: (?:[\d,]+ of [\d,]+|\d+%), .*\d+:\d\d left)\n",
+    r"^(?:\d+/\d+ cells?, .*|working on .*|training on [\d,]+ rows?|.+, \d+:\d\d so far|"
+    r".+: (?:[\d,]+ of [\d,]+|\d+%), .*\d+:\d\d left)\n",
     re.MULTILINE,
 )
 

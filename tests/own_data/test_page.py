@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from quantshift.own_data import quantify
+from quantshift.own_data.columns import NO_GROUP
 from quantshift.own_data.conditions import Condition
 from quantshift.own_data.page import render_page
 from quantshift.own_data.rendering import render_csv
@@ -233,6 +234,10 @@ def test_the_headline_is_not_about_a_batch_that_has_just_begun(made):
     assert "<title>43.0% of the 480 items in 2026-W12" in page
     assert '<option value="2" selected>2026-W12' in page
     assert "2026-W13 (9 items) has fewer than half as many items as is usual" in page
+    undated = dataclasses.replace(weeks[0], name=NO_GROUP)
+    with_undated = render_page(dataclasses.replace(made, batches=(*weeks[:3], undated)))
+    assert masthead(with_undated)[0] == masthead(page)[0]
+    assert "as is usual" not in with_undated
     full = dataclasses.replace(made, batches=tuple(weeks[:3]))
     assert masthead(render_page(full))[0].startswith("43.0% of the 480 items in 2026\u2011W12")
     assert "as is usual" not in render_page(full)

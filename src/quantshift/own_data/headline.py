@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from quantshift.nouns import counted
+from quantshift.own_data.columns import NO_GROUP
 from quantshift.own_data.rendering import (
     answer,
     estimate_text,
@@ -100,15 +101,18 @@ def leading_batch(result: Quantification) -> int:
     """
     if not (result.in_sequence or len(result.batches) == 1):
         return 0
-    sizes = [batch.n_items for batch in result.batches]
-    usual = median(sizes)
-    full = [i for i, size in enumerate(sizes) if 2 * size >= usual]
-    return full[-1] if len(sizes) > 2 else len(sizes) - 1
+    # Rows without a date are not the newest.
+    sizes = {i: b.n_items for i, b in enumerate(result.batches) if b.name != NO_GROUP}
+    if len(sizes) < 3:
+        return max(sizes, default=0)
+    usual = median(sizes.values())
+    return max(i for i, size in sizes.items() if 2 * size >= usual)
 
 
 def later_batches_text(result: Quantification) -> str:
     """Why the headline is not about the last batch, in a sentence; empty if it is."""
-    later = result.batches[leading_batch(result) + 1 :]
+    after = result.batches[leading_batch(result) + 1 :]
+    later = [batch for batch in after if batch.name != NO_GROUP]
     if not later or not result.in_sequence:
         return ""
     names = [f"{batch_label(result, b)} ({counted(b.n_items, 'item')})" for b in later[-3:]]
