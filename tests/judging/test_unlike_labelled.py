@@ -177,6 +177,10 @@ def test_verdicts_that_cannot_come_from_the_rates(rates):
     assert (own.estimate, own.low, own.high) == (None, 0.0, 1.0)
     assert not found.overall.can_be_estimated
     assert "the verdicts do not fit these rates" in render_text(found).splitlines()[0]
+    (quality,) = found.overall.judges
+    assert quality.agreement is None
+    right = [r for r in quality.rates if r.label == r.verdict]
+    assert [r.estimate for r in right] == pytest.approx(rates[::-1])  # One of them was 50%.
 
 
 def test_no_interval_is_narrower_than_that_of_counting(older):

@@ -58,6 +58,9 @@ def batch_of(
             for label, low, high in zip(classes, judged.range_low, judged.range_high, strict=True)
         )
     judges = tuple(_quality(call, j, quality) for j, quality in enumerate(judged.judges))
+    if not known:
+        # Agreement depends on the shares.
+        judges = tuple(replace(judge, agreement=None) for judge in judges)
     own_share = shares[classes.index(lead)]
     assumed = judged.assumed
     if pooled:

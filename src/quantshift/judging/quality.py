@@ -100,7 +100,9 @@ def quality(
     else:
         rows = F if alpha is None else alpha
         n = rows.sum(axis=1, keepdims=True)
-        table = prevalence[:, np.newaxis] * np.where(n > 0, rows / np.where(n > 0, n, 1), 1 / V)
+        # Also of a class whose share is 0.
+        rates = np.where(n > 0, rows / np.where(n > 0, n, 1), 1 / V)
+        table = prevalence[:, np.newaxis] * rates
         a, counts, G = square(rows, N[np.newaxis], None)
         if alpha is None:
             a = np.pad(F, ((0, 0), (0, a.shape[1] - V))) + UNSEEN.weight / a.shape[1]
@@ -112,8 +114,9 @@ def quality(
         if alpha is None:
             low, high = _counted_limits(F, level)
         else:
-            low, high = np.quantile(_rates(drawn), tails, axis=0)
-    rates = _rates(table)
+            low, high = np.quantile(R[:, :, :V], tails, axis=0)
+    if alpha is None and design in ("random", "by-verdict"):
+        rates = _rates(table)
     low, high = np.minimum(low, rates), np.maximum(high, rates)
     if not (classes >= 0).all() or V < 2:
         return Quality(np.full(K, np.nan), rates, low, high, np.nan, np.nan, np.nan)
