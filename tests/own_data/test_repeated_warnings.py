@@ -20,7 +20,7 @@ def test_what_is_said_of_many_batches_is_one_line() -> None:
 
 
 def test_numbers_in_names_are_not_merged() -> None:
-    first, second = "column 'x 1': 5% outside", "column 'x 2': 7% outside"
+    first, second = "the id 'x 1' is there 5 times", "the id 'x 2' is there 7 times"
     assert merged([("a", first), ("b", second)]) == [f"a: {first}", f"b: {second}"]
     assert merged([("a", "v2 of 1,200 rows"), ("b", "v3 of 1,200 rows")]) == [
         "a: v2 of 1,200 rows",
@@ -34,6 +34,23 @@ def test_columns_of_which_the_same_is_said_share_a_line() -> None:
         "8 columns 'c0', 'c1', 'c2', 'c3', 'c4', 'c5' and 2 more: only missing values",
         "3 rows",
         "4 rows",
+    ]
+
+
+def test_what_is_said_of_many_columns_of_many_batches_is_a_line_for_each_kind() -> None:
+    """A table of 49 places, with columns missing in some of them, had fifty warnings."""
+    warnings = [
+        ("a", "column 'sun': 30% of the rows are missing where 6% was expected"),
+        ("a", "the same holds to a lesser degree for: 'wind', 'cloud'"),
+        ("b", "column 'wind': 45% of the rows are missing where 2% was expected"),
+        ("b", "column 'rain': 3% of the rows lie outside 0 to 50, the range of training"),
+        ("c", "column 'temp': 9% of the rows lie outside -5 to 41.5, the range of training"),
+    ]
+    assert merged(warnings) == [
+        "in 2 batches (a, b): some of 3 columns 'wind', 'sun', 'cloud': 30 to 45% of the rows are missing "
+        "where 2 to 6% was expected",
+        "in 2 batches (b, c): some of 2 columns 'rain', 'temp': 3 to 9% of the rows lie outside the range "
+        "of training",
     ]
 
 

@@ -37,7 +37,7 @@ from quantshift.diagnosis.what_changed import (
     what_changed,
 )
 from quantshift.own_data.pool import Compared
-from quantshift.own_data.repeated_warnings import some_names
+from quantshift.own_data.repeated_warnings import TO_A_LESSER_DEGREE, some_names
 from quantshift.own_data.result import Batch, ColumnChange
 
 MOST_CHANGES = 10
@@ -122,7 +122,7 @@ def _warnings(
             yield f"column {oddity.name!r}: {oddity.said}"
         if len(found) > MOST_WARNINGS:
             others = [repr(oddity.name) for oddity in found[MOST_WARNINGS:]]
-            yield f"the same holds to a lesser degree for: {some_names(others)}"
+            yield f"{TO_A_LESSER_DEGREE}{some_names(others)}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """Warnings that say the same of many batches or columns, in one line each."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
 from quantshift.nouns import counted
@@ -10,9 +10,15 @@ from quantshift.own_data.words import shortened
 MOST_NAMED = 6
 """The most batches or columns that a line names; the others are counted."""
 
+TO_A_LESSER_DEGREE = "the same holds to a lesser degree for: "
+"""How a warning begins that adds columns to those of the warning before."""
+
 _NUMBER = re.compile(r"(?<![\w.'-])\d[\d,]*(?:\.\d+)?(?![\w'-])")
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 _PLURAL = re.compile(r"(\0 \w+?)s?\b")
+_OF_ONE_COLUMN = re.compile(r" \S+ to \S+,(?= the range of training)|, such as .*")
+"""What is said of a column that does not hold for others."""
+
 _COLUMN = re.compile(r"column (?P<name>'[^']*'|\"[^\"]*\"): (?P<said>.*)", re.DOTALL)
 
 
@@ -26,7 +32,7 @@ def merged(warnings: Iterable[tuple[str, str]]) -> list[str]:
     ['in 2 batches (AK, AL): only 3 to 26 items', 'CA: empty']
     """
     lines = []
-    for names, text in said_of(_columns_together(warnings)):
+    for names, text in said_of(_columns_together(_kinds_together(warnings))):
         where = f"in {len(names):,} batches ({some_names(names)})" if len(names) > 1 else names[0]
         lines.append(f"{where}: {text}" if where else text)
     return lines
@@ -49,6 +55,39 @@ def said_of(sentences: Iterable[tuple[str, str]]) -> list[tuple[list[str], str]]
         (list(group), _with_ranges([text for texts in group.values() for text in texts]))
         for group in alike.values()
     ]
+
+
+def _kinds_together(warnings: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Warnings about columns of batches, one for each kind in each of its batches.
+
+    They name all columns of which something of the kind is said in any batch, those of most batches
+    first; what differs between columns is left out.
+    """
+    kinds: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
+    others: list[tuple[str, str]] = []
+    kind_before = ""
+    for batch, warning in warnings:
+        about = _COLUMN.fullmatch(warning)
+        if not batch:
+            others.append((batch, warning))
+        elif about is not None:
+            said = _OF_ONE_COLUMN.sub("", about["said"])
+            kind_before = _pattern(said)
+            kinds[kind_before].append((batch, about["name"], said))
+        elif warning.startswith(TO_A_LESSER_DEGREE) and kind_before:
+            said = kinds[kind_before][-1][2]
+            kinds[kind_before] += [(batch, name, said) for name in _QUOTED.findall(warning)]
+        else:
+            others.append((batch, warning))
+    together = []
+    for found in kinds.values():
+        batches = list(dict.fromkeys(batch for batch, *_ in found))
+        columns = Counter(name for _, name, _ in found)
+        text = _with_ranges([said for *_, said in found])
+        not_all = len({pair[:2] for pair in found}) < len(batches) * len(columns)
+        sentence = _about_columns([name for name, _ in columns.most_common()], text)
+        together += [(batch, "some of " * not_all + sentence) for batch in batches]
+    return [*others, *together]
 
 
 def _columns_together(warnings: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
