@@ -183,7 +183,8 @@ def test_the_estimate_before_a_run(quantshift, tmp_path, monkeypatch):
     code, said, _ = quantshift(*asked, "--jobs=2")
     assert code == 0
     assert "total" in said
-    assert said.splitlines()[-1].endswith("with 2 workers (a guess: no earlier run has been timed)")
+    guess = "a guess from runs on data of the package: more items or classes take longer"
+    assert said.splitlines()[-1].endswith(f"with 2 workers ({guess})")
     monkeypatch.setattr("quantshift.cli.bench.load", lambda: 3.0)
     assert (
         quantshift(*asked, "--jobs=2")[1]

@@ -65,6 +65,16 @@ def test_a_sample_s_estimate_does_not_depend_on_its_neighbours() -> None:
     assert (together[7] == quantifier.aggregate(samples[5:9])[2]).all()
 
 
+def test_no_calibration_may_be_called_none_or_be_none() -> None:
+    """Before, `calibration=None` was a TypeError."""
+    known, y = [[0.9, 0.1]] * 8 + [[0.1, 0.9]] * 2, [0] * 7 + [1] * 3
+    named, unnamed = (SLD(calibration=name).fit_posteriors(known, y) for name in ("none", None))
+    assert (named.aggregate(known) == unnamed.aggregate(known)).all()
+    assert not SLD(calibration=None).needs_held_out_posteriors()
+    with pytest.raises(UserError, match="unknown calibration '3'"):
+        SLD(calibration=3).fit_posteriors(known, y)  # type: ignore[arg-type]
+
+
 def test_unknown_calibration() -> None:
     with pytest.raises(UserError, match="unknown calibration 'platt'; known: auto, bcts, beta, is"):
         SLD(calibration="platt").fit_posteriors([[0.5, 0.5]] * 4, [0, 1, 0, 1])

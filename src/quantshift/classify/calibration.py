@@ -27,6 +27,7 @@ from scipy.special import softmax
 from sklearn.isotonic import IsotonicRegression
 
 from quantshift.classify.curves import (
+    NEAR,
     Curve,
     fit_beta,
     fit_line,
@@ -36,7 +37,7 @@ from quantshift.classify.curves import (
     mean_of,
     reweighted,
 )
-from quantshift.classify.folds import stratified_folds
+from quantshift.classify.folds import stratified_folds, stratified_split
 from quantshift.classify.scaling import fit_bcts, fit_nbvs, fit_vs
 from quantshift.classify.scores import (
     FLOOR,
@@ -46,6 +47,7 @@ from quantshift.classify.scores import (
     memberships,
     platt_targets,
 )
+from quantshift.errors import unknown_name
 from quantshift.types import Codes, Posteriors
 from quantshift.weights import Weights, present, total_of
 
@@ -59,18 +61,33 @@ _SCALES = (0.01, 100.0)
 """The smallest and the largest 1 / temperature."""
 
 
+COMPARED = 5000
+"""Items by which calibrations of more than two classes are compared. More would be able to tell
+them apart where it hardly matters, and take long: the winner is fitted to all items."""
+
+MOVED = 0.01
+"""In that comparison, refits end this close. Farther from their minimum they would be nearer to the
+fit of all items, which knows those of the fold, the more so the more parameters there are."""
+
+
 class Calibrator(Protocol):
     """Posteriors (n_items, n_classes) in, calibrated posteriors out."""
 
     def __call__(self, posteriors: Posteriors) -> Posteriors: ...  # noqa: D102
 
     def refitter(
-        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+        self,
+        posteriors: Posteriors,
+        codes: Codes,
+        weights: Weights | None = None,
+        *,
+        near: float = NEAR,
     ) -> Callable[[Weights], Self]:
         """The same kind of calibration for other weights of the items it was fitted on.
 
         weights: those it was fitted with. The weights of a refit replace them; they are not
             multiplied by them.
+        near: a refit ends after a step below this part of a standard error, if it takes steps.
         """
         ...
 
@@ -91,7 +108,12 @@ class NoCalibration:
         return posteriors
 
     def refitter(  # noqa: D102
-        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+        self,
+        posteriors: Posteriors,
+        codes: Codes,
+        weights: Weights | None = None,
+        *,
+        near: float = NEAR,
     ) -> Callable[[Weights], Self]:
         return lambda _: self
 
@@ -109,7 +131,12 @@ class CurveCalibration:
         )
 
     def refitter(  # noqa: D102
-        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+        self,
+        posteriors: Posteriors,
+        codes: Codes,
+        weights: Weights | None = None,
+        *,
+        near: float = NEAR,
     ) -> Callable[[Weights], Self]:
         targets = platt_targets(codes, posteriors.shape[1], weights).T
         designs = [f.shape(s) for f, s in zip(self.curves, class_scores(posteriors).T, strict=True)]
@@ -125,7 +152,7 @@ class CurveCalibration:
                     replace(
                         f,
                         coefficients=reweighted(
-                            design, target, f.penalty, f.coefficients, bread, new
+                            design, target, f.penalty, f.coefficients, bread, new, near
                         ),
                     )
                     for f, design, target, bread in zip(
@@ -153,7 +180,12 @@ class IsotonicCalibration:
         return joined_columns(np.clip(np.column_stack(steps), self.floor, 1 - self.floor))
 
     def refitter(  # noqa: D102
-        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+        self,
+        posteriors: Posteriors,
+        codes: Codes,
+        weights: Weights | None = None,
+        *,
+        near: float = NEAR,
     ) -> Callable[[Weights], Self]:
         def refit(new: Weights) -> Any:
             rows = np.flatnonzero(new)
@@ -174,7 +206,12 @@ class TemperatureCalibration:
         return np.asarray(softmax(logits / self.temperature, axis=1))
 
     def refitter(  # noqa: D102
-        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+        self,
+        posteriors: Posteriors,
+        codes: Codes,
+        weights: Weights | None = None,
+        *,
+        near: float = NEAR,
     ) -> Callable[[Weights], Self]:
         def refit(new: Weights) -> Any:
             return replace(self, temperature=_temperature(posteriors, codes, new))
@@ -239,14 +276,12 @@ def fit_auto(posteriors: Posteriors, codes: Codes, weights: Weights | None = Non
     An item is in one fold whatever its weight, whereas repeated items may be in several.
     """
     posteriors, codes, weights = present(weights, posteriors, codes)
-    rivals = _RIVALS if posteriors.shape[1] == 2 else _RIVALS_OF_MANY
+    two = posteriors.shape[1] == 2
+    rivals = _RIVALS if two else _RIVALS_OF_MANY
     if np.bincount(codes).min() < AUTO_FOLDS:
         return rivals[next(iter(rivals))](posteriors, codes, weights)
-    folds = stratified_folds(codes, AUTO_FOLDS, seed=0)
-    losses = {
-        name: _held_out_loss(fit, posteriors, codes, folds, weights) for name, fit in rivals.items()
-    }
-    return rivals[_simplest_of_the_best(losses, weights)](posteriors, codes, weights)
+    best = _best_of_two if two else _best_of_many
+    return rivals[best(posteriors, codes, weights)](posteriors, codes, weights)
 
 
 _RIVALS: Mapping[str, CalibrationFit] = MappingProxyType(
@@ -283,6 +318,19 @@ CALIBRATIONS: Mapping[str, CalibrationFit] = MappingProxyType(
 """How to fit each calibration, by name."""
 
 
+def calibrates(name: str | None) -> bool:
+    """Whether a calibration of this name changes posteriors: any but "none", or None."""
+    return name not in (None, "none")
+
+
+def calibration_called(name: str | None) -> CalibrationFit:
+    """How to fit the calibration of this name; None is "none"."""
+    known = "none" if name is None else name
+    if not isinstance(known, str) or known not in CALIBRATIONS:
+        raise unknown_name("calibration", str(known), CALIBRATIONS)
+    return CALIBRATIONS[known]
+
+
 def _simplest_of_the_best(
     losses: Mapping[str, NDArray[np.float64]], weights: Weights | None
 ) -> str:
@@ -302,21 +350,83 @@ def _simplest_of_the_best(
     return contenders[0]
 
 
+def _best_of_two(posteriors: Posteriors, codes: Codes, weights: Weights | None) -> str:
+    folds = stratified_folds(codes, AUTO_FOLDS, seed=0)
+    losses = {
+        name: _held_out_loss(fit, posteriors, codes, weights, folds)
+        for name, fit in _RIVALS.items()
+    }
+    return _simplest_of_the_best(losses, weights)
+
+
+def _best_of_many(posteriors: Posteriors, codes: Codes, weights: Weights | None) -> str:
+    """The name of the best calibration, or of a simpler one, by at most `COMPARED` items.
+
+    Losses come from refits, which take a fifth of the time. Those of smooth curves are then too
+    small, because their penalties were chosen with all items, so they are computed again if a
+    smooth curve may win.
+    """
+    rows = _compared_items(codes)
+    items = posteriors[rows], codes[rows], None if weights is None else weights[rows]
+    folds = stratified_folds(items[1], AUTO_FOLDS, seed=0)
+    losses = {
+        name: (_held_out_loss if name == "isotonic" else _loss_of_refits)(fit, *items, folds)
+        for name, fit in _RIVALS_OF_MANY.items()
+    }
+    if _simplest_of_the_best(losses, items[2]) == "smooth":
+        losses["smooth"] = _held_out_loss(fit_smooth_curves, *items, folds)
+    return _simplest_of_the_best(losses, items[2])
+
+
+def _compared_items(codes: Codes) -> Any:
+    """The items by which calibrations of many classes are compared: all, or a part of them."""
+    if len(codes) <= COMPARED:
+        return slice(None)
+    part, _ = stratified_split(codes, COMPARED / len(codes), seed=0)
+    return part if np.bincount(codes[part]).min() >= AUTO_FOLDS else slice(None)
+
+
 def _held_out_loss(
     fit: CalibrationFit,
     posteriors: Posteriors,
     codes: Codes,
-    folds: NDArray[np.int64],
     weights: Weights | None,
+    folds: NDArray[np.int64],
 ) -> NDArray[np.float64]:
     """Minus the log posterior of each item's class, by a calibration fitted without its fold."""
     losses = np.empty(len(codes))
     for fold in range(AUTO_FOLDS):
         training, held_out = folds != fold, folds == fold
         item_weights = None if weights is None else weights[training]
-        q = fit(posteriors[training], codes[training], item_weights)(posteriors[held_out])
-        losses[held_out] = -np.log(np.maximum(q[np.arange(len(q)), codes[held_out]], FLOOR))
+        fitted = fit(posteriors[training], codes[training], item_weights)
+        losses[held_out] = _losses(fitted, posteriors[held_out], codes[held_out])
     return losses
+
+
+def _loss_of_refits(
+    fit: CalibrationFit,
+    posteriors: Posteriors,
+    codes: Codes,
+    weights: Weights | None,
+    folds: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """The same for many classes: fitted once, and moved from there to the items of other folds.
+
+    What is chosen besides the parameters (knots and penalties of smooth curves) stays.
+    """
+    losses = np.empty(len(codes))
+    refit = fit(posteriors, codes, weights).refitter(posteriors, codes, weights, near=MOVED)
+    item_weights = np.ones(len(codes)) if weights is None else weights
+    for fold in range(AUTO_FOLDS):
+        held_out = folds == fold
+        fitted = refit(np.where(held_out, 0.0, item_weights))
+        losses[held_out] = _losses(fitted, posteriors[held_out], codes[held_out])
+    return losses
+
+
+def _losses(calibration: Calibrator, posteriors: Posteriors, codes: Codes) -> NDArray[np.float64]:
+    q = calibration(posteriors)[np.arange(len(codes)), codes]
+    return np.asarray(-np.log(np.maximum(q, FLOOR)))
 
 
 def _fit_curves(

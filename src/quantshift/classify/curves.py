@@ -37,7 +37,7 @@ OUTER_KNOTS = (0.03, 0.97)
 _TINY = 1e-12
 """The penalty of unpenalised coefficients: it keeps flat directions solvable."""
 
-_NEAR = 0.3
+NEAR = 0.3
 """Steps of `reweighted` end below this part of a standard error; the rest is a tenth of that."""
 
 
@@ -225,13 +225,19 @@ def fit_penalised(
 
 
 def reweighted(
-    design: Reals, targets: Reals, penalty: Reals, theta: Reals, bread: Reals, weights: Reals
+    design: Reals,
+    targets: Reals,
+    penalty: Reals,
+    theta: Reals,
+    bread: Reals,
+    weights: Reals,
+    near: float = NEAR,
 ) -> Reals:
     """The coefficients if the items had these weights, starting from those of the fit.
 
     bread: the inverse Hessian at theta. Steps with it are Newton steps, except that the Hessian is
     not updated, and end when the next one would be a small part of a standard error. If they do not
-    shrink (very few items of a class), Newton's method is used.
+    shrink (very few items of a class), Newton's method is used. near: how small a part.
     """
     unit = np.sqrt(np.maximum(np.diag(bread), np.finfo(float).tiny))
     coefficients, before = theta, np.inf
@@ -242,7 +248,7 @@ def reweighted(
         if length > 0.7 * before:
             break
         coefficients, before = coefficients - step, length
-        if length < _NEAR:
+        if length < near:
             return np.asarray(coefficients)
     return fit_penalised(design, targets, penalty, theta, weights)[0]
 

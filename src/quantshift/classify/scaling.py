@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax, softmax
 
 from quantshift.classify.convex import newton_minimum
+from quantshift.classify.curves import NEAR
 from quantshift.classify.scores import FLOOR
 from quantshift.types import Codes, Posteriors
 from quantshift.weights import Weights, present
@@ -37,9 +38,6 @@ Reals = NDArray[np.float64]
 
 PULL = 1e-4
 """Penalty per squared distance of a parameter from its neutral value, in items."""
-
-_NEAR = 0.3
-"""Steps of a refit end below this part of a standard error; the rest is a tenth of that."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +65,12 @@ class ScalingCalibration:
         return np.asarray(softmax(logits_of(posteriors) * self.slopes + self.offsets, axis=1))
 
     def refitter(  # noqa: D102
-        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+        self,
+        posteriors: Posteriors,
+        codes: Codes,
+        weights: Weights | None = None,
+        *,
+        near: float = NEAR,
     ) -> Callable[[Weights], Self]:
         loss = _Loss(logits_of(posteriors), codes, self.design)
         item_weights = np.ones(len(codes)) if weights is None else weights
@@ -86,7 +89,7 @@ class ScalingCalibration:
                 if length > 0.7 * before:
                     break
                 parameters, before = parameters - step, length
-                if length < _NEAR:
+                if length < near:
                     if (parameters[_slopes(self.design)] >= 0).all():
                         return replace(self, parameters=parameters)
                     break
@@ -141,13 +144,23 @@ class _Loss:
         ]
         return float(-weights @ log_posteriors + 0.5 * PULL * np.sum((theta - self.neutral) ** 2))
 
+    def derivatives(self, theta: Reals, weights: Weights) -> tuple[Reals, Reals]:
+        """Gradient and Hessian, of one softmax."""
+        p = softmax(self._scaled(theta), axis=1)
+        return self._gradient(p, theta, weights), self._hessian(p, theta, weights)
+
     def gradient(self, theta: Reals, weights: Weights) -> Reals:
-        excess = weights[:, np.newaxis] * (softmax(self._scaled(theta), axis=1) - self.members)
+        return self._gradient(softmax(self._scaled(theta), axis=1), theta, weights)
+
+    def hessian(self, theta: Reals, weights: Weights) -> Reals:
+        return self._hessian(softmax(self._scaled(theta), axis=1), theta, weights)
+
+    def _gradient(self, p: Reals, theta: Reals, weights: Weights) -> Reals:
+        excess = weights[:, np.newaxis] * (p - self.members)
         by_class = np.concatenate([(excess * self.logits).sum(axis=0), excess.sum(axis=0)])
         return np.asarray(by_class @ self.design + PULL * (theta - self.neutral))
 
-    def hessian(self, theta: Reals, weights: Weights) -> Reals:
-        p = softmax(self._scaled(theta), axis=1)
+    def _hessian(self, p: Reals, theta: Reals, weights: Weights) -> Reals:
         both = np.concatenate([p * self.logits, p], axis=1)
         heavy = weights[:, np.newaxis] * both
         k = self.n_classes
@@ -181,7 +194,7 @@ def _minimum(loss: _Loss, start: Reals, weights: Weights) -> Reals:
     """The parameters of smallest loss with slopes of at least zero."""
     return newton_minimum(
         lambda theta: loss.value(theta, weights),
-        lambda theta: (loss.gradient(theta, weights), loss.hessian(theta, weights)),
+        lambda theta: loss.derivatives(theta, weights),
         start,
         bounded=_slopes(loss.design),
     ).theta

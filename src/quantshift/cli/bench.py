@@ -166,7 +166,7 @@ def _tell_plan(planned: Benchmark, n_workers: int, console: Console) -> None:
     source = (
         f"{round(100 * duration.known)}% of it based on times in the log of {out}"
         if duration.known
-        else "a guess: no earlier run has been timed"
+        else "a guess from runs on data of the package: more items or classes take longer"
     )
     cores, load_average = n_cores(), load()
     if load_average + n_workers > cores + 0.5:

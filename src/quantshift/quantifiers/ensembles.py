@@ -93,7 +93,7 @@ class EoQ(AbstractQuantifier):
         keep: int = 25,
         selection: str = "average",
         classifier: BaseEstimator | None = None,
-        calibration: str = AUTO,
+        calibration: str | None = AUTO,
         cv: int = 5,
         seed: int = 0,
     ) -> None:
@@ -209,7 +209,7 @@ class FusedSLD(AbstractQuantifier):
         classifier: BaseEstimator | None = None,
         *,
         n_members: int = 10,
-        calibration: str = AUTO,
+        calibration: str | None = AUTO,
         tol: float = 1e-6,
         max_iter: int = 1000,
         cv: int = 5,

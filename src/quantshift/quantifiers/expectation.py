@@ -30,10 +30,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from quantshift import prevalence
-from quantshift.classify.calibration import AUTO, CALIBRATIONS, Calibrator
+from quantshift.classify.calibration import AUTO, Calibrator, calibrates, calibration_called
 from quantshift.classify.folds import stratified_folds
 from quantshift.compiled import compiled
-from quantshift.errors import UserError, unknown_name
+from quantshift.errors import UserError
 from quantshift.quantifiers.dirichlet import maximise_posteriors
 from quantshift.quantifiers.estimator import AbstractAggregative, Diagnostics
 from quantshift.quantifiers.items import drawn_weights
@@ -80,10 +80,8 @@ class AbstractLikelihood(AbstractAggregative):
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
         calibration = self.get_params(deep=False)["calibration"]
-        if calibration not in CALIBRATIONS:
-            raise unknown_name("calibration", calibration, CALIBRATIONS)
-        self.calibrator_ = CALIBRATIONS[calibration](posteriors, codes, weights)
-        self.is_uninformative_ = calibration != "none" and bool(
+        self.calibrator_ = calibration_called(calibration)(posteriors, codes, weights)
+        self.is_uninformative_ = calibrates(calibration) and bool(
             np.ptp(self.calibrator_(posteriors), axis=0).max() < CONSTANT
         )
         self._choose_prior(posteriors, codes, weights)
@@ -121,9 +119,9 @@ class SLD(AbstractLikelihood):
 
     calibration: how the classifier's posteriors are calibrated on out-of-fold ones (`cv` folds)
         before use: "sigmoid", "beta", "smooth", "isotonic", "temperature", "bcts", "vs", "nbvs",
-        "none", or "auto" (default), which compares those that keep the training prevalence by their
-        cross-entropy on held-out items ("bcts" and "vs" only with more than two classes) and takes
-        the best, or a simpler one that is about as good.
+        "none" (or None), or "auto" (default), which compares those that keep the training
+        prevalence by their cross-entropy on held-out items ("bcts" and "vs" only with more than
+        two classes) and takes the best, or a simpler one that is about as good.
     prior: the alpha of a symmetric Dirichlet prior on the prevalence, at least 1; the estimate is
         then the maximum a posteriori, as if alpha - 1 items of each class were added to the sample.
         "auto" takes the alpha among 1, 2, 5 and 10 with the smallest error on samples of 100
@@ -148,7 +146,7 @@ class SLD(AbstractLikelihood):
         self,
         classifier: BaseEstimator | None = None,
         *,
-        calibration: str = AUTO,
+        calibration: str | None = AUTO,
         prior: float | str | None = None,
         tol: float = 1e-6,
         max_iter: int = 1000,
@@ -165,7 +163,7 @@ class SLD(AbstractLikelihood):
 
     def needs_held_out_posteriors(self) -> bool:
         """Only calibration and the choice of a prior need them."""
-        return self.calibration != "none" or self.prior == AUTO
+        return calibrates(self.calibration) or self.prior == AUTO
 
     @property
     def shrinks(self) -> bool:

@@ -1,4 +1,4 @@
-"""Sums of Gaussians between many points, compiled: most of the work of KDEyCS and KDEyHD.
+"""Sums of Gaussians between many points, compiled: most of the work of KDEyML, KDEyCS and KDEyHD.
 
 Items are stored coordinate by coordinate, so that the processor works on several at a time, in
 chunks of neighbours. A chunk whose box is so far from a point that its Gaussians are below e^-30 is
@@ -56,16 +56,21 @@ def neighbours(points: Reals) -> Ints:
 
 @compiled
 def sums_of_gaussians(
-    items: Reals, ends: Ints, weights: Reals, points: Reals, precision: float
+    items: Reals,
+    ends: Ints,
+    weights: Reals,
+    points: Reals,
+    precision: float,
+    farthest: float = FARTHEST,
 ) -> Reals:
     """Sums over groups of items of weight * exp(-precision / 2 |x - s|^2), (n_groups, n_points).
 
     items: (n_dimensions, n_items), at least two dimensions, one group after the other, neighbours
     together; ends: where each group ends; points: (n_points, n_dimensions). The weights of a group
-    sum to one.
+    sum to one. farthest: minus the exponent beyond which chunks are skipped.
     """
     sums, log_weights = np.empty((len(ends), len(points))), np.log2(weights)
-    _set_sums(items, ends, log_weights, points, precision, FARTHEST, sums)
+    _set_sums(items, ends, log_weights, points, precision, farthest, sums)
     faint = np.empty(len(points), dtype=np.int64)
     n_faint = 0
     for i in range(len(points)):

@@ -34,6 +34,7 @@ from quantshift.quantifiers.class_kernels import (
 )
 from quantshift.quantifiers.estimator import AbstractAggregative, Diagnostics
 from quantshift.quantifiers.gaussian_sums import (
+    FARTHEST,
     blocks_of_neighbours,
     neighbours,
     sample_gaussians,
@@ -60,6 +61,10 @@ FLOOR = 1e-12
 
 FAINT = 1e-250
 """Densities below this in all classes are computed again, as parts of the largest kernel."""
+
+ALIKE = 1e-10
+"""Densities of an item that differ by no more than this part are the same: sums of Gaussians are
+right to 1e-11."""
 
 TOLERANCE, MOST_PASSES = 1e-6, 1000
 """Largest error of a prevalence of maximum likelihood, and passes over a sample's items."""
@@ -120,7 +125,7 @@ class KDEyML(AbstractReweighted, AbstractAggregative):
         if self.shrinkage and self.kernel == "gaussian":
             raise UserError('shrinkage is for log-ratios: set kernel to "aitchison" or "ilr"')
         points = self._coordinates(posteriors)
-        self.known_ = ClassPoints.of(points, codes, len(self.classes_), weights)
+        self.known_ = _near_each_other(ClassPoints.of(points, codes, len(self.classes_), weights))
         self.bandwidths_ = self._bandwidths()
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
@@ -132,7 +137,16 @@ class KDEyML(AbstractReweighted, AbstractAggregative):
         log_height = -n_dimensions * np.log(np.sqrt(2 * np.pi) * self.bandwidths_)
         log_height -= max(0.0, float(log_height.max()) - HIGHEST)
         precision = self.bandwidths_**-2
-        densities = mean_gaussians(self.known_, points, precision, log_height=log_height)
+        # Sums need two dimensions or more: log-ratios of two classes may have one.
+        if n_dimensions > 1 and (precision == precision[0]).all():
+            densities = _sums(self.known_, points, float(precision[0]), np.inf)
+            densities *= np.exp(log_height[0])
+            # Rounding must not make one class likelier than another that has the same items.
+            largest = densities.max(axis=0)
+            alike = largest - densities.min(axis=0) <= ALIKE * largest
+            densities[:, alike] = largest[alike]
+        else:
+            densities = mean_gaussians(self.known_, points, precision, log_height=log_height)
         faint = densities.max(axis=0) < FAINT
         if faint.any():
             densities[:, faint] = mean_gaussians(
@@ -207,11 +221,9 @@ class KDEyCS(AbstractReweighted, AbstractAggregative):
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
     ) -> None:
         _checked(self.bandwidth)
-        known = ClassPoints.of(posteriors, codes, len(self.classes_), weights)
-        order = np.concatenate(
-            [part.start + neighbours(known.points[part]) for part in known.parts()]
+        self.known_ = _near_each_other(
+            ClassPoints.of(posteriors, codes, len(self.classes_), weights)
         )
-        self.known_ = replace(known, points=known.points[order], weights=known.weights[order])
         self.overlaps_ = self.known_.pair_means(self._overlap)
 
     def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
@@ -228,13 +240,7 @@ class KDEyCS(AbstractReweighted, AbstractAggregative):
         }
 
     def _overlap(self, points: Reals) -> Reals:
-        return sums_of_gaussians(
-            np.ascontiguousarray(self.known_.points.T),
-            self.known_.ends,
-            self.known_.weights,
-            np.ascontiguousarray(points),
-            1 / (2 * self.bandwidth**2),
-        )
+        return _sums(self.known_, points, 1 / (2 * self.bandwidth**2))
 
 
 class KDEyHD(AbstractReweighted, AbstractAggregative):
@@ -332,6 +338,29 @@ class KDEyHD(AbstractReweighted, AbstractAggregative):
         )
         densities *= self.cells_
         return densities
+
+
+def _near_each_other(known: ClassPoints) -> ClassPoints:
+    """The items of each class in the order that `sums_of_gaussians` wants."""
+    order = np.concatenate([part.start + neighbours(known.points[part]) for part in known.parts()])
+    # Stored coordinate by coordinate, so that nothing is copied for a sample.
+    points = np.asfortranarray(known.points[order])
+    return replace(known, points=points, weights=known.weights[order])
+
+
+def _sums(known: ClassPoints, points: Reals, precision: float, farthest: float = FARTHEST) -> Reals:
+    """Means over each class of exp(-precision / 2 |x - s|^2), (n_classes, n_points).
+
+    farthest: items for which minus the exponent is larger may be left out.
+    """
+    return sums_of_gaussians(
+        np.ascontiguousarray(known.points.T),
+        known.ends,
+        known.weights,
+        np.ascontiguousarray(points),
+        precision,
+        farthest,
+    )
 
 
 def most_alike(

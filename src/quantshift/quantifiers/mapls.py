@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 from sklearn.base import BaseEstimator
 
-from quantshift.classify.calibration import AUTO
+from quantshift.classify.calibration import AUTO, calibrates
 from quantshift.quantifiers.dirichlet import maximise_posteriors
 from quantshift.quantifiers.estimator import Diagnostics
 from quantshift.quantifiers.expectation import DIAGNOSTICS, AbstractLikelihood
@@ -60,7 +60,7 @@ class MAPLS(AbstractLikelihood):
         self,
         classifier: BaseEstimator | None = None,
         *,
-        calibration: str = AUTO,
+        calibration: str | None = AUTO,
         tol: float = 1e-6,
         max_iter: int = 1000,
         cv: int = 5,
@@ -75,7 +75,7 @@ class MAPLS(AbstractLikelihood):
 
     def needs_held_out_posteriors(self) -> bool:
         """Only calibration needs them."""
-        return self.calibration != "none"
+        return calibrates(self.calibration)
 
     @property
     def shrinks(self) -> bool:

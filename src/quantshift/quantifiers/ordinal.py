@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from quantshift.classify.calibration import AUTO
+from quantshift.classify.calibration import AUTO, calibrates
 from quantshift.quantifiers.adjusted import ACC, PACC, adjust
 from quantshift.quantifiers.estimator import (
     AbstractAggregative,
@@ -114,14 +114,14 @@ class AbstractOrdinalLikelihood(AbstractAggregative):
 
     ordered: ClassVar[bool] = True
 
-    calibration: str
+    calibration: str | None
     tol: float
     max_iter: int
     sld_: SLD
 
     def needs_held_out_posteriors(self) -> bool:
         """Only calibration needs them."""
-        return self.calibration != "none"
+        return calibrates(self.calibration)
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
@@ -170,7 +170,7 @@ class OrdinalSLD(AbstractOrdinalLikelihood):
         *,
         order: int = 1,
         smoothing: float = 0.01,
-        calibration: str = AUTO,
+        calibration: str | None = AUTO,
         tol: float = 1e-8,
         max_iter: int = 5000,
         cv: int = 5,
@@ -218,7 +218,7 @@ class OrdinalLikelihood(AbstractOrdinalLikelihood):
         *,
         tau_0: float = 0.0,
         tau_1: float = 0.01,
-        calibration: str = AUTO,
+        calibration: str | None = AUTO,
         tol: float = 1e-6,
         max_iter: int = 1000,
         cv: int = 5,
