@@ -47,10 +47,10 @@ def test_what_is_said_of_many_columns_of_many_batches_is_a_line_for_each_kind() 
         ("c", "column 'temp': 9% of the rows lie outside -5 to 41.5, the range of training"),
     ]
     assert merged(warnings) == [
-        "in 2 batches (a, b): some of 3 columns 'wind', 'sun', 'cloud': 30 to 45% of the rows are missing "
-        "where 2 to 6% was expected",
-        "in 2 batches (b, c): some of 2 columns 'rain', 'temp': 3 to 9% of the rows lie outside the range "
-        "of training",
+        "in 2 batches (a, b): some of 3 columns 'wind', 'sun', 'cloud': 30 to 45% of the rows are "
+        "missing where 2 to 6% was expected",
+        "in 2 batches (b, c): some of 2 columns 'rain', 'temp': 3 to 9% of the rows lie outside "
+        "the range of training",
     ]
 
 
