@@ -183,13 +183,13 @@ def test_the_estimate_before_a_run(quantshift, tmp_path, monkeypatch):
     code, said, _ = quantshift(*asked, "--jobs=2")
     assert code == 0
     assert "total" in said
-    guess = "a guess from runs on data of the package: more items or classes take longer"
+    guess = "a guess from runs on the small data sets of the package"
     assert said.splitlines()[-1].endswith(f"with 2 workers ({guess})")
     monkeypatch.setattr("quantshift.cli.bench.load", lambda: 3.0)
     assert (
         quantshift(*asked, "--jobs=2")[1]
         .splitlines()[-1]
-        .endswith("timed; longer, because other programs are busy: load 3.0, 2 cores)")
+        .endswith(f"({guess}; longer, because other programs are busy: load 3.0, 2 cores)")
     )
     assert not (tmp_path / "out").exists()
     assert "prior" in suites()["paper"]

@@ -166,7 +166,7 @@ def _tell_plan(planned: Benchmark, n_workers: int, console: Console) -> None:
     source = (
         f"{round(100 * duration.known)}% of it based on times in the log of {out}"
         if duration.known
-        else "a guess from runs on data of the package: more items or classes take longer"
+        else "a guess from runs on the small data sets of the package"
     )
     cores, load_average = n_cores(), load()
     if load_average + n_workers > cores + 0.5:
