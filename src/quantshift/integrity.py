@@ -20,12 +20,14 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quantshift.errors import DataError
 
 if TYPE_CHECKING:
     import polars as pl
+    from numpy.typing import NDArray
 
 SEAL = "seal"
 """The key of the checksum of a record."""
@@ -110,3 +112,23 @@ def broken_parquet(error: DataError) -> Iterator[None]:
         UnicodeError,
     ) as cause:
         raise error from cause
+
+
+def load_array(path: Path) -> "NDArray[Any]":
+    """The array of a .npy file, mapped into memory.
+
+    An OSError or a ValueError if it is none: numpy takes the header for Python code, and raises
+    whatever a damaged one makes of it.
+    """
+    import numpy as np
+
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except OSError:
+        raise
+    except Exception as error:
+        raise ValueError(str(error) or type(error).__name__) from error
+    if not isinstance(array, np.ndarray):
+        array.close()
+        raise ValueError("an archive of arrays")
+    return np.asarray(array)

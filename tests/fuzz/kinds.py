@@ -31,7 +31,7 @@ from quantshift.judging.sheet import plan_labels, write_label_sheet
 from quantshift.own_data import draw_audit_sheet, load_model, save_model, write_audit_sheet
 from quantshift.results import ResultStore
 from quantshift.results.verification import verify
-from quantshift.sketches.about import CHECKSUM
+from quantshift.sketches.about import CHECKED_BITS, CHECKSUM
 from tests.fuzz.mutations import VALUES, change_table, mutations_of
 from tests.history.made import days, filled
 from tests.judging.made import verdicts
@@ -128,6 +128,16 @@ def make_sketches(folder: Path) -> None:
 def answer_of_sketches(folder: Path) -> Any:
     loaded = [load_sketch(path) for path in sorted(folder.iterdir())]
     return [(one.about, table_checksum(one.table)) for one in loaded]
+
+
+def answer_of_query_results(folder: Path) -> Any:
+    """Scores to as many bits as the query checks: programs may write fewer digits."""
+    loaded = [load_sketch(path) for path in sorted(folder.iterdir())]
+    whole = (pl.col("value_0") * (1 << CHECKED_BITS)).floor()
+    return [
+        (one.about, table_checksum(one.table.with_columns(whole) if one.is_exact else one.table))
+        for one in loaded
+    ]
 
 
 def make_query_results(folder: Path) -> None:
@@ -383,7 +393,7 @@ def answer_of_configuration(folder: Path) -> Any:
 KINDS: tuple[Kind, ...] = (
     Kind("model", make_model, answer_of_model),
     Kind("sketch", make_sketches, answer_of_sketches, share=1.5),
-    Kind("query result", make_query_results, answer_of_sketches, share=1.5),
+    Kind("query result", make_query_results, answer_of_query_results, share=1.5),
     Kind("data set", make_data_sets, answer_of_data_sets),
     Kind("corpus", make_corpus, answer_of_corpus),
     Kind("results", make_store, answer_of_store, others=("store.json.lock",)),

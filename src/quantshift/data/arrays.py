@@ -15,6 +15,7 @@ from quantshift.data.columns import typed
 from quantshift.data.reading import FRAME_FORMATS, Progress, read_frame
 from quantshift.data.table_files import sheet_of
 from quantshift.errors import DataError
+from quantshift.integrity import load_array
 from quantshift.labels import check_texts
 from quantshift.sparse_matrices import checked_sparse
 
@@ -86,7 +87,7 @@ def read_matrix(
             given = (
                 read_archive(path, name, without=without)
                 if path.suffix == ARCHIVE
-                else np.load(path, allow_pickle=False)
+                else np.array(load_array(path))
             )
             matrix = np.asarray(_real(given, path), dtype=np.float64)
     except DataError:
@@ -187,7 +188,7 @@ def read_vector(path: Path) -> NDArray[Any]:
     if path.suffix == ARCHIVE:
         return _vector(read_archive(path), path)
     try:
-        array = np.load(path, allow_pickle=False)
+        array = np.array(load_array(path))
     except Exception as error:  # an empty file is an EOFError, others are anything
         raise DataError(
             f"{path}: not a NumPy array ({error}); for a column of a table, write path:column"

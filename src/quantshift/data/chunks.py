@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import polars as pl
 import polars.selectors as cs
+import pyarrow as pa
 
 from quantshift.corpora.readers import explained
 from quantshift.errors import DataError
@@ -110,8 +111,13 @@ def check_names(file: str, names: Sequence[str]) -> None:
 
 
 def polars_frame(table: Any) -> pl.DataFrame:
-    """An Arrow table or batch as a frame with the same names."""
-    frame = pl.DataFrame(table)
+    """An Arrow table or batch as a frame with the same names; an ArrowInvalid if it is broken."""
+    # Polars takes texts as they are, and panics if they are no UTF-8.
+    table.validate(full=True)
+    try:
+        frame = pl.DataFrame(table)
+    except pl.exceptions.PanicException as error:  # of a description of columns that is no UTF-8
+        raise pa.ArrowInvalid("the description of its columns is damaged") from error
     # Polars would invent a name for a column without one.
     frame.columns = table.schema.names
     return frame

@@ -35,6 +35,7 @@ from quantshift.features import counts
 from quantshift.features.view import MatrixView
 from quantshift.files import folder_aside, write_errors
 from quantshift.forks import TABLE_THREADS
+from quantshift.integrity import load_array
 from quantshift.manifests import FolderKind
 from quantshift.shifts.given import Given
 
@@ -157,8 +158,8 @@ class DataFolder:
     def _array(self, name: str) -> NDArray[Any]:
         path = self.path / f"{name}.npy"
         try:
-            return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
-        except (OSError, EOFError, ValueError) as error:
+            return load_array(path)
+        except (OSError, ValueError) as error:
             raise DATA_SET.damaged(f"{path} is not an array") from error
 
 

@@ -33,6 +33,7 @@ from quantshift.errors import DataError
 from quantshift.features.rows import Counts, Ints, Longs, gather_rows
 from quantshift.features.tokens import BlockCounts, Dictionary, Texts, count_blocks, ordered_map
 from quantshift.files import disk_errors, folder_aside
+from quantshift.integrity import load_array
 from quantshift.manifests import FolderKind
 from quantshift.types import Indices
 
@@ -324,8 +325,8 @@ def _frozen(array: NDArray[Any]) -> NDArray[Any]:
 
 def _mapped(path: Path, dtype: str, size: int) -> NDArray[Any]:
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, EOFError, ValueError) as error:
+        array = load_array(path)
+    except (OSError, ValueError) as error:
         raise COUNTS.damaged(f"{path} is not an array") from error
     if array.dtype != np.dtype(dtype) or array.shape != (size,):
         raise COUNTS.damaged(

@@ -12,7 +12,7 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from quantshift.corpora.readers import explained
-from quantshift.data.chunks import require_columns
+from quantshift.data.chunks import polars_frame, require_columns
 from quantshift.data.databases import is_database
 from quantshift.data.reading import Progress, Source, files_of, open_table
 from quantshift.data.typed_tables import given_frame
@@ -370,7 +370,7 @@ def _parquet_rows(
             if name in columns.wanted
         ]
         for batch in file.iter_batches(PART_ROWS, row_groups=row_groups, columns=wanted):
-            yield pl.DataFrame(batch).with_columns(keys)
+            yield polars_frame(batch).with_columns(keys)
 
 
 def _rows(file: Source, columns: Columns) -> Iterator[pl.DataFrame]:

@@ -358,6 +358,7 @@ def _check_lines(about: About, counts: pl.DataFrame, frame: pl.DataFrame, source
     sums = counts.select(pl.col(COUNT).sum().over(BATCH)) if is_small else None
     if (
         sums is None
+        or counts.drop(COUNT).is_duplicated().any()
         or not (totals[BATCH_TOTAL] == sums.to_series()).fill_null(False).all()
         or not (totals[TOTAL] == counts[COUNT].sum()).fill_null(False).all()
         or not (totals[LINES] == counts.height).fill_null(False).all()
