@@ -40,9 +40,11 @@ format: $(VENV)/.installed-test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# SIZE=--small is a trial that takes a few minutes.
+SIZE ?=
 benchmark: $(VENV)/.installed-test
 	for name in aggregation logistic tokenise tfidf_view cell_vs_quapy scaling corpus_import; do \
-		echo "== $$name"; $(BIN)/python benchmarks/$$name.py || exit 1; done
+		echo "== $$name"; $(BIN)/python benchmarks/$$name.py $(SIZE) || exit 1; done
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/python -m website.build

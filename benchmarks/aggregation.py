@@ -1,6 +1,6 @@
 """Aggregation compared with QuaPy 0.2.3: 1,050 samples of 500 posteriors, binary, one core.
 
-    python benchmarks/aggregation.py
+    python benchmarks/aggregation.py [--small]
 
 Both sides get the same posteriors and the same samples; QuaPy aggregates them in a loop, as its
 users do. Prints milliseconds per sample, the ratio, the largest difference of the estimates, and
@@ -13,6 +13,7 @@ the likelihood (largest of g_k - 1, and of p_k |g_k - 1|, with g_k the mean of r
 bounds how far the mean log-likelihood is below its maximum). All draws come from seed 0.
 """
 
+import argparse
 import time
 import tracemalloc
 import warnings
@@ -30,6 +31,10 @@ N_MULTICLASS = 200
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--small", action="store_true", help="a trial: a tenth of the samples")
+    shrink = 10 if parser.parse_args().small else 1
+    n_samples, n_multiclass = N_SAMPLES // shrink, N_MULTICLASS // shrink
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from quapy.method import aggregative as quapy
@@ -38,7 +43,7 @@ def main() -> None:
     rng = np.random.default_rng(0)
     known, y = posteriors(rng, KNOWN)
     pool, labels = posteriors(rng, POOL)
-    index = samples(rng, labels)
+    index = samples(rng, labels, n_samples)
     classifier = LogisticRegression().fit([[0.0], [1.0]], [0, 1])
     frozen = (classifier, False)
     emq = quapy.EMQ(*frozen)
@@ -54,7 +59,7 @@ def main() -> None:
         (SLD(calibration="none"), emq, False),
     ]
     block = BLOCK_ITEMS * 2 * 8
-    print(f"{N_SAMPLES} samples of {SIZE} from a pool of {POOL}; ms per sample, one core")
+    print(f"{n_samples} samples of {SIZE} from a pool of {POOL}; ms per sample, one core")
     print(f"{'':5} {'QuaPy':>8} {'ours':>8} {'ratio':>7} {'difference':>11} {'memory':>9}")
     with threadpool_limits(1):
         for ours, theirs, crisp in pairs:
@@ -71,30 +76,32 @@ def main() -> None:
             peak = tracemalloc.get_traced_memory()[1] - fixed_cost(ours, pool)
             tracemalloc.stop()
             print(
-                f"{type(ours).__name__:5} {1e3 * slow / N_SAMPLES:8.3f} "
-                f"{1e3 * fast / N_SAMPLES:8.4f} "
+                f"{type(ours).__name__:5} {1e3 * slow / n_samples:8.3f} "
+                f"{1e3 * fast / n_samples:8.4f} "
                 f"{slow / fast:6.0f}x {np.abs(p_hat - reference).max():11.1e} "
                 f"{peak / block:7.2f} x"
             )
     print(f"memory: peak, in units of the posteriors gathered for a block ({block / 2**20:.1f} MB)")
     print()
     print(
-        f"SLD, {N_MULTICLASS} samples of {SIZE}; ms per sample, one core; violation of KKT, largest"
+        f"SLD, {n_multiclass} samples of {SIZE}; ms per sample, one core; violation of KKT, largest"
     )
     print(f"{'':18} {'QuaPy':>8} {'ours':>8} {'ratio':>7} {'QuaPy':>9} {'ours':>9}")
     with threadpool_limits(1):
         for n_classes in (5, 10):
             for separation in (4.0, 2.0, 1.0, 0.5):
-                multiclass(rng, emq, n_classes, separation)
+                multiclass(rng, emq, n_classes, separation, n_multiclass)
 
 
-def multiclass(rng: np.random.Generator, emq: Any, n_classes: int, separation: float) -> None:
+def multiclass(
+    rng: np.random.Generator, emq: Any, n_classes: int, separation: float, n_samples: int
+) -> None:
     """One line: Gaussian scores of unit variance, each class `separation` along an axis."""
     y = rng.integers(n_classes, size=20_000)
     scores = rng.normal(size=(len(y), n_classes)) + separation * np.eye(n_classes)[y]
     pool = softmax(separation * scores, axis=1)
     prior = np.bincount(y) / len(y)
-    weights = rng.dirichlet(np.ones(n_classes), N_MULTICLASS) / prior
+    weights = rng.dirichlet(np.ones(n_classes), n_samples) / prior
     index = np.stack([rng.choice(len(y), SIZE, p=w[y] / w[y].sum()) for w in weights])
     ours = SLD(calibration="none").fit_posteriors(pool, y)
     ours.aggregate(pool, index[:1])  # compiled
@@ -139,11 +146,11 @@ def posteriors(rng: np.random.Generator, n_items: int) -> tuple[np.ndarray, np.n
     return np.column_stack([1 - p, p]), y
 
 
-def samples(rng: np.random.Generator, labels: np.ndarray) -> np.ndarray:
+def samples(rng: np.random.Generator, labels: np.ndarray, n_samples: int) -> np.ndarray:
     members = [np.flatnonzero(labels == code) for code in (0, 1)]
     rows = []
     for p in np.linspace(0, 1, 21):
-        for _ in range(N_SAMPLES // 21):
+        for _ in range(n_samples // 21):
             counts = SIZE - round(p * SIZE), round(p * SIZE)
             parts = [rng.choice(m, c, replace=False) for m, c in zip(members, counts, strict=True)]
             rows.append(np.concatenate(parts))

@@ -1,6 +1,7 @@
 """One prior cell and one covariate cell against the same work written with QuaPy.
 
     python benchmarks/cell_vs_quapy.py [--corpus DIR] [--train-size 5000] [--test-repeats 50]
+        [--small]
 
 Both do what the paper does: six methods (CC, ACC, PCC, PACC, DyS, SLD), 12 settings of a logistic
 regression each, chosen on 110 validation samples, the winner refitted on the whole training set,
@@ -15,12 +16,12 @@ The standard error is of the mean difference over the test samples of one traini
 
 Not counted: reading and tokenising the corpus (once for all cells; benchmarks/tokenise.py) on our
 side, reading texts on QuaPy's, compilation and imports on both. The machine must be idle. The
-reviews are read from QUANTSHIFT_REVIEWS or from ../shared/data; without --corpus they are imported
-into a temporary folder. Without reviews the texts are synthetic ones.
+reviews are read from the folder named by QUANTSHIFT_REVIEWS; without --corpus they are imported
+into a temporary folder. Without them the texts are synthetic ones. --small is a trial that takes a
+minute: fewer documents, samples and settings.
 """
 
 import argparse
-import os
 import tempfile
 import time
 import warnings
@@ -42,9 +43,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from quantshift.corpora.corpus import Corpus, CorpusWriter
-from quantshift.corpora.reviews import Source, import_reviews
-from quantshift.corpora.synthetic import CATEGORY_NAMES, generate
+from quantshift.corpora.corpus import Corpus
 from quantshift.data import CorpusSource, Dataset
 from quantshift.experiments.cell import run_cell
 from quantshift.experiments.experiment import Experiment
@@ -52,6 +51,11 @@ from quantshift.experiments.loading import load_experiment
 from quantshift.experiments.planning import cells_of
 from quantshift.experiments.population import Population, population_of
 from quantshift.features.counts import FOLDER, tokenise_corpus
+from real_reviews import make_corpus
+
+PER_TRAINING_ITEM = 24
+"""Synthetic reviews for each item of the training set: half of the covariate experiment's items are
+negative reviews of one category, and half of the reviews are held back for tests."""
 
 METHODS = ("CC", "ACC", "PCC", "PACC", "DyS", "SLD")
 N_JOBS = 2
@@ -73,30 +77,41 @@ class Problem:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--corpus", type=Path, help="a corpus (default: made for the occasion)")
-    parser.add_argument("--train-size", type=int, default=5000)
-    parser.add_argument("--test-repeats", type=int, default=50)
+    parser.add_argument("--train-size", type=int)
+    parser.add_argument("--test-repeats", type=int)
+    parser.add_argument("--small", action="store_true", help="a trial")
     parser.add_argument("--repeats", type=int, default=3, help="of our cell; the best counts")
     options = parser.parse_args()
+    train_size = options.train_size or (500 if options.small else 5000)
+    test_repeats = options.test_repeats or (2 if options.small else 50)
     with tempfile.TemporaryDirectory() as scratch:
-        corpus = Corpus.open(options.corpus) if options.corpus else make_corpus(Path(scratch))
+        corpus = (
+            Corpus.open(options.corpus) if options.corpus else made_for(Path(scratch), train_size)
+        )
         if not (corpus.path / FOLDER).exists():
             tokenise_corpus(corpus)
         dataset = CorpusSource(corpus.path).open()
         for name in CELLS:
             overrides = {
                 "quantifiers": list(METHODS),
-                "shift.train_size": options.train_size,
-                "shift.test_repeats": options.test_repeats,
+                "shift.train_size": train_size,
+                "shift.test_repeats": test_repeats,
             }
             experiment = load_experiment(name, overrides=overrides)
             population = population_of(experiment, dataset)
-            report(Problem(experiment, CELLS[name], corpus, dataset, population), options.repeats)
+            problem = Problem(experiment, CELLS[name], corpus, dataset, population)
+            report(problem, options.repeats, small=options.small)
 
 
-def report(problem: Problem, repeats: int) -> None:
+def made_for(scratch: Path, train_size: int) -> Corpus:
+    """A corpus from which training sets of this size can be drawn from one category's reviews."""
+    return make_corpus(scratch / "corpus", max(PER_TRAINING_ITEM * train_size, 20_000))
+
+
+def report(problem: Problem, repeats: int, *, small: bool) -> None:
     ours, seconds = best_of(problem, repeats)
     begun = time.perf_counter()
-    theirs, vectorising = with_quapy(problem)
+    theirs, vectorising = with_quapy(problem, small=small)
     quapy_seconds = time.perf_counter() - begun
     samples = ours.filter(pl.col("method") == "CC")
     print(f"\n{problem.experiment.name} {dict(problem.coordinates)}: {len(samples)} test samples")
@@ -133,7 +148,7 @@ def best_of(problem: Problem, repeats: int) -> tuple[pl.DataFrame, float]:
     return rows, min(times[1:])
 
 
-def with_quapy(problem: Problem) -> tuple[dict[str, np.ndarray], float]:
+def with_quapy(problem: Problem, *, small: bool) -> tuple[dict[str, np.ndarray], float]:
     """Estimates of every method on the same test samples, and the seconds of tf-idf."""
     population = problem.population
     columns = (population.labels, population.categories)
@@ -161,7 +176,7 @@ def with_quapy(problem: Problem) -> tuple[dict[str, np.ndarray], float]:
         for name in METHODS:
             model, prefix = quapy_model(name)
             grid: dict[str, list[Any]] = {
-                f"{prefix}C": [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0],
+                f"{prefix}C": [1.0, 10.0] if small else [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0],
                 f"{prefix}class_weight": ["balanced", None],
             }
             search = GridSearchQ(model, grid, protocol, error="mae", refit=True, n_jobs=N_JOBS)
@@ -178,21 +193,6 @@ def quapy_model(name: str) -> tuple[Any, str]:
     if name == "DyS":
         return aggregative.DyS(classifier, n_bins=10, divergence="topsoe"), "classifier__"
     return getattr(aggregative, name)(classifier), "classifier__"
-
-
-def make_corpus(folder: Path) -> Corpus:
-    default = Path(__file__).parents[2] / "shared" / "data"
-    reviews = Path(os.environ.get("QUANTSHIFT_REVIEWS", default)) / "reviews"
-    files = sorted(reviews.glob("*.txt.gz"))
-    if files:
-        sources = [Source(file.name.partition(".")[0], file) for file in files]
-        import_reviews(sources, folder / "corpus")
-        return Corpus.open(folder / "corpus")
-    print("no reviews found: synthetic ones")
-    made = generate(60_000)
-    with CorpusWriter(folder / "corpus", categories=CATEGORY_NAMES) as writer:
-        writer.write(made.categories, made.stars, made.texts())
-        return writer.commit(origin={})
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Import of a crawl: speed and memory, against the loop one would write instead.
 
     python benchmarks/corpus_import.py                    # 2.5 million reviews, about 2 GB of text
-    python benchmarks/corpus_import.py --reviews 50000    # a trial
+    python benchmarks/corpus_import.py --reviews 50000
+    python benchmarks/corpus_import.py --small            # a trial with 20,000
 
 Makes a gzipped file of JSON lines in a temporary directory, imports it with
 `quantshift.corpora.import_reviews`, then does the same work for a tenth of the reviews with
@@ -126,7 +127,9 @@ def sample(pid: int, peak: list[int], done: threading.Event) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--reviews", type=int, default=2_500_000)
-    n_reviews = parser.parse_args().reviews
+    parser.add_argument("--small", action="store_true", help="a trial with 20,000 reviews")
+    options = parser.parse_args()
+    n_reviews = 20_000 if options.small else options.reviews
     with tempfile.TemporaryDirectory(prefix="quantshift-benchmark-") as folder:
         path = Path(folder) / "reviews.json.gz"
         begun = time.perf_counter()

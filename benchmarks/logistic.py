@@ -2,11 +2,11 @@
 
 Selection: 3,000 documents, 12 settings x (all + 5 folds) = 72 problems. Final: 5,000 documents, 6
 settings x (all + 5 folds) = 36 problems. One core for both. The documents are real reviews, read
-from QUANTSHIFT_REVIEWS or from ../shared/data; without them, a sparse matrix with Zipf-like word
+from the folder named by QUANTSHIFT_REVIEWS; without it, a sparse matrix with Zipf-like word
 frequencies is used instead.
 
     python benchmarks/logistic.py [--prevalence 0.01 0.5 0.99] [--solver quantshift:1e-6 lbfgs:1e-4]
-        [--repeats 3] [--seed 0] [--classes 3 5 20]
+        [--repeats 3] [--seed 0] [--classes 3 5 20] [--small]
 
 A solver is one of scikit-learn's or ours, with its tolerance: the relative excess of the objective
 for ours, the largest entry of the gradient of the mean loss for scikit-learn's (newton-cg:1e-6 is
@@ -26,11 +26,9 @@ difference of a posterior from that of the exact solution.
 
 import argparse
 import gzip
-import os
 import time
 import warnings
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,6 +43,7 @@ from quantshift import PCC, SLD
 from quantshift.classify.folds import stratified_folds
 from quantshift.classify.logistic import balanced_weights, fit_logistic, posteriors_of
 from quantshift.seeding import generator
+from real_reviews import review_files
 
 GRID = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 SETTINGS = [(C, balanced) for C in GRID for balanced in (False, True)]
@@ -81,18 +80,21 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--classes", type=int, nargs="+", metavar="K", help="more than two")
+    parser.add_argument("--small", action="store_true", help="a trial: a tenth of the documents")
     options = parser.parse_args()
     if options.classes:
         with threadpool_limits(limits=1):
             for n_classes in options.classes:
                 report_classes(n_classes, options.solver, options.seed)
         return
+    shrink = 10 if options.small else 1
+    stages = [(name, n_items // shrink, settings) for name, n_items, settings in STAGES]
     texts = read_reviews()
     print("real reviews" if texts else "no reviews found: generated sparse data")
     with threadpool_limits(limits=1):
         for prevalence in options.prevalence:
             print(f"\nprevalence {prevalence}")
-            cases = [make_case(texts, prevalence, options.seed, *stage) for stage in STAGES]
+            cases = [make_case(texts, prevalence, options.seed, *stage) for stage in stages]
             for solver in options.solver:
                 name, _, tol = solver.partition(":")
                 report(name, float(tol), cases, options.repeats)
@@ -316,10 +318,8 @@ def generated(codes: Any, rng: np.random.Generator, n_classes: int = 2) -> Any:
 
 
 def read_reviews() -> dict[bool, list[str]] | None:
-    default = Path(__file__).parents[2] / "shared" / "data"
-    folder = Path(os.environ.get("QUANTSHIFT_REVIEWS", default)) / "reviews"
     texts: dict[bool, list[str]] = {False: [], True: []}
-    for path in sorted(folder.glob("*.txt.gz")):
+    for path in review_files():
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             for line in lines:
                 star, tab, text = line.partition("\t")

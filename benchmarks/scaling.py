@@ -1,6 +1,6 @@
 """How the time of a cell grows, how a run scales with workers, and how much memory a worker needs.
 
-    python benchmarks/scaling.py [--corpus DIR] [--train-size 5000] [--cells 12]
+    python benchmarks/scaling.py [--corpus DIR] [--train-size 5000] [--cells 12] [--small]
 
 Cells are those of the prior experiment at the paper's sizes (5,000 training documents, 550 test
 samples, nine methods, 12 settings) unless a line says otherwise; on a corpus made with `quantshift
@@ -69,19 +69,24 @@ def main() -> None:
         "--train-size", type=int, default=5000, help="for all lines that do not vary it"
     )
     parser.add_argument("--cells", type=int, default=12, help="cells of the runs with workers")
+    parser.add_argument("--small", action="store_true", help="a trial: a tenth of every size")
     options = parser.parse_args()
+    shrink = 10 if options.small else 1
+    train_size, n_cells = options.train_size // shrink, max(options.cells // shrink, 2)
     if options.corpus and not (options.corpus / FOLDER).exists():
         tokenise_corpus(Corpus.open(options.corpus))
-    base = {"shift.train_size": options.train_size, "shift.train_prevalences": [0.5]}
+    base = {"shift.train_size": train_size, "shift.train_prevalences": [0.5]}
     folders = [options.corpus] if options.corpus else []
-    (source,) = sources_of(load_experiment("prior"), folders, n_documents=N_DOCUMENTS)
-    print(f"{source.title}, {options.train_size} training documents")
+    (source,) = sources_of(load_experiment("prior"), folders, n_documents=N_DOCUMENTS // shrink)
+    print(f"{source.title}, {train_size} training documents")
     cell_seconds(source, base)  # Compiles, or loads the cache.
     for axis, points in GROWTH.items():
         print(f"\n{axis:<22}{'seconds per cell':>18}")
         for label, changes in points:
+            if options.small and "shift.train_size" in changes:
+                continue
             print(f"{label:<22}{cell_seconds(source, {**base, **changes}):>18.3f}")
-    report_runs(source, base, options.cells)
+    report_runs(source, base, n_cells)
 
 
 def cell_seconds(source: AbstractSource, overrides: Mapping[str, Any], repeats: int = 3) -> float:

@@ -1,19 +1,19 @@
 """Term counts of a corpus: `tokenise_corpus` against scikit-learn's CountVectorizer.
 
-    python benchmarks/tokenise.py
+    python benchmarks/tokenise.py [--small]
 
 Ours reads the corpus from disk block by block and writes the counts to disk, on two threads; the
 CountVectorizer is given a list of str already in memory and keeps its counts there. Each runs in a
 separate process; the peak memory is that of the whole process, and next to it the memory before the
 work began (imports; for the CountVectorizer also the texts). Compiled loops come from the cache on
 disk, as in every use but the first. CPU seconds are those of all threads. The reviews are read from
-QUANTSHIFT_REVIEWS or ../shared/data; without them, the texts are those of the synthetic corpus.
+the folder named by QUANTSHIFT_REVIEWS; without it, the texts are those of the synthetic corpus.
 Linux only, for the memory.
 """
 
+import argparse
 import gzip
 import multiprocessing
-import os
 import re
 import tempfile
 import time
@@ -23,19 +23,18 @@ from pathlib import Path
 
 from quantshift.corpora.corpus import Corpus, CorpusWriter
 from quantshift.features.counts import CountMatrix, tokenise_corpus
+from real_reviews import review_files
 
-REPEATS = 3
+REPEATS, N_SYNTHETIC, SMALL = 3, 60_000, 5_000
 
 
 def read_texts() -> tuple[str, list[str]]:
-    """The kind of the texts, and the texts."""
-    default = Path(__file__).parents[2] / "shared" / "data"
-    folder = Path(os.environ.get("QUANTSHIFT_REVIEWS", default)) / "reviews"
-    files = sorted(folder.glob("*.txt.gz"))
+    """The kind of the texts, and the texts: real ones, or else synthetic ones."""
+    files = review_files()
     if not files:
         from quantshift.corpora.synthetic import generate
 
-        return "synthetic reviews", generate(60_000).texts()
+        return "synthetic reviews", generate(N_SYNTHETIC).texts()
     texts = []
     for file in files:
         with gzip.open(file, "rt", encoding="utf-8", newline="\n") as lines:
@@ -90,7 +89,11 @@ def in_process(measure: Callable[[Path], Measured], path: Path) -> Measured:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--small", action="store_true", help="a trial: 5,000 reviews")
+    small = parser.parse_args().small
     kind, texts = read_texts()
+    texts = texts[:SMALL] if small else texts
     n_documents, megabytes = len(texts), sum(len(text.encode()) for text in texts) / 1e6
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "corpus"
