@@ -1,0 +1,151 @@
+"""Commands of the repository that pages name: they exist, have these options, and run anywhere."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from quantshift.corpora.corpus import CorpusWriter
+from quantshift.corpora.synthetic import CATEGORY_NAMES, generate
+from quantshift.features.counts import tokenise_corpus
+from tests.docs.commands import ROOT, Command, benchmark_commands, named_targets, targets
+
+COMMANDS = benchmark_commands()
+
+PLACES = ("CORPUS", "DIR", "STORE", "OUT", "FOLDER")
+"""What stands in a command for a folder of the reader."""
+
+SMALLER = {
+    "aggregation": "--small",
+    "audit_sequential": "--repeats 20 --widths 2",
+    "billion": "--rows 1_000_000 --batches 10 --peer 10_000",
+    "binning": "--rows 2_000",
+    "cell_vs_quapy": "--small",
+    "count_coverage": "--repeats 2 --sizes 1_000 --methods PACC",
+    "coverage": "--trainings 1 --samples 1 --bootstrap 20 --methods SLD",
+    "coverage_methods": "--methods PACC --trainings 2",
+    "guarded_reviews": "--experiments prior --repeats 5 --test-repeats 1",
+    "guarded_speed": "--rows 500 --columns 5 --repeats 1",
+    "history_alarms": "--repeats 5",
+    "lequa_size": "--dev 5 --test 5 --methods CC",
+    "libraries": "--repeats 1 --methods CC,ACC",
+    "regions": "--repeats 2 --methods PACC",
+    "scaling": "--small",
+    "shift_test": "--repeats 5 --n-bootstrap 20 --draws 2",
+}
+"""Options that make a benchmark short; the last one of a kind counts."""
+
+BUDGET_SECONDS = 90
+"""A benchmark that has not failed in this time has shown that it runs."""
+
+
+def options_of(script: Path) -> set[str]:
+    """The options that a script declares."""
+    calls = (node for node in ast.walk(ast.parse(script.read_text())) if isinstance(node, ast.Call))
+    return {
+        argument.value
+        for call in calls
+        if getattr(call.func, "attr", "") == "add_argument"
+        for argument in call.args
+        if isinstance(argument, ast.Constant) and str(argument.value).startswith("--")
+    }
+
+
+def shown(command: Command) -> str:
+    return " ".join([command.name, *command.arguments])
+
+
+def test_pages_name_commands() -> None:
+    """The check has something to check."""
+    assert len(COMMANDS) > 40
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=shown)
+def test_a_benchmark_exists_and_has_the_options_that_a_page_names(command: Command) -> None:
+    assert command.script.is_file(), command.page
+    named = {word for word in command.arguments if word.startswith("--")}
+    assert named <= options_of(command.script), command.page
+
+
+def test_targets_exist_and_so_does_what_they_run() -> None:
+    assert named_targets() <= targets()
+    (names,) = (
+        line.partition(" in ")[2].partition(";")[0].split()
+        for line in (ROOT / "Makefile").read_text().splitlines()
+        if "for name in" in line
+    )
+    assert len(names) > 5
+    for name in names:
+        assert "--small" in options_of(ROOT / "benchmarks" / f"{name}.py")
+
+
+@pytest.mark.parametrize("name", SMALLER)
+def test_the_shorter_run_uses_options_that_exist(name: str) -> None:
+    named = {word for word in SMALLER[name].split() if word.startswith("--")}
+    assert named <= options_of(ROOT / "benchmarks" / f"{name}.py")
+
+
+def test_benchmarks_read_real_data_only_from_variables() -> None:
+    """They used to look in a folder next to the repository."""
+    for script in (ROOT / "benchmarks").glob("*.py"):
+        assert '"shared" /' not in script.read_text(), script.name
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("commands") / "corpus"
+    made = generate(60_000)
+    two = [row for row, category in enumerate(made.categories) if category < 2]
+    texts = made.texts()
+    with CorpusWriter(folder, categories=CATEGORY_NAMES[:2]) as writer:
+        writer.write(made.categories[two], made.stars[two], [texts[row] for row in two])
+        tokenise_corpus(writer.commit(origin={}))
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS, ids=shown)
+def test_a_benchmark_runs_without_real_data(command: Command, corpus: Path, tmp_path: Path) -> None:
+    folders = dict.fromkeys(PLACES, str(tmp_path / "new")) | dict.fromkeys(
+        ("CORPUS", "DIR"), str(corpus)
+    )
+    arguments = [folders.get(word, word) for word in command.arguments]
+    code, said = run(
+        [sys.executable, *command.program, *arguments, *SMALLER.get(command.name, "").split()],
+        tmp_path,
+    )
+    assert code in (0, None), said
+    assert said.strip() or code is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["logistic", "tokenise", "tfidf_view", "corpus_import"])
+def test_what_make_benchmark_runs_besides(name: str, tmp_path: Path) -> None:
+    script = ROOT / "benchmarks" / f"{name}.py"
+    code, said = run([sys.executable, str(script), "--small"], tmp_path)
+    assert code in (0, None), said
+
+
+def run(command: list[str], folder: Path) -> tuple[int | None, str]:
+    """Exit code (None if the time was not enough) and output, in a folder and without real data."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("QUANTSHIFT_")}
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env={**environment, "PYTHONPATH": os.pathsep.join(paths)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        said, _ = process.communicate(timeout=BUDGET_SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)
+        said, _ = process.communicate()
+        return None, said
+    return process.returncode, said
