@@ -363,3 +363,12 @@ def test_texts_are_left_out_of_tables_and_dates_are_used_by_their_parts(tmp_path
     )
     texts = import_table(tmp_path / "t.csv", tmp_path / "e", label="y", text="note")
     assert texts.kind == "text"
+
+
+@pytest.mark.parametrize("other", ["no\u200b", "caf\u0065\u0301"])
+def test_classes_that_look_the_same_are_one_line(other, tmp_path):
+    """There used to be two classes of the same name."""
+    name = "no" if other.startswith("no") else "caf\u00e9"
+    frame = pl.DataFrame({"x": [1, 2] * (N // 2), "y": [name, other, "yes"] * (N // 3)})
+    with pytest.raises(DataError, match="look the same: they differ in characters that cannot be"):
+        import_table(write(frame, tmp_path / "t.csv"), tmp_path / "d", label="y")

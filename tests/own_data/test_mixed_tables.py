@@ -706,3 +706,29 @@ def test_posteriors_and_weights_of_other_types_are_refused(cells):
         quantify(table, posteriors=["odd"])
     with pytest.raises(DataError, match=r"row 1, column 'odd': '.*' is not a valid weight"):
         quantify(table, posteriors=["p"], weights="odd")
+
+
+@pytest.mark.parametrize(("form", "shown"), [("no\u200b", "no"), ("\ufeffno", "no")])
+def test_labels_that_differ_in_what_cannot_be_seen_are_one_class(form, shown):
+    """There used to be two classes called `no`."""
+    frame = people(200).select("age", "churn")
+    odd = frame.with_columns(
+        pl.when(pl.int_range(pl.len()) % 9 == 0)
+        .then(pl.col("churn").replace({"no": form}))
+        .otherwise("churn")
+        .alias("churn")
+    )
+    model = train(odd, label="churn", method="PACC")
+    assert model.classes == ("no", "yes")
+    note = next(note for note in model.training.notes if "cannot be seen" in note)
+    assert f"{form!r} (" in note
+    assert note.endswith(f"as {shown!r}")
+
+
+def test_labels_with_accents_composed_in_two_ways_are_one_class():
+    frame = people(200).select("age", "churn")
+    names = {"no": "caf\u00e9", "yes": "th\u00e9"}
+    composed = frame.with_columns(pl.col("churn").replace(names))
+    rest = composed[150:].with_columns(pl.col("churn").str.normalize("NFD"))
+    model = train(pl.concat([composed[:150], rest]), label="churn", method="PACC")
+    assert model.classes == ("caf\u00e9", "th\u00e9")

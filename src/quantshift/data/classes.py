@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from quantshift.data.columns import typed, whole
+from quantshift.data.spelling import as_seen
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.types import Codes
 
@@ -31,6 +32,7 @@ def labels_of(column: pl.Series, name: str) -> pl.Series:
 def classes_of(labels: pl.Series, name: str, *, ordinal: bool, positive: str | None) -> list[Any]:
     """The classes, sorted; with two, `positive` is last."""
     classes = labels.drop_nulls().unique().sort().to_list()
+    _check_seen(classes, name)
     if len(classes) < 2:
         raise DataError(f"{name} are all {classes[0]!r}; at least two classes are needed")
     if len(classes) > min(MOST_CLASSES, max(20, len(labels) // 2)):
@@ -53,6 +55,19 @@ def classes_of(labels: pl.Series, name: str, *, ordinal: bool, positive: str | N
     if positive not in names:
         raise unknown_name(f"class of {name}:", positive, names)
     return classes if names[1] == positive else classes[::-1]
+
+
+def _check_seen(classes: list[Any], name: str) -> None:
+    """Refuse classes whose names look the same."""
+    seen: dict[str, str] = {}
+    for label in classes:
+        if isinstance(label, str):
+            other = seen.setdefault(as_seen(label), label)
+            if other != label:
+                raise DataError(
+                    f"{name}: the classes {other!a} and {label!a} look the same: they differ in "
+                    "characters that cannot be seen; write them alike"
+                )
 
 
 def codes_of(labels: pl.Series, classes: list[Any]) -> Codes:

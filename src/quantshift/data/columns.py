@@ -19,6 +19,7 @@ import polars.selectors as cs
 from quantshift.data.dates import date_format, moments, names_of_parts, parts_of, used_parts
 from quantshift.data.decimal_commas import FORMS, comma_format, comma_numbers, is_comma_number
 from quantshift.data.ids import FEWEST_DISTINCT, why_names_are_ids, why_numbers_are_ids
+from quantshift.data.odd_numbers import form_of, why_not_numbers
 from quantshift.data.spelling import is_number
 from quantshift.errors import DataError
 
@@ -41,6 +42,9 @@ MOST_REPEATED = 0.5
 
 LARGEST_WHOLE = 2**53
 """The largest integer up to which floats represent all integers."""
+
+DIGITS_OF_FLOATS = 15
+"""The number of digits up to which different integers are different floats."""
 
 _WHOLE = r"^([+-]?\d+)\.0*$"
 
@@ -171,6 +175,12 @@ def wrong_kind(feature: Column, name: str, cell: str) -> DataError:
         return DataError(
             f"{name}: column {feature.name!r} holds {cell}, but numbers with a decimal comma in "
             "training; write them alike"
+        )
+    form = form_of(cell.strip("'")) if feature.kind == NUMBER else None
+    if form is not None:
+        return DataError(
+            f"{name}: column {feature.name!r} holds {form.content} such as {cell}, but plain "
+            f"numbers in training; write {form.example} as {form.cure}"
         )
     content = "truth values" if cell.strip("'").lower() in TRUTH_WORDS else "words"
     content = "numbers" if is_number(cell.strip("'")) else content
@@ -312,7 +322,8 @@ def _unfit(values: pl.Series, feature: Column) -> str | None:
     if feature.kind in (DATE, TEXT, TRUTH):
         return None
     if feature.kind == CATEGORY:
-        return why_names_are_ids(known)
+        reason = why_names_are_ids(known)
+        return None if reason is None else why_not_numbers(known) or reason
     return why_numbers_are_ids(whole(known))
 
 
@@ -325,7 +336,8 @@ def _is_text(words: pl.Series) -> bool:
         return False
     if n_words >= LONG_TEXT:
         return many or differ
-    return n_words >= TEXT_WORDS and many and differ
+    # The digits between separators look like words: $12,345.67.
+    return n_words >= TEXT_WORDS and many and differ and why_not_numbers(distinct) is None
 
 
 def _typed(column: pl.Series, *, most_odd: float) -> tuple[pl.Series, str | None]:
@@ -344,6 +356,8 @@ def _typed(column: pl.Series, *, most_odd: float) -> tuple[pl.Series, str | None
     most = most_odd * len(known)
     if not len(known):
         return words, None
+    if _are_long_ids(known):
+        return words, None
     for type_ in (pl.Int64, pl.Float64):
         if known.cast(type_, strict=False).null_count() <= (0 if type_ == pl.Int64 else most):
             return words.cast(type_, strict=False), None
@@ -352,6 +366,17 @@ def _typed(column: pl.Series, *, most_odd: float) -> tuple[pl.Series, str | None
         return _truths(words), None
     format_ = date_format(known, most)
     return (words, None) if format_ is None else (moments(words, format_), format_)
+
+
+def _are_long_ids(words: pl.Series) -> bool:
+    """Whether the strings are integers that would be equal as floats although they differ."""
+    if (words.str.len_chars().head(100) <= DIGITS_OF_FLOATS).any():
+        return False
+    if not words.str.contains(r"^[+-]?[0-9]+$").all():
+        return False
+    if not words.cast(pl.Int64, strict=False).null_count():
+        return False
+    return words.n_unique() > words.cast(pl.Float64).n_unique()
 
 
 def _truths(column: pl.Series) -> pl.Series:

@@ -10,10 +10,10 @@ COMMA, COMMA_AND_DOTS = "1234,5", "1.234,5"
 """How numbers are written."""
 
 FORMS = {
-    COMMA: r"^[+-]?\d+(,\d+)?$",
-    COMMA_AND_DOTS: r"^[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?$",
+    COMMA: r"^[+-]?[0-9]+(,[0-9]+)?$",
+    COMMA_AND_DOTS: r"^[+-]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+)(,[0-9]+)?$",
 }
-NO_THOUSANDS = r"^[+-]?(\d+,(\d{1,2}|\d{4,})|0\d*,\d+|[\d.]*\.\d{3},\d+)$"
+NO_THOUSANDS = r"^[+-]?([0-9]+,([0-9]{1,2}|[0-9]{4,})|0[0-9]*,[0-9]+|[0-9.]*\.[0-9]{3},[0-9]+)$"
 """Numbers whose comma cannot stand between thousands."""
 
 SOME, HALF = 0.05, 0.5

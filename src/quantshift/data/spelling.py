@@ -1,5 +1,6 @@
 """Spellings: names that differ only in case or blanks, and names that look mistyped."""
 
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -9,12 +10,20 @@ RARELY = 0.02
 
 
 def spelling_key(name: str) -> str:
-    """What names that differ only in case or blanks have in common.
+    """What names that differ only in case, in blanks or in what cannot be seen have in common.
 
-    >>> spelling_key(" Month-to-month "), spelling_key("TWO  YEAR")
-    ('month-to-month', 'two year')
+    >>> spelling_key(" Month-to-month "), spelling_key("TWO  YEAR"), spelling_key("no\\u200b")
+    ('month-to-month', 'two year', 'no')
     """
-    return " ".join(name.split()).casefold()
+    return " ".join(as_seen(name).split()).casefold()
+
+
+def as_seen(name: str) -> str:
+    """A name without what cannot be seen: zero-width characters, and how accents are composed."""
+    if name.isascii():
+        return name
+    composed = unicodedata.normalize("NFC", name)
+    return "".join(c for c in composed if unicodedata.category(c) != "Cf")
 
 
 def usual_spellings(counts: Mapping[str, int], right: Sequence[str] = ()) -> dict[str, str]:
@@ -91,7 +100,9 @@ def merged_notes(
     they = f"{what} that differs" if n == 1 else f"{what}s that differ"
     told = "; ".join(f"{', '.join(forms)} as {name!r}" for name, forms in by_class.items())
     treated = "is treated as another" if n == 1 else "are treated as one"
-    yield f"{n:,} {they} only in case or blanks {treated}: {told}"
+    is_unseen = any(as_seen(form) != form or as_seen(name) != name for form, name in usual.items())
+    unseen = " or in characters that cannot be seen" if is_unseen else ""
+    yield f"{n:,} {they} only in case or blanks{unseen} {treated}: {told}"
 
 
 def mistyped_notes(counts: Mapping[str, int]) -> Iterator[str]:

@@ -6,8 +6,6 @@ fills in missing values. Rows that are left out are counted by reason; an invali
 or date is an error that names its row.
 """
 
-import datetime
-import math
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
@@ -21,12 +19,10 @@ from numpy.typing import NDArray
 from quantshift.data.columns import TEXT, Column, as_kind, names_of, shown
 from quantshift.data.reading import Chunk, OpenTable
 from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.own_data.periods import EVERY, Periods
 from quantshift.own_data.result import LeftOutColumn, UsedColumn
 from quantshift.types import Indices
 from quantshift.weights import Weights
-
-EVERY = ("day", "week", "month")
-"""Periods by which dates can be grouped."""
 
 MISSING_LABELS = ("NA", "N/A", "NaN", "NULL", "null", "None", "nan")
 """Cells that mean no label, in addition to empty ones."""
@@ -276,6 +272,9 @@ def read_items(
     """
     if grouping is not None and grouping.every is not None and grouping.every not in EVERY:
         raise unknown_name("stretch of time", grouping.every, EVERY)
+    periods = (
+        Periods(table, grouping.column, grouping.every) if grouping and grouping.every else None
+    )
     wanted = [*content, label, weights, None if grouping is None else grouping.column]
     with closing(table.chunks([name for name in wanted if name is not None])) as chunks:
         for chunk in chunks:
@@ -293,7 +292,13 @@ def read_items(
                 forms.update(frame[label].filter(labels.is_not_null()).cast(pl.String))
                 unlabelled = labels.is_null().to_numpy()
             if grouping is not None:
-                groups = _groups(frame[grouping.column], grouping, table.name, chunk.first)
+                column = frame[grouping.column]
+                names = (
+                    names_of(column)
+                    if periods is None
+                    else pl.Series(periods.of(column, chunk.first), dtype=pl.String)
+                )
+                groups = names.fill_null(NO_GROUP)
             kept = np.flatnonzero(~(empty | unlabelled))
             reasons = {
                 NO_LABEL: int(unlabelled.sum()),
@@ -414,40 +419,3 @@ def _refuse(
         raise DataError(
             f"{table.name}: row {chunk.first + row}, column {column.name!r}: {cell} {why}"
         )
-
-
-def _groups(column: pl.Series, grouping: Grouping, name: str, first: int) -> pl.Series:
-    """The batch of every row."""
-    if grouping.every is None:
-        return names_of(column).fill_null(NO_GROUP)
-    names = {}
-    for value in column.unique().to_list():
-        date = None if value is None else _date(value)
-        if value is not None and date is None:
-            row = first + column.to_list().index(value)
-            raise DataError(
-                f"{name}: row {row}, column {grouping.column!r}: {shown(value)} is not a date; "
-                "write YYYY-MM-DD, or group by the values as they are, without `every`"
-            )
-        names[value] = NO_GROUP if date is None else _period(date, grouping.every)
-    return pl.Series([names[value] for value in column.to_list()], dtype=pl.String)
-
-
-def _period(date: datetime.date, every: str) -> str:
-    if every == "week":
-        year, week, _ = date.isocalendar()
-        return f"{year:04d}-W{week:02d}"
-    return date.isoformat()[: 10 if every == "day" else 7]
-
-
-def _date(value: Any) -> datetime.date | None:
-    if isinstance(value, datetime.datetime):
-        return value.date()
-    if isinstance(value, datetime.date):
-        return value
-    if isinstance(value, float) and math.isnan(value):
-        return None
-    try:
-        return datetime.datetime.fromisoformat(str(value).strip()).date()
-    except ValueError:
-        return None
