@@ -124,11 +124,12 @@ def _block_means(frame: pl.DataFrame, blocks: Sequence[str]) -> _Blocks:
         raise UserError("methods are ranked within a block; leave 'method' out of `blocks`")
     methods = order_methods(rows["method"].unique())
     means = (
-        rows.group_by([*blocks, "method"])
+        rows.group_by([*blocks, "method"], maintain_order=True)
         .agg(pl.col("error").mean(), _n=pl.len())
         .filter(pl.col("_n") == pl.col("_n").max().over(blocks))
     )
-    wide = means.group_by(blocks).agg(
+    # In row order, so that sums over blocks do not depend on threads.
+    wide = means.group_by(blocks, maintain_order=True).agg(
         pl.col("error").filter(pl.col("method") == name).first().alias(f"_mean:{name}")
         for name in methods
     )

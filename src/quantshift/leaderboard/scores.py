@@ -99,7 +99,10 @@ def _of(
     families = {name: family_of(quantifier) for name, quantifier in quantifiers.items()}
     for measure in MEASURES:
         errors = with_errors(rows, measure=measure)
-        cells = errors.group_by([*by, "cell"]).agg(mean=pl.col("error").mean(), n=pl.len())
+        # In row order, so that the last digits of a standard error do not depend on threads.
+        cells = errors.group_by([*by, "cell"], maintain_order=True).agg(
+            mean=pl.col("error").mean(), n=pl.len()
+        )
         spread = cells.group_by(by).agg(
             training_sets=pl.len(),
             # Training sets have (nearly) the same number of samples; groups of the data may differ.

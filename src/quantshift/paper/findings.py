@@ -124,13 +124,14 @@ def mean_errors(frame: pl.DataFrame) -> pl.DataFrame:
             }
         )
     cell = ["setup", "experiment", "dataset", "cell"]
-    means = rows.group_by([*COORDINATES, *cell[1:], "method"]).agg(
+    # In row order, so that sums of sums do not depend on threads.
+    means = rows.group_by([*COORDINATES, *cell[1:], "method"], maintain_order=True).agg(
         pl.len().alias("n"), pl.col("error", "signed").sum()
     )
     methods = means.group_by("setup").agg(_methods=pl.col("method").n_unique())
     # A cell counts if it has every method that its setup has anywhere.
     complete = (
-        means.join(methods, on="setup")
+        means.join(methods, on="setup", maintain_order="left")
         .filter(pl.col("method").n_unique().over(cell) == pl.col("_methods"))
         .group_by([*COORDINATES, "method"])
         .agg(pl.col("n", "error", "signed").sum())

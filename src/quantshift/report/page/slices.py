@@ -107,7 +107,8 @@ def diagonal_slices(data: Prepared, *, budget: int) -> Slices:
     )
     always = ("class",) if data.classes else ()
     chosen = choosable(rows, (*data.coordinates, "degree"), budget, always=always)
-    sums = rows.group_by(["panel", *chosen, *always, "x", "method"]).agg(
+    # In row order, so that sums of sums do not depend on threads.
+    sums = rows.group_by(["panel", *chosen, *always, "x", "method"], maintain_order=True).agg(
         n=pl.len(),
         p_true=pl.col("p_true").sum(),
         p_hat=pl.col("p_hat").sum(),
