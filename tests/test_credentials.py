@@ -93,7 +93,9 @@ def test_a_defect_that_shows_a_password_is_hidden_too(monkeypatch, capsys):
 
 def test_an_open_ipv6_host_is_one_line():
     """It used to be a ValueError."""
-    with pytest.raises(UserError, match=r"^postgresql://\[::1/db\?table=t: not a valid URL; it"):
+    with pytest.raises(
+        UserError, match=r"^postgresql://\[::1/db\?table=t: not a valid URL; after the"
+    ):
         open_table("postgresql://ann:pw@[::1/db?table=t")
 
 
@@ -104,6 +106,7 @@ def test_an_open_ipv6_host_is_one_line():
         "duckdb:////data/a@b:c.db?table=t",
         "postgresql://[::1]:5432/db?table=a",
         "postgresql://one:5432,two:5433/db?table=a",
+        "cannot reach the scheduler (tcp://127.0.0.1:8786), (http://host:80/); try again",
         "C:/data/table.csv: no such file",
         "t.csv: row 2, column 'mail': 'ann@host.org' is not a date",
         "week:12/2026@noon.csv",

@@ -23,8 +23,8 @@ _SECRET = re.compile(r"user|pass|pwd|secret|token|auth", re.IGNORECASE)
 _ASSIGNED = re.compile(
     r"""\b(\w*(?:pass|passwd|password|passphrase|pwd|secret|token))=[^\s&;'")]+""", re.IGNORECASE
 )
-_HOST = re.compile(r"(\[[^@]*|[^:@\[]*)(:\d{0,5}\D?)?")
-"""A host and perhaps a port, perhaps followed by a mark of the sentence."""
+_HOST = re.compile(r"(\[[^@]*|[^:@\[]*)(:\d{0,5}[^\w@]*)?")
+"""A host and perhaps a port, perhaps followed by marks of the sentence."""
 
 _MARKS = re.compile(r"[/?#@&;:=]")
 

@@ -226,3 +226,12 @@ def test_keys_in_the_names_of_folders_are_columns(tmp_path):
         sketch(f"{tmp_path}/**/*.parquet", score="p", batch="days")
     with pytest.raises(DataError, match=r"give files, or a pattern such as '.*/\*\*/\*\.parquet'"):
         sketch(tmp_path, score="p")
+
+
+def test_empty_lines_of_a_single_column_are_counted(tmp_path):
+    """They used to be skipped, though every row is said to be counted."""
+    frame = pl.DataFrame({"p": [0.1, None, 0.9, None]})
+    frame.write_csv(tmp_path / "t.csv")
+    made = sketch(tmp_path / "t.csv", score="p")
+    assert made.n_rows == 4
+    assert made.to_bytes() == sketch(frame, score="p").to_bytes()

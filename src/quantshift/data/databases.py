@@ -103,9 +103,8 @@ def _parts(url: str) -> SplitResult:
     except ValueError:
         # The library's message may show the password.
         raise UserError(
-            f"{shown(url)}: not a valid URL; it begins with postgresql://USER:PASSWORD@HOST:PORT/, "
-            "with / ? # and @ in the password as %2F %3F %23 and %40, and an IPv6 host in square "
-            "brackets"
+            f"{shown(url)}: not a valid URL; after the scheme write USER:PASSWORD@HOST:PORT, with "
+            "/ ? # and @ in the password as %2F %3F %23 and %40, and IPv6 hosts in square brackets"
         ) from None
     return parts
 
