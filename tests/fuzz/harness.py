@@ -48,15 +48,17 @@ def fuzz(kind: Kind, folder: Path, n: int, seed: int, first: int = 0) -> Tally:
     made.mkdir(parents=True)
     with _quietly():
         kind.make(made)
-        expected = repr(kind.answer(made))
         files = kind.files(made)
+        units = {kind.unit(made, path) for path in files}
+        expected = {unit: repr(kind.answer(unit)) for unit in units}
         for number in range(first, first + n):
             # By its number, so that one mutation can be repeated alone.
             rng = np.random.default_rng([seed, KINDS.index(kind), number])
             path = files[int(rng.integers(len(files)))]
             whole = path.read_bytes()
             changed = kind.change(path, rng)
-            outcome, detail = _outcome(kind, made, expected)
+            unit = kind.unit(made, path)
+            outcome, detail = _outcome(kind, unit, expected[unit])
             tally.counts[outcome] += 1
             if outcome == CRASHED or (outcome == OTHER and kind.ours):
                 where = path.relative_to(made)
@@ -76,9 +78,9 @@ def shares(n: int) -> dict[str, int]:
     return {kind.name: max(1, -int(-n * kind.share // whole)) for kind in KINDS}
 
 
-def _outcome(kind: Kind, folder: Path, expected: str) -> tuple[str, str]:
+def _outcome(kind: Kind, unit: Path, expected: str) -> tuple[str, str]:
     try:
-        found = repr(kind.answer(folder))
+        found = repr(kind.answer(unit))
     except UserError as error:
         message = str(error)
         return (REFUSED, "") if message.strip() else (CRASHED, "a refusal without a word")

@@ -46,7 +46,8 @@ Mutate = Callable[[Path, np.random.Generator], Path]
 class Kind:
     """A kind of files.
 
-    make: writes them into a folder. answer: what is read of them; a UserError is a refusal.
+    make: writes them into a folder. answer: what is read of a file or folder in it or, if they are
+    read together, of that folder as a whole; a UserError is a refusal.
     mutate: changes one of them; others: files beside them that are left alone. ours: whether the
     same answer is the only one. share: how many mutations it gets, in comparison with others.
     """
@@ -57,6 +58,7 @@ class Kind:
     ours: bool = True
     mutate: Mutate | None = None
     others: Sequence[str] = ()
+    together: bool = False
     share: float = 1.0
 
     def files(self, folder: Path) -> list[Path]:
@@ -64,6 +66,10 @@ class Kind:
         return sorted(
             path for path in folder.rglob("*") if path.is_file() and path.name not in self.others
         )
+
+    def unit(self, folder: Path, path: Path) -> Path:
+        """What is read of the folder if a file in it was changed."""
+        return folder if self.together else folder / path.relative_to(folder).parts[0]
 
     def change(self, path: Path, rng: np.random.Generator) -> Path:
         """Change a file in place."""
@@ -106,7 +112,7 @@ def make_model(folder: Path) -> None:
 
 
 def answer_of_model(folder: Path) -> Any:
-    model = load_model(folder / "m")
+    model = load_model(folder)
     items = model.items(scored_table(20, seed=1).select("size", "place"))
     held_out, codes = model.held_out
     return model.posteriors(items).tolist(), held_out.tolist(), codes.tolist(), repr(model.columns)
@@ -125,19 +131,17 @@ def make_sketches(folder: Path) -> None:
     sketch(three, posteriors=list("abc"), bins=True).save(folder / "three.parquet")
 
 
-def answer_of_sketches(folder: Path) -> Any:
-    loaded = [load_sketch(path) for path in sorted(folder.iterdir())]
-    return [(one.about, table_checksum(one.table)) for one in loaded]
+def answer_of_sketch(path: Path) -> Any:
+    loaded = load_sketch(path)
+    return loaded.about, table_checksum(loaded.table)
 
 
-def answer_of_query_results(folder: Path) -> Any:
+def answer_of_query_result(path: Path) -> Any:
     """Scores to as many bits as the query checks: programs may write fewer digits."""
-    loaded = [load_sketch(path) for path in sorted(folder.iterdir())]
+    loaded = load_sketch(path)
     whole = (pl.col("value_0") * (1 << CHECKED_BITS)).floor()
-    return [
-        (one.about, table_checksum(one.table.with_columns(whole) if one.is_exact else one.table))
-        for one in loaded
-    ]
+    table = loaded.table.with_columns(whole) if loaded.is_exact else loaded.table
+    return loaded.about, table_checksum(table)
 
 
 def make_query_results(folder: Path) -> None:
@@ -200,13 +204,10 @@ def make_data_sets(folder: Path) -> None:
         (folder / name).unlink()
 
 
-def answer_of_data_sets(folder: Path) -> Any:
-    answers = []
-    for path in sorted(folder.iterdir()):
-        data = DataFolder.open(path)
-        data.verify()
-        answers.append((describe_data(data), data.dataset().hash))
-    return answers
+def answer_of_data_set(folder: Path) -> Any:
+    data = DataFolder.open(folder)
+    data.verify()
+    return describe_data(data), data.dataset().hash
 
 
 def make_corpus(folder: Path) -> None:
@@ -215,21 +216,10 @@ def make_corpus(folder: Path) -> None:
 
 
 def answer_of_corpus(folder: Path) -> Any:
-    corpus = Corpus.open(folder / "c")
+    corpus = Corpus.open(folder)
     corpus.verify()
-    verify_counts(folder / "c" / "counts")
+    verify_counts(folder / "counts")
     return render(describe(corpus, n_samples=1), "json"), dict(corpus.manifest)
-
-
-def forge_record(path: Path, rng: np.random.Generator) -> Path:
-    """Another value in a record of JSON, with a seal that is right."""
-    mutate = VALUES[int(rng.integers(len(VALUES)))]
-    record = json.loads(mutate(path.read_bytes(), rng))
-    if isinstance(record, dict):
-        record.pop(SEAL, None)
-        record = sealed(record)
-    path.write_text(json.dumps(record))
-    return path
 
 
 # Results and histories
@@ -245,7 +235,7 @@ def make_store(folder: Path) -> None:
 
 
 def answer_of_store(folder: Path) -> Any:
-    store = ResultStore.open(folder / "r")
+    store = ResultStore.open(folder)
     rows = store.read().collect().sort("cell", "method", "sample").to_dicts()
     failures = [store.failures("prior", results.DATASET, cell) for cell in results.CELLS]
     done = [store.finished("prior", results.DATASET, cell) for cell in results.CELLS]
@@ -258,7 +248,7 @@ def make_history(folder: Path) -> None:
 
 
 def answer_of_history(folder: Path) -> Any:
-    history = History.open(folder / "h", must_exist=True)
+    history = History.open(folder, must_exist=True)
     calls, alarms = history.calls(), history.alarms()
     shown = history.to_csv() if calls else ""
     assert repr(history)
@@ -299,29 +289,23 @@ def make_tables(folder: Path) -> None:
     table.write_ndjson(folder / "t.jsonl")
 
 
-def answer_of_samples(folder: Path) -> Any:
-    return [
-        shares_of(quantify(path, posteriors=["p"], by="day", replicates=20))
-        for path in sorted(folder.iterdir())
-    ]
+def answer_of_sample(path: Path) -> Any:
+    return shares_of(quantify(path, posteriors=["p"], by="day", replicates=20))
 
 
-def answer_of_counted(folder: Path) -> Any:
-    made = [sketch(path, score="p", batch="day", label="y") for path in sorted(folder.iterdir())]
-    return [table_checksum(one.table) for one in made]
+def answer_of_counted(path: Path) -> Any:
+    return table_checksum(sketch(path, score="p", batch="day", label="y").table)
 
 
-def answer_of_training(folder: Path) -> Any:
+def answer_of_training(path: Path) -> Any:
     options = {"label": "y", "drop": ["p"], "method": "CC", "classifier": "naive-bayes"}
-    models = [train(path, **options) for path in sorted(folder.iterdir())]
-    return [model.classes for model in models]
+    model = train(path, **options)
+    return model.classes, model.held_out[0].tolist()
 
 
-def answer_of_verdicts(folder: Path) -> Any:
-    return [
-        shares_of(judge(path, verdict="place", label="y", map={"north": "spam"}, labels="random"))
-        for path in sorted(folder.iterdir())
-    ]
+def answer_of_verdicts(path: Path) -> Any:
+    verdict_of = {"north": "spam", "south": "ham", "east": "ham"}
+    return shares_of(judge(path, verdict="place", label="y", map=verdict_of, labels="random"))
 
 
 def make_arrays(folder: Path) -> None:
@@ -392,26 +376,33 @@ def answer_of_configuration(folder: Path) -> Any:
 
 KINDS: tuple[Kind, ...] = (
     Kind("model", make_model, answer_of_model),
-    Kind("sketch", make_sketches, answer_of_sketches, share=1.5),
-    Kind("query result", make_query_results, answer_of_query_results, share=1.5),
-    Kind("data set", make_data_sets, answer_of_data_sets),
+    Kind("sketch", make_sketches, answer_of_sketch, share=1.5),
+    Kind("query result", make_query_results, answer_of_query_result, share=1.5),
+    Kind("data set", make_data_sets, answer_of_data_set, share=1.5),
     Kind("corpus", make_corpus, answer_of_corpus),
-    Kind("results", make_store, answer_of_store, others=("store.json.lock",)),
+    Kind("results", make_store, answer_of_store),
     Kind("history", make_history, answer_of_history, share=1.5),
-    Kind("forged sketch", make_sketches, answer_of_sketches, ours=False, mutate=forge_sketch),
+    Kind("forged sketch", make_sketches, answer_of_sketch, ours=False, mutate=forge_sketch),
     Kind("forged call", make_history, answer_of_history, ours=False, mutate=forge_call),
-    Kind("table to quantify", make_tables, answer_of_samples, ours=False),
+    Kind("table to quantify", make_tables, answer_of_sample, ours=False),
     Kind("table to count", make_tables, answer_of_counted, ours=False),
     Kind("table to train on", make_tables, answer_of_training, ours=False, share=0.4),
-    Kind("table of verdicts", make_tables, answer_of_verdicts, ours=False, share=0.4),
-    Kind("arrays", make_arrays, answer_of_arrays, ours=False),
-    Kind("audit sheet", make_audit, answer_of_audit, ours=False, others=("new.csv",), share=0.5),
+    Kind("table of verdicts", make_tables, answer_of_verdicts, ours=False, share=0.5),
+    Kind("arrays", make_arrays, answer_of_arrays, ours=False, together=True, share=0.5),
+    Kind(
+        *("audit sheet", make_audit, answer_of_audit),
+        ours=False,
+        others=("new.csv",),
+        together=True,
+        share=0.5,
+    ),
     Kind(
         *("label plan", make_plan, answer_of_plan),
         ours=False,
         others=("new.csv", "label.txt"),
+        together=True,
         share=0.5,
     ),
-    Kind("configuration", make_configuration, answer_of_configuration, ours=False),
+    Kind("configuration", make_configuration, answer_of_configuration, ours=False, together=True),
 )
 """All kinds."""

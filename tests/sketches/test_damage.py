@@ -12,6 +12,7 @@ from quantshift import load_sketch, sketch, sketch_sql
 from quantshift.errors import DataError
 from quantshift.integrity import sealed, table_checksum
 from quantshift.sketches.about import CHECKSUM
+from quantshift.sketches.sketch_table import counted_by_query
 from tests.sketches.made import batches, labelled
 
 DAYS = {"2026-03-02": 0.1, "2026-03-03": 0.3}
@@ -183,6 +184,13 @@ def test_every_digit_counts(result, tmp_path):
     ):
         with pytest.raises(DataError, match="changed or damaged"):
             exported(again, tmp_path)
+    for name, value in {
+        "total": pl.lit([1.0]),
+        "check": pl.lit([b"x"]),
+        "lines": pl.lit("x"),
+    }.items():
+        with pytest.raises(DataError, match="changed or damaged"):
+            counted_by_query(result.with_columns(value.alias(name)), "the result")
     other = pl.when(pl.int_range(pl.len()) == 3).then(pl.lit("x")).otherwise("batch")
     with pytest.raises(DataError, match="changed or damaged"):
         exported(result.with_columns(other.alias("batch")), tmp_path)

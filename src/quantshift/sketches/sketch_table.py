@@ -344,9 +344,15 @@ def _check_lines(about: About, counts: pl.DataFrame, frame: pl.DataFrame, source
     """Refuse the result of a query of which lines were changed, added or lost."""
     if not {CHECK, BATCH_TOTAL, TOTAL, LINES} <= set(frame.columns):
         raise not_a_sketch(source)
-    totals = frame.select(
-        pl.col(name).cast(pl.Int64, strict=False) for name in (BATCH_TOTAL, TOTAL, LINES)
+    changed = DataError(
+        f"{source}: the result of the query has been changed or damaged; run the query again"
     )
+    try:
+        totals = frame.select(
+            pl.col(BATCH_TOTAL, TOTAL, LINES).cast(pl.Int64), pl.col(CHECK).cast(pl.String)
+        )
+    except pl.exceptions.PolarsError:
+        raise changed from None
     n_lines = totals[LINES][0]
     if n_lines is not None and counts.height < n_lines and totals[LINES].n_unique() == 1:
         raise DataError(
@@ -362,11 +368,9 @@ def _check_lines(about: About, counts: pl.DataFrame, frame: pl.DataFrame, source
         or not (totals[BATCH_TOTAL] == sums.to_series()).fill_null(False).all()
         or not (totals[TOTAL] == counts[COUNT].sum()).fill_null(False).all()
         or not (totals[LINES] == counts.height).fill_null(False).all()
-        or frame[CHECK].cast(pl.String).to_list() != list(_line_checks(about, counts))
+        or totals[CHECK].to_list() != list(_line_checks(about, counts))
     ):
-        raise DataError(
-            f"{source}: the result of the query has been changed or damaged; run the query again"
-        )
+        raise changed
 
 
 def _line_checks(about: About, counts: pl.DataFrame) -> Iterator[str]:
