@@ -244,14 +244,13 @@ def answer_of_store(folder: Path) -> Any:
 
 
 def make_history(folder: Path) -> None:
-    filled(folder / "h", days(12, change=0.3, after=10))
+    filled(folder / "h", days(6, change=0.3, after=5))
 
 
 def answer_of_history(folder: Path) -> Any:
     history = History.open(folder, must_exist=True)
     calls, alarms = history.calls(), history.alarms()
     shown = history.to_csv() if calls else ""
-    assert repr(history)
     said([problem for problem in history.problems() if not is_description(problem)])
     return calls, alarms, shown
 
