@@ -70,15 +70,15 @@ def run_all(corpus: Path, store: Path, workers: int) -> None:
     experiments = tuple(
         load_experiment(name, overrides={"quantifiers": [*SIX, SUBCLASS]}) for name in EXPERIMENTS
     )
-    sources = {experiment.name: CorpusSource(corpus) for experiment in experiments}
+    sources = {experiment.name: [CorpusSource(corpus)] for experiment in experiments}
     summary = run_experiments(Run(experiments, sources, store), executor(workers))
     print(f"{summary.done} cells in {summary.seconds:.0f} s, {len(summary.failures)} failures")
 
 
 def report(frame: pl.DataFrame) -> None:
-    rows = frame.with_columns(part=part(), error=(pl.col("p_hat") - pl.col("p_true")).abs()).filter(
-        pl.col("part").is_not_null()
-    )
+    rows = frame.with_columns(
+        part=part(), error=(pl.col("p_hat").list.last() - pl.col("p_true").list.last()).abs()
+    ).filter(pl.col("part").is_not_null())
     means = rows.group_by("method", "part").agg(pl.col("error").mean())
     parts = [name for name in PARTS if name in set(rows["part"])]
     table = means.pivot(on="part", index="method", values="error")

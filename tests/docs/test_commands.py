@@ -97,7 +97,7 @@ def test_benchmarks_read_real_data_only_from_variables() -> None:
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("commands") / "corpus"
-    made = generate(60_000)
+    made = generate(120_000)  # enough for training sets of 5,000
     two = [row for row, category in enumerate(made.categories) if category < 2]
     texts = made.texts()
     with CorpusWriter(folder, categories=CATEGORY_NAMES[:2]) as writer:

@@ -195,7 +195,7 @@ class Judgement:
         return json.dumps({"format": FORMAT, **asdict(self)}, indent=2, ensure_ascii=False)
 
     def to_html(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the page that `judge --html` writes: one file, for any browser.
+        """Write the page that `quantshift judge --html` writes: one file, for any browser.
 
         overwrite: also replace a file that is not such a page.
         """
