@@ -342,7 +342,7 @@ class Quantification:
         return json.dumps({"format": FORMAT, **asdict(self)}, indent=2, ensure_ascii=False)
 
     def to_html(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the page that `quantify --html` writes: one file, for any browser.
+        """Write the page that `quantshift quantify --html` writes: one file, for any browser.
 
         overwrite: also replace a file that is not such a page.
         """
