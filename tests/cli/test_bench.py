@@ -45,7 +45,7 @@ def test_a_suite_with_a_method_of_ones_own(alone, quantshift, tmp_path):
     table = (out / "leaderboard.csv").read_text()
     assert "Mine,added,ae," in table
     code, said, _ = quantshift(*asked, "--add", f"{mine}:Mine")
-    assert (code, "0 cells in 0:00" in said) == (0, True)
+    assert (code, "0 cells in 0:0" in said) == (0, True)
     code, said, _ = quantshift(*asked, "--dry-run")
     assert said.splitlines()[-1].startswith("under a minute with 1 worker (")
 
