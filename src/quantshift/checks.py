@@ -6,6 +6,8 @@
 or, all at once, `check_quantifier(MyQuantifier())`. A check that fails raises AssertionError with
 the reason. Which checks apply to a quantifier depends on what it can do: all use features or
 posteriors; most can be computed from posteriors alone, accept weights and have intervals.
+
+Any class with fit(X, y) and predict(X), or an object of one, can be checked too; it is wrapped.
 """
 
 import pickle
@@ -19,8 +21,10 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+from quantshift.errors import UserError
 from quantshift.intervals import predict_interval
 from quantshift.quantifiers.estimator import AbstractClassifying, AbstractQuantifier
+from quantshift.quantifiers.foreign import ForeignQuantifier, is_quantifier
 from quantshift.seeding import generator
 from quantshift.types import Posteriors, Prevalences
 
@@ -39,6 +43,12 @@ DRAWN = 0.2
 MANY = 10
 """Numbers of classes are two, three and this many."""
 
+LARGE = 6000
+"""Items of a large sample, and of its training set; a third of it if a classifier is fitted."""
+
+OVERLAP = 1.5
+"""Distance of the classes' centres from the origin there: a third of the items is misclassified."""
+
 LABEL_TYPES: dict[str, Callable[[NDArray[np.int64]], Any]] = {
     "integers 0 and 1": lambda y: y,
     "integers 1 and 2": lambda y: y + 1,
@@ -51,15 +61,23 @@ LABEL_TYPES: dict[str, Callable[[NDArray[np.int64]], Any]] = {
 }
 
 
-def yield_checks(quantifier: AbstractQuantifier) -> Iterator[tuple[str, Callable[[], None]]]:
-    """Yields (name, check) for an unfitted quantifier; each check is a call without arguments."""
+def yield_checks(quantifier: Any) -> Iterator[tuple[str, Callable[[], None]]]:
+    """Yields (name, check) for an unfitted quantifier; each check is a call without arguments.
+
+    quantifier: one of quantshift or derived from one, or any class or object with fit(X, y) and
+        predict(X) or quantify(X), which is wrapped (`quantshift.wrap`).
+    """
+    checked = _as_quantifier(quantifier)
     for applies, checks in GROUPS:
-        for check in checks if applies(quantifier) else ():
-            yield check.__name__.removeprefix("check_"), partial(check, quantifier)
+        for check in checks if applies(checked) else ():
+            yield check.__name__.removeprefix("check_"), partial(check, checked)
 
 
-def check_quantifier(quantifier: AbstractQuantifier, *, skip: Collection[str] = ()) -> None:
-    """Run all checks but those named in `skip`; raises at the first that fails."""
+def check_quantifier(quantifier: Any, *, skip: Collection[str] = ()) -> None:
+    """Run all checks but those named in `skip`; raises at the first that fails.
+
+    quantifier: as in `yield_checks`.
+    """
     for name, check in yield_checks(quantifier):
         if name not in skip:
             check()
@@ -390,6 +408,45 @@ def check_interval_around_estimate(quantifier: AbstractQuantifier) -> None:
     _expect(bool((interval.low >= 0).all() and (interval.high <= 1).all()), "limits beyond 0 or 1")
 
 
+def check_right_for_two_classes(quantifier: AbstractQuantifier) -> None:
+    """Under prior shift, the error on a large sample is at most half that of counting.
+
+    The classifier errs more on some classes than on others, so that estimates are wrong if rates of
+    classes are confused. Applies to methods that adjust, and to wrapped ones. A method that does
+    not, or that is made for another shift, is right to fail: name the check in `skip`.
+    """
+    _check_right(quantifier, 2)
+
+
+def check_right_for_three_classes(quantifier: AbstractQuantifier) -> None:
+    """The same for three classes."""
+    _check_right(quantifier, 3)
+
+
+def check_right_for_many_classes(quantifier: AbstractQuantifier) -> None:
+    """The same for ten classes."""
+    _check_right(quantifier, MANY)
+
+
+def _check_right(quantifier: AbstractQuantifier, n_classes: int) -> None:
+    size = LARGE // 3 if quantifier.own_classifier else LARGE
+    X, y, X_new, y_new = _shifted_problem(n_classes, size)
+    posteriors, sample = (_honest_posteriors(features, y) for features in (X, X_new))
+    if isinstance(quantifier, AbstractClassifying):
+        p_hat = clone(quantifier).fit_posteriors(posteriors, y).aggregate(sample)
+    else:
+        p_hat = clone(quantifier).fit(X, y).predict(X_new)
+    p_true = np.bincount(y_new) / len(y_new)
+    counted = np.bincount(sample.argmax(axis=1), minlength=n_classes) / len(y_new)
+    allowed = float(np.abs(counted - p_true).max()) / 2
+    error = float(np.abs(p_hat - p_true).max())
+    _expect(
+        error <= allowed,
+        f"with {n_classes} classes, the estimate of {len(y_new):,} items under prior shift is "
+        f"{_rounded(p_hat)}, and {_rounded(p_true)} is right",
+    )
+
+
 Check = Callable[[Any], None]
 
 GROUPS: tuple[tuple[Callable[[AbstractQuantifier], bool], tuple[Check, ...]], ...] = (
@@ -423,6 +480,20 @@ GROUPS: tuple[tuple[Callable[[AbstractQuantifier], bool], tuple[Check, ...]], ..
             check_bad_posteriors_are_refused,
         ),
     ),
+    (
+        lambda quantifier: (
+            (quantifier.adjusts and bool(quantifier.sees))
+            or isinstance(quantifier, ForeignQuantifier)
+        ),
+        (check_right_for_two_classes, check_right_for_three_classes),
+    ),
+    (
+        # A classifier of ten classes is fitted by the method itself, which may take long.
+        lambda quantifier: (
+            quantifier.adjusts and bool(quantifier.sees) and not quantifier.own_classifier
+        ),
+        (check_right_for_many_classes,),
+    ),
     (lambda quantifier: not quantifier.shrinks, (check_duplicated_sample,)),
     (
         lambda quantifier: isinstance(quantifier, AbstractClassifying) and not quantifier.shrinks,
@@ -453,6 +524,46 @@ def _problem(
     y_new = np.repeat(np.arange(n_classes), np.arange(n_classes, 0, -1) * 20)
     X = centres[y] + rng.normal(size=(len(y), n_classes))
     return X, y, centres[y_new] + rng.normal(size=(len(y_new), n_classes)), y_new
+
+
+def _shifted_problem(
+    n_classes: int, size: int
+) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[Any], NDArray[np.int64]]:
+    """Overlapping Gaussians: (X, y, X_new, y_new), the first class common, and then the last."""
+    rng = generator(0, purpose="checks of large samples", n_classes=n_classes)
+    shares = np.linspace(4, 1, n_classes)
+    counts = np.round(size * shares / shares.sum()).astype(np.int64)
+    y, y_new = (np.repeat(np.arange(n_classes), of_class) for of_class in (counts, counts[::-1]))
+    X, X_new = (
+        OVERLAP * np.eye(n_classes)[labels] + rng.normal(size=(len(labels), n_classes))
+        for labels in (y, y_new)
+    )
+    return X, y, X_new, y_new
+
+
+def _honest_posteriors(X: NDArray[Any], y: NDArray[np.int64]) -> Posteriors:
+    """P(class | features) of `_shifted_problem` at the training prevalence."""
+    prior = np.bincount(y) / len(y)
+    scores = prior * np.exp(OVERLAP * (X - X.max(axis=1, keepdims=True)))
+    return np.asarray(scores / scores.sum(axis=1, keepdims=True))
+
+
+def _as_quantifier(quantifier: Any) -> AbstractQuantifier:
+    if isinstance(quantifier, AbstractQuantifier):
+        return quantifier
+    cls = quantifier if isinstance(quantifier, type) else type(quantifier)
+    if issubclass(cls, AbstractQuantifier):
+        return quantifier()  # type: ignore[no-any-return]
+    if not is_quantifier(cls):
+        raise UserError(
+            f"{cls.__name__} is not a quantifier; give it fit(X, y) and predict(X), or derive it "
+            "from quantshift.AbstractQuantifier"
+        )
+    return ForeignQuantifier(quantifier)
+
+
+def _rounded(p: Prevalences) -> list[float]:
+    return [round(float(share), 3) for share in p]
 
 
 def _posteriors(n_classes: int) -> tuple[Posteriors, NDArray[np.int64], Posteriors]:

@@ -205,7 +205,12 @@ CHECKED = ForeignQuantifier(aggregative.PCC, LogisticRegression())
 
 
 @pytest.mark.parametrize(
-    "check", [pytest.param(check, id=name) for name, check in yield_checks(CHECKED)]
+    "check",
+    [
+        pytest.param(check, id=name)
+        for name, check in yield_checks(CHECKED)
+        if not name.startswith("right_for")  # PCC does not adjust
+    ],
 )
 def test_wrapped_methods_pass_the_checks_that_apply(check):
     check()
