@@ -15,6 +15,7 @@ from quantshift.classify.calibration import (
     _compared_items,
     _held_out_loss,
     _loss_of_refits,
+    _simplest_of_the_best,
 )
 from quantshift.classify.curves import fit_beta
 from quantshift.classify.folds import stratified_folds
@@ -110,6 +111,16 @@ def test_auto_is_as_good_as_the_best_for_the_distortion(how: str, best: str) -> 
     sigmoid = CALIBRATIONS["sigmoid"](loud[:4000], codes[:4000])(loud[4000:])
     if best != "sigmoid":
         assert losses["auto"] < -np.log(sigmoid[rows, codes[4000:]]).mean() - 0.003
+
+
+@pytest.mark.parametrize("weights", [None, np.full(100, 2.0)])
+def test_rounding_decides_nothing_between_calibrations(weights: np.ndarray | None) -> None:
+    """Before, a line that was worse than the same curve by 1e-14 lost to any other rival."""
+    rng = np.random.default_rng(0)
+    line, noise = rng.random(100), rng.normal(0, 1e-2, 100)
+    beta = line + noise - noise.mean() + 1e-4
+    losses = {"sigmoid": line, "beta": beta, "smooth": line - 1e-14}
+    assert _simplest_of_the_best(losses, weights) == "sigmoid"
 
 
 @pytest.mark.parametrize("name", ["bcts", "vs", "sigmoid", "beta"])

@@ -61,6 +61,10 @@ _SCALES = (0.01, 100.0)
 """The smallest and the largest 1 / temperature."""
 
 
+SAME_LOSS = 1e-9
+"""Mean losses that differ by less are the same, such as those of a smooth curve that is a line: by
+rounding, the simpler of the two could be the worse one."""
+
 COMPARED = 5000
 """Items by which calibrations of more than two classes are compared. More would be able to tell
 them apart where it hardly matters, and take long: the winner is fitted to all items."""
@@ -338,14 +342,19 @@ def _simplest_of_the_best(
     if weights is None:
         least = min(losses.values(), key=np.sum)
         excess = {name: loss - least for name, loss in losses.items()}
-        contenders = [name for name, d in excess.items() if d.sum() <= np.sqrt(len(d)) * d.std()]
+        contenders = [
+            name
+            for name, d in excess.items()
+            if d.sum() <= np.sqrt(len(d)) * d.std() + SAME_LOSS * len(d)
+        ]
     else:
         least = min(losses.values(), key=lambda loss: float(weights @ loss))
         excess = {name: loss - least for name, loss in losses.items()}
         contenders = [
             name
             for name, d in excess.items()
-            if weights @ d <= np.sqrt(weights @ (d - mean_of(d, weights)) ** 2)
+            if weights @ d
+            <= np.sqrt(weights @ (d - mean_of(d, weights)) ** 2) + SAME_LOSS * weights.sum()
         ]
     return contenders[0]
 
