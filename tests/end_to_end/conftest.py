@@ -13,6 +13,12 @@ from typing import Any
 import psutil
 import pytest
 
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """For `test_products_stay.py`, if it is named on the command line."""
+    parser.addoption("--write-digests", action="store_true", help="write its fixture anew")
+
+
 SIZES: Mapping[str, str] = {
     "shift.train_prevalences": "[0.2, 0.3, 0.4, 0.5, 0.6, 0.7]",
     "shift.test_prevalences": "[0.0, 0.5, 1.0]",
