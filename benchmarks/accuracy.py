@@ -16,8 +16,8 @@ from sklearn.linear_model import LogisticRegression
 
 from benchmarks.real_tables import DEVELOPMENT, KEPT_ASIDE, draw, load, prior_shift_sample
 from quantshift import SLD
-from quantshift.accuracy import METHODS, item_accuracy
-from quantshift.seeding import generator
+from quantshift.base.seeding import generator
+from quantshift.diagnosis.accuracy import METHODS, item_accuracy
 
 
 def main() -> None:

@@ -24,7 +24,7 @@ from scipy.special import softmax
 from threadpoolctl import threadpool_limits
 
 from quantshift import ACC, CC, PACC, PCC, SLD, SMM, DyS, HDy
-from quantshift.quantifiers.samples import BLOCK_ITEMS
+from quantshift.quantifiers.base.samples import BLOCK_ITEMS
 
 N_SAMPLES, SIZE, POOL, KNOWN = 1050, 500, 50_000, 5_000
 N_MULTICLASS = 200

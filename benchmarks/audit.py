@@ -12,9 +12,10 @@ planned, over the precision asked for; the plan knows 1,000 held-out items of an
 `verdicts`: real verdicts of machines with the labels of people (tables llm_judge_*, see
 `real_tables.py`); the table is the population, and samples are drawn from it with replacement.
 
-`+-` is the Monte Carlo standard error. The constants of `quantshift.audit` were chosen on other
-draws, for the most part with other prevalences and error rates; nothing was chosen on the real
-verdicts. A lowest cell is low by chance too: repeat it with another `--seed` and more `--repeats`.
+`+-` is the Monte Carlo standard error. The constants of `quantshift.labelling.audit` were chosen on
+other draws, for the most part with other prevalences and error rates; nothing was chosen on the
+real verdicts. A lowest cell is low by chance too: repeat it with another `--seed` and more
+`--repeats`.
 """
 
 import argparse
@@ -29,9 +30,9 @@ from scipy import stats
 from scipy.special import expit, logit
 from threadpoolctl import threadpool_limits
 
-from quantshift.audit import audit_interval, count_interval, plan_audit
-from quantshift.intervals import wilson_limits
-from quantshift.seeding import generator
+from quantshift.base.seeding import generator
+from quantshift.intervals.prediction import wilson_limits
+from quantshift.labelling.audit import audit_interval, count_interval, plan_audit
 from real_tables import tables_dir
 
 LEVEL = 0.95

@@ -20,9 +20,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from quantshift.audit import count_interval
-from quantshift.audit_sequence import Scores, capital, confidence_sequence
-from quantshift.seeding import generator
+from quantshift.base.seeding import generator
+from quantshift.labelling.audit import count_interval
+from quantshift.labelling.sequence import Scores, capital, confidence_sequence
 
 LEVEL = 0.95
 KINDS = ("none", "good", "useless", "upside down")

@@ -21,13 +21,15 @@ import argparse
 import numpy as np
 import polars as pl
 
-from quantshift import catalogue, sketch
+from quantshift import sketch
+from quantshift.base.seeding import generator
 from quantshift.errors import UserError
-from quantshift.quantifiers.estimator import AbstractClassifying
-from quantshift.seeding import generator
-from quantshift.sketches import cells, rounded
-from quantshift.sketches.counted import point_estimates
-from quantshift.sketches.sketch_batches import batches_of
+from quantshift.quantifiers.base import catalogue
+from quantshift.quantifiers.base.estimator import AbstractClassifying
+from quantshift.sketches.cells import rounded
+from quantshift.sketches.cells import score as cells
+from quantshift.sketches.estimating.batches import batches_of
+from quantshift.sketches.estimating.counts import point_estimates
 
 SHARES = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
 N_TRAINING = 4000

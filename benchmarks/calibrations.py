@@ -25,8 +25,8 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from quantshift import SLD
-from quantshift.classify import calibration
-from quantshift.seeding import generator
+from quantshift.base.seeding import generator
+from quantshift.classify.calibration import calibration
 from real_tables import draw, load
 
 NAMES = ("none", "temperature", "nbvs", "bcts", "vs", "sigmoid", "isotonic", "before", "auto")

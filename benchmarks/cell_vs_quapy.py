@@ -43,14 +43,14 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from quantshift.corpora.corpus import Corpus
 from quantshift.data import CorpusSource, Dataset
+from quantshift.data.corpus import Corpus
 from quantshift.experiments.cell import run_cell
+from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.experiment import Experiment
-from quantshift.experiments.loading import load_experiment
 from quantshift.experiments.planning import cells_of
 from quantshift.experiments.population import Population, population_of
-from quantshift.features.counts import FOLDER, tokenise_corpus
+from quantshift.texts.counts import FOLDER, tokenise_corpus
 from real_reviews import make_corpus
 
 PER_TRAINING_ITEM = 24

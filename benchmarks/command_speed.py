@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from quantshift.corpora.synthetic import generate
+from quantshift.data.embedded.reviews import generate
 
 COMMAND = "from quantshift.cli.app import main; main()"
 

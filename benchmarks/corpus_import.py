@@ -5,9 +5,10 @@
     python benchmarks/corpus_import.py --small            # a trial with 20,000
 
 Makes a gzipped file of JSON lines in a temporary directory, imports it with
-`quantshift.corpora.import_reviews`, then does the same work for a tenth of the reviews with
-`json.loads`, a list and a data frame. Memory is the resident set of this process and its children
-together, sampled ten times a second in a separate process; each way runs in a fresh process.
+`quantshift.data.importing.reviews.import_reviews`, then does the same work for a tenth of the
+reviews with `json.loads`, a list and a data frame. Memory is the resident set of this process and
+its children together, sampled ten times a second in a separate process; each way runs in a fresh
+process.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from quantshift.seeding import generator
+from quantshift.base.seeding import generator
 
 WORDS_PER_REVIEW = (20, 260)
 BATCH = 10_000
@@ -68,7 +69,7 @@ def make_file(path: Path, n_reviews: int) -> int:
 
 
 def ours(path: Path, out: Path, n_reviews: int) -> int:
-    from quantshift.corpora import Source, import_reviews
+    from quantshift.data.importing.reviews import Source, import_reviews
 
     return import_reviews([Source("Books", path)], out).total.kept
 

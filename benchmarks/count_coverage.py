@@ -19,12 +19,13 @@ import time
 import numpy as np
 import polars as pl
 
-from quantshift import catalogue, sketch
-from quantshift.intervals import PrevalenceInterval, aggregate_interval
-from quantshift.quantifiers.estimator import AbstractClassifying
-from quantshift.seeding import generator
-from quantshift.sketches.count_intervals import CountIntervals
-from quantshift.sketches.sketch_batches import batches_of, grouped
+from quantshift import sketch
+from quantshift.base.seeding import generator
+from quantshift.intervals.prediction import PrevalenceInterval, aggregate_interval
+from quantshift.quantifiers.base import catalogue
+from quantshift.quantifiers.base.estimator import AbstractClassifying
+from quantshift.sketches.estimating.batches import batches_of, grouped
+from quantshift.sketches.estimating.intervals import CountIntervals
 
 N_TRAINING, LEVEL = 1000, 0.95
 N_REPLICATES = {2: 100, 3: 200}

@@ -23,20 +23,20 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from quantshift import catalogue
-from quantshift.audit import audit_interval, count_interval
+from quantshift.base.seeding import generator
+from quantshift.base.types import Codes, Indices
 from quantshift.data import CorpusSource, Dataset, open_source
-from quantshift.data.columns import TEXT, Column
-from quantshift.intervals import item_interval
-from quantshift.own_data.columns import Columns
-from quantshift.own_data.evidence import examine
-from quantshift.own_data.learning import n_folds
-from quantshift.own_data.model import Model, Training
-from quantshift.own_data.result import Rows
-from quantshift.prevalence import whole_counts
-from quantshift.quantifiers.expectation import SLD
-from quantshift.seeding import generator
-from quantshift.types import Codes, Indices
+from quantshift.intervals.prediction import item_interval
+from quantshift.labelling.audit import audit_interval, count_interval
+from quantshift.prevalence.simplex import whole_counts
+from quantshift.quantifiers.base import catalogue
+from quantshift.quantifiers.likelihood.sld import SLD
+from quantshift.quantifying.columns import Columns
+from quantshift.quantifying.estimating.evidence import examine
+from quantshift.quantifying.output.result import Rows
+from quantshift.quantifying.training.learning import n_folds
+from quantshift.quantifying.training.model import Model, Training
+from quantshift.tables.columns.kinds import TEXT, Column
 
 TRAIN_SIZE, SAMPLE_SIZE, LEVEL = 5000, 500, 0.95
 LABELLED = (50, 100, 200)

@@ -15,8 +15,9 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from quantshift import catalogue, predict_interval
-from quantshift.seeding import generator
+from quantshift import predict_interval
+from quantshift.base.seeding import generator
+from quantshift.quantifiers.base import catalogue
 
 SAMPLES, TRAINING, GAP = 20, 1000, 3.5
 PREVALENCES = (0.995, 0.95, 0.5, 0.005)

@@ -34,10 +34,10 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from quantshift import catalogue
-from quantshift.intervals import item_interval
-from quantshift.quantifiers.expectation import SLD
-from quantshift.seeding import generator
+from quantshift.base.seeding import generator
+from quantshift.intervals.prediction import item_interval
+from quantshift.quantifiers.base import catalogue
+from quantshift.quantifiers.likelihood.sld import SLD
 
 SIZE, LEVEL, DIMENSIONS = 500, 0.95, 3
 

@@ -27,14 +27,14 @@ import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from quantshift import catalogue
+from quantshift.base.seeding import generator
 from quantshift.errors import UserError
-from quantshift.intervals import item_interval
-from quantshift.own_data.classifiers import CLASSIFIERS
-from quantshift.own_data.learning import n_folds
-from quantshift.quantifiers.expectation import SLD
-from quantshift.quantifiers.items import Items
-from quantshift.seeding import generator
+from quantshift.intervals.prediction import item_interval
+from quantshift.quantifiers.base import catalogue
+from quantshift.quantifiers.base.items import Items
+from quantshift.quantifiers.likelihood.sld import SLD
+from quantshift.quantifying.training.classifiers import CLASSIFIERS
+from quantshift.quantifying.training.learning import n_folds
 from real_tables import DEVELOPMENT, KEPT_ASIDE, Draw, draw, load, prior_shift_sample
 
 TRAIN_SIZES = (500, 2000)

@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from quantshift.data import CorpusSource, open_source
 from quantshift.experiments.cell import run_cell
-from quantshift.experiments.loading import load_experiment
+from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.planning import cells_of
 from quantshift.experiments.population import population_of
 from subclass_experiment import EXPERIMENTS, PARTS, SAMPLE, part

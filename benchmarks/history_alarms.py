@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
+from quantshift.base.seeding import generator
 from quantshift.history.control import CAUTION, CLIP, GROUP, HOLD, WEIGHT, charts, level_per_look
-from quantshift.seeding import generator
 
 POINT = 0.01
 SHARE = 0.1

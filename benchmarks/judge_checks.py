@@ -24,12 +24,13 @@ from scipy import stats
 from threadpoolctl import threadpool_limits
 
 from judge_coverage import SETTINGS, Labelled, Settings, Tally, chosen, simulated
+from quantshift.base.seeding import generator
 from quantshift.errors import UserError
-from quantshift.judging import designs, transfer
-from quantshift.judging.estimation import Judged, difference, estimate
-from quantshift.judging.planning import plan
-from quantshift.judging.quality import cohens_kappa
-from quantshift.seeding import generator
+from quantshift.judging.estimating import designs
+from quantshift.judging.estimating.estimation import Judged, difference, estimate
+from quantshift.judging.estimating.quality import cohens_kappa
+from quantshift.judging.plans.planning import plan
+from quantshift.labelling import transfer
 
 
 def judged(data: Labelled, design: str) -> Judged:

@@ -33,9 +33,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
-from quantshift.judging import answers, designs
-from quantshift.judging.items import JudgedItems
-from quantshift.seeding import generator
+from quantshift.base.seeding import generator
+from quantshift.judging.estimating import answers, designs
+from quantshift.judging.estimating.items import JudgedItems
 from real_tables import tables_dir
 
 Ints = NDArray[np.int64]

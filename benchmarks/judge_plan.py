@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 from threadpoolctl import threadpool_limits
 
-from quantshift.audit import audit_interval, count_interval
-from quantshift.judging.estimation import estimate
-from quantshift.judging.planning import plan
-from quantshift.seeding import generator
+from quantshift.base.seeding import generator
+from quantshift.judging.estimating.estimation import estimate
+from quantshift.judging.plans.planning import plan
+from quantshift.labelling.audit import audit_interval, count_interval
 
 N_ITEMS = 50_000
 RANDOM = (500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000)

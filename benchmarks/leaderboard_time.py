@@ -42,6 +42,8 @@ import polars as pl
 from threadpoolctl import threadpool_limits
 
 from library_methods import METHODS, QUAPY, Method
+from quantshift.base.seeding import generator
+from quantshift.base.text_tables import Table, text_table
 from quantshift.data import EMBEDDED
 from quantshift.data.sources import SyntheticSource, open_source
 from quantshift.experiments.planning import cells_of
@@ -51,8 +53,6 @@ from quantshift.leaderboard.benchmark import plan_benchmark
 from quantshift.leaderboard.duration import ANY, measured_costs
 from quantshift.leaderboard.method_times import method_times
 from quantshift.results import ResultStore
-from quantshift.seeding import generator
-from quantshift.tables import Table, text_table
 
 SYNTHETIC = SyntheticSource(1, 0).name
 

@@ -33,8 +33,8 @@ from threadpoolctl import threadpool_limits
 
 from natural import GROUPS, SMALLEST, SMALLEST_CLASS, TABLES
 from quantshift import GuardedSLD
-from quantshift.data.preparation import TableColumns
-from quantshift.seeding import generator
+from quantshift.base.seeding import generator
+from quantshift.tables.preparation import TableColumns
 from real_tables import LabelledTable, load
 
 METHODS = ("nothing", "PCC", "SLD", "SubclassSLD", "GuardedSLD")

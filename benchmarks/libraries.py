@@ -35,8 +35,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from library_methods import LIBRARIES, METHODS, QUAPY, Estimator, Method
-from quantshift.prevalence import uniform, whole_counts
-from quantshift.tables import Table, text_table
+from quantshift.base.text_tables import Table, text_table
+from quantshift.prevalence.simplex import uniform, whole_counts
 
 SIZE, POOL, KNOWN, N_FEATURES = 500, 50_000, 5_000, 10
 SECONDS = 0.25

@@ -40,9 +40,9 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from quantshift import PCC, SLD
+from quantshift.base.seeding import generator
 from quantshift.classify.folds import stratified_folds
-from quantshift.classify.logistic import balanced_weights, fit_logistic, posteriors_of
-from quantshift.seeding import generator
+from quantshift.classify.logistic.models import balanced_weights, fit_logistic, posteriors_of
 from real_reviews import review_files
 
 GRID = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)

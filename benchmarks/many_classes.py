@@ -28,11 +28,12 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from coverage_tables import clustered_error
-from quantshift import PACC, SLD, SMM, DyS, catalogue
-from quantshift.intervals import aggregate_interval, item_interval
-from quantshift.own_data.classifiers import CLASSIFIERS
-from quantshift.own_data.learning import n_folds
-from quantshift.seeding import generator
+from quantshift import PACC, SLD, SMM, DyS
+from quantshift.base.seeding import generator
+from quantshift.intervals.prediction import aggregate_interval, item_interval
+from quantshift.quantifiers.base import catalogue
+from quantshift.quantifying.training.classifiers import CLASSIFIERS
+from quantshift.quantifying.training.learning import n_folds
 from real_tables import draw, load, prior_shift_sample
 
 TABLES = {

@@ -37,9 +37,9 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from quantshift import GuardedSLD
-from quantshift.data.preparation import TableColumns
-from quantshift.quantifiers.guarded_sld import covariate_limits
-from quantshift.seeding import generator
+from quantshift.base.seeding import generator
+from quantshift.quantifiers.likelihood.guarded_sld import covariate_limits
+from quantshift.tables.preparation import TableColumns
 from real_tables import DEVELOPMENT, KEPT_ASIDE, LabelledTable, load
 from refutation import SIZE, prior_shift, split
 

@@ -29,12 +29,12 @@ from quantshift import (
     OrdinalPACC,
     OrdinalSLD,
     metrics,
-    prevalence,
 )
+from quantshift.base.seeding import generator
 from quantshift.classify.classifier import cross_fit, fit_classifier, predict_posteriors
 from quantshift.classify.folds import stratified_folds
-from quantshift.quantifiers.smoothness import second_differences
-from quantshift.seeding import generator
+from quantshift.optimise.smoothness import second_differences
+from quantshift.prevalence import simplex as prevalence
 
 METHODS = {
     "CC": CC(),

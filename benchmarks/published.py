@@ -44,23 +44,14 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.real_tables import tables_dir
-from quantshift import (
-    IBU,
-    RUN,
-    SLD,
-    KDEyML,
-    OrdinalLikelihood,
-    OrdinalPACC,
-    OrdinalSLD,
-    metrics,
-    prevalence,
-)
+from quantshift import IBU, RUN, SLD, KDEyML, OrdinalLikelihood, OrdinalPACC, OrdinalSLD, metrics
+from quantshift.base.seeding import generator
 from quantshift.classify.folds import stratified_folds
 from quantshift.classify.learners import AbstractLearner, LogisticLearner, SklearnLearner
 from quantshift.data import EMBEDDED
-from quantshift.features import MatrixView
-from quantshift.seeding import generator
+from quantshift.prevalence import simplex as prevalence
 from quantshift.shifts.uniform import jaggedness
+from quantshift.texts import MatrixView
 
 UCI = ("cmc", "page_block", "yeast", "abalone", "waveform-v1", "image_seg")
 FEWEST, MOST_TRAINING = 100, 25_000

@@ -7,9 +7,9 @@ review: stars, a tab, the text); they are never part of the repository.
 import os
 from pathlib import Path
 
-from quantshift.corpora.corpus import Corpus, CorpusWriter
-from quantshift.corpora.reviews import Source, import_reviews
-from quantshift.corpora.synthetic import CATEGORY_NAMES, generate
+from quantshift.data.corpus import Corpus, CorpusWriter
+from quantshift.data.embedded.reviews import CATEGORY_NAMES, generate
+from quantshift.data.importing.reviews import Source, import_reviews
 
 
 def review_files() -> list[Path]:

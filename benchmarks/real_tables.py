@@ -19,7 +19,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from quantshift.seeding import generator
+from quantshift.base.seeding import generator
 
 TARGETS = {
     # name: (label column, the values that count as positive)

@@ -37,17 +37,17 @@ from threadpoolctl import threadpool_limits
 
 from coverage_tables import TABLES, clustered_error
 from quantshift import SubclassSLD
+from quantshift.base.seeding import generator, seed_of
 from quantshift.classify.folds import stratified_folds
 from quantshift.classify.learners import LogisticLearner
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.data import CorpusSource, open_source
-from quantshift.data.preparation import TableColumns
 from quantshift.diagnosis import refutation_tests
-from quantshift.experiments.loading import load_experiment
+from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.population import population_of
-from quantshift.own_data.classifiers import CLASSIFIERS
-from quantshift.quantifiers.items import Items
-from quantshift.seeding import generator, seed_of
+from quantshift.quantifiers.base.items import Items
+from quantshift.quantifying.training.classifiers import CLASSIFIERS
+from quantshift.tables.preparation import TableColumns
 from real_tables import load, prior_shift_sample
 
 SIZE, PREVALENCES = 500, (0.1, 0.3, 0.5, 0.7, 0.9)

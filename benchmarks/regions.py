@@ -23,10 +23,11 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from quantshift import ACC, PQ, BayesianCC, BayesianKDEy, catalogue
-from quantshift.intervals import aggregate_interval
-from quantshift.regions import KINDS, region_of, winkler
-from quantshift.seeding import generator
+from quantshift import ACC, PQ, BayesianCC, BayesianKDEy
+from quantshift.base.seeding import generator
+from quantshift.intervals.prediction import aggregate_interval
+from quantshift.intervals.regions import KINDS, region_of, winkler
+from quantshift.quantifiers.base import catalogue
 
 SETTINGS = ((2, 50, 200), (2, 500, 1000), (3, 50, 500), (3, 500, 300), (5, 200, 500))
 """Classes, training items of each class, items of a sample."""

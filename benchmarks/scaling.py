@@ -28,16 +28,16 @@ from typing import Any
 import psutil
 from threadpoolctl import threadpool_limits
 
-from quantshift.corpora.corpus import Corpus
 from quantshift.data import AbstractSource, open_source
+from quantshift.data.corpus import Corpus
 from quantshift.experiments.cell import run_cell
+from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.executors import ProcessExecutor
-from quantshift.experiments.loading import load_experiment
 from quantshift.experiments.planning import cells_of
 from quantshift.experiments.population import population_of
 from quantshift.experiments.runner import Run, run_experiments
 from quantshift.experiments.sources import sources_of
-from quantshift.features.counts import FOLDER, tokenise_corpus
+from quantshift.texts.counts import FOLDER, tokenise_corpus
 
 N_DOCUMENTS = 60_000
 POLL_SECONDS = 0.2

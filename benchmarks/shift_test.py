@@ -24,17 +24,17 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from quantshift.base.seeding import seed_of
 from quantshift.classify.folds import stratified_folds
 from quantshift.classify.learners import LogisticLearner
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.data import CorpusSource, Dataset, open_source
 from quantshift.diagnosis import shift_tests
+from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.experiment import Experiment
-from quantshift.experiments.loading import load_experiment
 from quantshift.experiments.population import Population, population_of
-from quantshift.quantifiers.items import Items
-from quantshift.quantifiers.subclass_sld import SubclassSLD
-from quantshift.seeding import seed_of
+from quantshift.quantifiers.base.items import Items
+from quantshift.quantifiers.likelihood.subclass_sld import SubclassSLD
 from quantshift.shifts import AbstractShift, Draw
 
 LEVEL = 0.05

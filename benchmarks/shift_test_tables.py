@@ -26,9 +26,9 @@ from threadpoolctl import threadpool_limits
 
 from coverage_tables import TABLES, clustered_error
 from quantshift import SubclassSLD
+from quantshift.base.seeding import generator
 from quantshift.diagnosis import shift_tests
-from quantshift.own_data.classifiers import CLASSIFIERS
-from quantshift.seeding import generator
+from quantshift.quantifying.training.classifiers import CLASSIFIERS
 from real_tables import Draw, draw, load, prior_shift_sample
 
 SIZE, PREVALENCES, LEVEL = 500, (0.1, 0.3, 0.5, 0.7, 0.9), 0.05

@@ -24,14 +24,14 @@ from threadpoolctl import threadpool_limits
 
 from quantshift.data import CorpusSource, Dataset, SyntheticSource, open_source
 from quantshift.experiments.cell import run_cell
+from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.executors import executor
 from quantshift.experiments.experiment import MethodSpec
-from quantshift.experiments.loading import load_experiment
 from quantshift.experiments.planning import cells_of
 from quantshift.experiments.population import population_of
 from quantshift.experiments.runner import Run, run_experiments
-from quantshift.features.counts import CountMatrix
 from quantshift.results.store import ResultStore
+from quantshift.texts.counts import CountMatrix
 
 SUBCLASS = "SubclassSLD"
 SIX = ["CC", "ACC", "PCC", "PACC", "DyS", "SLD"]

@@ -16,9 +16,9 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from quantshift.features.counts import CountMatrix
-from quantshift.features.tfidf import TfidfView
-from quantshift.seeding import generator
+from quantshift.base.seeding import generator
+from quantshift.texts.counts import CountMatrix
+from quantshift.texts.tfidf import TfidfView
 from tokenise import read_texts
 
 N_TRAIN, N_POOL, REPEATS = 5_000, 50_000, 7

@@ -21,8 +21,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from quantshift.corpora.corpus import Corpus, CorpusWriter
-from quantshift.features.counts import CountMatrix, tokenise_corpus
+from quantshift.data.corpus import Corpus, CorpusWriter
+from quantshift.texts.counts import CountMatrix, tokenise_corpus
 from real_reviews import review_files
 
 REPEATS, N_SYNTHETIC, SMALL = 3, 60_000, 5_000
@@ -32,7 +32,7 @@ def read_texts() -> tuple[str, list[str]]:
     """The kind of the texts, and the texts: real ones, or else synthetic ones."""
     files = review_files()
     if not files:
-        from quantshift.corpora.synthetic import generate
+        from quantshift.data.embedded.reviews import generate
 
         return "synthetic reviews", generate(N_SYNTHETIC).texts()
     texts = []

@@ -21,11 +21,11 @@ import pandas as pd
 import polars as pl
 from numpy.typing import NDArray
 
-from quantshift.data.columns import Column
-from quantshift.diagnosis.column_profiles import TrainingProfile, training_profile
-from quantshift.diagnosis.sample_cells import SampleCells
-from quantshift.diagnosis.what_changed import LEVEL, what_changed
-from quantshift.seeding import generator
+from quantshift.base.seeding import generator
+from quantshift.diagnosis.column_changes import LEVEL, what_changed
+from quantshift.diagnosis.sample_profile import SampleCells
+from quantshift.diagnosis.training_profile import TrainingProfile, training_profile
+from quantshift.tables.columns.kinds import Column
 from real_tables import DEVELOPMENT, KEPT_ASIDE, load, prior_shift_sample
 
 PREVALENCES, ERROR = (0.1, 0.3, 0.5, 0.7, 0.9), 0.02

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from quantshift import SLD, predict_interval
-from quantshift.audit import audit_interval, count_interval, plan_audit
+from quantshift.labelling import audit_interval, count_interval, plan_audit
 
 
 def main() -> None:

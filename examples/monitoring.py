@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from quantshift import load_model, quantify, save_model, train
-from quantshift.own_data import render_page
+from quantshift.quantifying import render_page
 
 
 def parts(n: int, worn: float, rng: np.random.Generator, *, drift: float = 0.0) -> pl.DataFrame:

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from quantshift import quantify
-from quantshift.own_data import render_text
+from quantshift.quantifying import render_text
 
 CALM = ["thanks", "great", "quick", "helpful", "lovely", "perfect", "again", "best"]
 CROSS = ["refund", "broken", "late", "angry", "cancel", "waiting", "again", "worst"]

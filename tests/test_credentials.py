@@ -7,8 +7,8 @@ import pytest
 
 from quantshift.cli.app import main
 from quantshift.credentials import public_url, without_credentials
-from quantshift.data.reading import open_table
 from quantshift.errors import UserError
+from quantshift.tables.reading import open_table
 
 URLS = [
     "postgresql://ann:s3cret@localhost:1/db",
@@ -86,7 +86,7 @@ def test_a_defect_that_shows_a_password_is_hidden_too(monkeypatch, capsys):
     def fail(*arguments, **options):
         raise RuntimeError(f"cannot use {URLS[0]!r} or 's3cret'")
 
-    monkeypatch.setattr("quantshift.cli.quantify.check_standard_input", fail)
+    monkeypatch.setattr("quantshift.cli.commands.quantify.check_standard_input", fail)
     line = told(["quantify", "--sample", URLS[0]], monkeypatch, capsys, code=1)
     assert "RuntimeError: cannot use 'postgresql://localhost:1/db' or '...'" in line
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import quantshift
-from quantshift import catalogue
+from quantshift.quantifiers.base import catalogue
 
 PACKAGES = sorted(
     f"quantshift.{package.name}"
@@ -40,13 +40,16 @@ def test_the_package_imports_no_frames_and_no_files():
     assert _imported("quantshift", {"polars", "pydantic", "matplotlib", "jinja2", "typer"}) == set()
 
 
-@pytest.mark.parametrize("package", ["quantshift.report", "quantshift.own_data"])
+@pytest.mark.parametrize("package", ["quantshift.report", "quantshift.quantifying"])
 def test_figures_are_drawn_by_those_who_ask_for_them(package):
     assert _imported(package, {"matplotlib"}) == set()
 
 
 def test_the_catalogue_imports_nothing_and_misses_nothing():
-    code = "from quantshift import catalogue; catalogue.quantifiers(); catalogue.shifts()"
+    code = (
+        "from quantshift.quantifiers.base import catalogue\n"
+        "catalogue.quantifiers(); catalogue.shifts()"
+    )
     assert _imported("quantshift", {"polars", "pydantic"}, code) == set()
     base = quantshift.AbstractQuantifier
     exports = [getattr(quantshift, name) for name in quantshift.__all__]
@@ -57,11 +60,11 @@ def test_the_catalogue_imports_nothing_and_misses_nothing():
 
 
 def test_quantify_is_the_function_also_after_its_package_was_imported():
-    importlib.import_module("quantshift.own_data")
+    importlib.import_module("quantshift.quantifying")
     from quantshift import quantify
 
     assert callable(quantify)
-    assert quantify is quantshift.own_data.quantify
+    assert quantify is quantshift.quantifying.quantify
 
 
 def _imported(module: str, heavy: set[str], code: str = "") -> set[str]:

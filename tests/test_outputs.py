@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from quantshift import files
-from quantshift.corpora.corpus import Corpus, CorpusWriter
+from quantshift.base import files
+from quantshift.data.corpus import Corpus, CorpusWriter
 from quantshift.errors import UserError
-from quantshift.features.counts import tokenise_corpus
+from quantshift.texts.counts import tokenise_corpus
 
 PAGE = b'<!doctype html><meta name="generator" content="quantshift 1.0">'
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from quantshift import catalogue
+from quantshift.quantifiers.base import catalogue
 from website.overview import ERRORS, METHODS, PICTURE, SHIFTS
 from website.package_readme import for_package_index, relative_links
 

@@ -15,9 +15,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from quantshift import catalogue, judging, metrics, own_data
-from quantshift.experiments.loading import library
-from quantshift.quantifiers.estimator import AbstractQuantifier
+from quantshift import judging, metrics
+from quantshift import quantifying as own_data
+from quantshift.experiments.documents.loading import library
+from quantshift.quantifiers.base import catalogue
+from quantshift.quantifiers.base.estimator import AbstractQuantifier
 from website import commands, json_layout, schema
 from website.pages import ROOT, name_of, page_of_method, pages
 from website.tables import code, table

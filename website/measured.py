@@ -18,10 +18,10 @@ from pathlib import Path
 
 import polars as pl
 
-from quantshift import catalogue
 from quantshift.analysis import order_methods, part_of, summarise
 from quantshift.analysis.methods import ORDER
 from quantshift.paper import against_published, verdicts
+from quantshift.quantifiers.base import catalogue
 from quantshift.report.wording import UNSEEN
 from quantshift.results.store import ResultStore
 from website.pages import DOCS, page_of_method, pages

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from quantshift.quantifiers.estimator import AbstractQuantifier
+from quantshift.quantifiers.base.estimator import AbstractQuantifier
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -15,33 +15,33 @@ from website.pages import ROOT
 PUBLIC = (
     "quantshift",
     "quantshift.quantifiers",
-    "quantshift.quantifiers.divergences",
-    "quantshift.catalogue",
-    "quantshift.checks",
+    "quantshift.optimise.divergences",
+    "quantshift.quantifiers.base.catalogue",
+    "quantshift.checks.every_quantifier",
     "quantshift.shifts",
-    "quantshift.evaluation",
-    "quantshift.selection",
-    "quantshift.prevalence",
+    "quantshift.experiments.evaluation",
+    "quantshift.experiments.selection",
+    "quantshift.prevalence.simplex",
     "quantshift.metrics",
-    "quantshift.corpora",
-    "quantshift.corpora.synthetic",
     "quantshift.data",
-    "quantshift.features",
+    "quantshift.data.embedded.reviews",
+    "quantshift.data",
+    "quantshift.texts",
     "quantshift.classify",
     "quantshift.diagnosis",
-    "quantshift.intervals",
-    "quantshift.regions",
-    "quantshift.audit",
-    "quantshift.own_data",
-    "quantshift.own_data.result",
+    "quantshift.intervals.prediction",
+    "quantshift.intervals.regions",
+    "quantshift.labelling.audit",
+    "quantshift.quantifying",
+    "quantshift.quantifying.output.result",
     "quantshift.leaderboard",
     "quantshift.sketches",
     "quantshift.history",
     "quantshift.judging",
     "quantshift.judging.result",
-    "quantshift.judging.designs",
-    "quantshift.judging.estimation",
-    "quantshift.judging.planning",
+    "quantshift.judging.estimating.designs",
+    "quantshift.judging.estimating.estimation",
+    "quantshift.judging.plans.planning",
     "quantshift.experiments",
     "quantshift.results",
     "quantshift.analysis",
@@ -49,9 +49,9 @@ PUBLIC = (
     "quantshift.report",
     "quantshift.report.figures",
     "quantshift.report.illustrations",
-    "quantshift.demo",
+    "quantshift.cli.demonstration",
     "quantshift.errors",
-    "quantshift.seeding",
+    "quantshift.base.seeding",
 )
 """The modules whose names are for users; the others are internal."""
 
@@ -94,7 +94,7 @@ def _home(name: str) -> str:
     """The name in the module that defines it; unchanged if it is not a function or class.
 
     >>> _home("quantshift.PACC")
-    'quantshift.quantifiers.adjusted.PACC'
+    'quantshift.quantifiers.counting.adjusted.PACC'
     """
     member = pkgutil.resolve_name(name)
     if not (inspect.isclass(member) or inspect.isfunction(member)):

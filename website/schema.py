@@ -11,8 +11,8 @@ from annotated_types import Ge, Gt, Lt
 from numpy.typing import ArrayLike
 from pydantic.fields import FieldInfo
 
-from quantshift import catalogue, metrics
-from quantshift.experiments.toml_tables import (
+from quantshift import metrics
+from quantshift.experiments.documents.toml_tables import (
     ClassifierTable,
     DataTable,
     ExperimentTable,
@@ -20,6 +20,7 @@ from quantshift.experiments.toml_tables import (
     SelectionTable,
     TomlTable,
 )
+from quantshift.quantifiers.base import catalogue
 from website.tables import code, table
 
 TABLES: Mapping[str, type[TomlTable]] = {

@@ -1,54 +1,33 @@
 from . import metrics as metrics
-from .accuracy import estimate_accuracy as estimate_accuracy
-from .binarisation import binarise as binarise
-from .checks import check_quantifier as check_quantifier
+from .checks.every_quantifier import check_quantifier as check_quantifier
+from .diagnosis.accuracy import estimate_accuracy as estimate_accuracy
 from .diagnosis.which_shift import shift_test as shift_test
-from .evaluation import evaluate as evaluate
 from .experiments import load_experiment as load_experiment, run_experiments as run_experiments
+from .experiments.evaluation import evaluate as evaluate
 from .history import History as History
-from .intervals import (
+from .intervals.prediction import (
     aggregate_interval as aggregate_interval,
     predict_interval as predict_interval,
 )
+from .intervals.regions import predict_region as predict_region
 from .judging import judge as judge
-from .own_data import (
-    load_model as load_model,
-    quantify as quantify,
-    save_model as save_model,
-    train as train,
-)
+from .prevalence.binarisation import binarise as binarise
 from .quantifiers import (
     ACC as ACC,
-    CC as CC,
-    CDE as CDE,
-    IBU as IBU,
-    LEIP as LEIP,
-    MAPLS as MAPLS,
-    MAX as MAX,
-    MLPE as MLPE,
-    MS as MS,
-    MS2 as MS2,
-    PACC as PACC,
-    PCC as PCC,
-    PQ as PQ,
-    RLLS as RLLS,
-    RUN as RUN,
-    SLD as SLD,
-    SMM as SMM,
-    SORD as SORD,
-    T50 as T50,
     AbstractAggregative as AbstractAggregative,
     AbstractQuantifier as AbstractQuantifier,
-    BayesianCC as BayesianCC,
-    BayesianKDEy as BayesianKDEy,
     BBSEHard as BBSEHard,
     BBSESoft as BBSESoft,
+    BayesianCC as BayesianCC,
+    BayesianKDEy as BayesianKDEy,
+    CC as CC,
+    CDE as CDE,
     ClassifierMedian as ClassifierMedian,
     ContinuousSweep as ContinuousSweep,
     CvMy as CvMy,
-    DeBias as DeBias,
     DMx as DMx,
     DMy as DMy,
+    DeBias as DeBias,
     DyS as DyS,
     EDx as EDx,
     EDy as EDy,
@@ -59,23 +38,44 @@ from .quantifiers import (
     GuardedSLD as GuardedSLD,
     HDx as HDx,
     HDy as HDy,
+    IBU as IBU,
     Items as Items,
     KDEyCS as KDEyCS,
     KDEyHD as KDEyHD,
     KDEyML as KDEyML,
-    Median as Median,
-    MethodX as MethodX,
+    LEIP as LEIP,
+    MAPLS as MAPLS,
+    MAX as MAX,
+    MLPE as MLPE,
     MMDx as MMDx,
     MMDy as MMDy,
+    MS as MS,
+    MS2 as MS2,
+    Median as Median,
+    MethodX as MethodX,
     OrdinalACC as OrdinalACC,
     OrdinalLikelihood as OrdinalLikelihood,
     OrdinalPACC as OrdinalPACC,
     OrdinalSLD as OrdinalSLD,
+    PACC as PACC,
+    PCC as PCC,
+    PQ as PQ,
     QuaDapt as QuaDapt,
+    RLLS as RLLS,
+    RUN as RUN,
+    SLD as SLD,
+    SMM as SMM,
+    SORD as SORD,
     SubclassSLD as SubclassSLD,
+    T50 as T50,
     wrap as wrap,
 )
-from .regions import predict_region as predict_region
+from .quantifying import (
+    load_model as load_model,
+    quantify as quantify,
+    save_model as save_model,
+    train as train,
+)
 from .results import ResultStore as ResultStore
 from .shifts import (
     AbstractProtocol as AbstractProtocol,

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from quantshift.base.types import Prevalences
 from quantshift.errors import DataError, unknown_name
-from quantshift.types import Prevalences
 
 Errors = NDArray[np.float64]
 

@@ -4,7 +4,7 @@ import pytest
 
 from quantshift.analysis.paired import compare_with_best, paired_errors, wilcoxon
 from quantshift.errors import DataError, UserError
-from quantshift.multiple_tests import holm
+from quantshift.statistics.multiple_tests import holm
 from tests.outcomes import shifted
 
 POINTS = [

@@ -5,11 +5,11 @@ from scipy.sparse import csr_array
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
+from quantshift.base.seeding import generator
 from quantshift.classify.folds import stratified_folds
 from quantshift.classify.learners import GivenPosteriors, LogisticLearner, SklearnLearner
 from quantshift.errors import DataError, UserError
-from quantshift.features.view import MatrixView
-from quantshift.seeding import generator
+from quantshift.texts.view import MatrixView
 
 SETTINGS = [
     {"C": 0.5, "class_weight": None},

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 import typer
 
-from quantshift import __version__, catalogue
-from quantshift.cli import doctor
+from quantshift import __version__
 from quantshift.cli.app import VERBS, app_with, main
+from quantshift.cli.commands import doctor
+from quantshift.quantifiers.base import catalogue
 
 COMMAND = [sys.executable, "-c", "from quantshift.cli.app import main; main()"]
 
@@ -276,7 +277,7 @@ def called(function, error: BaseException, arguments, monkeypatch) -> object:
     def fail(*values: object, **options: object) -> None:
         raise error
 
-    monkeypatch.setattr(f"quantshift.cli.{function}", fail)
+    monkeypatch.setattr(f"quantshift.cli.commands.{function}", fail)
     monkeypatch.setattr(sys, "argv", ["quantshift", *arguments])
     with pytest.raises(SystemExit) as ended:
         main()
@@ -291,6 +292,6 @@ def test_the_library_names_no_options() -> None:
     source = Path(__file__).parents[2] / "src" / "quantshift"
     option = re.compile(r"(?<![\w-])--[a-z]+(?![a-z]|-->)")
     for path in source.rglob("*.py"):
-        if "cli" not in path.parts and path != source / "own_data" / "commands.py":
+        if "cli" not in path.parts and path != source / "quantifying" / "output" / "commands.py":
             text = re.sub(r"`(quantshift|dask) [^`]*`", "", path.read_text())
             assert not option.search(text), path

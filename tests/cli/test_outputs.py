@@ -84,7 +84,7 @@ def test_a_dash_is_no_file(refuses, arguments):
 
 def test_conditions_on_unknown_classes_are_refused_before_samples_are_read(refuses, monkeypatch):
     """They were refused after all the work."""
-    monkeypatch.setattr("quantshift.own_data.job.read_pool", None)
+    monkeypatch.setattr("quantshift.quantifying.estimating.job.read_pool", None)
     line = refuses(*QUANTIFY, "--fail-if", "nope>0.1")
     assert line.startswith("unknown class 'nope'")
 

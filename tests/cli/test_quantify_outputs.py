@@ -7,10 +7,10 @@ import json
 
 import pytest
 
-from quantshift.cli import quantify as verb
-from quantshift.cli import train as train_verb
-from quantshift.own_data.result import Shift
-from tests.own_data.made import BATCH, FOUND, UNKNOWN
+from quantshift.cli.commands import quantify as verb
+from quantshift.cli.commands import train as train_verb
+from quantshift.quantifying.output.result import Shift
+from tests.quantifying.made import BATCH, FOUND, UNKNOWN
 
 CALM = dataclasses.replace(BATCH, shift=Shift(False, "prior", 0.4))
 ASKED = ("quantify", "--sample", "new.csv", "--model", "m")

@@ -7,10 +7,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from quantshift.base.integrity import sealed
+from quantshift.base.manifests import MANIFEST
 from quantshift.data import DataFile, DataFolder, Wishes, import_arrays, import_table
 from quantshift.errors import DataError, UserError
-from quantshift.integrity import sealed
-from quantshift.manifests import MANIFEST
 
 KINDS = ["table", "text", "matrix", "posteriors", "given"]
 
@@ -155,7 +155,7 @@ def test_an_interrupted_import_leaves_nothing_and_the_old_one_in_place(tmp_path,
     def broken(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("quantshift.features.counts.tokenise_corpus", broken)
+    monkeypatch.setattr("quantshift.texts.counts.tokenise_corpus", broken)
     with pytest.raises(KeyboardInterrupt):
         make("text", tmp_path / "in", tmp_path / "d", overwrite=True)
     assert content(tmp_path / "d") == before

@@ -7,10 +7,10 @@ from scipy.sparse import csr_array
 
 from quantshift.data.dataset import Dataset
 from quantshift.data.noise import NoisyView, check_noise_possible
-from quantshift.data.preparation import TableColumns
 from quantshift.data.sources import SyntheticSource
 from quantshift.errors import DataError
-from quantshift.features.view import MatrixView
+from quantshift.tables.preparation import TableColumns
+from quantshift.texts.view import MatrixView
 
 RNG = np.random.default_rng(0)
 MATRIX = RNG.normal(size=(400, 3)) * [1.0, 10.0, 0.0]

@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose
 from scipy.sparse import issparse
 from sklearn.linear_model import LogisticRegression
 
+from quantshift.base.seeding import generator
 from quantshift.data import Wishes, import_table, open_source, source_at
-from quantshift.seeding import generator
 
 TABLES = {
     # name: label, share of the last class, options

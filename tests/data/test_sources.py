@@ -5,8 +5,6 @@ import pickle
 import numpy as np
 import pytest
 
-from quantshift.corpora import Corpus
-from quantshift.corpora.reviews import Source, import_reviews
 from quantshift.data import (
     CorpusSource,
     DataFile,
@@ -19,9 +17,11 @@ from quantshift.data import (
     open_source,
     source_at,
 )
-from quantshift.data.names import check_name, folder_name
+from quantshift.data.corpus import Corpus
+from quantshift.data.importing.reviews import Source, import_reviews
 from quantshift.errors import DataError
-from quantshift.features.counts import tokenise_corpus
+from quantshift.tables.columns.names import check_name, folder_name
+from quantshift.texts.counts import tokenise_corpus
 
 
 def test_the_hash_is_of_the_content(tmp_path):

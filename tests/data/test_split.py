@@ -7,7 +7,7 @@ from sklearn.model_selection import train_test_split
 
 from quantshift.data import Wishes, describe, import_table, render
 from quantshift.errors import UserError
-from quantshift.experiments.loading import load_experiment
+from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.population import population_of
 
 CONVENTIONS = {"fewest": 100, "test_share": 0.3, "max_train": 25_000}

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.special import expit, logit
 
-from quantshift.classify.clusters import Clusters
-from quantshift.classify.curves import fit_penalised
+from quantshift.classify.calibration.curves import fit_penalised
+from quantshift.classify.clusters.clusters import Clusters
 from quantshift.classify.scores import class_scores, platt_targets
 from quantshift.diagnosis.which_shift import (
     INVISIBLE,
@@ -17,7 +17,7 @@ from quantshift.diagnosis.which_shift import (
     shift_tests,
 )
 from quantshift.errors import DataError, UserError
-from quantshift.quantifiers.subclass_sld import SubclassSLD
+from quantshift.quantifiers.likelihood.subclass_sld import SubclassSLD
 
 Counts = dict[tuple[int, int], int]
 

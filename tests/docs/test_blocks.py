@@ -2,8 +2,8 @@
 
 import pytest
 
-from quantshift import catalogue
-from quantshift.experiments.loading import library_names
+from quantshift.experiments.documents.loading import library_names
+from quantshift.quantifiers.base import catalogue
 from website import blocks, commands, schema
 from website.pages import DOCS
 

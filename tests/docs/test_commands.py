@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from quantshift.corpora.corpus import CorpusWriter
-from quantshift.corpora.synthetic import CATEGORY_NAMES, generate
-from quantshift.features.counts import tokenise_corpus
+from quantshift.data.corpus import CorpusWriter
+from quantshift.data.embedded.reviews import CATEGORY_NAMES, generate
+from quantshift.texts.counts import tokenise_corpus
 from tests.docs.commands import ROOT, Command, benchmark_commands, named_targets, targets
 
 COMMANDS = benchmark_commands()

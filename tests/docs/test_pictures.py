@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image
 
-from quantshift import catalogue
+from quantshift.quantifiers.base import catalogue
 from website.pages import DOCS
 from website.pictures import DECISIONS, ILLUSTRATIONS, LEFT, PICTURES, RIGHT, STEPS, WIDTH, decision
 

@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from quantshift.base.seeding import seed_of
 from quantshift.data.sources import AbstractSource, CorpusSource, SyntheticSource
+from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.executors import executor
 from quantshift.experiments.experiment import Experiment
-from quantshift.experiments.loading import load_experiment
 from quantshift.experiments.runner import Run, run_experiments
 from quantshift.results.store import ResultStore
-from quantshift.seeding import seed_of
 
 FOLDER = Path(__file__).parent / "digests"
 EXPERIMENTS = ("prior", "covariate", "local", "concept", "concept-forced")

@@ -20,9 +20,10 @@ import polars as pl
 from numpy._core._multiarray_umath import __cpu_features__ as cpu_features
 from numpy.typing import NDArray
 
-from quantshift import History, catalogue, judge, quantify, train
+from quantshift import History, judge, quantify, train
 from quantshift.judging import plan_labels, write_label_sheet
 from quantshift.leaderboard.scores import score_table
+from quantshift.quantifiers.base import catalogue
 from quantshift.sketches import quantify_sketch, sketch
 from tests.history.made import days, time_of
 from tests.leaderboard.conftest import make_store

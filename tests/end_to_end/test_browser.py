@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from quantshift.demo import EXPERIMENTS
+from quantshift.cli.demonstration import EXPERIMENTS
+from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.executors import executor
-from quantshift.experiments.loading import load_experiment
 from quantshift.experiments.planning import planned
 from quantshift.experiments.runner import Run, run_experiments
 from quantshift.experiments.sources import sources_of

@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from quantshift import catalogue
 from quantshift.data import Wishes, import_table, open_source
+from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.executors import SerialExecutor
-from quantshift.experiments.loading import load_experiment
 from quantshift.experiments.runner import Run, run_experiments
 from quantshift.experiments.sources import sources_of
+from quantshift.quantifiers.base import catalogue
 from quantshift.results import ResultStore
 from website.schema import TABLES
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from quantshift.corpora.reviews import import_reviews, parse_source
+from quantshift.data.importing.reviews import import_reviews, parse_source
 from quantshift.data.sources import AbstractSource, CorpusSource, SyntheticSource
-from quantshift.features.counts import tokenise_corpus
+from quantshift.texts.counts import tokenise_corpus
 
 
 def _digests() -> ModuleType:

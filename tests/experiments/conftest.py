@@ -12,8 +12,8 @@ import pytest
 from quantshift.data.dataset import Dataset
 from quantshift.data.sources import SyntheticSource, open_source
 from quantshift.experiments.cell import run_cell
+from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.experiment import Experiment
-from quantshift.experiments.loading import load_experiment
 from quantshift.experiments.planning import cells_of
 from quantshift.experiments.population import Population, population_of
 

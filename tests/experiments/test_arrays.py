@@ -8,16 +8,16 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array, save_npz
 
-from quantshift.corpora import Corpus
-from quantshift.corpora.reviews import Source, import_reviews
+from quantshift.base.seeding import generator
 from quantshift.data import CorpusSource, open_source
+from quantshift.data.corpus import Corpus
+from quantshift.data.importing.reviews import Source, import_reviews
 from quantshift.errors import DataError, UserError
 from quantshift.experiments.cell import run_cell
 from quantshift.experiments.planning import cells_of
 from quantshift.experiments.population import population_of
 from quantshift.experiments.sources import sources_of
-from quantshift.features.counts import tokenise_corpus
-from quantshift.seeding import generator
+from quantshift.texts.counts import tokenise_corpus
 
 N = 900
 

@@ -7,15 +7,15 @@ from numpy.testing import assert_allclose
 from polars.testing import assert_frame_equal
 from sklearn.linear_model import LogisticRegression
 
-from quantshift import catalogue
+from quantshift.base.seeding import seed_of
 from quantshift.classify.folds import stratified_folds, stratified_split
 from quantshift.classify.learners import LogisticLearner
 from quantshift.experiments.population import population_of
+from quantshift.experiments.selection import draw_validation, validation_errors
 from quantshift.experiments.shared_work import N_FOLDS
-from quantshift.quantifiers.items import Items
+from quantshift.quantifiers.base import catalogue
+from quantshift.quantifiers.base.items import Items
 from quantshift.results.schema import schema_of
-from quantshift.seeding import seed_of
-from quantshift.selection import draw_validation, validation_errors
 
 SELECTION = """
 [selection]

@@ -6,17 +6,17 @@ import pytest
 
 from quantshift import SLD, GuardedSLD
 from quantshift.data import FolderSource, import_table
-from quantshift.data.preparation import TableColumns
 from quantshift.errors import DataError, UserError
 from quantshift.experiments.cell import suited
+from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.executors import SerialExecutor
-from quantshift.experiments.loading import load_experiment
 from quantshift.experiments.planning import planned
 from quantshift.experiments.runner import Run, run_experiments
-from quantshift.features.view import MatrixView
 from quantshift.report import build_report
 from quantshift.results import ResultStore
 from quantshift.results.completeness import status
+from quantshift.tables.preparation import TableColumns
+from quantshift.texts.view import MatrixView
 
 SERIAL = SerialExecutor()
 METHODS = {"quantifiers": ["PCC", "SLD", "MLPE"]}

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import pytest
 
 from quantshift import PriorShift
+from quantshift.base.text_tables import text_table
 from quantshift.errors import UserError
-from quantshift.experiments.loading import load_experiment
+from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.planning import cell_key, cells_of, describe_plan, plan, plan_table
 from quantshift.results.description import check_name
-from quantshift.tables import text_table
 
 
 def small(name="prior", **overrides):

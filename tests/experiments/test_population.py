@@ -5,7 +5,7 @@ import pytest
 
 from quantshift.data.sources import SyntheticSource, open_source
 from quantshift.errors import UserError
-from quantshift.experiments.loading import load_experiment
+from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.population import open_population, population_of
 from quantshift.experiments.sources import sources_of
 

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from quantshift.errors import PoolTooSmallError, UserError
+from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.executors import SerialExecutor
-from quantshift.experiments.loading import load_experiment
 from quantshift.experiments.runner import Run, RunProgress, run_experiments
 from quantshift.experiments.sources import sources_of
 from quantshift.results import ResultStore, verify

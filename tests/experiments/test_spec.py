@@ -8,10 +8,10 @@ import pytest
 
 from quantshift import DyS, PriorShift, UniformPrevalence
 from quantshift.errors import UserError
-from quantshift.experiments.document import parse_overrides
+from quantshift.experiments.documents.document import parse_overrides
+from quantshift.experiments.documents.loading import load_experiment
+from quantshift.experiments.documents.toml_tables import ClassifierTable
 from quantshift.experiments.experiment import MethodSpec
-from quantshift.experiments.loading import load_experiment
-from quantshift.experiments.toml_tables import ClassifierTable
 
 MINE = """
 name = "mine"

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from quantshift import metrics
-from quantshift.data.embedded import EMBEDDED
+from quantshift.data.embedded.embedded import EMBEDDED
 from quantshift.data.noise import NoisyView
 from quantshift.data.sources import SyntheticSource, source_at
 from quantshift.errors import UserError

@@ -18,20 +18,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from quantshift import History, judge, load_sketch, quantify, sketch, sketch_sql, train
-from quantshift.corpora import Corpus, describe, render
-from quantshift.corpora.synthetic import write_corpus
+from quantshift.base.integrity import SEAL, checksum, sealed, table_checksum
 from quantshift.data import DataFile, DataFolder, Wishes, import_arrays, import_table
 from quantshift.data import describe as describe_data
+from quantshift.data.corpus import Corpus
+from quantshift.data.corpus_description import describe, render
+from quantshift.data.embedded.reviews import write_corpus
 from quantshift.errors import DataError
 from quantshift.experiments import load_experiment
-from quantshift.features.counts import tokenise_corpus, verify_counts
 from quantshift.history.store import Problem
-from quantshift.integrity import SEAL, checksum, sealed, table_checksum
-from quantshift.judging.sheet import plan_labels, write_label_sheet
-from quantshift.own_data import draw_audit_sheet, load_model, save_model, write_audit_sheet
+from quantshift.judging.plans.sheet import plan_labels, write_label_sheet
+from quantshift.quantifying import draw_audit_sheet, load_model, save_model, write_audit_sheet
 from quantshift.results import ResultStore
 from quantshift.results.verification import verify
 from quantshift.sketches.about import CHECKED_BITS, CHECKSUM
+from quantshift.texts.counts import tokenise_corpus, verify_counts
 from tests.fuzz.mutations import VALUES, change_table, mutations_of
 from tests.history.made import days, filled
 from tests.judging.made import verdicts

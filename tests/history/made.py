@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from quantshift.history import Call, History, store
-from quantshift.own_data.result import Quantification, Share
-from tests.own_data.made import BATCH, FOUND
+from quantshift.quantifying.output.result import Quantification, Share
+from tests.quantifying.made import BATCH, FOUND
 
 DAY = date(2026, 1, 1)
 USUAL = 0.1

@@ -10,9 +10,9 @@ import pytest
 from quantshift import History
 from quantshift.errors import UserError
 from quantshift.history import Call, Limits
-from quantshift.own_data.result import Audited
+from quantshift.quantifying.output.result import Audited
 from tests.history.made import answer, days, filled, time_of, tree
-from tests.own_data.made import FOUND, SHIFTED, UNKNOWN
+from tests.quantifying.made import FOUND, SHIFTED, UNKNOWN
 
 
 def rows(history):

@@ -8,9 +8,9 @@ import pytest
 from quantshift import History
 from quantshift.errors import UserError
 from quantshift.history import render_page
-from quantshift.own_data.result import RANGE, Audited
+from quantshift.quantifying.output.result import RANGE, Audited
 from tests.history.made import answer, days, filled, time_of
-from tests.own_data.made import FOUND, SHIFTED, UNKNOWN
+from tests.quantifying.made import FOUND, SHIFTED, UNKNOWN
 
 pytest.importorskip("vl_convert", reason="vl-convert-python is not installed")
 

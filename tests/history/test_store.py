@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from quantshift import History, files
+from quantshift import History
+from quantshift.base import files
+from quantshift.base.integrity import checksum
 from quantshift.errors import DataError, UserError
-from quantshift.integrity import checksum
-from quantshift.own_data.result import Share
+from quantshift.quantifying.output.result import Share
 from tests.history.made import days, filled, time_of, tree
 
 

@@ -10,9 +10,9 @@ import pytest
 import quantshift
 from quantshift.errors import DataError, UserError
 from quantshift.judging import Judgement, json_schema, judge, render_csv, render_text
-from quantshift.judging.sheet import plan_labels, write_label_sheet
+from quantshift.judging.plans.sheet import plan_labels, write_label_sheet
 from tests.judging.made import drawn, halves, labelled, verdicts
-from tests.own_data.test_result import check
+from tests.quantifying.output.test_result import check
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pytest
 
 from quantshift.errors import DataError, UserError
 from quantshift.judging import judge, plan_labels, render_text, write_label_sheet
-from quantshift.judging.estimation import estimate
+from quantshift.judging.estimating.estimation import estimate
 from tests.judging.made import drawn, halves, verdicts
 
 ASKED = {"verdict": "judge", "label": "human"}

@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from quantshift import catalogue
+from quantshift.base.seeding import generator
+from quantshift.quantifiers.base import catalogue
 from quantshift.results import ResultStore, conform, schema_of
-from quantshift.seeding import generator
 from quantshift.shifts.protocol import Coordinate, Words
 
 P_TRAIN = Coordinate("p_train", "train", "float", "training prevalence", "p_L")

@@ -3,8 +3,8 @@
 import pytest
 
 from quantshift.errors import UserError
+from quantshift.experiments.documents.loading import suites
 from quantshift.experiments.executors import executor
-from quantshift.experiments.loading import suites
 from quantshift.experiments.planning import planned
 from quantshift.experiments.runner import run_experiments
 from quantshift.leaderboard.benchmark import plan_benchmark, suite_of

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from quantshift.classify.calibration import CALIBRATIONS
-from quantshift.classify.scaling import logits_of
+from quantshift.classify.calibration.calibration import CALIBRATIONS
+from quantshift.classify.calibration.scaling import logits_of
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # it imports scipy.misc

@@ -9,9 +9,9 @@ from scipy import stats
 
 from quantshift.analysis.paired import wilcoxon
 from quantshift.analysis.ranks import critical_difference, mean_ranks
-from quantshift.multiple_tests import holm
 from quantshift.paper import against_published, published_tables
 from quantshift.paper.setups import PRIOR
+from quantshift.statistics.multiple_tests import holm
 
 # Hundredths, so that zeros and ties are many.
 DIFFERENCES = st.lists(st.integers(-20, 20), min_size=1, max_size=120)

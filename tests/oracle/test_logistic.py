@@ -14,11 +14,11 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.class_weight import compute_sample_weight
 
+from quantshift.base.seeding import generator
 from quantshift.classify.folds import stratified_folds
 from quantshift.classify.learners import LogisticLearner, SklearnLearner
-from quantshift.classify.logistic import balanced_weights, fit_logistic
-from quantshift.features.view import MatrixView
-from quantshift.seeding import generator
+from quantshift.classify.logistic.models import balanced_weights, fit_logistic
+from quantshift.texts.view import MatrixView
 
 GRID = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 

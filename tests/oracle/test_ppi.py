@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from quantshift.audit import audit_interval
+from quantshift.labelling.audit import audit_interval
 
 ppi = pytest.importorskip("ppi_py", reason="ppi-python is not installed")
 

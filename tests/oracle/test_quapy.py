@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 from sklearn.linear_model import LogisticRegression
 
 from quantshift import ACC, CC, PACC, PCC, SLD, SMM, DyS, HDx, HDy, metrics
-from quantshift.quantifiers.divergences import topsoe
-from quantshift.quantifiers.matching import HDY_BINS
+from quantshift.optimise.divergences import topsoe
+from quantshift.quantifiers.matching.matching import HDY_BINS
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import quapy.method.confidence as theirs
 
-from quantshift.regions import region, winkler
+from quantshift.intervals.regions import region, winkler
 
 NAMES = {"box": "intervals", "ellipse": "ellipse", "clr": "ellipse-clr", "ilr": "ellipse-clr"}
 """Isometric log-ratios are a rotation of the centred ones. Theirs ("ellipse-ilr") have one degree

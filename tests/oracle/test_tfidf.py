@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
-from quantshift.features.counts import CountMatrix
-from quantshift.features.tfidf import TfidfView
-from quantshift.seeding import generator
+from quantshift.base.seeding import generator
+from quantshift.texts.counts import CountMatrix
+from quantshift.texts.tfidf import TfidfView
 
 HOSTILE = [
     "",

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from quantshift.audit import audit_interval, count_interval, plan_audit
+from quantshift.labelling.audit import audit_interval, count_interval, plan_audit
 
 
 @st.composite

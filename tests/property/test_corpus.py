@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quantshift.corpora import CorpusWriter, Source, import_reviews
+from quantshift.data.corpus import CorpusWriter
+from quantshift.data.importing.reviews import Source, import_reviews
 
 HOSTILE = ["", "\x00", "\ufeff", "\u2028\u2029\x85", "İSTANBUL ς", "e\u0301", "😀\U0010ffff", "\\n"]
 texts = st.text(st.characters(exclude_categories=["Cs"])) | st.sampled_from(HOSTILE)

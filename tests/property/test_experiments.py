@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quantshift.errors import UserError
-from quantshift.experiments.document import parse_overrides
-from quantshift.experiments.loading import library_names, load_experiment
+from quantshift.experiments.documents.document import parse_overrides
+from quantshift.experiments.documents.loading import library_names, load_experiment
 from quantshift.experiments.planning import cell_key, cells_of
 from quantshift.results.description import check_name
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from quantshift.quantifiers.quadratic import minimise_on_simplex
+from quantshift.optimise.quadratic import minimise_on_simplex
 
 Problem = tuple[np.ndarray, np.ndarray, np.ndarray]
 

@@ -42,9 +42,9 @@ from quantshift import (
     OrdinalSLD,
     SubclassSLD,
 )
-from quantshift.classify.clusters import Clusters
-from quantshift.intervals import limits
-from quantshift.quantifiers.estimator import AbstractQuantifier
+from quantshift.classify.clusters.clusters import Clusters
+from quantshift.intervals.prediction import limits
+from quantshift.quantifiers.base.estimator import AbstractQuantifier
 
 EXACT, SOLVED, SEARCHED = 1e-12, 1e-9, 1e-6
 METHODS: dict[str, tuple[AbstractQuantifier, float]] = {

@@ -8,8 +8,8 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quantshift.data.reading import MISSING, open_table, read_frame
 from quantshift.errors import DataError
+from quantshift.tables.reading import MISSING, open_table, read_frame
 
 CELLS = st.text(st.sampled_from("ab1 .\"\n\r,;\tü\u2028'"), max_size=8) | st.sampled_from(
     ["positive", "negative", "12", "0.5", "2024-01-02", '""', "a,b\nc,d"]

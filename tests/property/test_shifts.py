@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quantshift.prevalence import uniform, whole_counts
-from quantshift.seeding import generator
+from quantshift.base.seeding import generator
+from quantshift.prevalence.simplex import uniform, whole_counts
 from quantshift.shifts import (
     ConceptShift,
     CovariateShift,

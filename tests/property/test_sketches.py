@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quantshift import sketch
-from quantshift.sketches import about, cells
-from quantshift.sketches.spreading import spread_items
+from quantshift.sketches import about
+from quantshift.sketches.cells import score as cells
+from quantshift.sketches.cells.items import spread_items
 
 scores = st.one_of(
     st.none(),

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from quantshift.features.counts import CountMatrix, tokenise
-from quantshift.features.tfidf import TfidfView
+from quantshift.texts.counts import CountMatrix, tokenise
+from quantshift.texts.tfidf import TfidfView
 
 # Few letters, so that words recur, and letters whose case is not that of ASCII.
 NASTY = st.text(alphabet=st.sampled_from("aAbB_ 1.'ΣσςİıßẞéÉe\u0301中𐐀𐐨😀\x00\u200d٣"), max_size=40)

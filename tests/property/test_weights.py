@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
-from quantshift import prevalence
-from quantshift.classify.calibration import CALIBRATIONS, _simplest_of_the_best
-from quantshift.classify.cluster_calibration import fit_cluster_calibration
-from quantshift.classify.cluster_fitting import fit_clusters, fit_groups
-from quantshift.classify.curves import Spline, mean_of, spread_of
+from quantshift.classify.calibration.calibration import CALIBRATIONS, _simplest_of_the_best
+from quantshift.classify.calibration.curves import Spline, mean_of, spread_of
+from quantshift.classify.clusters.calibration import fit_cluster_calibration
+from quantshift.classify.clusters.fitting import fit_clusters, fit_groups
 from quantshift.classify.scores import platt_targets
-from quantshift.quantifiers.information import rank_sum_z, told_apart, weighted_rank_sum_z
-from quantshift.quantifiers.shift_likelihood import maximise_subclasses
-from quantshift.quantifiers.simulation import ClassMembers
-from quantshift.quantifiers.solvers import log_likelihood, maximise_factors, maximise_mixtures
+from quantshift.intervals.information import rank_sum_z, told_apart, weighted_rank_sum_z
+from quantshift.optimise.solvers import log_likelihood, maximise_factors, maximise_mixtures
+from quantshift.prevalence import simplex as prevalence
+from quantshift.quantifiers.base.simulation import ClassMembers
+from quantshift.quantifiers.likelihood.shift_likelihood import maximise_subclasses
 
 EXACT = 1e-12
 SOLVED = 1e-9

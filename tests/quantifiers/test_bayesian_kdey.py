@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from quantshift import BayesianKDEy, KDEyML
 from quantshift.errors import UserError
-from quantshift.quantifiers.mixture_posterior import posterior_nodes
+from quantshift.quantifiers.bayesian.mixture_posterior import posterior_nodes
 
 
 @pytest.mark.parametrize(("n_items", "alpha"), [(1, 1.0), (10, 0.7), (200, 1.0), (5, 3.0)])

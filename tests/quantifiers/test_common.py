@@ -34,14 +34,14 @@ from quantshift import (
     FusedSLD,
     GuardedSLD,
     SubclassSLD,
-    catalogue,
     metrics,
-    prevalence,
 )
-from quantshift.checks import check_quantifier, yield_checks
+from quantshift.checks.every_quantifier import check_quantifier, yield_checks
 from quantshift.classify.folds import stratified_folds
 from quantshift.errors import DataError, UserError
-from quantshift.quantifiers.estimator import AbstractQuantifier
+from quantshift.prevalence import simplex as prevalence
+from quantshift.quantifiers.base import catalogue
+from quantshift.quantifiers.base.estimator import AbstractQuantifier
 from tests.quick_methods import each, speed_of
 
 QUANTIFIERS = catalogue.quantifiers()

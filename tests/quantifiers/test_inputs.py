@@ -25,7 +25,7 @@ from quantshift import (
     wrap,
 )
 from quantshift.errors import DataError
-from quantshift.quantifiers.items import Items
+from quantshift.quantifiers.base.items import Items
 
 FORMATS = [
     f"{name}_{kind}"

@@ -8,11 +8,15 @@ from scipy.special import softmax
 from scipy.stats import cramervonmises_2samp
 
 from quantshift import CvMy, EDx, EDy, KDEyCS, KDEyHD, KDEyML, MMDx, MMDy
-from quantshift.checks import check_quantifier
+from quantshift.checks.every_quantifier import check_quantifier
 from quantshift.errors import DataError, UserError
-from quantshift.intervals import predict_interval
-from quantshift.quantifiers import class_kernels, kdey
-from quantshift.quantifiers.class_kernels import ClassPoints, mean_distances, mean_gaussians
+from quantshift.intervals.prediction import predict_interval
+from quantshift.quantifiers.matching import class_kernels, kdey
+from quantshift.quantifiers.matching.class_kernels import (
+    ClassPoints,
+    mean_distances,
+    mean_gaussians,
+)
 
 ON_POSTERIORS = {
     "KDEyML": KDEyML(),
@@ -386,6 +390,6 @@ def test_densities_of_a_sample_need_no_set_up_and_no_matrix_products(monkeypatch
     precision = fitted.bandwidths_**-2
     log_height = -3 * np.log(np.sqrt(2 * np.pi) * fitted.bandwidths_)
     exact = mean_gaussians(fitted.known_, posteriors, precision, log_height=log_height)
-    monkeypatch.setattr("quantshift.quantifiers.kdey.mean_gaussians", None)
+    monkeypatch.setattr("quantshift.quantifiers.matching.kdey.mean_gaussians", None)
     assert_allclose(fitted._represent(posteriors), exact, rtol=1e-9, atol=1e-9 * exact.max())
     assert fitted.known_.points.flags.f_contiguous

@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from quantshift import MAPLS, SLD
-from quantshift.checks import check_quantifier
+from quantshift.checks.every_quantifier import check_quantifier
 from quantshift.errors import UserError
-from quantshift.quantifiers.mapls import sample_weight
+from quantshift.quantifiers.likelihood.mapls import sample_weight
 
 
 def classified(n: int, p: np.ndarray, rng: np.random.Generator, prior: np.ndarray | None = None):

@@ -12,7 +12,7 @@ from benchmarks.published import draw
 from quantshift import KDEyML
 from quantshift.classify.folds import stratified_folds
 from quantshift.classify.learners import LogisticLearner
-from quantshift.features import MatrixView
+from quantshift.texts import MatrixView
 
 
 @pytest.mark.slow

@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from quantshift.base.seeding import generator
 from quantshift.results.about import About
 from quantshift.results.schema import conform, schema_of
-from quantshift.seeding import generator
 from quantshift.shifts.protocol import Coordinate, Words
 
 SEASON = Coordinate("season", "test", "string", "season of the year", "")

@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 
 from quantshift import metrics
+from quantshift.base.seeding import generator
 from quantshift.errors import DataError, UserError
 from quantshift.report import build
 from quantshift.report.build import build_report
 from quantshift.results import ResultStore
-from quantshift.seeding import generator
 from tests.outcomes import COORDINATES, WORDS, as_results, vector_outcomes
 
 SIGNATURES = {"CC": "one", "SLD": "two"}

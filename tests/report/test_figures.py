@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from quantshift.analysis import PAPER_METHODS, mean_ranks, summarise, with_errors
 from quantshift.analysis.ranks import RankComparison
+from quantshift.base.seeding import generator
 from quantshift.errors import DataError, UserError
 from quantshift.metrics import MEASURES
 from quantshift.report.figures import (
@@ -28,7 +29,6 @@ from quantshift.report.figures import (
 )
 from quantshift.report.figures.boxes import labelled
 from quantshift.report.figures.canvas import PALE, fitted_size, house_style, text_width, tint
-from quantshift.seeding import generator
 from quantshift.shifts.protocol import Coordinate, Words
 from tests.outcomes import about, abouts, as_results
 from tests.report.conftest import P_TEST, P_TRAIN, SEASON, many_methods

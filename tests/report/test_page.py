@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from quantshift.base.seeding import generator
 from quantshift.metrics import MEASURES
 from quantshift.paper import verdicts
 from quantshift.report.page import FailedCell, Provenance, contents_of, provenance_of, render_page
@@ -41,7 +42,6 @@ from quantshift.report.wording import subjects_of
 from quantshift.results import ResultStore
 from quantshift.results.completeness import SCHEMA as STATUS
 from quantshift.results.schema import conform
-from quantshift.seeding import generator
 from quantshift.shifts import UniformPrevalence
 from quantshift.shifts.protocol import Words
 from tests.outcomes import about, abouts, as_results

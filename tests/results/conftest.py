@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from quantshift.base.seeding import generator
 from quantshift.results import ResultStore, conform, schema_of
-from quantshift.seeding import generator
 from quantshift.shifts.protocol import Coordinate, Words
 
 CELLS = [f"p_train={p},train_repeat={r}" for p in ("0.1", "0.5") for r in range(3)]

@@ -5,8 +5,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from quantshift.base.integrity import sealed, unsealed
 from quantshift.errors import DataError, UserError
-from quantshift.integrity import sealed, unsealed
 from quantshift.results import ResultStore, foreign_files, repair, verify
 from quantshift.results.parts import encode
 

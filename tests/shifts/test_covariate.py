@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from quantshift.errors import DataError, PoolTooSmallError, UserError
-from quantshift.prevalence import whole_counts
+from quantshift.prevalence.simplex import whole_counts
 from quantshift.shifts import CovariateShift
 
 N = 20_000

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from quantshift import PCC, GroupShift, evaluate
-from quantshift.data.assembly import MISSING
+from quantshift.data.importing.assembly import MISSING
 from quantshift.errors import DataError, UserError
 from quantshift.shifts.groups import NO_GROUP
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from quantshift import PCC, evaluate
+from quantshift.base.seeding import generator
 from quantshift.errors import UserError
-from quantshift.seeding import generator
 from quantshift.shifts import (
     AbstractProtocol,
     AbstractShift,

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from quantshift import prevalence
 from quantshift.errors import DataError, UserError
+from quantshift.prevalence import simplex as prevalence
 from quantshift.shifts import PriorShift
 
 Y = np.repeat([0, 1], 6000)

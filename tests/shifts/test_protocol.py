@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from quantshift import prevalence
 from quantshift.errors import DataError, UserError
+from quantshift.prevalence import simplex as prevalence
 from quantshift.shifts import (
     ConceptShift,
     Coordinate,

@@ -8,8 +8,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from quantshift import prevalence, shifts
+from quantshift import shifts
 from quantshift.errors import DataError, PoolTooSmallError, UserError
+from quantshift.prevalence import simplex as prevalence
 from quantshift.shifts import (
     AbstractShift,
     ConceptShift,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from quantshift.errors import UserError
-from quantshift.prevalence import whole_counts
+from quantshift.prevalence.simplex import whole_counts
 from quantshift.shifts import TweakOneShift
 
 Y = np.repeat(["a", "b", "c", "d"], [300, 200, 400, 250])

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import kstest
 
 from quantshift.errors import UserError
-from quantshift.prevalence import whole_counts
+from quantshift.prevalence.simplex import whole_counts
 from quantshift.shifts import PriorShift, UniformPrevalence
 from quantshift.shifts.uniform import jaggedness
 

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from quantshift import load_sketch, sketch, sketch_sql
+from quantshift.base.integrity import sealed, table_checksum
 from quantshift.errors import DataError
-from quantshift.integrity import sealed, table_checksum
 from quantshift.sketches.about import CHECKSUM
 from quantshift.sketches.sketch_table import counted_by_query
 from tests.sketches.made import batches, labelled
@@ -110,7 +110,7 @@ def test_forged_numbers_are_refused(tmp_path, column):
 
 def test_forged_sums_of_three_classes_are_refused(monkeypatch, tmp_path):
     posteriors = np.random.default_rng(0).dirichlet([0.5] * 3, 3000)
-    monkeypatch.setattr("quantshift.sketches.rounded.MOST_ROWS", 1000)
+    monkeypatch.setattr("quantshift.sketches.cells.rounded.MOST_ROWS", 1000)
     made = sketch(pl.DataFrame(posteriors, schema=list("abc")), posteriors=list("abc"))
     assert load_sketch(forged(made, tmp_path / "s.parquet")).n_rows == 3000
     for name, value in {"sum_0": -1, "sum_1": 1 << 60, "product_0_0": 1 << 60}.items():

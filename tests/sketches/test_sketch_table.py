@@ -7,8 +7,10 @@ from numpy.testing import assert_array_equal
 
 from quantshift import load_sketch, quantify_sketch, sketch
 from quantshift.errors import DataError, UserError
-from quantshift.sketches import cells, rounded, tally
-from quantshift.sketches.making import Columns, Counter
+from quantshift.sketches.cells import rounded
+from quantshift.sketches.cells import score as cells
+from quantshift.sketches.counting import tally
+from quantshift.sketches.counting.making import Columns, Counter
 from tests.sketches.made import batches, labelled
 
 

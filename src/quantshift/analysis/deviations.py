@@ -11,9 +11,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from quantshift.analysis.lean import spelt
+from quantshift.base.types import Prevalences
 from quantshift.errors import DataError, unknown_name
 from quantshift.metrics import measure_called
-from quantshift.types import Prevalences
 
 PREVALENCES = ("p_true", "p_hat")
 

@@ -36,7 +36,7 @@ from quantshift.analysis.facets import ensure_part
 from quantshift.analysis.lean import spelt
 from quantshift.analysis.methods import order_methods
 from quantshift.errors import DataError, UserError, unknown_name
-from quantshift.multiple_tests import holm
+from quantshift.statistics.multiple_tests import holm
 
 CLUSTER = ("experiment", "dataset", "cell")
 """What identifies a training set, with which all its test samples are judged."""

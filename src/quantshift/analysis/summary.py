@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from quantshift.analysis.deviations import ensure_errors, require
 from quantshift.analysis.facets import ensure_part
 from quantshift.analysis.lean import spelt
+from quantshift.base.seeding import generator
 from quantshift.errors import UserError
-from quantshift.seeding import generator
 
 STRATUM = ("experiment", "dataset", "stratum")
 """What the design of an experiment fixes (a point of its training grid, on a data set), within

@@ -1,4 +1,4 @@
-from .calibration import CALIBRATIONS as CALIBRATIONS, Calibrator as Calibrator
+from .calibration.calibration import CALIBRATIONS as CALIBRATIONS, Calibrator as Calibrator
 from .classifier import (
     cross_fit as cross_fit,
     fit_classifier as fit_classifier,
@@ -12,5 +12,5 @@ from .learners import (
     LogisticLearner as LogisticLearner,
     SklearnLearner as SklearnLearner,
 )
-from .logistic import LogisticModels as LogisticModels, fit_logistic as fit_logistic
+from .logistic.models import LogisticModels as LogisticModels, fit_logistic as fit_logistic
 from .posteriors import check_posteriors as check_posteriors

@@ -19,11 +19,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
+from quantshift.base.types import Codes, Indices, Posteriors
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.errors import DataError, UserError
-from quantshift.masks import unmasked
-from quantshift.sparse_matrices import checked_sparse
-from quantshift.types import Codes, Indices, Posteriors
+from quantshift.prevalence.masks import unmasked
+from quantshift.prevalence.sparse_matrices import checked_sparse
 
 _WITH_ROWS = ("csr", "csc", "lil", "dok")
 """Sparse formats that support row indexing."""

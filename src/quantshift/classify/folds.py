@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from quantshift.base.seeding import generator
+from quantshift.base.types import Codes, Indices
 from quantshift.errors import DataError, UserError
-from quantshift.seeding import generator
-from quantshift.types import Codes, Indices
 
 N_FOLDS = 5
 """The number of folds if none is given."""

@@ -20,11 +20,16 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 
+from quantshift.base.types import Codes, Indices, Posteriors
 from quantshift.classify.classifier import cross_fit, item_rows, predict_posteriors
-from quantshift.classify.logistic import TOLERANCE, balanced_weights, fit_logistic, posteriors_of
+from quantshift.classify.logistic.models import (
+    TOLERANCE,
+    balanced_weights,
+    fit_logistic,
+    posteriors_of,
+)
 from quantshift.errors import DataError, UserError, unknown_name
-from quantshift.features.view import View
-from quantshift.types import Codes, Indices, Posteriors
+from quantshift.texts.view import View
 
 Setting = Mapping[str, Any]
 

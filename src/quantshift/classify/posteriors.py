@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from quantshift.compiled import compiled
+from quantshift.base.compiled import compiled
+from quantshift.base.types import Posteriors
 from quantshift.errors import DataError
-from quantshift.masks import unmasked
-from quantshift.sparse_matrices import checked_sparse
-from quantshift.types import Posteriors
+from quantshift.prevalence.masks import unmasked
+from quantshift.prevalence.sparse_matrices import checked_sparse
 
 Classes: TypeAlias = NDArray[Any] | Sequence[Any] | int | None
 """The label of each class, their number, or None if any number is right."""

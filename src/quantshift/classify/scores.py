@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from quantshift.types import Codes, Posteriors
+from quantshift.base.types import Codes, Posteriors
 
 FLOOR = 1e-12
 """Posteriors are clipped to this distance from 0 and 1, where log-odds are infinite."""

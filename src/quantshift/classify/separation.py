@@ -25,17 +25,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.extmath import randomized_svd, svd_flip
 
-from quantshift.classify.clusters import feature_matrix
+from quantshift.base.seeding import generator, seed_of
+from quantshift.base.types import Indices, Reals
+from quantshift.classify.clusters.clusters import feature_matrix
 from quantshift.errors import DataError
-from quantshift.seeding import generator, seed_of
-from quantshift.types import Indices
-from quantshift.weights import Weights
-
-Reals = NDArray[np.float64]
+from quantshift.prevalence.weights import Weights
 
 MOST_ITEMS = 4000
 """From a larger set, this many items are drawn at random: enough to detect an AUC of 0.52."""

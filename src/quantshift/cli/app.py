@@ -202,7 +202,9 @@ def app_with(verbs: Collection[str] = VERBS) -> typer.Typer:
     )
     app.callback()(options)
     for verb in verbs:
-        function = getattr(import_module(f"quantshift.cli.{VERBS[verb].module}"), VERBS[verb].name)
+        function = getattr(
+            import_module(f"quantshift.cli.commands.{VERBS[verb].module}"), VERBS[verb].name
+        )
         if isinstance(function, typer.Typer):
             app.add_typer(function, name=verb)
         else:

@@ -8,9 +8,9 @@ from typing import Any
 
 import typer
 
+from quantshift.base.files import Recognises, check_output, is_page, write_output
+from quantshift.base.shell import command_line
 from quantshift.errors import UserError
-from quantshift.files import Recognises, check_output, is_page, write_output
-from quantshift.shell import command_line
 
 OUTPUT_OPTIONS = frozenset(
     {"html", "table", "as_json", "overwrite", "summary", "history", "at", "fail_on"}

@@ -47,7 +47,7 @@ def item_progress(console: Console) -> Iterator[Advance]:
 
     The compilation of loops that are not cached yet is announced: the bar stands still meanwhile.
     """
-    from quantshift.compiled import announced
+    from quantshift.base.compiled import announced
 
     reporting = _reporting(console, (_CountColumn(),), item_line, beats=True)
     with announced(partial(say, console)), reporting as advance:

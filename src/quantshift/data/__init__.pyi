@@ -1,5 +1,4 @@
-from .arrays import DataFile as DataFile, read_matrix as read_matrix
-from .assembly import Wishes as Wishes
+from .corpus import Category as Category, Corpus as Corpus, CorpusWriter as CorpusWriter
 from .dataset import Dataset as Dataset
 from .description import (
     describe as describe,
@@ -8,22 +7,35 @@ from .description import (
     render as render,
     render_list as render_list,
 )
-from .embedded import EMBEDDED as EMBEDDED, EmbeddedSet as EmbeddedSet, embedded_set as embedded_set
-from .fetching import (
-    RECORDS as RECORDS,
-    Fetched as Fetched,
-    PublicRecord as PublicRecord,
-    fetch_record as fetch_record,
+from .download import fetch_reviews as fetch_reviews
+from .embedded.embedded import (
+    EMBEDDED as EMBEDDED,
+    EmbeddedSet as EmbeddedSet,
+    embedded_set as embedded_set,
 )
-from .folder import DataFolder as DataFolder
-from .importing import import_arrays as import_arrays, import_table as import_table
-from .lequa import import_lequa as import_lequa
-from .mixed_columns import (
+from .embedded.mixed_columns import (
     MixedTable as MixedTable,
     mixed_posteriors as mixed_posteriors,
     mixed_table as mixed_table,
 )
-from .preparation import TableColumns as TableColumns, TableView as TableView
+from .embedded.reviews import (
+    SyntheticCorpus as SyntheticCorpus,
+    SyntheticModel as SyntheticModel,
+    generate as generate,
+    write_corpus as write_corpus,
+)
+from .fetching import (
+    Fetched as Fetched,
+    PublicRecord as PublicRecord,
+    RECORDS as RECORDS,
+    fetch_record as fetch_record,
+)
+from .folder import DataFolder as DataFolder
+from .importing.arrays import DataFile as DataFile, read_matrix as read_matrix
+from .importing.assembly import Wishes as Wishes
+from .importing.lequa import import_lequa as import_lequa
+from .importing.reviews import import_reviews as import_reviews
+from .importing.table import import_arrays as import_arrays, import_table as import_table
 from .sources import (
     AbstractSource as AbstractSource,
     CorpusSource as CorpusSource,

@@ -12,10 +12,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from quantshift.data.matrix_file import MatrixFile
-from quantshift.data.names import in_order
+from quantshift.base.types import Indices, Posteriors
+from quantshift.data.importing.matrix_file import MatrixFile
 from quantshift.shifts.given import Given
-from quantshift.types import Indices, Posteriors
+from quantshift.tables.columns.names import in_order
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

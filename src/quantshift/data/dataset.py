@@ -8,12 +8,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from quantshift.data.preparation import TableColumns
-from quantshift.features.counts import CountMatrix
-from quantshift.features.tfidf import TfidfView
-from quantshift.features.view import MatrixView, View
+from quantshift.base.types import Indices, Posteriors
 from quantshift.shifts.given import Given
-from quantshift.types import Indices, Posteriors
+from quantshift.tables.preparation import TableColumns
+from quantshift.texts.counts import CountMatrix
+from quantshift.texts.tfidf import TfidfView
+from quantshift.texts.view import MatrixView, View
 
 Features: TypeAlias = CountMatrix | MatrixView | TableColumns
 """Term counts, a matrix, or the columns of a table."""

@@ -8,13 +8,13 @@ from typing import Any
 
 import polars as pl
 
-from quantshift.corpora.corpus import CORPUS, Corpus
-from quantshift.data.columns import CATEGORY, NUMBER, TRUTH
-from quantshift.data.embedded import EMBEDDED, EmbeddedSet
+from quantshift.base.manifests import format_of
+from quantshift.base.text_tables import RENDERERS, Table
+from quantshift.data.corpus import CORPUS, Corpus
+from quantshift.data.embedded.embedded import EMBEDDED, EmbeddedSet
 from quantshift.data.folder import DATA_SET, DataFolder
 from quantshift.errors import UserError, unknown_name
-from quantshift.manifests import format_of
-from quantshift.tables import RENDERERS, Table
+from quantshift.tables.columns.kinds import CATEGORY, NUMBER, TRUTH
 
 FORMATS = ("text", "markdown", "json")
 SHOWN = 20

@@ -13,15 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
-from quantshift.corpora.download import (
-    DownloadProgress,
-    RemoteFile,
-    download_files,
-    list_record,
-)
-from quantshift.data.lequa import is_lequa
+from quantshift.base.files import check_new_folder, folder_aside, put_in_place, write_errors
+from quantshift.data.download import DownloadProgress, RemoteFile, download_files, list_record
+from quantshift.data.importing.lequa import is_lequa
 from quantshift.errors import DataError, UserError, unknown_name
-from quantshift.files import check_new_folder, folder_aside, put_in_place, write_errors
 
 ARCHIVE = ".zip"
 NOT_DATA = "__MACOSX"

@@ -3,7 +3,7 @@
     DIR/manifest.json      format and version, name, classes, columns used and left out, hashes
     DIR/items.parquet      label, category, "group: NAME" for each group
     DIR/columns.parquet    the features of a table, under their own names
-    DIR/texts.parquet      the texts; DIR/counts: their word counts (quantshift.features.counts)
+    DIR/texts.parquet      the texts; DIR/counts: their word counts (quantshift.texts.counts)
     DIR/features.npy       a dense matrix; features-{indptr,indices,data}.npy: a sparse one (CSR)
     DIR/posteriors.npy     a column for each of the sorted classes
     DIR/train.npy, DIR/samples.parquet   given samples: name, rows, prevalence
@@ -27,17 +27,17 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from quantshift.corpora.corpus import split_by_bytes
+from quantshift.base.files import folder_aside, write_errors
+from quantshift.base.forks import TABLE_THREADS
+from quantshift.base.integrity import load_array
+from quantshift.base.manifests import FolderKind
 from quantshift.data.content import Content
+from quantshift.data.corpus import split_by_bytes
 from quantshift.data.dataset import Dataset, Features
-from quantshift.data.preparation import TableColumns
-from quantshift.features import counts
-from quantshift.features.view import MatrixView
-from quantshift.files import folder_aside, write_errors
-from quantshift.forks import TABLE_THREADS
-from quantshift.integrity import load_array
-from quantshift.manifests import FolderKind
 from quantshift.shifts.given import Given
+from quantshift.tables.preparation import TableColumns
+from quantshift.texts import counts
+from quantshift.texts.view import MatrixView
 
 _GROUP = "group: "
 _CSR = ("indptr", "indices", "data")
@@ -215,7 +215,7 @@ def write_folder(
 
 @dataclass(frozen=True)
 class _Texts:
-    """Texts for the counting of words (a `quantshift.features.counts.TextCorpus`)."""
+    """Texts for the counting of words (a `quantshift.texts.counts.TextCorpus`)."""
 
     path: Path
     hash: str

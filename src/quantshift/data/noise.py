@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, hstack, issparse
 
+from quantshift.base.seeding import generator
+from quantshift.base.types import Indices
 from quantshift.data.dataset import Dataset
-from quantshift.data.preparation import TableColumns, TableView
 from quantshift.errors import DataError
-from quantshift.features.counts import CountMatrix
-from quantshift.features.view import MatrixView, View, scores_in_blocks
-from quantshift.seeding import generator
-from quantshift.types import Indices
+from quantshift.tables.preparation import TableColumns, TableView
+from quantshift.texts.counts import CountMatrix
+from quantshift.texts.view import MatrixView, View, scores_in_blocks
 
 
 def check_noise_possible(dataset: Dataset) -> None:

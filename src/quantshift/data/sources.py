@@ -16,21 +16,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from quantshift.base.manifests import format_of
+from quantshift.base.types import Posteriors
 from quantshift.classify.posteriors import check_posteriors
-from quantshift.corpora import synthetic
-from quantshift.corpora.corpus import CORPUS, Corpus
-from quantshift.data.arrays import DataFile, read_column, read_matrix, read_vector
+from quantshift.data.corpus import CORPUS, Corpus
 from quantshift.data.dataset import Dataset
-from quantshift.data.embedded import EMBEDDED, embedded_set
+from quantshift.data.embedded import reviews as synthetic
+from quantshift.data.embedded.embedded import EMBEDDED, embedded_set
 from quantshift.data.folder import DATA_SET, DataFolder, dataset_of
-from quantshift.data.names import folder_name
-from quantshift.data.preparation import TableColumns
+from quantshift.data.importing.arrays import DataFile, read_column, read_matrix, read_vector
 from quantshift.errors import DataError, UserError
-from quantshift.features.counts import FOLDER, CountMatrix, open_counts, verify_counts
-from quantshift.features.view import MatrixView
-from quantshift.labels import column
-from quantshift.manifests import format_of
-from quantshift.types import Posteriors
+from quantshift.prevalence.labels import column
+from quantshift.tables.columns.names import folder_name
+from quantshift.tables.preparation import TableColumns
+from quantshift.texts.counts import FOLDER, CountMatrix, open_counts, verify_counts
+from quantshift.texts.view import MatrixView
 
 STARS_CUT = 3.0
 """Reviews with more stars are positive, with fewer negative, as in the paper."""

@@ -26,13 +26,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from quantshift.classify.clusters import Clusters
+from quantshift.base.types import Indices
+from quantshift.classify.clusters.clusters import Clusters
 from quantshift.classify.separation import Reference
 from quantshift.errors import DataError
-from quantshift.quantifiers.goodness_of_fit import ModelledTraining, modelled_shares
-from quantshift.quantifiers.items import Items
-from quantshift.quantifiers.shift_models import OffersSubclasses
-from quantshift.types import Indices
+from quantshift.quantifiers.base.items import Items
+from quantshift.quantifiers.likelihood.goodness_of_fit import ModelledTraining, modelled_shares
+from quantshift.quantifiers.likelihood.shift_models import OffersSubclasses
 
 
 @dataclass(frozen=True)

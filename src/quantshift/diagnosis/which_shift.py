@@ -38,13 +38,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from quantshift.classify.clusters import Clusters
+from quantshift.base.seeding import generator
+from quantshift.base.types import Codes, Indices, Prevalences, Reals
+from quantshift.classify.clusters.clusters import Clusters
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.errors import DataError, UserError, check_level
-from quantshift.quantifiers.estimator import Diagnostics
-from quantshift.quantifiers.items import Items, effective_size, uneven
-from quantshift.quantifiers.shift_likelihood import maximise_subclasses
-from quantshift.quantifiers.shift_models import (
+from quantshift.prevalence.weights import Weights
+from quantshift.quantifiers.base.estimator import Diagnostics
+from quantshift.quantifiers.base.items import Items, effective_size, uneven
+from quantshift.quantifiers.likelihood.shift_likelihood import maximise_subclasses
+from quantshift.quantifiers.likelihood.shift_models import (
     MODELS,
     NOVELTY_LIMIT,
     OffersSubclasses,
@@ -52,11 +55,6 @@ from quantshift.quantifiers.shift_models import (
     excess_novelty,
     mean_novelty,
 )
-from quantshift.seeding import generator
-from quantshift.types import Codes, Indices, Prevalences
-from quantshift.weights import Weights
-
-Reals = NDArray[np.float64]
 
 N_TRAINING = 200
 """Replicates of the training side; each serves n_bootstrap / N_TRAINING replicates of a sample."""

@@ -1,6 +1,13 @@
 """What to run: experiments as data, their cells, and which of them remain to be done."""
 
-from quantshift.experiments.document import parse_overrides
+from quantshift.experiments.documents.document import parse_overrides
+from quantshift.experiments.documents.loading import (
+    experiments_of,
+    library,
+    library_names,
+    load_experiment,
+    suites,
+)
 from quantshift.experiments.executors import (
     AbstractExecutor,
     DaskExecutor,
@@ -9,13 +16,6 @@ from quantshift.experiments.executors import (
     executor,
 )
 from quantshift.experiments.experiment import Experiment, MethodSpec
-from quantshift.experiments.loading import (
-    experiments_of,
-    library,
-    library_names,
-    load_experiment,
-    suites,
-)
 from quantshift.experiments.planning import Cell, Plan, plan, plan_table, planned
 from quantshift.experiments.runner import Run, RunProgress, RunSummary, run_experiments
 from quantshift.experiments.sources import sources_of

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from quantshift.base.types import Indices, Posteriors, Prevalences
 from quantshift.classify.learners import (
     AbstractModels,
 )
@@ -22,20 +23,19 @@ from quantshift.classify.posteriors import check_posteriors
 from quantshift.classify.separation import Reference
 from quantshift.data.dataset import Dataset
 from quantshift.data.noise import NoisyView
-from quantshift.data.preparation import TableView
 from quantshift.experiments.experiment import Experiment, MethodSpec, Setting
 from quantshift.experiments.planning import Cell
 from quantshift.experiments.population import Population
+from quantshift.experiments.selection import validation_errors
 from quantshift.experiments.shared_work import Bench, bench_of
 from quantshift.experiments.stopwatch import Stopwatch
-from quantshift.features.view import View
-from quantshift.quantifiers.estimator import AbstractQuantifier, Estimate, Reduction
-from quantshift.quantifiers.items import Items, take_rows
+from quantshift.quantifiers.base.estimator import AbstractQuantifier, Estimate, Reduction
+from quantshift.quantifiers.base.items import Items, take_rows
 from quantshift.results.schema import conform, schema_of
-from quantshift.selection import validation_errors
-from quantshift.shifts.coordinates import SEPARATION
+from quantshift.shifts.parts.coordinates import SEPARATION
 from quantshift.shifts.protocol import Draw
-from quantshift.types import Indices, Posteriors, Prevalences
+from quantshift.tables.preparation import TableView
+from quantshift.texts.view import View
 
 NOT_OURS = (KeyboardInterrupt, GeneratorExit)
 """Raised to end a run, not by a method that fails."""

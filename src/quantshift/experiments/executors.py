@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from quantshift import __version__
+from quantshift.base.processes import WorkerPool
 from quantshift.data.sources import AbstractSource, open_source
 from quantshift.errors import UserError
 from quantshift.experiments.work import Job, JobReport, perform
-from quantshift.processes import WorkerPool
 from quantshift.results.store import ResultStore
 
 MAX_DEATHS = 3

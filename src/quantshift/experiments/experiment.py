@@ -12,13 +12,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from quantshift.data.arrays import DataFile
+from quantshift.data.importing.arrays import DataFile
 from quantshift.data.sources import STARS_CUT
 from quantshift.errors import unknown_name
-from quantshift.experiments.classes import default_options, parameters, quantifier_class
-from quantshift.experiments.toml_tables import ClassifierTable, DataTable, SelectionTable
-from quantshift.quantifiers.estimator import AbstractClassifying, AbstractQuantifier
-from quantshift.quantifiers.foreign import (
+from quantshift.experiments.documents.classes import default_options, parameters, quantifier_class
+from quantshift.experiments.documents.toml_tables import ClassifierTable, DataTable, SelectionTable
+from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQuantifier
+from quantshift.quantifiers.base.foreign import (
     ON_FEATURES,
     ON_POSTERIORS,
     ForeignQuantifier,

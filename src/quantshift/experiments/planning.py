@@ -12,12 +12,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from quantshift.base.text_tables import Table
 from quantshift.errors import UserError
-from quantshift.experiments.classes import protocol_class
+from quantshift.experiments.documents.classes import protocol_class
 from quantshift.experiments.experiment import Experiment, MethodSpec
 from quantshift.results.description import LEFT_OUT
 from quantshift.shifts.protocol import AbstractProtocol, Coordinates, Value
-from quantshift.tables import Table
 
 Finished: TypeAlias = Callable[["Cell"], Mapping[str, str]]
 """Returns the signatures, by name, of the methods that have results in a cell."""

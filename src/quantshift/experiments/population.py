@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quantshift.binarisation import binarise
+from quantshift.base.seeding import generator
+from quantshift.base.types import Codes, Indices
 from quantshift.data.dataset import Dataset
 from quantshift.data.noise import check_noise_possible
 from quantshift.data.sources import AbstractSource, open_source
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.experiments.experiment import Experiment
-from quantshift.labels import encode_labels
-from quantshift.seeding import generator
-from quantshift.shifts.coordinates import NOISE
+from quantshift.prevalence.binarisation import binarise
+from quantshift.prevalence.labels import encode_labels
 from quantshift.shifts.given import GivenSamples
-from quantshift.shifts.pools import split_pools
+from quantshift.shifts.parts.coordinates import NOISE
+from quantshift.shifts.parts.pools import split_pools
 from quantshift.shifts.protocol import AbstractProtocol
-from quantshift.types import Codes, Indices
 
 UNLABELLED = -1
 """The code of an item whose class is not known; given samples may contain such items."""

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from quantshift.base.seeding import seed_of
+from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.classify.folds import stratified_folds, stratified_split
 from quantshift.classify.learners import (
     AbstractLearner,
@@ -18,17 +20,15 @@ from quantshift.classify.learners import (
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.data.dataset import Dataset
 from quantshift.data.noise import NoisyView
-from quantshift.experiments.classes import LOGISTIC, import_class
+from quantshift.experiments.documents.classes import LOGISTIC, import_class
 from quantshift.experiments.experiment import Experiment, Setting
 from quantshift.experiments.planning import Cell
 from quantshift.experiments.population import Population
+from quantshift.experiments.selection import ValidationSamples, draw_validation
 from quantshift.experiments.stopwatch import Stopwatch
-from quantshift.features.view import View
-from quantshift.seeding import seed_of
-from quantshift.selection import ValidationSamples, draw_validation
-from quantshift.shifts.coordinates import NOISE, number
+from quantshift.shifts.parts.coordinates import NOISE, number
 from quantshift.shifts.protocol import Draw
-from quantshift.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.texts.view import View
 
 N_FOLDS = 5
 """Folds of the out-of-fold posteriors, as in the paper."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from quantshift.data.arrays import DataFile
+from quantshift.data.importing.arrays import DataFile
 from quantshift.data.sources import AbstractSource, FileSource, SyntheticSource, source_at
 from quantshift.errors import UserError
 from quantshift.experiments.experiment import Experiment

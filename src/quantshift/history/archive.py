@@ -7,16 +7,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from quantshift.base.files import is_page, write_output
 from quantshift.errors import UserError
-from quantshift.files import is_page, write_output
 from quantshift.history import store
 from quantshift.history.control import FEWEST_BASELINE, level_per_look
 from quantshift.history.dates import moment_of
 from quantshift.history.record import FORMAT, Call, Limits
 from quantshift.history.series import Control, Point, Series, controls_of, same_classes, series_of
 from quantshift.history.store import Problem, StoredCall
-from quantshift.own_data.frames import as_frame
-from quantshift.own_data.result import Quantification
+from quantshift.quantifying.output.result import Quantification
+from quantshift.quantifying.reading.frames import as_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -38,9 +38,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from quantshift.base.types import Reals
 from quantshift.errors import UserError
-
-Reals = NDArray[np.float64]
 
 WEIGHT = 0.2
 """Of the newest look. Chosen with `benchmarks/history_alarms.py`: a larger weight sees a

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from quantshift.base.nouns import counted
 from quantshift.errors import UserError
 from quantshift.history.rendering import (
     MARKS,
@@ -12,19 +13,18 @@ from quantshift.history.rendering import (
     look_marks,
 )
 from quantshift.history.series import Control, Series, controls_of
-from quantshift.nouns import counted
-from quantshift.own_data.conditions import Condition
-from quantshift.own_data.rendering import estimate_text
-from quantshift.own_data.result import RANGE
-from quantshift.own_data.words import estimates_and_limits, one_line, percent, shortened
-from quantshift.own_data.words import limits as limits_text
+from quantshift.quantifying.output.conditions import Condition
+from quantshift.quantifying.output.result import RANGE
+from quantshift.quantifying.output.text import estimate_text
+from quantshift.quantifying.output.words import estimates_and_limits, one_line, percent, shortened
+from quantshift.quantifying.output.words import limits as limits_text
 from quantshift.report.page.shell import render_shell
 
 if TYPE_CHECKING:
     from quantshift.history.archive import History
     from quantshift.history.record import Call, Limits
 
-OWN_DATA = "quantshift.own_data"
+ANSWERS = "quantshift.quantifying.output"
 LONGEST_LABEL = 30
 
 
@@ -40,8 +40,8 @@ def render_page(history: "History", limits: "Limits | None" = None) -> str:
     lead = _shown(last, last.headline)
     return render_shell(
         __package__,
-        look_of=[OWN_DATA],
-        charts_of=OWN_DATA,
+        look_of=[ANSWERS],
+        charts_of=ANSWERS,
         title=f"“{lead}” over time",
         lead=_lead(series, charts, last),
         numbers=_numbers(series, charts, last, len(calls)),

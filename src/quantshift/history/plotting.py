@@ -9,7 +9,7 @@ from matplotlib.ticker import PercentFormatter
 
 from quantshift.errors import UserError, unknown_name
 from quantshift.history.series import controls_of
-from quantshift.own_data.words import shortened
+from quantshift.quantifying.output.words import shortened
 
 if TYPE_CHECKING:
     from quantshift.history.archive import History

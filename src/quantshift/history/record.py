@@ -10,11 +10,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from quantshift import __version__
+from quantshift.base.plain_json import parse_json
 from quantshift.errors import DataError, UserError
 from quantshift.history.dates import moment_of
-from quantshift.own_data.conditions import is_unreliable
-from quantshift.own_data.result import Batch, Quantification, Rows, Share
-from quantshift.plain_json import parse_json
+from quantshift.quantifying.output.conditions import is_unreliable
+from quantshift.quantifying.output.result import Batch, Quantification, Rows, Share
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from quantshift.base.nouns import counted
 from quantshift.errors import unknown_name
 from quantshift.history.series import Control, Point, Series, controls_of
-from quantshift.nouns import counted
-from quantshift.own_data.columns import NO_GROUP
-from quantshift.own_data.notebook import few_lines, small_table
-from quantshift.own_data.rendering import (
+from quantshift.quantifying.columns import NO_GROUP
+from quantshift.quantifying.output.notebook import few_lines, small_table
+from quantshift.quantifying.output.result import RANGE, Quantification, Share
+from quantshift.quantifying.output.text import (
     aligned,
     estimate_text,
     extremes,
@@ -19,9 +20,7 @@ from quantshift.own_data.rendering import (
     marks,
     shown,
 )
-from quantshift.own_data.result import RANGE, Quantification, Share
-from quantshift.own_data.spreadsheet import escaped
-from quantshift.own_data.words import (
+from quantshift.quantifying.output.words import (
     CONFUSED,
     RARE,
     decimals,
@@ -30,7 +29,8 @@ from quantshift.own_data.words import (
     percent,
     shortened,
 )
-from quantshift.own_data.words import limits as limits_text
+from quantshift.quantifying.output.words import limits as limits_text
+from quantshift.tables.spreadsheet_cells import escaped
 
 if TYPE_CHECKING:
     from quantshift.history.archive import Alarm, History

@@ -10,7 +10,7 @@ from statistics import NormalDist, median
 from quantshift.history.control import control_chart, level_per_look
 from quantshift.history.dates import dated, moment_of
 from quantshift.history.record import Call, Limits, Look
-from quantshift.own_data.result import Share
+from quantshift.quantifying.output.result import Share
 
 DAYS_PER_YEAR = 365.25
 

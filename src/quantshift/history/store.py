@@ -15,8 +15,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from quantshift.errors import DataError, UserError
-from quantshift.files import (
+from quantshift.base.files import (
     check_new_folder,
     check_writable,
     flush,
@@ -26,10 +25,11 @@ from quantshift.files import (
     write_errors,
     write_whole,
 )
+from quantshift.base.integrity import checksum
+from quantshift.base.plain_json import parse_json
+from quantshift.errors import DataError, UserError
 from quantshift.history.dates import moment_of
 from quantshift.history.record import Call
-from quantshift.integrity import checksum
-from quantshift.plain_json import parse_json
 
 FORMAT, VERSION = "quantshift history", 1
 DESCRIPTION, CALLS = "history.json", "calls"

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from quantshift.data.reading import Source
 from quantshift.errors import DataError, UserError
+from quantshift.judging.inputs import JudgeOptions
 from quantshift.judging.meaning import two_labels
-from quantshift.judging.table import JudgeOptions
-from quantshift.own_data.columns import as_names, label_name
+from quantshift.quantifying.columns import as_names, label_name
+from quantshift.tables.reading import Source
 
 
 def asked_for(

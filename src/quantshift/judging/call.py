@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from quantshift.errors import DataError, UserError
-from quantshift.judging.designs import Guess, guessed
-from quantshift.judging.estimation import GivenRate, Judged, estimate
-from quantshift.judging.items import TRANSFERRING
-from quantshift.judging.table import Items, JudgedTable
+from quantshift.judging.estimating.designs import Guess, guessed
+from quantshift.judging.estimating.estimation import GivenRate, Judged, estimate
+from quantshift.judging.estimating.items import TRANSFERRING
+from quantshift.judging.inputs import Items, JudgedTable
 
 
 @dataclass(frozen=True, eq=False)

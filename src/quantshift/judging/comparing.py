@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.judging.call import Call
-from quantshift.judging.estimation import difference
-from quantshift.judging.ordered import mean_difference
+from quantshift.judging.estimating.estimation import difference
+from quantshift.judging.estimating.ordered import mean_difference
+from quantshift.judging.inputs import Items
 from quantshift.judging.result import MeanDifference, SystemDifference
-from quantshift.judging.table import Items
 
 
 def differences_of(

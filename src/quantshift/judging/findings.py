@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 
 from quantshift.judging.call import Call
-from quantshift.judging.designs import Guess
-from quantshift.judging.estimation import Judged
-from quantshift.judging.ordered import mean
-from quantshift.judging.quality import Quality
+from quantshift.judging.estimating.designs import Guess
+from quantshift.judging.estimating.estimation import Judged
+from quantshift.judging.estimating.ordered import mean
+from quantshift.judging.estimating.quality import Quality
+from quantshift.judging.inputs import Items
 from quantshift.judging.result import (
     Agreement,
     JudgedBatch,
@@ -18,10 +19,9 @@ from quantshift.judging.result import (
     MeanLevel,
     Rate,
 )
-from quantshift.judging.table import Items
-from quantshift.own_data.columns import NO_LABEL
-from quantshift.own_data.result import Rows, Share
-from quantshift.own_data.words import WIDE
+from quantshift.quantifying.columns import NO_LABEL
+from quantshift.quantifying.output.result import Rows, Share
+from quantshift.quantifying.output.words import WIDE
 
 PLANNED, GIVEN = "planned", "given"
 """How labels were chosen, in addition to the designs: by a plan whose probabilities are known; or

@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from quantshift.data.reading import Source
+from quantshift.base.keywords import suggests_arguments
 from quantshift.errors import UserError, unknown_name
 from quantshift.judging.arrays import asked_for, class_name, labels_by_verdict
 from quantshift.judging.call import Call
 from quantshift.judging.comparing import differences_of
-from quantshift.judging.designs import DESIGNS
-from quantshift.judging.estimation import GivenRate
+from quantshift.judging.estimating.designs import DESIGNS
+from quantshift.judging.estimating.estimation import GivenRate
 from quantshift.judging.findings import batch_of, doubts, lost_rows, unknown_batch
+from quantshift.judging.inputs import JudgeOptions, read_judged
 from quantshift.judging.result import JudgedBatch, Judgement, MeanDifference, SystemDifference
-from quantshift.judging.table import JudgeOptions, read_judged
-from quantshift.keywords import suggests_arguments
-from quantshift.own_data.columns import as_names
-from quantshift.own_data.pool import in_batch_order, row_warnings
-from quantshift.own_data.words import class_names, headline
+from quantshift.quantifying.columns import as_names
+from quantshift.quantifying.output.words import class_names, headline
+from quantshift.quantifying.reading.pool import in_batch_order, row_warnings
+from quantshift.tables.reading import Source
 
 Columns = str | Sequence[Any] | Any
 """The name of a column, or the values themselves."""

@@ -8,9 +8,9 @@ of its own, which estimates use and the naive rate cannot.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from quantshift.data.names import in_order
-from quantshift.data.spelling import is_number
 from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.tables.columns.names import in_order
+from quantshift.tables.columns.spelling import is_number
 
 YES = frozenset(
     {"1", "true", "t", "yes", "y", "pass", "passed", "passes", "positive", "pos", "good"}

@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quantshift.extras import extra_needed
-from quantshift.files import is_page, write_output
-from quantshift.own_data.frames import as_frame
-from quantshift.own_data.result import Rows, Share
+from quantshift.base.extras import extra_needed
+from quantshift.base.files import is_page, write_output
+from quantshift.quantifying.output.result import Rows, Share
+from quantshift.quantifying.reading.frames import as_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,7 +121,7 @@ class JudgedBatch:
 
     def __repr__(self) -> str:
         """The shares in a line."""
-        from quantshift.own_data.notebook import batch_line
+        from quantshift.quantifying.output.notebook import batch_line
 
         return batch_line(self)
 
@@ -199,7 +199,7 @@ class Judgement:
 
         overwrite: also replace a file that is not such a page.
         """
-        from quantshift.judging.page import render_page
+        from quantshift.judging.output.page import render_page
 
         write_output(path, render_page(self).encode(), overwrite=overwrite, ours=is_page)
 
@@ -270,18 +270,18 @@ class Judgement:
         label: the class, if there are several batches (default: the headline).
         """
         with extra_needed("report", "plots"):
-            from quantshift.judging.plotting import plot_judgement
+            from quantshift.judging.output.plotting import plot_judgement
 
         return plot_judgement(self, label, ax)
 
     def __repr__(self) -> str:
         """The answer in a few lines."""
-        from quantshift.judging.rendering import short_text
+        from quantshift.judging.output.text import short_text
 
         return short_text(self)
 
     def _repr_html_(self) -> str:
         """A small table for notebooks."""
-        from quantshift.judging.rendering import short_table
+        from quantshift.judging.output.text import short_table
 
         return short_table(self)

@@ -7,8 +7,8 @@ from typing import Any
 
 from quantshift.data.sources import AbstractSource, open_source, source_at
 from quantshift.errors import UserError, unknown_name
+from quantshift.experiments.documents.loading import load_experiment, suites
 from quantshift.experiments.experiment import Experiment, MethodSpec
-from quantshift.experiments.loading import load_experiment, suites
 from quantshift.experiments.population import open_population
 from quantshift.experiments.runner import Run
 from quantshift.experiments.sources import sources_of

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from quantshift.files import head, is_page, write_output
+from quantshift.base.files import head, is_page, write_output
 from quantshift.leaderboard.contents import Contents, contents_of
 from quantshift.leaderboard.page import render_page
 from quantshift.leaderboard.scores import SCHEMA

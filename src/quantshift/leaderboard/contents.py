@@ -6,12 +6,12 @@ from typing import TypeAlias
 
 import polars as pl
 
+from quantshift.base.nouns import counted
 from quantshift.errors import DataError
 from quantshift.leaderboard.method_times import method_times
 from quantshift.leaderboard.published import published_numbers
 from quantshift.leaderboard.samples import SamplePoints, points_of, points_per_number
 from quantshift.leaderboard.scores import experiment_rows, invalid_estimates, score_table
-from quantshift.nouns import counted
 from quantshift.report.page.provenance import Provenance, provenance_of
 from quantshift.results.store import ResultStore
 

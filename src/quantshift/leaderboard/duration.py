@@ -13,8 +13,8 @@ from importlib import resources
 import polars as pl
 
 from quantshift.errors import UserError
+from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.experiment import Experiment
-from quantshift.experiments.loading import load_experiment
 from quantshift.experiments.planning import ExperimentPlan, Plan
 from quantshift.leaderboard.method_times import method_times
 from quantshift.results.store import ResultStore

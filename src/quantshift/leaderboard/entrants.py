@@ -8,48 +8,39 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from quantshift import catalogue
 from quantshift.data.dataset import Dataset
-from quantshift.data.preparation import TableColumns
 from quantshift.errors import UserError, unknown_name
-from quantshift.experiments.classes import check_options, is_import_path, parameters
+from quantshift.experiments.documents.classes import check_options, is_import_path, parameters
 from quantshift.experiments.experiment import Experiment, MethodSpec
 from quantshift.experiments.population import Population
-from quantshift.features.counts import CountMatrix
-from quantshift.features.view import MatrixView
-from quantshift.quantifiers.estimator import AbstractQuantifier
-from quantshift.quantifiers.items import MOST_FEATURES
+from quantshift.quantifiers.base import catalogue
+from quantshift.quantifiers.base.estimator import AbstractQuantifier
+from quantshift.quantifiers.base.items import MOST_FEATURES
+from quantshift.tables.preparation import TableColumns
+from quantshift.texts.counts import CountMatrix
+from quantshift.texts.view import MatrixView
 
 ADDED = "added"
 """The family of methods that are not in the catalogue."""
 
-FAMILIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+FAMILIES: Mapping[str, str] = MappingProxyType(
     {
-        "counting": (
-            *("counting", "adjusted", "thresholds", "continuous_sweep", "friedman"),
-            *("label_shift_weights", "iterated_threshold", "incremental_prior"),
-        ),
-        "matching": (
-            *("matching", "histograms", "hdx", "sord", "quadapt", "kdey", "energy"),
-            "kernel_means",
-        ),
-        "likelihood": ("expectation", "mapls", "subclass_sld", "guarded_sld"),
-        "Bayesian": ("bayesian",),
-        "ensemble": ("ensembles", "medians"),
-        "ordered classes": ("ordinal", "unfolding"),
-        "baseline": ("trivial",),
+        "counting": "counting",
+        "matching": "matching",
+        "likelihood": "likelihood",
+        "bayesian": "Bayesian",
+        "ensembles": "ensemble",
+        "ordered": "ordered classes",
+        "baselines": "baseline",
     }
 )
-"""The modules of each family of methods."""
+"""What readers call the families, which are the packages of `quantshift.quantifiers`."""
 
 
 def family_of(quantifier: str) -> str:
     """The family of a quantifier in the catalogue; `ADDED` for any other."""
     cls = catalogue.quantifiers().get(quantifier)
-    if cls is None:
-        return ADDED
-    module = cls.__module__.rpartition(".")[2]
-    return next((name for name, modules in FAMILIES.items() if module in modules), "other")
+    return ADDED if cls is None else FAMILIES[cls.__module__.split(".")[2]]
 
 
 def added_method(text: str) -> MethodSpec:

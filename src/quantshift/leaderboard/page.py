@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from quantshift.base.nouns import counted
 from quantshift.leaderboard.contents import Contents
 from quantshift.leaderboard.payload import payload_of
-from quantshift.nouns import counted
 from quantshift.report.page.provenance import dataset_facts, duration, facts
 from quantshift.report.page.shell import render_shell
 
@@ -18,7 +18,7 @@ def render_page(contents: Contents) -> str:
     columns = payload["columns"]
     return render_shell(
         __package__,
-        charts_of="quantshift.own_data",
+        charts_of="quantshift.quantifying.output",
         title=TITLE,
         lead=_lead(contents),
         numbers=_numbers(contents),

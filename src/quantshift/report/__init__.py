@@ -3,9 +3,9 @@
 from quantshift.report.build import FORMATS, Report, build_report
 from quantshift.report.formats import TABLE_FORMATS, save_tables
 from quantshift.report.page import Contents, Provenance, contents_of, provenance_of, render_page
-from quantshift.report.summary_table import summary_tables
-from quantshift.report.table import ReportTable
-from quantshift.report.tables import result_tables
+from quantshift.report.tables.collection import result_tables
+from quantshift.report.tables.summary import summary_tables
+from quantshift.report.tables.table import ReportTable
 
 __all__ = [
     "FORMATS",

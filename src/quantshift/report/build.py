@@ -23,9 +23,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from quantshift.errors import DataError, UserError, unknown_name
-from quantshift.extras import extra_needed
-from quantshift.files import (
+from quantshift.base.extras import extra_needed
+from quantshift.base.files import (
     check_new_folder,
     check_replaceable,
     check_writable,
@@ -35,9 +34,10 @@ from quantshift.files import (
     make_folder,
     write_errors,
 )
+from quantshift.base.nouns import counted
+from quantshift.base.processes import WorkerPool
+from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.metrics import measure_called
-from quantshift.nouns import counted
-from quantshift.processes import WorkerPool
 from quantshift.report.formats import TABLE_FORMATS, save_tables
 from quantshift.report.page import Contents, Provenance, contents_of, provenance_of, render_page
 from quantshift.report.page.gaps import gaps_of

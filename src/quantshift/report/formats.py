@@ -5,11 +5,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from quantshift.errors import unknown_name
-from quantshift.report.csv_table import csv_table
-from quantshift.report.html_table import html_table
-from quantshift.report.latex import latex
-from quantshift.report.markdown import markdown
-from quantshift.report.table import ReportTable
+from quantshift.report.tables.csv import csv_table
+from quantshift.report.tables.html import html_table
+from quantshift.report.tables.latex import latex
+from quantshift.report.tables.markdown import markdown
+from quantshift.report.tables.table import ReportTable
 
 TABLE_FORMATS: Mapping[str, Callable[[ReportTable], str]] = MappingProxyType(
     {"tex": latex, "md": markdown, "html": html_table, "csv": csv_table}

@@ -23,13 +23,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from quantshift.data.names import folder_name
+from quantshift.base.files import flush, make_folder, write_whole
+from quantshift.base.integrity import record_checksum
+from quantshift.base.plain_json import parse_json
 from quantshift.errors import DataError, UserError
-from quantshift.files import flush, make_folder, write_whole
-from quantshift.integrity import record_checksum
-from quantshift.plain_json import parse_json
 from quantshift.results.about import About
 from quantshift.results.schema import SCHEMA_VERSION
+from quantshift.tables.columns.names import folder_name
 
 FORMAT = "quantshift-results"
 VERSION = SCHEMA_VERSION

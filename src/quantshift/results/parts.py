@@ -18,10 +18,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from quantshift.base.files import flush, write_whole
+from quantshift.base.integrity import broken_parquet, checksum, sealed, unsealed
+from quantshift.base.plain_json import parse_json
 from quantshift.errors import DataError
-from quantshift.files import flush, write_whole
-from quantshift.integrity import broken_parquet, checksum, sealed, unsealed
-from quantshift.plain_json import parse_json
 from quantshift.results.schema import CORE, SCHEMA_VERSION, narrow_columns, select
 
 REDO = "run the same command again; it will be redone"

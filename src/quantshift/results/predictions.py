@@ -10,11 +10,11 @@ from typing import Any
 
 import polars as pl
 
-from quantshift.data.names import folder_name, in_order
+from quantshift.base.files import make_folder, write_whole
 from quantshift.errors import UserError
-from quantshift.files import make_folder, write_whole
 from quantshift.results.store import ResultStore
 from quantshift.shifts.given import PART, SAMPLE
+from quantshift.tables.columns.names import folder_name, in_order
 
 
 def write_predictions(

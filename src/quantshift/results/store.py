@@ -22,9 +22,9 @@ from typing import Any, Self
 
 import polars as pl
 
+from quantshift.base.files import is_temporary, locked, make_folder, remove_leftovers
+from quantshift.base.forks import TABLE_THREADS
 from quantshift.errors import DataError, UserError, unknown_name
-from quantshift.files import is_temporary, locked, make_folder, remove_leftovers
-from quantshift.forks import TABLE_THREADS
 from quantshift.results import description as described
 from quantshift.results import sharing
 from quantshift.results.about import About

@@ -15,17 +15,17 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from quantshift import prevalence
-from quantshift.binarisation import ordinal
 from quantshift.errors import UserError
-from quantshift.labels import column
-from quantshift.shifts.coordinates import CUT_TEST, CUT_TRAIN, P_TEST, P_TRAIN, number
+from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence.binarisation import ordinal
+from quantshift.prevalence.labels import column
 from quantshift.shifts.given import Given
-from quantshift.shifts.grids import grid_values, nominal
-from quantshift.shifts.pools import same_length
+from quantshift.shifts.parts.coordinates import CUT_TEST, CUT_TRAIN, P_TEST, P_TRAIN, number
+from quantshift.shifts.parts.grids import grid_values, nominal
+from quantshift.shifts.parts.pools import same_length
+from quantshift.shifts.parts.strata import Recipe, Strata
 from quantshift.shifts.protocol import Coordinate, Coordinates, Words
 from quantshift.shifts.shift import AbstractShift
-from quantshift.shifts.strata import Recipe, Strata
 
 HALF_STARS = (1.5, 2.5, 3.5, 4.5)
 

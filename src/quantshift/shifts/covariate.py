@@ -13,18 +13,12 @@ from typing import Any, ClassVar, final
 
 from numpy.typing import ArrayLike, NDArray
 
-from quantshift import prevalence
-from quantshift.shifts.categories import AbstractCategoryShift
-from quantshift.shifts.coordinates import (
-    ALPHA_TEST,
-    ALPHA_TRAIN,
-    P_TEST,
-    P_TRAIN,
-    number,
-)
-from quantshift.shifts.grids import TENTHS, grid_values, nominal, rounded
+from quantshift.prevalence import simplex as prevalence
+from quantshift.shifts.parts.categories import AbstractCategoryShift
+from quantshift.shifts.parts.coordinates import ALPHA_TEST, ALPHA_TRAIN, P_TEST, P_TRAIN, number
+from quantshift.shifts.parts.grids import TENTHS, grid_values, nominal, rounded
+from quantshift.shifts.parts.strata import Recipe, Strata
 from quantshift.shifts.protocol import Coordinate, Coordinates, Words
-from quantshift.shifts.strata import Recipe, Strata
 
 QUARTERS = (0.25, 0.5, 0.75)
 

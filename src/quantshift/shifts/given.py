@@ -13,11 +13,12 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from quantshift import prevalence
+from quantshift.base.seeding import generator
+from quantshift.base.types import Indices, Prevalences
 from quantshift.errors import DataError, PoolTooSmallError, UserError
-from quantshift.labels import column, encode_labels
-from quantshift.seeding import generator
-from quantshift.shifts.coordinates import (
+from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence.labels import column, encode_labels
+from quantshift.shifts.parts.coordinates import (
     TRAIN_COORDINATES,
     checked_coordinates,
     prevalence_degree,
@@ -26,9 +27,10 @@ from quantshift.shifts.coordinates import (
     prevalences_declared,
     shown,
 )
-from quantshift.shifts.draws import positions
-from quantshift.shifts.grids import repeated, whole_number
-from quantshift.shifts.pools import checked_pool
+from quantshift.shifts.parts.draws import positions
+from quantshift.shifts.parts.grids import repeated, whole_number
+from quantshift.shifts.parts.pools import checked_pool
+from quantshift.shifts.parts.strata import positive_code, positive_last
 from quantshift.shifts.protocol import (
     BOUND,
     AbstractProtocol,
@@ -37,8 +39,6 @@ from quantshift.shifts.protocol import (
     Draw,
     Words,
 )
-from quantshift.shifts.strata import positive_code, positive_last
-from quantshift.types import Indices, Prevalences
 
 PART = "/"
 """Separates the part of a sample from its own name."""

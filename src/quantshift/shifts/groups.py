@@ -18,11 +18,13 @@ from typing import Any, ClassVar, Literal, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from quantshift import prevalence
+from quantshift.base.seeding import generator
+from quantshift.base.types import Codes, Indices
 from quantshift.errors import DataError, UserError
-from quantshift.labels import column, encode_labels
-from quantshift.seeding import generator
-from quantshift.shifts.coordinates import (
+from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence.labels import column, encode_labels
+from quantshift.shifts.given import Given
+from quantshift.shifts.parts.coordinates import (
     SEPARATION,
     TRAIN_COORDINATES,
     checked_coordinates,
@@ -32,9 +34,9 @@ from quantshift.shifts.coordinates import (
     prevalences_declared,
     shown,
 )
-from quantshift.shifts.given import Given
-from quantshift.shifts.grids import repeated, whole_number
-from quantshift.shifts.pools import checked_pool, same_length
+from quantshift.shifts.parts.grids import repeated, whole_number
+from quantshift.shifts.parts.pools import checked_pool, same_length
+from quantshift.shifts.parts.strata import positive_last
 from quantshift.shifts.protocol import (
     BOUND,
     AbstractProtocol,
@@ -44,8 +46,6 @@ from quantshift.shifts.protocol import (
     TrainTest,
     Words,
 )
-from quantshift.shifts.strata import positive_last
-from quantshift.types import Codes, Indices
 
 GROUP_TRAIN = Coordinate("group_train", "train", "string", "training groups")
 GROUP_TEST = Coordinate("group_test", "test", "string", "test group")

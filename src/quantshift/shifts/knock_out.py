@@ -15,14 +15,14 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from quantshift import prevalence
 from quantshift.errors import DataError
-from quantshift.labels import column
-from quantshift.shifts.coordinates import number, prevalence_value, prevalences_declared
-from quantshift.shifts.grids import grid_values
+from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence.labels import column
 from quantshift.shifts.natural import AbstractNaturalTraining
+from quantshift.shifts.parts.coordinates import number, prevalence_value, prevalences_declared
+from quantshift.shifts.parts.grids import grid_values
+from quantshift.shifts.parts.strata import Recipe, Strata, class_strata, named_code
 from quantshift.shifts.protocol import Coordinate, Coordinates, Words
-from quantshift.shifts.strata import Recipe, Strata, class_strata, named_code
 
 REMOVED = Coordinate("removed", "test", "float", "share removed", r"\delta")
 

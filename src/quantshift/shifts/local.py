@@ -14,12 +14,18 @@ from typing import Any, ClassVar, final
 from numpy.typing import ArrayLike, NDArray
 
 from quantshift.errors import UserError
-from quantshift.prevalence import whole_counts
-from quantshift.shifts.categories import AbstractCategoryShift
-from quantshift.shifts.coordinates import CONTROL, DIFFERENCE, P_TEST, P_TRAIN, prevalence_degree
-from quantshift.shifts.grids import grid_values, half_up
+from quantshift.prevalence.simplex import whole_counts
+from quantshift.shifts.parts.categories import AbstractCategoryShift
+from quantshift.shifts.parts.coordinates import (
+    CONTROL,
+    DIFFERENCE,
+    P_TEST,
+    P_TRAIN,
+    prevalence_degree,
+)
+from quantshift.shifts.parts.grids import grid_values, half_up
+from quantshift.shifts.parts.strata import Recipe, Strata
 from quantshift.shifts.protocol import Coordinate, Coordinates, Words
-from quantshift.shifts.strata import Recipe, Strata
 
 _P_TRAIN = 0.5
 _MINORITY_FIRST = (1 / 3, 2 / 3)

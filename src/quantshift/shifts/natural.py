@@ -12,16 +12,16 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from quantshift.shifts.coordinates import (
+from quantshift.shifts.given import Given
+from quantshift.shifts.parts.coordinates import (
     prevalence_degree,
     prevalence_value,
     prevalence_words,
     prevalences_declared,
 )
-from quantshift.shifts.given import Given
+from quantshift.shifts.parts.strata import Recipe, Strata, class_strata, positive_last
 from quantshift.shifts.protocol import BOUND, Coordinate, Coordinates, Words
 from quantshift.shifts.shift import AbstractShift
-from quantshift.shifts.strata import Recipe, Strata, class_strata, positive_last
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,11 +12,11 @@ from typing import Any, ClassVar, final
 
 from numpy.typing import ArrayLike, NDArray
 
-from quantshift.shifts.coordinates import NOISE, number, prevalences_declared
-from quantshift.shifts.grids import grid_values
 from quantshift.shifts.natural import AbstractNaturalTraining
+from quantshift.shifts.parts.coordinates import NOISE, number, prevalences_declared
+from quantshift.shifts.parts.grids import grid_values
+from quantshift.shifts.parts.strata import Recipe, Strata
 from quantshift.shifts.protocol import Coordinate, Coordinates, Words
-from quantshift.shifts.strata import Recipe, Strata
 
 STRONGEST = 1e6
 """Noise of this many standard deviations leaves nothing of a feature."""

@@ -14,20 +14,20 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from quantshift import prevalence
+from quantshift.base.types import Prevalences
 from quantshift.errors import UserError
-from quantshift.shifts.coordinates import (
+from quantshift.prevalence import simplex as prevalence
+from quantshift.shifts.given import Given
+from quantshift.shifts.parts.coordinates import (
     prevalence_degree,
     prevalence_value,
     prevalence_words,
     prevalences_declared,
 )
-from quantshift.shifts.given import Given
-from quantshift.shifts.grids import TENTHS, grid_values, numbers
+from quantshift.shifts.parts.grids import TENTHS, grid_values, numbers
+from quantshift.shifts.parts.strata import Recipe, Strata, class_strata, positive_last
 from quantshift.shifts.protocol import Coordinate, Coordinates, Words
 from quantshift.shifts.shift import AbstractShift
-from quantshift.shifts.strata import Recipe, Strata, class_strata, positive_last
-from quantshift.types import Prevalences
 
 
 @final

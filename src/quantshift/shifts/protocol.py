@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from quantshift.base.types import Indices, Prevalences
 from quantshift.errors import DataError
-from quantshift.labels import encode_labels
-from quantshift.prevalence import from_codes
-from quantshift.types import Indices, Prevalences
-from quantshift.weights import Weights
+from quantshift.prevalence.labels import encode_labels
+from quantshift.prevalence.simplex import from_codes
+from quantshift.prevalence.weights import Weights
 
 if TYPE_CHECKING:
     from quantshift.shifts.given import Given

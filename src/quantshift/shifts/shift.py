@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from quantshift.base.seeding import generator
+from quantshift.base.types import Indices
 from quantshift.errors import PoolTooSmallError, UserError
-from quantshift.seeding import generator
-from quantshift.shifts.coordinates import (
+from quantshift.shifts.parts.coordinates import (
     REPEAT,
     REPLACE,
     TRAIN_COORDINATES,
@@ -27,12 +28,11 @@ from quantshift.shifts.coordinates import (
     seed_axes,
     shown,
 )
-from quantshift.shifts.draws import positions
-from quantshift.shifts.grids import repeated, whole_number
-from quantshift.shifts.pools import checked_pair, split_pools
+from quantshift.shifts.parts.draws import positions
+from quantshift.shifts.parts.grids import repeated, whole_number
+from quantshift.shifts.parts.pools import checked_pair, split_pools
+from quantshift.shifts.parts.strata import Recipe, Strata
 from quantshift.shifts.protocol import AbstractProtocol, Coordinate, Coordinates, Draw, TrainTest
-from quantshift.shifts.strata import Recipe, Strata
-from quantshift.types import Indices
 
 _SIDES = {"train": "training set", "test": "test sample"}
 

@@ -11,13 +11,13 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from quantshift import prevalence
-from quantshift.shifts.coordinates import prevalence_value, prevalences_declared
-from quantshift.shifts.grids import TENTHS, grid_values
+from quantshift.base.types import Prevalences
+from quantshift.prevalence import simplex as prevalence
 from quantshift.shifts.natural import AbstractNaturalTraining
+from quantshift.shifts.parts.coordinates import prevalence_value, prevalences_declared
+from quantshift.shifts.parts.grids import TENTHS, grid_values
+from quantshift.shifts.parts.strata import Recipe, Strata, named_code
 from quantshift.shifts.protocol import Coordinate, Coordinates
-from quantshift.shifts.strata import Recipe, Strata, named_code
-from quantshift.types import Prevalences
 
 TWEAKED = Coordinate("tweaked", "test", "float", "prevalence of the tweaked class")
 

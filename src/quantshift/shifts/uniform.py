@@ -17,14 +17,14 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from quantshift import prevalence
+from quantshift.base.seeding import generator
+from quantshift.base.types import Prevalences
 from quantshift.errors import DataError, UserError
-from quantshift.seeding import generator
-from quantshift.shifts.coordinates import prevalence_value
+from quantshift.prevalence import simplex as prevalence
 from quantshift.shifts.natural import AbstractNaturalTraining
+from quantshift.shifts.parts.coordinates import prevalence_value
+from quantshift.shifts.parts.strata import Recipe, Strata
 from quantshift.shifts.protocol import Words
-from quantshift.shifts.strata import Recipe, Strata
-from quantshift.types import Prevalences
 
 MOST_CANDIDATES = 1_000_000
 """The most prevalences from which the smoothest are chosen."""

@@ -4,11 +4,11 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
+from quantshift.base.integrity import sealed, unsealed
+from quantshift.base.plain_json import parse_json
 from quantshift.errors import DataError
-from quantshift.integrity import sealed, unsealed
-from quantshift.plain_json import parse_json
-from quantshift.sketches.cells import N_SCORE_CELLS
-from quantshift.sketches.joint_cells import JointCells, products
+from quantshift.sketches.cells.joint import JointCells, products
+from quantshift.sketches.cells.score import N_SCORE_CELLS
 
 FORMAT, VERSION = "quantshift sketch", 4
 

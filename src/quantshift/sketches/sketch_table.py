@@ -20,13 +20,13 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
 
+from quantshift.base.files import write_output
+from quantshift.base.forks import TABLE_THREADS
+from quantshift.base.integrity import broken_parquet, table_checksum
+from quantshift.base.nouns import counted
+from quantshift.base.types import Posteriors
 from quantshift.errors import DataError, UserError
-from quantshift.files import write_output
-from quantshift.forks import TABLE_THREADS
-from quantshift.integrity import broken_parquet, table_checksum
-from quantshift.nouns import counted
-from quantshift.quantifiers.items import Items
-from quantshift.sketches import cells, joint_cells, rounded
+from quantshift.quantifiers.base.items import Items
 from quantshift.sketches.about import (
     BATCH,
     BATCH_TOTAL,
@@ -44,9 +44,11 @@ from quantshift.sketches.about import (
     damaged,
     not_a_sketch,
 )
+from quantshift.sketches.cells import joint as joint_cells
+from quantshift.sketches.cells import rounded
+from quantshift.sketches.cells import score as cells
+from quantshift.sketches.cells.widths import settled, total, totalled
 from quantshift.sketches.copies import first_copy
-from quantshift.sketches.settling import settled, total, totalled
-from quantshift.types import Posteriors
 
 METADATA = b"quantshift"
 """Where the description stands in the file."""

@@ -17,9 +17,9 @@ from quantshift.report.figures.diagonal import class_diagonals, diagonal_bands
 from quantshift.report.figures.lines import error_lines
 from quantshift.report.figures.outcomes import Outcomes, outcomes_of
 from quantshift.report.figures.sheets import error_boxes
-from quantshift.report.prevalences import as_numbers, positive
 from quantshift.report.style import MethodStyle, method_styles
-from quantshift.report.tables import shown_methods
+from quantshift.report.tables.collection import shown_methods
+from quantshift.report.tables.prevalences import as_numbers, positive
 from quantshift.report.wording import Subject, subjects_of
 from quantshift.results.about import About
 

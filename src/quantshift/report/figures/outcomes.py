@@ -13,8 +13,8 @@ from quantshift.analysis.deviations import require, with_errors
 from quantshift.analysis.methods import order_methods
 from quantshift.errors import DataError
 from quantshift.metrics import Measure, measure_called
-from quantshift.report.prevalences import as_numbers
 from quantshift.report.style import MethodStyle, method_styles
+from quantshift.report.tables.prevalences import as_numbers
 from quantshift.report.wording import (
     Facet,
     Subject,

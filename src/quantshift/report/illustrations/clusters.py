@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import multivariate_normal
 
-from quantshift.prevalence import whole_counts
-from quantshift.seeding import generator
-from quantshift.types import Codes
+from quantshift.base.seeding import generator
+from quantshift.base.types import Codes
+from quantshift.prevalence.simplex import whole_counts
 
 Array = NDArray[np.float64]
 

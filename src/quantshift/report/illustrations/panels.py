@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from sklearn.linear_model import LogisticRegression
 
+from quantshift.base.types import Codes
 from quantshift.report.figures.canvas import INK, MUTED, TEXT_WIDTH, blank, house_style
 from quantshift.report.illustrations.clusters import Array, Scenario
-from quantshift.types import Codes
 
 POSITIVE = "#E69F00"
 NEGATIVE = "#0072B2"

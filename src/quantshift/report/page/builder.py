@@ -11,8 +11,7 @@ from typing import Any
 import polars as pl
 
 from quantshift.analysis.methods import order_methods
-from quantshift.nouns import counted
-from quantshift.report.html_table import html_table, html_text
+from quantshift.base.nouns import counted
 from quantshift.report.page.contents import Contents
 from quantshift.report.page.gaps import gaps_of
 from quantshift.report.page.glance import Glance, best_methods, glance_of, listed, winners
@@ -43,9 +42,10 @@ from quantshift.report.page.slices import (
     prepared,
 )
 from quantshift.report.page.verdicts import findings
-from quantshift.report.prevalences import as_numbers
 from quantshift.report.style import method_styles
-from quantshift.report.table import ReportTable
+from quantshift.report.tables.html import html_table, html_text
+from quantshift.report.tables.prevalences import as_numbers
+from quantshift.report.tables.table import ReportTable
 from quantshift.report.wording import subjects_of
 
 TITLE = "Quantification under dataset shift"

@@ -10,10 +10,10 @@ from quantshift.analysis.facets import ensure_part
 from quantshift.analysis.lean import lean
 from quantshift.metrics import Measure, measure_called
 from quantshift.paper import Verdict, against_published, setups_of, verdicts
-from quantshift.report.published_table import published_comparison_tables
-from quantshift.report.summary_table import summary_tables
-from quantshift.report.table import ReportTable
-from quantshift.report.tables import result_tables
+from quantshift.report.tables.collection import result_tables
+from quantshift.report.tables.published import published_comparison_tables
+from quantshift.report.tables.summary import summary_tables
+from quantshift.report.tables.table import ReportTable
 from quantshift.report.wording import subjects_of
 from quantshift.results.about import About
 

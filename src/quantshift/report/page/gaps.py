@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from quantshift.nouns import counted
+from quantshift.base.nouns import counted
 from quantshift.report.page.provenance import Provenance
 from quantshift.report.page.sections import Section
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from quantshift.nouns import counted
+from quantshift.base.nouns import counted
 from quantshift.results.completeness import Planned, status
 from quantshift.results.store import ResultStore
 

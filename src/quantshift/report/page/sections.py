@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import polars as pl
 
-from quantshift.report.table import spoken_mathematics, with_mathematics
+from quantshift.report.tables.table import spoken_mathematics, with_mathematics
 from quantshift.report.wording import Facet, Subject
 
 

@@ -19,7 +19,7 @@ import polars as pl
 from quantshift.analysis.lean import lean, spelt
 from quantshift.analysis.summary import summarise
 from quantshift.report.page.sections import Section
-from quantshift.report.prevalences import as_numbers
+from quantshift.report.tables.prevalences import as_numbers
 from quantshift.report.wording import degree_step, in_steps
 
 MOST_VALUES = 50

@@ -1,6 +1,7 @@
 """The report as a page of Markdown: mean errors, what is missing, and the findings."""
 
 from quantshift.analysis.methods import order_methods
+from quantshift.base.text_tables import markdown_escape as escaped
 from quantshift.report.page.contents import Contents
 from quantshift.report.page.gaps import gaps_of
 from quantshift.report.page.glance import glance_of, winners
@@ -8,7 +9,6 @@ from quantshift.report.page.provenance import Provenance, facts
 from quantshift.report.page.sections import sections_of
 from quantshift.report.page.verdicts import any_decided
 from quantshift.report.wording import subjects_of
-from quantshift.tables import markdown_escape as escaped
 
 _WORDS = {True: "holds", False: "does not hold", None: "cannot be decided"}
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from quantshift.nouns import counted
+from quantshift.base.nouns import counted
 from quantshift.paper import Claim, Verdict
 
 _STATES = {

@@ -1,0 +1,1 @@
+from .seeding import generator as generator

@@ -1,0 +1,182 @@
+"""Folders with a manifest: format and version, sizes and hashes, all of it under a seal."""
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, RootModel, ValidationError
+
+from quantshift.base.files import check_new_folder, file_sha256, flush, is_leftover, put_in_place
+from quantshift.base.integrity import sealed, unsealed
+from quantshift.base.plain_json import parse_json
+from quantshift.errors import DataError, UserError
+
+MANIFEST = "manifest.json"
+
+
+class _Entry(BaseModel, strict=True):
+    bytes: int
+    sha256: str
+
+
+class _Files(RootModel[dict[str, _Entry]], strict=True):
+    """Sizes and hashes by file name."""
+
+
+@dataclass(frozen=True)
+class FolderKind:
+    """A kind of folder.
+
+    format, version: as in its manifest; keys: the other required keys of the manifest.
+    noun, described: what it is called, and what its manifest describes ("a corpus").
+    absent: the message when there is none, with the fields {folder} and {reason}.
+    cure: what to do about a damaged one.
+    """
+
+    format: str
+    version: int
+    noun: str
+    described: str
+    keys: frozenset[str]
+    absent: str
+    cure: str
+
+    def read(self, folder: Path) -> Mapping[str, Any]:
+        """The manifest, refused if its format or version is another or a key is missing."""
+        path = folder / MANIFEST
+        if not path.is_file():
+            reason = f"has no {MANIFEST}" if folder.is_dir() else "does not exist"
+            raise DataError(self.absent.format(folder=folder, reason=reason))
+        try:
+            manifest = parse_json(path.read_bytes())
+        except ValueError as error:
+            raise self.damaged(f"{path} is not JSON") from error
+        if not isinstance(manifest, dict) or manifest.get("format") != self.format:
+            raise DataError(
+                f"{path} does not describe {self.described}; was the right folder given?"
+            )
+        version = manifest.get("version")
+        if version != self.version:
+            newer = isinstance(version, int) and version > self.version
+            cure = "upgrade quantshift" if newer else self.cure
+            raise DataError(
+                f"{folder} has {self.noun} format {version}, this is {self.version}; {cure}"
+            )
+        missing = self.keys - manifest.keys()
+        if missing:
+            raise self.damaged(f"{path} lacks {', '.join(sorted(missing))}")
+        try:
+            _Files.model_validate(manifest["files"])
+        except ValidationError as error:
+            raise self.damaged(f"{path} does not name its files with sizes and hashes") from error
+        try:
+            return unsealed(manifest)
+        except ValueError as error:
+            raise self.damaged(f"{path} {error}") from error
+
+    def write(self, folder: Path, about: Mapping[str, Any], files: Sequence[Path]) -> None:
+        """Write the manifest of the files, and flush it all to disk."""
+        manifest = {
+            "format": self.format,
+            "version": self.version,
+            **about,
+            "files": {
+                path.relative_to(folder).as_posix(): {
+                    "bytes": path.stat().st_size,
+                    "sha256": file_sha256(path),
+                }
+                for path in files
+            },
+        }
+        text = json.dumps(sealed(manifest), indent=2, ensure_ascii=False) + "\n"
+        (folder / MANIFEST).write_text(text, encoding="utf-8")
+        for path in (*files, folder / MANIFEST, folder):
+            flush(path)
+
+    def check_sizes(self, folder: Path, manifest: Mapping[str, Any]) -> None:
+        """Refuse a folder with a file that is missing or has another size."""
+        for name, entry in manifest["files"].items():
+            path, recorded = folder / name, entry["bytes"]
+            n_bytes = path.stat().st_size if path.is_file() else None
+            if n_bytes is None:
+                raise self.damaged(f"{path} is missing")
+            if n_bytes != recorded:
+                raise self.damaged(f"{path} has {n_bytes} bytes instead of {recorded}")
+
+    def check_hashes(self, folder: Path, manifest: Mapping[str, Any]) -> None:
+        """Read every file and refuse the folder if one does not match its hash."""
+        for name, entry in manifest["files"].items():
+            path = folder / name
+            try:
+                digest = file_sha256(path)
+            except OSError as error:
+                raise self.damaged(f"{path} cannot be read") from error
+            if digest != entry["sha256"]:
+                raise self.damaged(f"{path} does not match its manifest")
+
+    def check_free(self, out: Path, *, overwrite: bool, inputs: Iterable[str | Path] = ()) -> None:
+        """Refuse an output folder that cannot be created, or already exists with content.
+
+        A folder of this kind may be overwritten, unless it is among the inputs.
+        """
+        if os.path.lexists(out) and not (os.path.isdir(out) and not any(out.iterdir())):
+            if format_of(out) != self.format:
+                raise UserError(
+                    f"{out} exists and is not a {self.noun}; choose another folder",
+                    arguments=["out"],
+                )
+            listed_files = own_files(out)
+            for given in inputs:
+                path, folder = Path(os.path.realpath(given)), Path(os.path.realpath(out))
+                if path.is_relative_to(folder) and path.relative_to(folder) in listed_files:
+                    raise UserError(
+                        f"{given} is part of the {self.noun} that would be replaced; choose "
+                        "another folder",
+                        arguments=["out"],
+                    )
+            if not overwrite:
+                raise UserError(
+                    f"{out} already holds a {self.noun}; choose another folder, or overwrite it",
+                    arguments=["out", "overwrite"],
+                )
+        check_new_folder(out)
+
+    def put_in_place(self, folder: Path, final: Path) -> None:
+        """Give a finished folder its final name; other files in an older one are kept."""
+        listed_files = own_files(final)
+        put_in_place(folder, final, own=lambda name: name in listed_files or is_leftover(name))
+
+    def damaged(self, problem: str) -> DataError:
+        """An error that says what to do."""
+        return DataError(f"damaged {self.noun}: {problem}; {self.cure}")
+
+
+def own_files(folder: Path) -> set[Path]:
+    """The files that a folder's manifest lists, and those of folders derived from it."""
+    listed_files: set[Path] = set()
+    for path in [folder / MANIFEST, *folder.glob(f"*/{MANIFEST}")]:
+        manifest = _manifest(path.parent)
+        # A folder derived from a corpus names it; an unrelated corpus inside the folder does not.
+        if path.parent == folder or "corpus" in manifest:
+            files = manifest.get("files")
+            names = [MANIFEST, *(files if isinstance(files, dict) else ())]
+            listed_files |= {path.parent.relative_to(folder) / name for name in names}
+    return listed_files
+
+
+def format_of(folder: Path) -> str | None:
+    """The format that the manifest of a folder names; None without a readable manifest."""
+    manifest = _manifest(folder)
+    return str(manifest.get("format")) if manifest else None
+
+
+def _manifest(folder: Path) -> Mapping[str, Any]:
+    """The content of the manifest; empty if it cannot be read."""
+    try:
+        manifest = parse_json((folder / MANIFEST).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return manifest if isinstance(manifest, dict) else {}

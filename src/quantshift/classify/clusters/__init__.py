@@ -1,0 +1,1 @@
+"""Clusters of items within classes, and their calibration."""

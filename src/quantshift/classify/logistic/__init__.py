@@ -1,0 +1,1 @@
+"""Logistic regression for many small problems at once."""

@@ -1,0 +1,176 @@
+"""`quantshift bench`: every method on suites of experiments, and the leaderboard."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from quantshift.base.nouns import counted
+from quantshift.base.text_tables import text_table
+from quantshift.cli.commands.cells import cell_progress
+from quantshift.cli.commands.run import resume_command, tell_summary, tokenise_corpora
+from quantshift.cli.machine import load, n_cores
+from quantshift.cli.progress import say
+from quantshift.cli.run_options import Classifier, Cluster, Jobs, Profile, Redo, Settings
+from quantshift.cli.shared_options import names
+from quantshift.experiments.documents.document import parse_overrides
+from quantshift.experiments.executors import executor
+from quantshift.experiments.planning import plan_table
+from quantshift.experiments.runner import run_experiments
+from quantshift.leaderboard.benchmark import Benchmark, plan_benchmark
+from quantshift.leaderboard.duration import expected_duration
+from quantshift.leaderboard.entrants import added_method
+from quantshift.results.store import ResultStore
+
+
+def bench(
+    suites: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SUITE...",
+            help="Suites to run (see `quantshift list experiments`), or all.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results.")
+    ] = Path("runs/bench"),
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B",
+            help="Run only these methods and those of --add (default: all that suit the data).",
+            show_default=False,
+        ),
+    ] = None,
+    add: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE.py:CLASS",
+            help="Your own quantifier; may be given several times. The file is executed, so add "
+            "only code that you trust.",
+            show_default=False,
+        ),
+    ] = None,
+    data: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--data",
+            "--corpus",
+            metavar="DIR",
+            help="Data sets to use instead of those of the experiments, as in `quantshift run`; "
+            "may be given several times.",
+            show_default=False,
+        ),
+    ] = None,
+    profile: Annotated[
+        Profile, typer.Option(help="quick: smaller sizes; paper: full sizes.")
+    ] = Profile.QUICK,
+    jobs: Jobs = None,
+    cluster: Cluster = None,
+    redo: Redo = None,
+    classifier: Classifier = None,
+    settings: Settings = None,
+    documents: Annotated[
+        int, typer.Option(help="Size of the synthetic corpus, if it is used.", min=1)
+    ] = 20_000,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Print the plan and its estimated run time, then stop."),
+    ] = False,
+) -> None:
+    """Run all methods on suites of experiments, and write the leaderboard.
+
+    Methods that do not suit a data set (such as methods for ordered classes if the classes have no
+    order) are skipped, and the reason is printed. Existing results are not computed again. If the
+    command was killed or stopped with Ctrl-C, run it again to resume. The leaderboard, in
+    DIR/leaderboard.html and DIR/leaderboard.csv, covers all results in DIR, whatever command
+    created them.
+
+    Exit code 0: complete; 1: some methods failed, or a suite could not be run; 2: invalid input;
+    130: stopped by Ctrl-C.
+
+    Examples:
+
+        quantshift bench all
+
+        quantshift bench paper --methods SLD,PACC,KDEyML --dry-run
+
+        quantshift bench natural --data churn --add my.py:Mine
+
+        quantshift bench tables-prior --classifier sklearn.naive_bayes:GaussianNB
+    """
+    # Imported here because the page needs packages that take a second to import.
+    from quantshift.leaderboard.build import build_leaderboard
+
+    console = Console()
+    planned = plan_benchmark(
+        suites,
+        out,
+        data=data or (),
+        methods=names(methods) if methods else None,
+        added=[added_method(text) for text in add or ()],
+        profile=profile.value,
+        overrides=parse_overrides(settings or []),
+        classifier=classifier,
+        n_documents=documents,
+    )
+    _tell_left_out(planned, console)
+    if dry_run:
+        _tell_plan(planned, jobs or n_cores(), console)
+        return
+    tokenise_corpora(planned.run, console)
+    chosen = executor(jobs or n_cores(), cluster)
+    try:
+        with cell_progress(console) as progress:
+            summary = run_experiments(planned.run, chosen, redo=redo, progress=progress)
+    except KeyboardInterrupt:
+        command = resume_command(sys.argv[1:], redo)
+        say(console, f"\nstopped; nothing is lost. To resume: {command}")
+        raise typer.Exit(130) from None
+    tell_summary(summary, out, console)
+    if summary.failures and not _has_results(out):
+        say(console, "no method has results, so there is no leaderboard")
+        raise typer.Exit(1)
+    board = build_leaderboard(out)
+    size = board.page.stat().st_size / 1e6
+    say(console, f"open {board.page.resolve().as_uri()} in a browser ({size:.1f} MB)")
+    if planned.missing_suites:
+        say(console, f"not run at all: {', '.join(planned.missing_suites)} (the reason is above)")
+    if summary.failures or summary.failed_before or planned.missing_suites:
+        raise typer.Exit(1)
+
+
+def _has_results(out: Path) -> bool:
+    return not ResultStore.open(out).read().head(1).collect().is_empty()
+
+
+def _tell_left_out(planned: Benchmark, console: Console) -> None:
+    for skipped in planned.skipped:
+        option = " (--set)" if "overrides" in skipped.reason.arguments else ""
+        say(console, f"skipped: {skipped}{option}")
+    for line in planned.left_out():
+        say(console, f"left out {line}")
+
+
+def _tell_plan(planned: Benchmark, n_workers: int, console: Console) -> None:
+    out = planned.run.out
+    store = ResultStore.open(out) if (out / "store.json").exists() else None
+    plan = planned.run.plan(store)
+    say(console, text_table(plan_table(plan)))
+    duration = expected_duration(plan, store)
+    seconds = duration.wall(n_workers)
+    time = f"about {counted(round(seconds / 60), 'minute')}" if seconds >= 60 else "under a minute"
+    source = (
+        f"{round(100 * duration.known)}% of it based on times in the log of {out}"
+        if duration.known
+        else "a guess from runs on the small data sets of the package"
+    )
+    cores, load_average = n_cores(), load()
+    if load_average + n_workers > cores + 0.5:
+        load_now = f"load {load_average:.1f}, {counted(cores, 'core')}"
+        source += f"; longer, because other programs are busy: {load_now}"
+    workers = counted(n_workers, "worker")
+    say(console, f"{time} with {workers} ({source})")

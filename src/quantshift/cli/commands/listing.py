@@ -1,0 +1,69 @@
+"""`quantshift list`: quantifiers, shifts and experiments, one line each."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from quantshift.base.nouns import counted
+from quantshift.experiments.documents.loading import library, suites
+from quantshift.experiments.experiment import Experiment
+from quantshift.quantifiers.base import catalogue
+
+
+class Kind(StrEnum):
+    """What can be listed."""
+
+    QUANTIFIERS = "quantifiers"
+    SHIFTS = "shifts"
+    EXPERIMENTS = "experiments"
+
+
+def list_(
+    kind: Annotated[
+        Kind | None, typer.Argument(help="Show only these (default: all).", show_default=False)
+    ] = None,
+) -> None:
+    """List the quantifiers and shifts, with what each assumes, and the experiments.
+
+    Example: quantshift list quantifiers
+    """
+    console = Console()
+    if kind in (None, Kind.QUANTIFIERS):
+        rows = [
+            (name, catalogue.full_name(cls), cls.assumption)
+            for name, cls in catalogue.quantifiers().items()
+        ]
+        console.print(_table("Quantifiers", "assumes", rows))
+    if kind in (None, Kind.SHIFTS):
+        rows = [
+            (name, catalogue.full_name(cls), cls.changes)
+            for name, cls in catalogue.shifts().items()
+        ]
+        console.print(_table("Shifts", "what changes", rows))
+    if kind in (None, Kind.EXPERIMENTS):
+        experiments = library()
+        for suite, names in suites().items():
+            rows = [(name, experiments[name].title, _size(experiments[name])) for name in names]
+            console.print(_table(f"Experiments of the suite {suite}", "full size", rows))
+
+
+def _size(experiment: Experiment) -> str:
+    if experiment.shift.from_groups:
+        return "one training set per group of the data"
+    if experiment.n_test_samples is None:
+        return "the samples that come with the data"
+    training = counted(experiment.n_training_sets, "training set")
+    return f"{training} x {experiment.n_test_samples} samples"
+
+
+def _table(title: str, note: str, rows: list[tuple[str, str, str]]) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    table.add_column("name", style="bold cyan", no_wrap=True)
+    table.add_column("full name")
+    table.add_column(note)
+    for row in rows:
+        table.add_row(*row)
+    return table

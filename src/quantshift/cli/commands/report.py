@@ -1,0 +1,174 @@
+"""`quantshift report`: from a store of results to a page, tables and figures."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from quantshift.base.nouns import counted
+from quantshift.cli.machine import n_cores
+from quantshift.cli.progress import say
+from quantshift.cli.shared_options import names
+from quantshift.experiments.planning import planned
+from quantshift.metrics import MEASURES
+from quantshift.results.description import REPORT
+from quantshift.results.predictions import write_predictions
+from quantshift.results.store import ResultStore
+
+LINE_EVERY_SECONDS = 5.0
+
+
+class Reference(StrEnum):
+    """What the results can be compared with."""
+
+    PAPER = "paper"
+
+
+class Format(StrEnum):
+    """Formats of the report's files."""
+
+    HTML = "html"
+    PDF = "pdf"
+    SVG = "svg"
+    PNG = "png"
+    TEX = "tex"
+    MD = "md"
+    CSV = "csv"
+
+
+def report(
+    results: Annotated[
+        Path, typer.Argument(metavar="RUNS", help="A folder of results.", show_default=False)
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="Where to write the report (default: RUNS/report).",
+            show_default=False,
+        ),
+    ] = None,
+    formats: Annotated[
+        list[Format] | None,
+        typer.Option(
+            "--formats",
+            "-f",
+            help="Write only these; may be given several times (default: all). "
+            "html: the page and tables; pdf, svg, png: figures; tex, md, csv: tables.",
+            show_default=False,
+        ),
+    ] = None,
+    measure: Annotated[
+        str,
+        typer.Option(
+            "--measure",
+            "-m",
+            metavar="NAME",
+            help=f"The error measure: {', '.join(MEASURES)}.",
+        ),
+    ] = "ae",
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            "--methods",
+            metavar="A,B",
+            help="Show only these methods, in this order (default: all).",
+            show_default=False,
+        ),
+    ] = None,
+    against: Annotated[
+        Reference | None,
+        typer.Option(help="Compare with the published numbers.", show_default=False),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace files that are not part of a report.")
+    ] = False,
+    predictions: Annotated[
+        Path | None,
+        typer.Option(
+            "--predictions",
+            metavar="DIR",
+            help="Instead of a report: write the estimates for the samples of the data set into "
+            "this folder in the format of the LeQua challenges, a file per method (id, then a "
+            "column per class).",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Turn results into a web page, tables, figures and a summary; nothing is run again.
+
+    Unfinished results give a report with gaps; failed methods and unfinished data sets are named.
+
+    Examples:
+
+        quantshift report runs/first
+
+        quantshift report runs/paper --against paper
+
+        quantshift report runs/paper --out paper/tables --formats tex --formats pdf
+
+        quantshift report runs/mine --measure rae --methods SLD,PACC,Mine
+
+        quantshift report runs/lequa --predictions predictions --methods SLD
+    """
+    console = Console()
+    store = ResultStore.open(results)
+    chosen = names(methods) if methods else None
+    if predictions is not None:
+        written_files = write_predictions(store, predictions, methods=chosen)
+        say(console, f"{counted(len(written_files), 'file')} of predictions in {predictions}")
+        return
+    # Imported here because reports need packages that take a second to import.
+    from quantshift.report.build import FORMATS, build_report
+
+    with _report_progress(console) as progress:
+        written = build_report(
+            store,
+            out,
+            measure=measure,
+            methods=chosen,
+            formats=[str(name) for name in formats] if formats else FORMATS,
+            against_paper=against is Reference.PAPER,
+            planned=planned(store.description),
+            workers=n_cores(),
+            overwrite=overwrite,
+            progress=progress,
+        )
+    folder = (out or results / REPORT).resolve()
+    page = folder / "report.html"
+    for gap in written.gaps:
+        say(console, f"incomplete: {gap}")
+    say(console, f"{counted(len(written.files), 'file')} in {folder}")
+    if folder / page.name in [path.resolve() for path in written.files]:
+        size = page.stat().st_size / 1e6
+        say(console, f"open {page.as_uri()} in a browser ({size:.1f} MB, needs no network)")
+
+
+@contextmanager
+def _report_progress(console: Console) -> Iterator[Callable[[str], None]]:
+    """A function that shows the current step: a live line on a terminal, otherwise plain lines."""
+    if not console.is_terminal:
+        yield _line_reporter(console)
+        return
+    with console.status("reading") as status:
+        yield lambda item: status.update(f"working on {escape(item)}")
+
+
+def _line_reporter(console: Console) -> Callable[[str], None]:
+    last = time.monotonic()
+
+    def report(item: str) -> None:
+        nonlocal last
+        if time.monotonic() - last >= LINE_EVERY_SECONDS:
+            last = time.monotonic()
+            say(console, f"working on {item}")
+
+    return report

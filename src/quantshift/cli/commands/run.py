@@ -1,0 +1,186 @@
+"""`quantshift run`: run experiments, given by name or as TOML files, into a store of results."""
+
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from quantshift.base.nouns import counted
+from quantshift.base.shell import command_line
+from quantshift.base.text_tables import text_table
+from quantshift.cli.commands.cells import cell_progress
+from quantshift.cli.machine import n_cores
+from quantshift.cli.progress import item_progress, say
+from quantshift.cli.run_options import Classifier, Cluster, Jobs, Profile, Redo, Settings
+from quantshift.data.corpus import Corpus
+from quantshift.data.sources import CorpusSource
+from quantshift.experiments.documents.document import parse_overrides
+from quantshift.experiments.documents.loading import experiments_of, library_names, load_experiment
+from quantshift.experiments.executors import executor
+from quantshift.experiments.planning import plan_table
+from quantshift.experiments.runner import REDO_FAILED, Run, RunSummary, run_experiments
+from quantshift.experiments.sources import sources_of
+from quantshift.results.store import ResultStore
+from quantshift.texts.counts import FOLDER, tokenise_corpus
+
+
+def run(
+    experiments: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="EXPERIMENT...",
+            help="Names of experiments or suites (see `quantshift list experiments`), or TOML "
+            "files.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results.")
+    ],
+    data: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--data",
+            "--corpus",
+            metavar="DIR",
+            help="A data set made with `quantshift data import`, a corpus made with `quantshift "
+            "corpus import`, or the name of an embedded data set (see `quantshift data list`); may "
+            "be given several times (default: those named in the experiment, or synthetic "
+            "reviews).",
+            show_default=False,
+        ),
+    ] = None,
+    profile: Annotated[
+        Profile | None,
+        typer.Option(
+            help="paper: full sizes (default with --data); quick: the same grids, smaller sizes "
+            "(default without --data).",
+            show_default=False,
+        ),
+    ] = None,
+    jobs: Jobs = None,
+    cluster: Cluster = None,
+    redo: Redo = None,
+    classifier: Classifier = None,
+    settings: Settings = None,
+    documents: Annotated[
+        int, typer.Option(help="Size of the synthetic corpus, if no --data is given.", min=1)
+    ] = 20_000,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the plan with its counts and exit.")
+    ] = False,
+) -> None:
+    """Run experiments; results that exist are not computed again.
+
+    A TOML file may name Python classes, which are imported, also with --dry-run: an experiment file
+    is code, so run only those you trust.
+
+    If the command was killed or stopped with Ctrl-C, run it again to resume. Exit code 0: complete;
+    1: some cells failed (see `quantshift status`); 2: invalid input; 130: stopped by Ctrl-C.
+
+    Examples:
+
+        quantshift run prior local --out runs/first
+
+        quantshift run multiclass knock-out --out runs/suites
+
+        quantshift run prior covariate --data reviews --out runs/paper --jobs 2
+
+        quantshift run prior --data churn --data adult --out runs/tables
+
+        quantshift run natural --data mixed-table --out runs/natural --profile quick
+
+        quantshift run my.toml --data reviews --out runs/mine --set shift.test_repeats=10
+    """
+    console = Console()
+    overrides = parse_overrides(settings or [])
+    loaded = tuple(
+        load_experiment(
+            e,
+            profile=_profile(e, profile, on_own_data=bool(data)),
+            overrides=overrides,
+            classifier=classifier,
+        )
+        for e in experiments_of(experiments)
+    )
+    sources = {e.name: sources_of(e, data or (), n_documents=documents) for e in loaded}
+    prepared = Run(loaded, sources, out)
+    if dry_run:
+        store = ResultStore.open(out) if (out / "store.json").exists() else None
+        say(console, text_table(plan_table(prepared.plan(store))))
+        return
+    tokenise_corpora(prepared, console)
+    chosen = executor(jobs or n_cores(), cluster)
+    try:
+        with cell_progress(console) as progress:
+            summary = run_experiments(prepared, chosen, redo=redo, progress=progress)
+    except KeyboardInterrupt:
+        command = resume_command(sys.argv[1:], redo)
+        say(console, f"\nstopped; nothing is lost. To resume: {command}")
+        raise typer.Exit(130) from None
+    tell_summary(summary, out, console)
+    if summary.failures or summary.failed_before:
+        raise typer.Exit(1)
+
+
+def resume_command(arguments: Sequence[str], redo: str | None) -> str:
+    """The command that resumes a run: without --redo all or METHOD, which would start over.
+
+    >>> resume_command(["run", "prior", "--redo", "all", "--out", "runs/a b"], "all")
+    "quantshift run prior --out 'runs/a b'"
+    """
+    kept = list(arguments)
+    if redo not in (None, REDO_FAILED) and f"--redo={redo}" in kept:
+        kept.remove(f"--redo={redo}")
+    elif redo not in (None, REDO_FAILED) and "--redo" in kept:
+        place = kept.index("--redo")
+        del kept[place : place + 2]
+    return command_line(["quantshift", *kept])
+
+
+def _profile(experiment: str, wanted: Profile | None, *, on_own_data: bool) -> str:
+    # A user's own file is run as written, because it may have no quick profile.
+    quick = not on_own_data and experiment in library_names()
+    return (wanted or (Profile.QUICK if quick else Profile.PAPER)).value
+
+
+def tokenise_corpora(run: Run, console: Console) -> None:
+    """Count the words of those corpora of the run that have no counts yet."""
+    for folder in {
+        source.path
+        for sources in run.sources.values()
+        for source in sources
+        if isinstance(source, CorpusSource)
+    }:
+        _tokenise_if_needed(folder, console)
+
+
+def _tokenise_if_needed(path: Path, console: Console) -> None:
+    corpus = Corpus.open(path)
+    if (corpus.path / FOLDER).exists():
+        return
+    say(console, f"counting the words of {path} (once)")
+    with item_progress(console) as advance:
+        tokenise_corpus(corpus, progress=partial(advance, "documents"))
+
+
+def tell_summary(summary: RunSummary, out: Path, console: Console) -> None:
+    """Print what a run did, and how to run again what failed."""
+    for problem in summary.repaired:
+        say(console, f"damaged and computed again: {problem}")
+    minutes, seconds = divmod(round(summary.seconds), 60)
+    say(console, f"{counted(summary.done, 'cell')} in {minutes}:{seconds:02d}; results in {out}")
+    for line in summary.failures[:10]:
+        say(console, f"failed: {line}", style="red")
+    if len(summary.failures) > 10:
+        more = counted(len(summary.failures) - 10, "more failure")
+        say(console, f"... and {more}", style="red")
+    if summary.failed_before:
+        failed = counted(summary.failed_before, "result")
+        say(console, f"{failed} failed in an earlier run", style="red")
+    if summary.failures or summary.failed_before:
+        say(console, "to try them again, run the same command with --redo failed")

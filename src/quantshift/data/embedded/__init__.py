@@ -1,0 +1,1 @@
+"""Data sets that come with the package or are drawn."""

@@ -1,0 +1,1 @@
+"""Making of data sets from tables, arrays, reviews and LeQua's files."""

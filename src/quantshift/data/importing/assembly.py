@@ -1,0 +1,279 @@
+"""Assemble a data set from items, labels and given samples, and count the rows that are used.
+
+Every row of the main file is used or left out for a reason that is counted: it has no label, its
+class has too few rows, or it has too many or too few cells. A row without a label that is in a
+given sample is used, because the true prevalences of the sample are known. Items of samples in
+separate files come after those of the main file.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from sklearn.model_selection import train_test_split
+
+from quantshift.base.types import Codes, Indices
+from quantshift.data.content import Content
+from quantshift.data.importing import samples as sampling
+from quantshift.data.importing.classes import classes_of, codes_of
+from quantshift.data.importing.items import AbstractItems
+from quantshift.errors import DataError, UserError
+from quantshift.shifts.given import PART, Given
+from quantshift.tables.columns.kinds import names_of
+from quantshift.tables.reading import Progress
+
+MISSING = "(missing)"
+"""The category or group of a row with a missing value."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wishes:
+    """The user's settings for a data set, whatever its files.
+
+    ordinal     the labels are numbers whose order has a meaning
+    positive    of two classes, the one that comes last
+    fewest      leave out classes with fewer rows than this
+    samples     given samples: a table with the columns `sample` and `row`, or a folder of files; or
+                several folders by the name of their part ("dev", "test"), which begins the names of
+                their samples
+    prevalences their true prevalences: a table with the sample in the first column, then a column
+                per class; or a table for each part
+    test_share  keep this share of every class for testing, in all experiments; 0: every experiment
+                splits the items itself
+    max_train   at most this many items are for training, all others for testing; 0: no limit
+    split_seed  seed of that split
+    name        in results, valid as a folder name (default: that of the folder)
+    title       display name (default: the name of the main file)
+    overwrite   replace an older data set, once the new one is complete
+    """
+
+    ordinal: bool = False
+    positive: str | None = None
+    fewest: int = 0
+    samples: Path | Mapping[str, Path] | None = None
+    prevalences: Path | Mapping[str, Path] | None = None
+    test_share: float = 0.0
+    max_train: int = 0
+    split_seed: int = 0
+    name: str | None = None
+    title: str | None = None
+    overwrite: bool = False
+
+    @property
+    def sample_paths(self) -> tuple[Path, ...]:
+        """All files and folders of given samples and their prevalences."""
+        paths: list[Path] = []
+        for place in (self.samples, self.prevalences):
+            if place is not None:
+                paths += place.values() if isinstance(place, Mapping) else [place]
+        return tuple(paths)
+
+
+@dataclass(frozen=True, eq=False)
+class SideColumns:
+    """The columns other than features: labels, categories and groups of the main file's rows."""
+
+    labels: pl.Series
+    categories: pl.Series | None
+    groups: Mapping[str, pl.Series] = field(default_factory=dict)
+
+    def check_rows(self, n_rows: int, main: Path) -> None:
+        """Refuse columns that do not have one value per row of the main file."""
+        columns = {"labels": self.labels, "categories": self.categories, **self.groups}
+        for name, column in columns.items():
+            if column is not None and len(column) != n_rows:
+                raise DataError(
+                    f"{main}: {n_rows:,} rows, but {len(column):,} {name}; give one row per item "
+                    "in every file"
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class MainFile:
+    """The main file: its items and their other columns; ragged: rows that could not be read."""
+
+    path: Path
+    items: AbstractItems
+    side_columns: SideColumns
+    ragged: int = 0
+
+
+@dataclass(frozen=True)
+class Rows:
+    """How many rows of the main file were used, and how many rows the samples' files added."""
+
+    read: int
+    used: int
+    left_out: Mapping[str, int]
+    of_samples: int
+
+
+def assemble(main: MainFile, wishes: Wishes, progress: Progress = None) -> tuple[Content, Rows]:
+    """The content of the data set, and how its rows were used."""
+    samples = _samples(wishes, len(main.items), main.ragged)
+    labels = _without_rare(main.side_columns.labels, wishes.fewest)
+    classes = classes_of(
+        labels, f"labels in {main.path.name}", ordinal=wishes.ordinal, positive=wishes.positive
+    )
+    is_used = labels.is_not_null().to_numpy().copy()
+    is_used[samples.rows()] = True
+    used = np.flatnonzero(is_used)
+    parts, sizes = main.items.joined(used, _reported(samples.files, progress))
+    n_more = sum(sizes)
+    joined = _extended(labels[used], n_more)
+    positions = samples.positions(np.cumsum(is_used) - 1, len(used), sizes)
+    categories = main.side_columns.categories
+    content = Content(
+        labels=joined,
+        classes=tuple(classes),
+        ordinal=wishes.ordinal,
+        categories=None if categories is None else _names(categories, used, n_more),
+        groups={
+            name: _names(column, used, n_more) for name, column in main.side_columns.groups.items()
+        },
+        given=_given(samples.names, positions, joined, sorted(classes), wishes.prevalences),
+        test=_test_items(codes_of(joined, classes), wishes) if wishes.test_share else None,
+        **parts,
+    )
+    n_unlabelled = int((~is_used & main.side_columns.labels.is_null().to_numpy()).sum())
+    left_out = {
+        "no label": n_unlabelled,
+        f"class of fewer than {wishes.fewest} rows": len(main.items) - len(used) - n_unlabelled,
+        "too many or too few cells": main.ragged,
+    }
+    reasons = {reason: n_rows for reason, n_rows in left_out.items() if n_rows}
+    return content, Rows(len(main.items) + main.ragged, len(used), reasons, n_more)
+
+
+@dataclass(frozen=True, eq=False)
+class _Samples:
+    """Given samples before the items are joined: rows of the main file, or files."""
+
+    names: tuple[str, ...]
+    lists: tuple[Indices, ...] = ()
+    files: Mapping[str, Path] = field(default_factory=dict)
+
+    def rows(self) -> Indices:
+        return np.unique(np.concatenate([np.empty(0, np.int64), *self.lists]))
+
+    def positions(self, place: Indices, n_main: int, sizes: Sequence[int]) -> tuple[Indices, ...]:
+        """Positions in the data set; place: of the rows of the main file, n_main of them kept."""
+        if self.lists:
+            return tuple(place[rows] for rows in self.lists)
+        ends = n_main + np.cumsum(sizes)
+        return tuple(np.arange(end - size, end) for end, size in zip(ends, sizes, strict=True))
+
+
+def _samples(wishes: Wishes, n_rows: int, ragged: int) -> _Samples:
+    if wishes.samples is None:
+        return _Samples(())
+    if isinstance(wishes.samples, Mapping):
+        files = {
+            f"{part}{PART}{name}": path
+            for part, folder in wishes.samples.items()
+            for name, path in sampling.sample_files(folder).items()
+        }
+        return _Samples(tuple(files), files=files)
+    if wishes.samples.is_dir():
+        if wishes.prevalences is None:
+            raise UserError(
+                f"{wishes.samples}: items of samples in a folder have no labels; give the file of "
+                "their true prevalences too"
+            )
+        files = sampling.sample_files(wishes.samples)
+        return _Samples(tuple(files), files=files)
+    if ragged:
+        raise DataError(
+            f"{ragged} rows of the data have too many or too few cells, so the row numbers of the "
+            "samples are ambiguous; fix these rows"
+        )
+    lists = sampling.read_lists(wishes.samples, n_rows)
+    return _Samples(lists.names, lists=lists.rows)
+
+
+def _given(
+    names: tuple[str, ...],
+    positions: tuple[Indices, ...],
+    labels: pl.Series,
+    classes: list[Any],
+    truth: Path | Mapping[str, Path] | None,
+) -> Given | None:
+    if not names:
+        return None
+    codes = codes_of(labels, classes)
+    if isinstance(truth, Mapping):
+        rows = []
+        for part, path in truth.items():
+            sample_names = [
+                name.partition(PART)[2] for name in names if name.startswith(f"{part}{PART}")
+            ]
+            rows.append(sampling.read_prevalences(path, sample_names, classes))
+        prevalences = np.concatenate(rows)
+    elif truth is not None:
+        prevalences = sampling.read_prevalences(truth, names, classes)
+    else:
+        prevalences = sampling.counted(positions, names, codes, len(classes))
+    empty = next((name for name, rows in zip(names, positions, strict=True) if not len(rows)), None)
+    if empty is not None:
+        raise DataError(f"sample {empty!r} has no items; leave it out")
+    is_train = codes >= 0
+    is_train[np.concatenate(positions)] = False
+    missing = [classes[k] for k in range(len(classes)) if not (codes[is_train] == k).any()]
+    if missing:
+        raise DataError(
+            f"no item of class {missing[0]!r} is left to train on: all that have its label are in "
+            "the samples"
+        )
+    return Given(np.flatnonzero(is_train), positions, prevalences, names)
+
+
+def _test_items(codes: Codes, wishes: Wishes) -> Indices:
+    """Positions of the items kept for testing, the same share of every class.
+
+    The split is scikit-learn's, so that results are comparable with published ones: studies split
+    tables with its `train_test_split`, stratified, with seed 0.
+    """
+    train_share = 1 - wishes.test_share
+    if wishes.max_train and int(len(codes) * train_share) > wishes.max_train:
+        train_share = wishes.max_train / len(codes)
+    try:
+        _, test = train_test_split(
+            np.arange(len(codes)),
+            train_size=train_share,
+            stratify=codes,
+            random_state=wishes.split_seed,
+        )
+    except ValueError:  # for a class with one item, or fewer items than classes
+        raise DataError(
+            "the split leaves no item of some class to train on or to test; leave out rare classes",
+            arguments=["fewest"],
+        ) from None
+    return np.sort(test)
+
+
+def _reported(files: Mapping[str, Path], progress: Progress) -> Iterator[Path]:
+    for number, path in enumerate(files.values()):
+        if progress is not None:
+            progress("reading samples", number, len(files))
+        yield path
+
+
+def _without_rare(labels: pl.Series, fewest: int) -> pl.Series:
+    """The labels, with null in place of classes with fewer rows."""
+    if not fewest:
+        return labels
+    counts = labels.drop_nulls().value_counts(name="rows").filter(pl.col("rows") >= fewest)
+    if not len(counts):
+        raise DataError(f"no class has {fewest:,} rows; lower the limit", arguments=["fewest"])
+    return labels.set(~labels.is_in(counts[labels.name].to_list()), None)
+
+
+def _extended(column: pl.Series, n_more: int) -> pl.Series:
+    return column.extend_constant(None, n_more) if n_more else column
+
+
+def _names(column: pl.Series, rows: Indices, n_more: int) -> pl.Series:
+    return _extended(names_of(column)[rows], n_more).fill_null(MISSING)

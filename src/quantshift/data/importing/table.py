@@ -1,0 +1,258 @@
+"""Import the user's files into a data-set folder: tables, arrays, posteriors, given samples."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from quantshift.base.files import file_sha256
+from quantshift.data.content import Content
+from quantshift.data.folder import DATA_SET, DataFolder, write_folder
+from quantshift.data.importing import samples as sampling
+from quantshift.data.importing.arrays import DataFile, read_column, read_matrix
+from quantshift.data.importing.assembly import MISSING, MainFile, SideColumns, Wishes, assemble
+from quantshift.data.importing.classes import classes_of, labels_of
+from quantshift.data.importing.items import (
+    AbstractItems,
+    MatrixItems,
+    PosteriorItems,
+    TableItems,
+    TextItems,
+    read_posteriors,
+)
+from quantshift.errors import DataError, UserError
+from quantshift.tables.columns.kinds import TEXT, LeftOut, choose
+from quantshift.tables.columns.names import check_name, folder_name
+from quantshift.tables.files import sheet_of
+from quantshift.tables.reading import Frame, Progress, read_frame
+
+WORDS = "text; import it as the text column to use its words"
+"""Why a column of texts is not a feature of a table."""
+
+FEW = 10
+"""Classes with fewer items are noted."""
+
+
+def import_table(
+    path: str | Path,
+    out: str | Path,
+    *,
+    label: str,
+    text: str | None = None,
+    categories: str | None = None,
+    groups: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    codes: Sequence[str] = (),
+    lenient: bool = False,
+    wishes: Wishes = Wishes(),  # noqa: B008 - frozen
+    progress: Progress = None,
+) -> DataFolder:
+    """Import a table: the column `label`, and as features the column `text` or all the others.
+
+    categories, groups: columns that define shifts; they are not features. drop: columns to leave
+    out. codes: numeric columns that hold category codes, not quantities. lenient: every line of a
+    CSV file is a row, and misplaced quotes are literal.
+    """
+    main = Path(path)
+    check_wishes(out, wishes, [main])
+    frame = read_frame(main, lenient=lenient, progress=progress)
+    _check_roles(frame, label, text, categories, groups, drop, codes)
+    side_columns = SideColumns(
+        labels_of(frame.require(label), f"labels in {main.name}, column {label!r},"),
+        None if categories is None else frame.require(categories),
+        {name: frame.require(name) for name in groups},
+    )
+    roles = {label: "the label", **({categories: "the categories"} if categories else {})}
+    roles |= dict.fromkeys(groups, "a group") | dict.fromkeys(drop, "dropped")
+    about: dict[str, Any] = {"label": label, "category": categories}
+    items: AbstractItems
+    if text is not None:
+        items = TextItems(frame, text)
+        about["text"] = text
+    else:
+        chosen, unfit = choose(frame.columns.drop(list(roles)), codes=codes)
+        features = tuple(column for column in chosen if column.kind != TEXT)
+        unfit += tuple(LeftOut(c.name, WORDS) for c in chosen if c.kind == TEXT)
+        if not features:
+            raise DataError(f"{main}: no column is left as a feature: {_listed(unfit)}")
+        items = TableItems(frame, features)
+        named = tuple(LeftOut(name, reason) for name, reason in roles.items())
+        about["columns"] = [asdict(feature) for feature in features]
+        about["left_out"] = [asdict(column) for column in (*named, *unfit)]
+    notes = [_undecodable(frame.undecodable)] if frame.undecodable else []
+    about |= {"notes": notes, "sources": [source_of(main)]}
+    file = MainFile(main, items, side_columns, frame.ragged)
+    return import_items(file, Path(out), wishes, about, progress)
+
+
+def import_arrays(
+    out: str | Path,
+    *,
+    labels: DataFile,
+    features: Path | DataFile | None = None,
+    posteriors: Path | DataFile | None = None,
+    categories: DataFile | None = None,
+    groups: Sequence[DataFile] = (),
+    wishes: Wishes = Wishes(),  # noqa: B008 - frozen
+    progress: Progress = None,
+) -> DataFolder:
+    """Import arrays: features (.npz, .npy or a table of numbers) or posteriors, and labels."""
+    given = features or posteriors
+    if given is None or (features and posteriors):
+        raise UserError("give either features or posteriors")
+    main_file = given if isinstance(given, DataFile) else DataFile(given)
+    main = main_file.path
+    others = [labels, *([categories] if categories else []), *groups]
+    check_wishes(out, wishes, [main, *(file.path for file in others)])
+    if posteriors is not None and wishes.fewest:
+        raise UserError("posteriors have a column for every class: no class can be left out")
+    without = tuple(o.column for o in others if o.path == main and o.column is not None)
+    where = f"labels in {labels.path.name}"
+    side_columns = SideColumns(
+        labels_of(read_column(labels, progress=progress), where),
+        None if categories is None else read_column(categories),
+        {file.column or file.path.stem: read_column(file) for file in groups},
+    )
+    items: AbstractItems
+    if features is not None:
+        matrix = read_matrix(main, name=main_file.column, without=without, progress=progress)
+        items = MatrixItems(matrix, without)
+    else:
+        classes = classes_of(side_columns.labels, where, ordinal=False, positive=None)
+        items = PosteriorItems(
+            read_posteriors(
+                main, classes, name=main_file.column, without=without, progress=progress
+            ),
+            tuple(classes),
+            without,
+        )
+    side_columns.check_rows(len(items), main)
+    files = dict.fromkeys([main, *(other.path for other in others)])
+    about = {
+        "label": labels.column or labels.path.name,
+        "category": None if categories is None else categories.column or categories.path.name,
+        "notes": [],
+        "sources": [source_of(file) for file in files],
+    }
+    return import_items(MainFile(main, items, side_columns), Path(out), wishes, about, progress)
+
+
+def check_wishes(out: str | Path, wishes: Wishes, files: Sequence[Path]) -> None:
+    """Refuse contradictory settings, and a folder that cannot be written."""
+    inputs = [*files, *wishes.sample_paths]
+    DATA_SET.check_free(Path(out), overwrite=wishes.overwrite, inputs=inputs)
+    if wishes.name is not None:
+        check_name(wishes.name)
+    if wishes.ordinal and wishes.positive is not None:
+        raise UserError("ordered labels already have an order: a positive class cannot be named")
+    if not 0 <= wishes.test_share < 1:
+        raise UserError(
+            f"test_share={wishes.test_share:g} is not between 0 and 1; give e.g. 0.3",
+            arguments=["test_share"],
+        )
+    if wishes.max_train and not wishes.test_share:
+        raise UserError(
+            "max_train limits the training items of a split; give test_share too",
+            arguments=["test_share"],
+        )
+    if wishes.test_share and wishes.samples is not None:
+        raise UserError(
+            "given samples are the test data, so the items cannot be split as well; leave out "
+            "test_share",
+            arguments=["test_share"],
+        )
+    if wishes.prevalences is not None and wishes.samples is None:
+        raise UserError("prevalences belong to given samples: give the samples too")
+
+
+def _check_roles(
+    frame: Frame,
+    label: str,
+    text: str | None,
+    categories: str | None,
+    groups: Sequence[str],
+    drop: Sequence[str],
+    codes: Sequence[str],
+) -> None:
+    roles: dict[str, str] = {}
+    named = [(label, "the label"), (text, "the text"), (categories, "the categories")]
+    named += [(name, "dropped") for name in drop]
+    for name, role in named:
+        if name is None:
+            continue
+        frame.require(name)
+        if name in roles:
+            raise UserError(f"column {name!r} is {roles[name]} and cannot also be {role}")
+        roles[name] = role
+    for name in (*groups, *codes):
+        frame.require(name)
+        if roles.get(name) in ("the label", "the text", "dropped"):
+            raise UserError(f"column {name!r} is {roles[name]}; it cannot be a group or a code")
+    if len(frame.columns) == 0:
+        raise DataError(f"{frame.name}: a header without rows")
+
+
+def import_items(
+    main: MainFile, out: Path, wishes: Wishes, about: Mapping[str, Any], progress: Progress
+) -> DataFolder:
+    """Assemble items, labels and given samples, and write them; about: entries of the manifest."""
+    content, rows = assemble(main, wishes, progress)
+    manifest = {
+        "name": wishes.name or folder_name(out.absolute().name),
+        "title": wishes.title or main.path.name,
+        "kind": content.kind,
+        "items": len(content.labels),
+        "unlabelled": content.labels.null_count(),
+        "rows": asdict(rows),
+        **content.described(),
+        **about,
+        "notes": [*about["notes"], *_notes(content)],
+        "sources": [*about["sources"], *map(source_of, wishes.sample_paths)],
+    }
+    return write_folder(
+        out,
+        content,
+        manifest,
+        overwrite=wishes.overwrite,
+        progress=None if progress is None else partial(progress, "counting words"),
+    )
+
+
+def _notes(content: Content) -> list[str]:
+    notes = []
+    if content.texts is not None:
+        without = int((~content.texts.str.contains(r"\w\w")).sum())
+        if without:
+            notes.append(f"{without:,} texts have no words; they are used all the same")
+    for entry in content.described()["classes"]:
+        if entry["items"] < FEW:
+            notes.append(f"class {entry['name']} has {entry['items']} items")
+    if content.categories is not None and (n := int((content.categories == MISSING).sum())):
+        notes.append(f"{n:,} items have no category: it is set to {MISSING}")
+    return notes
+
+
+def _undecodable(n_cells: int) -> str:
+    return f"{n_cells:,} cells were not UTF-8; invalid bytes in them were replaced by U+FFFD"
+
+
+def _listed(columns: Sequence[LeftOut]) -> str:
+    return ", ".join(f"{c.name} ({c.reason})" for c in columns[:5]) or "there are no others"
+
+
+def source_of(path: Path) -> dict[str, Any]:
+    """The manifest's entry for a file, or for a folder with a file per sample."""
+    if not path.is_dir():
+        file, _ = sheet_of(path)
+        return {"file": path.name, "bytes": file.stat().st_size, "sha256": file_sha256(file)}
+    files = [source_of(file) for file in sampling.sample_files(path).values()]
+    digest = hashlib.sha256("".join(file["sha256"] for file in files).encode())
+    total = sum(file["bytes"] for file in files)
+    return {
+        "file": path.name,
+        "files": len(files),
+        "bytes": total,
+        "sha256": digest.hexdigest(),
+    }

@@ -1,0 +1,353 @@
+"""Columns that differ from training by more than a change of prevalence explains.
+
+If only the prevalence has changed (prior shift), a column of the sample is distributed as the
+training items would be if each class k had the weight p_k of the sample: the share of its cells
+that are at most t is sum_k p_k F_k(t). Numbers and dates are compared with that by the largest
+difference of shares (Kolmogorov and Smirnov; missing values come after all others), categories by
+the differences of their levels (Pearson), texts by the shares of texts that contain a word.
+
+The prevalence is only known within an interval. A difference counts only as far as no prevalence in
+the interval explains it: an expected share has a lowest and a highest value over the interval, and
+anything in between is expected.
+
+The prevalence is itself an estimate: if a change has biased it, columns that depend on the class
+seem to have changed a little too. Hence the largest change comes first.
+
+p-values need no replicates. The error of an expected share has the variance
+sum_k p_k^2 F_k (1 - F_k) / n_k, with n_k training items of class k. That is at most
+max_k(p_k / n_k) F (1 - F), since F (1 - F) is concave and F = sum_k p_k F_k; and the same holds for
+the covariances of several shares, and of increments. So the expected distribution is at least as
+precise as one counted on `n_expected` = 1 / max_k(p_k / n_k) items, the total weight of the
+training items over the largest weight of one, and tests for two samples of n and n_expected items
+keep their level. Holm's correction keeps it for all columns together.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from quantshift.base.types import Prevalences, Reals
+from quantshift.diagnosis.sample_profile import (
+    ColumnCells,
+    LevelCells,
+    SampleCells,
+    ScaleCells,
+    WordCells,
+)
+from quantshift.diagnosis.training_profile import (
+    ColumnProfile,
+    LevelsProfile,
+    ScaleProfile,
+    TrainingProfile,
+    WordsProfile,
+)
+from quantshift.statistics.multiple_tests import holm
+from quantshift.tables.columns.kinds import DATE, shown
+
+LEVEL = 0.05
+"""The level of the test that any column has changed."""
+
+FEWEST_ROWS = 10
+"""A smaller sample is too small to compare its columns."""
+
+FEWEST_EXPECTED = 5.0
+"""Levels expected less often are pooled; words that occur less often are ignored."""
+
+MOSTLY = 0.8
+"""The change is one of missing values if they account for this share of the difference."""
+
+MOST_NAMED = 5
+"""The most words that a sentence names."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """How much a column of the sample differs from what the change of prevalence explains.
+
+    size: 0 to 1, the share of the items that would have to change (for texts: because of a single
+        word).
+    p_value: of that size if only the prevalence has changed, corrected for the number of columns.
+    said: what differs most, in words.
+    """
+
+    name: str
+    kind: str
+    size: float
+    p_value: float
+    said: str
+
+
+@dataclass(frozen=True, eq=False)
+class Expectation:
+    """The expected shares of items, given the sample's prevalence and its interval.
+
+    n: items of the sample; n_expected: see above.
+    """
+
+    prevalence: Prevalences
+    low: Prevalences
+    high: Prevalences
+    items: Reals
+    n: float
+    n_expected: float
+
+    @classmethod
+    def of(
+        cls,
+        profile: TrainingProfile,
+        sample: SampleCells,
+        prevalence: ArrayLike,
+        low: ArrayLike | None,
+        high: ArrayLike | None,
+    ) -> "Expectation":
+        """The expectation for a sample whose prevalence is between low and high."""
+        weights = sample.weights
+        n = float(weights.sum() ** 2 / (weights**2).sum()) if weights.any() else 0.0
+        p = np.asarray(prevalence, dtype=np.float64)
+        lowest = p if low is None else np.minimum(np.asarray(low, dtype=np.float64), p)
+        highest = p if high is None else np.maximum(np.asarray(high, dtype=np.float64), p)
+        largest = (p / np.maximum(profile.sizes, 1e-12)).max()
+        return cls(p, lowest, highest, profile.items, n, float(1 / largest))
+
+    @property
+    def n_both(self) -> float:
+        """The size of one sample whose sampling error is that of the difference of the two."""
+        return 1 / (1 / self.n + 1 / self.n_expected)
+
+    def shares(self, counts: Reals, items: Reals | None = None) -> Reals:
+        """The expected share for counts by class, (n_classes, ...), among the items by class."""
+        return np.asarray(self.prevalence @ _within(counts, self.items if items is None else items))
+
+    def range(self, counts: Reals, items: Reals | None = None) -> tuple[Reals, Reals]:
+        """The lowest and the highest expected share over the prevalences of the interval."""
+        within = _within(counts, self.items if items is None else items)
+        return -self._highest(-within), self._highest(within)
+
+    def unseen(self, once: Reals, items: Reals) -> float:
+        """The expected share of values that training has not seen.
+
+        It is the share of values seen exactly once (Good and Turing), plus one item.
+        """
+        return float(self.shares(once + np.minimum(1, items), items))
+
+    def _highest(self, within: Reals) -> Reals:
+        # A linear programme with one constraint: fill up the classes, the best one first.
+        order = np.argsort(-within, axis=0, kind="stable")
+        room = (self.high - self.low)[order]
+        left = 1 - self.low.sum()
+        filled = np.clip(left - (np.cumsum(room, axis=0) - room), 0, room)
+        filled_shares = (filled * np.take_along_axis(within, order, axis=0)).sum(axis=0)
+        return np.asarray(self.low @ within + filled_shares)
+
+
+def what_changed(
+    profile: TrainingProfile,
+    sample: SampleCells,
+    prevalence: ArrayLike,
+    low: ArrayLike | None = None,
+    high: ArrayLike | None = None,
+) -> list[Change]:
+    """All columns that training and sample have in common, those that differ most first.
+
+    prevalence: of the classes in the sample, estimated, with the limits of its interval. A column
+    has changed if its p-value is below `LEVEL`.
+    """
+    expected = Expectation.of(profile, sample, prevalence, low, high)
+    if expected.n < FEWEST_ROWS:
+        return []
+    changes_found = [
+        _change(known, sample.columns[known.column.name], sample.weights, expected)
+        for known in profile.columns
+        if known.column.name in sample.columns
+    ]
+    adjusted = holm([change.p_value for change in changes_found])
+    changes = [replace(c, p_value=p) for c, p in zip(changes_found, adjusted, strict=True)]
+    return sorted(changes, key=lambda change: (change.p_value >= LEVEL, -change.size))
+
+
+def _change(
+    known: ColumnProfile, cells: ColumnCells, weights: Reals, expected: Expectation
+) -> Change:
+    match known, cells:
+        case ScaleProfile(), ScaleCells():
+            return _scale_change(known, cells, weights, expected)
+        case LevelsProfile(), LevelCells():
+            return _levels_change(known, cells, weights, expected)
+        case WordsProfile(), WordCells():
+            return _words_change(known, cells, weights, expected)
+    raise TypeError("the sample's cells were read with another profile")
+
+
+def _scale_change(
+    profile: ScaleProfile, cells: ScaleCells, weights: Reals, expected: Expectation
+) -> Change:
+    # After the thresholds come values above the range of training, then missing values.
+    n_places = len(profile.thresholds) + 2
+    counts = np.bincount(cells.place, weights, n_places)
+    shares = np.append(counts[:-2].cumsum(), counts[:-1].sum()) / counts.sum()
+    known = np.column_stack([profile.at_most, expected.items - profile.gaps])
+    difference = np.abs(beyond(shares, *expected.range(known)))
+    at = int(difference.argmax())
+    size = float(difference[at])
+    root = np.sqrt(expected.n_both)
+    # M. A. Stephens, "EDF statistics for goodness of fit", JASA 69, 1974.
+    p_value = float(special.kolmogorov((root + 0.12 + 0.11 / root) * size))
+    expected_shares = expected.shares(known)
+    if difference[-1] >= MOSTLY * size:
+        said = f"missing values in {against(1 - shares[-1], 1 - expected_shares[-1])}"
+    else:
+        said = _scale_words(profile, cells.values, shares, expected_shares, at)
+    return Change(profile.column.name, profile.column.kind, size, p_value, said)
+
+
+def _scale_words(
+    profile: ScaleProfile, values: Reals, shares: Reals, expected_shares: Reals, at: int
+) -> str:
+    """The median if the change is visible there, otherwise the value where it is largest."""
+    middle = min(
+        int(np.searchsorted(expected_shares, expected_shares[-1] / 2)), len(profile.thresholds) - 1
+    )
+    known_values = values[~np.isnan(values)]
+    if len(known_values) and 2 * abs(shares[middle] - expected_shares[middle]) >= abs(
+        shares[at] - expected_shares[at]
+    ):
+        observed, before = (
+            on_scale(value, profile.column.kind)
+            for value in (np.median(known_values), profile.thresholds[middle])
+        )
+        if observed != before:
+            return f"median {observed} where {before} was expected"
+    limit = on_scale(profile.thresholds[at], profile.column.kind)
+    return f"{limit} or {_less(profile.column.kind)} in {against(shares[at], expected_shares[at])}"
+
+
+def _levels_change(
+    profile: LevelsProfile, cells: LevelCells, weights: Reals, expected: Expectation
+) -> Change:
+    n_levels = len(profile.levels)
+    # Missing values come first, then the levels of training, then all new ones.
+    counts = np.bincount(np.minimum(cells.place, n_levels) + 1, weights, n_levels + 2)
+    shares = counts / counts.sum()
+    is_frequent = expected.shares(profile.counts) * expected.n_both >= FEWEST_EXPECTED
+    rare = profile.counts[:, ~is_frequent].sum(axis=1) + profile.rest
+    known = np.column_stack([profile.counts[:, is_frequent], profile.gaps, rare])
+    of_levels = shares[1:-1]
+    observed = np.array(
+        [*of_levels[is_frequent], shares[0], of_levels[~is_frequent].sum() + shares[-1]]
+    )
+    low, high = expected.range(known)
+    high[-1] += expected.unseen(profile.once, expected.items)
+    difference = beyond(observed, low, high)
+    expected_shares = expected.shares(known)
+    variance = np.maximum(expected_shares, FEWEST_EXPECTED / expected.n_both)
+    statistic = float((expected.n_both * difference**2 / variance).sum())
+    n_free = int(((expected_shares > 0) | (observed > 0)).sum()) - 1
+    p_value = float(special.chdtrc(n_free, statistic)) if n_free > 0 else 1.0
+    size = max(difference.clip(min=0).sum(), (-difference).clip(min=0).sum())
+    at = int(np.abs(difference).argmax())
+    names = [shown(profile.levels[i]) for i in np.flatnonzero(is_frequent)]
+    name = [*names, "missing values", "rare or new values"][at]
+    said = f"{name} in {against(observed[at], expected_shares[at])}"
+    return Change(profile.column.name, profile.column.kind, float(size), p_value, said)
+
+
+def _words_change(
+    profile: WordsProfile, cells: WordCells, weights: Reals, expected: Expectation
+) -> Change:
+    names = [*profile.words, *cells.new]
+    total = weights.sum()
+    observed = np.bincount(cells.place, weights[cells.text], len(names)) / total
+    # Words that are not stored may have occurred as often as the most frequent of them.
+    n_texts = max(profile.items.sum(), 1.0)
+    n_expected = expected.n_expected * n_texts / expected.items.sum()
+    expected_shares = np.full(len(names), profile.most_left_out / n_texts)
+    expected_shares[: len(profile.words)] = expected.shares(profile.counts, profile.items)
+    tested = np.flatnonzero(observed * expected.n + expected_shares * n_expected >= FEWEST_EXPECTED)
+    known, new = tested[tested < len(profile.words)], tested[tested >= len(profile.words)]
+    counts = np.column_stack(
+        [
+            profile.counts[:, known],
+            np.outer(profile.items, expected_shares[new]),
+            profile.items - profile.gaps,
+        ]
+    )
+    # The last one is not a word: it is the share of cells with a text.
+    observed = np.append(observed[tested], weights[~cells.gaps].sum() / total)
+    expected_shares = expected.shares(counts, profile.items)
+    difference = beyond(observed, *expected.range(counts, profile.items))
+    p_values = p_of_shares(observed, observed - difference, expected.n, n_expected)
+    p_values = np.minimum(p_values * len(p_values), 1)
+    size = np.abs(difference)
+    order = np.lexsort((-size, p_values >= LEVEL))
+    listed = [i for i in order[:MOST_NAMED] if p_values[i] < LEVEL] or order[:1]
+    said = ", ".join(
+        f"{shown(names[tested[i]])} in {against(observed[i], expected_shares[i], of='texts')}"
+        if i < len(tested)
+        else f"no text in {against(1 - observed[i], 1 - expected_shares[i])}"
+        for i in listed
+    )
+    return Change(
+        profile.column.name, profile.column.kind, float(size[order[0]]), float(p_values.min()), said
+    )
+
+
+def _within(counts: Reals, items: Reals) -> Reals:
+    """Shares within each class; those of a class without items count as 0."""
+    shape = (len(items), *(1,) * (counts.ndim - 1))
+    return counts / np.maximum(items, 1e-12).reshape(shape)
+
+
+def beyond(shares: Reals, low: Reals, high: Reals) -> Reals:
+    """The distance of shares above the highest expected one, or (negative) below the lowest."""
+    return np.asarray(shares - np.clip(shares, low, high))
+
+
+def p_of_shares(first: Reals, second: Reals, n_first: float, n_second: float) -> Reals:
+    """p-values of the likelihood ratio of two shares, with a correction for whole items."""
+    step = np.minimum(0.5 / n_first, np.abs(first - second))
+    first = first - np.sign(first - second) * step
+    middle = (first * n_first + second * n_second) / (n_first + n_second)
+    ratio = sum(
+        n * (special.rel_entr(share, middle) + special.rel_entr(1 - share, 1 - middle))
+        for share, n in ((first, n_first), (second, n_second))
+    )
+    return np.asarray(special.erfc(np.sqrt(np.maximum(ratio, 0))))
+
+
+def against(observed: float, expected: float, of: str = "rows") -> str:
+    """Two shares in words.
+
+    >>> against(0.12, 0.03)
+    '12% of the rows where 3% was expected'
+    """
+    digits = 0 if abs(observed - expected) >= 0.01 else 1
+    share, other = (percent(abs(value), digits) for value in (observed, expected))
+    return f"{share} of the {of} where {other} was expected"
+
+
+def percent(share: float, digits: int | None = None) -> str:
+    """A share in whole percent; below 1% with one decimal.
+
+    >>> percent(0.123), percent(0.004), percent(0.0)
+    ('12%', '0.4%', '0%')
+    """
+    if digits is None:
+        digits = 1 if 0 < share < 0.01 else 0
+    return f"{100 * share:.{digits}f}%"
+
+
+def on_scale(value: float, kind: str) -> str:
+    """A number, or a date given in days since 1970.
+
+    >>> on_scale(41.23456, "number"), on_scale(19000, "date")
+    ('41.23', '2022-01-08')
+    """
+    if kind == DATE:
+        return str(np.datetime64(0, "D") + np.timedelta64(round(value), "D"))
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
+
+
+def _less(kind: str) -> str:
+    return "earlier" if kind == DATE else "less"

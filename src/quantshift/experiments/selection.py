@@ -1,0 +1,128 @@
+"""Choice of hyper-parameters: the candidate with the smallest error over validation samples.
+
+The samples are artificial-prevalence ones of the held-out part of the training set: a grid of
+prevalences for two classes, prevalences drawn uniformly from the simplex for more, or prevalences
+that the caller has drawn. That part is small: a class with fewer items than a sample asks for is
+drawn with replacement, as is usual in the field.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from quantshift import metrics
+from quantshift.base.seeding import generator
+from quantshift.base.types import Codes, Indices, Prevalences
+from quantshift.prevalence import simplex as prevalence
+from quantshift.quantifiers.base.estimator import AbstractQuantifier
+from quantshift.quantifiers.base.items import Items
+
+
+@dataclass(frozen=True)
+class ValidationSamples:
+    """Samples of held-out items: an index matrix and the true prevalences."""
+
+    index: Indices
+    p_true: Prevalences
+    smoothing: float
+
+    def errors(self, p_hat: Prevalences, measure: str) -> NDArray[np.float64]:
+        """The measure of each sample's estimate."""
+        return metrics.measure(measure, self.p_true, p_hat, smoothing=self.smoothing)
+
+
+def draw_validation(
+    codes: Codes,
+    *,
+    n_prevalences: int,
+    repeats: int,
+    size: int,
+    seed: int,
+    n_classes: int = 2,
+    points: Prevalences | None = None,
+) -> ValidationSamples:
+    """Artificial-prevalence samples of the coded items; positions refer to `codes`.
+
+    With two classes, a grid of `n_prevalences` prevalences, each drawn `repeats` times; with more,
+    the same number of samples in total, each at a different prevalence. points: the prevalences to
+    use instead, (n_samples, n_classes).
+    """
+    members = [np.flatnonzero(codes == code) for code in range(n_classes)]
+    if points is not None:
+        placed = _given(points, size, seed)
+    elif n_classes == 2:
+        placed = _grid(n_prevalences, repeats, size, seed)
+    else:
+        placed = _uniform(n_prevalences * repeats, size, seed, n_classes)
+    rows, counts_of = [], []
+    for point, rng in placed:
+        counts = prevalence.whole_counts(point, size)
+        counts_of.append(counts)
+        rows.append(
+            np.concatenate(
+                [
+                    rng.choice(pool, count, replace=bool(count > pool.size))
+                    for pool, count in zip(members, counts, strict=True)
+                ]
+            )
+        )
+    p_true = np.stack(counts_of) / size
+    if n_classes == 2:
+        p_true = prevalence.of_positive(p_true[:, 1])
+    return ValidationSamples(np.stack(rows), p_true, 1 / (2 * size))
+
+
+def validation_errors(
+    quantifier: AbstractQuantifier,
+    known: Sequence[Items],
+    codes: Codes,
+    new: Sequence[Items],
+    samples: ValidationSamples,
+    *,
+    measure: str = "ae",
+) -> NDArray[np.float64]:
+    """Mean error of the quantifier under each setting of the classifier, shape (n_settings,).
+
+    known: the training part as each setting shows it, with `codes`; new: the held-out part that
+    the samples index, likewise.
+    """
+    classes = range(samples.p_true.shape[1])
+    return np.array(
+        [
+            samples.errors(
+                clone(quantifier)
+                .fit_items(known_items, codes, classes=classes)
+                .estimate_items(new_items, samples.index)
+                .prevalence,
+                measure,
+            ).mean()
+            for known_items, new_items in zip(known, new, strict=True)
+        ]
+    )
+
+
+def _grid(
+    n_prevalences: int, repeats: int, size: int, seed: int
+) -> Iterator[tuple[Prevalences, np.random.Generator]]:
+    for p in np.linspace(0, 1, n_prevalences):
+        for repeat in range(repeats):
+            rng = generator(seed, purpose="validation", p=float(p), repeat=repeat, size=size)
+            yield np.array([1 - p, p]), rng
+
+
+def _uniform(
+    n_samples: int, size: int, seed: int, n_classes: int
+) -> Iterator[tuple[Prevalences, np.random.Generator]]:
+    for repeat in range(n_samples):
+        rng = generator(seed, purpose="validation", repeat=repeat, size=size, n_classes=n_classes)
+        yield prevalence.uniform(1, n_classes, rng)[0], rng
+
+
+def _given(
+    points: Prevalences, size: int, seed: int
+) -> Iterator[tuple[Prevalences, np.random.Generator]]:
+    for repeat, point in enumerate(points):
+        yield point, generator(seed, purpose="validation", drawn="given", repeat=repeat, size=size)

@@ -1,0 +1,6 @@
+from .prediction import (
+    PrevalenceInterval as PrevalenceInterval,
+    aggregate_interval as aggregate_interval,
+    predict_interval as predict_interval,
+)
+from .regions import predict_region as predict_region

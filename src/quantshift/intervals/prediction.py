@@ -1,0 +1,229 @@
+"""Intervals for every quantifier: over the sample's items and over the training side.
+
+An estimate errs because the sample is a draw of items and because what the aggregation learnt
+(rates, histograms, a calibration) was learnt from a draw of training items. A replicate therefore
+draws both: the training items, class by class, whose held-out posteriors the aggregation is fitted
+on again (`refit`), and the items of a sample. The classifier itself is taken as it is. Refitting is
+the slow part, so that `N_REFITS` training replicates serve all replicates of all samples.
+
+*Two classes.* Methods that adjust for the training classes (all but CC, PCC and MLPE) are asked
+what they would estimate on samples whose prevalence is known: samples of the same size, drawn from
+the held-out items, at each prevalence of a grid. The interval holds the prevalences at which the
+estimate that was found is neither too low nor too high to be expected (J. Neyman, 1937). Whatever
+is wrong with a method under prior shift (the noise in histograms, a calibration that does not fit,
+clipping at 0 and 1) is wrong with it in those samples too, and is allowed for. An estimate of 0 is
+compared with prevalences that would give 0 as well, so the interval has a width.
+
+*More classes.* A grid over all prevalences would be too large. Samples are drawn at the estimate
+itself, moved a little away from the border, and the distances of the limits from the estimate are
+those of percentiles of the replicates from their mean. If the mean is b above the prevalence that
+was drawn, b is treated as one more error, which widens the interval to both sides. It moves the
+interval only where it is large compared with the standard error, as in methods that draw shares
+together on purpose (MAPLS, RUN). Such limits are as wide as limits moved by all of b with the same
+allowance for doubt, and cover more: b is the bias at the estimate instead of at the truth, is not
+known exactly, and simulated samples do not show all of it, because chance differences between the
+held-out items of two classes are there in both the fit and the sample. A bootstrap also makes too
+little of small training sets, and limits are wider by Student's t with degrees of freedom by the
+number of training items (Hesterberg, 2015): 1% with 100 items of each class. With n replicates the
+percentiles are those between which one more would be, the (n + 1) tail-th from either end.
+
+*Methods that trust the posteriors* (DeBias, LEIP) do not learn what the items of a class look like,
+and resampled training items hardly change them. Their error shows in the held-out items alone,
+which are a draw as well: the method stays as it is, and the samples of known prevalence are drawn
+from the training items of the replicate. With methods that do learn, either way gives the same
+limits to the first order.
+
+*Methods that see features* (DMx, EDx, MMDx, HDx) are fitted on the same items that samples of known
+prevalence are drawn from. Some recognise them: histograms with more bins than items, or distances
+in many dimensions. This is tried out: if estimates on the items of a replicate are better than on
+the items that it left out by more than `MEMORY`, the samples are drawn from the latter. These are
+about a third of the items, and the intervals are then up to twice as wide as necessary.
+
+*Methods that do not adjust* keep their bias, which no interval shows; theirs are percentiles of
+estimates on the resampled items of the sample. *Methods for more than prior shift* (SubclassSLD):
+the interval spans the percentiles of resampled items and the prevalences of the grid. *Methods of
+other libraries* fit their classifier themselves, and nothing is known of held-out items: theirs are
+percentiles of estimates on resampled items by quantifiers fitted again on resampled training items,
+which is slow, so that there are few of these (a twentieth of the replicates).
+
+*Methods with a posterior* (BayesianCC, PQ) give draws of it instead of replicates, and the interval
+is the middle part of them: a credible interval. The draws of BayesianKDEy come from posteriors
+under resampled training items. Resampling adds to them the bias that the estimate has already, so
+that they are treated as replicates whose samples were drawn at the estimate.
+
+*Weights.* Items are drawn as if they had none and keep theirs. Samples of known prevalence are
+drawn from the training items of a class in proportion to their weights. Where the size of a sample
+matters (simulated samples, and the least width) it is Kish's effective size: what the same variance
+would take of items of equal weights. Weights that are whole numbers are no exception: as far as
+intervals go they say how much an item counts, not how often it was drawn.
+
+No interval is shorter than Wilson's for a sample whose labels are known, whatever its size. If the
+held-out posteriors of two classes cannot be distinguished, no sample shows how many items belong to
+the one or the other: their intervals go from 0 to all that the two have together, which is 100% if
+there are only two. The same holds for a sample whose items all look the same, if those of no
+training class do: its intervals go from 0 to 100%. This is checked for methods that count
+predictions, too.
+
+*Committees.* A method that averages over the models of the folds (SubclassSLD) uses all of them in
+its estimate, but only `MOST_MEMBERS` in a replicate, different ones in each. Models trained on
+nearly the same items differ far less than resampled ones, and their differences make the interval
+wider, not narrower.
+
+The limits are for the prevalence in the population the sample was drawn from; for the share among
+the items of the sample itself they are on the safe side. What no replicate can show: held-out
+posteriors come from models trained on 1 - 1/cv of the items, which are a little worse than the one
+that scores the sample. With cv=5 this biases the rates of PACC by more than the interval allows
+for; cv=20 is enough for 5,000 training items.
+
+References: J. Neyman, "Outline of a theory of statistical estimation based on the classical theory
+of probability", Phil. Trans. A 236 (1937); B. Efron and R. Tibshirani, "An Introduction to the
+Bootstrap", 1993, ch. 10 and 13; L. Brown, T. Cai and A. DasGupta, "Interval estimation for a
+binomial proportion", Statistical Science 16 (2001); T. Hesterberg, "What teachers should know about
+the bootstrap", The American Statistician 69 (2015).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from quantshift.base.types import Indices, Prevalences, Reals
+from quantshift.classify.posteriors import check_posteriors
+from quantshift.errors import DataError
+from quantshift.intervals.limits import as_if_counted as as_if_counted
+from quantshift.intervals.limits import credible_limits as credible_limits
+from quantshift.intervals.limits import inner as inner
+from quantshift.intervals.limits import limits as limits
+from quantshift.intervals.limits import stretched as stretched
+from quantshift.intervals.limits import wilson_limits as wilson_limits
+from quantshift.intervals.limits import without_information as without_information
+from quantshift.intervals.replicates import N_REFITS as N_REFITS
+from quantshift.intervals.replicates import SMALL as SMALL
+from quantshift.intervals.replicates import Replicates as Replicates
+from quantshift.intervals.replicates import training_replicate as training_replicate
+from quantshift.prevalence.weights import checked_weights
+from quantshift.quantifiers.base.estimator import AbstractQuantifier, Samples
+from quantshift.quantifiers.base.items import Items
+from quantshift.quantifiers.base.samples import PADDING
+
+
+@dataclass(frozen=True)
+class PrevalenceInterval:
+    """An estimate between two limits, class by class.
+
+    prevalence, low, high: shape (..., n_classes), in the order of `classes`.
+    simultaneous: whether all classes are within their limits at once with probability `level`;
+        otherwise each class is, on its own.
+    informative: whether the posteriors separate a class from every other, (..., n_classes). Where
+        they do not, the limits are as wide as they can be.
+    replicates: the bootstrap's estimates, or draws of a posterior, shape (..., n_bootstrap,
+        n_classes).
+    bias: their mean minus the prevalence that they were drawn at, (..., n_classes).
+    """
+
+    prevalence: Prevalences
+    low: Reals
+    high: Reals
+    level: float
+    classes: NDArray[Any]
+    replicates: Prevalences
+    simultaneous: bool
+    informative: NDArray[np.bool_]
+    bias: Reals
+
+
+def predict_interval(
+    quantifier: AbstractQuantifier,
+    X: Any,
+    samples: Samples | None = None,
+    *,
+    level: float = 0.95,
+    n_bootstrap: int = 1000,
+    simultaneous: bool = False,
+    seed: int = 0,
+    weights: ArrayLike | None = None,
+) -> PrevalenceInterval:
+    """The prevalence of the sample X (or of each of `samples` of it) with its interval.
+
+    weights: how much each item of X counts.
+    simultaneous: make the limits so wide that all classes are within theirs at once with
+        probability `level`. Two classes have one share between them, and nothing changes.
+    """
+    return item_interval(
+        quantifier,
+        quantifier.items(X, weights),
+        samples,
+        level=level,
+        n_bootstrap=n_bootstrap,
+        simultaneous=simultaneous,
+        seed=seed,
+    )
+
+
+def aggregate_interval(
+    quantifier: AbstractQuantifier,
+    posteriors: ArrayLike,
+    samples: Samples | None = None,
+    *,
+    level: float = 0.95,
+    n_bootstrap: int = 1000,
+    simultaneous: bool = False,
+    seed: int = 0,
+    weights: ArrayLike | None = None,
+) -> PrevalenceInterval:
+    """Like `predict_interval`, for items given by their posteriors (n_items, n_classes)."""
+    check_is_fitted(quantifier, "classes_")
+    pool = check_posteriors(posteriors, quantifier.classes_)
+    if pool.ndim != 2:
+        raise DataError(f"an interval needs posteriors (n_items, n_classes), got {pool.shape}")
+    return item_interval(
+        quantifier,
+        Items(pool, weights=checked_weights(weights, len(pool))),
+        samples,
+        level=level,
+        n_bootstrap=n_bootstrap,
+        simultaneous=simultaneous,
+        seed=seed,
+    )
+
+
+def item_interval(
+    quantifier: AbstractQuantifier,
+    items: Items,
+    samples: Samples | None = None,
+    *,
+    level: float = 0.95,
+    n_bootstrap: int = 1000,
+    simultaneous: bool = False,
+    seed: int = 0,
+) -> PrevalenceInterval:
+    """Like `predict_interval`, for what `quantifier.items(X)` returned."""
+    rows = [np.arange(len(items))] if samples is None else _rows(samples)
+    estimate = quantifier.estimate_items(items, rows)
+    drawn = Replicates(
+        quantifier, items, rows, estimate, level=level, n_bootstrap=n_bootstrap, seed=seed
+    )
+    for _ in drawn.estimates():
+        pass
+    low, high = drawn.limits()
+    if simultaneous:
+        low, high = stretched(estimate.prevalence, low, high, drawn.values, level)
+    one = 0 if samples is None else slice(None)
+    return PrevalenceInterval(
+        prevalence=estimate.prevalence[one],
+        low=low[one],
+        high=high[one],
+        level=level,
+        classes=quantifier.classes_,
+        replicates=drawn.values[one],
+        simultaneous=simultaneous,
+        informative=drawn.informative[one],
+        bias=drawn.bias()[one],
+    )
+
+
+def _rows(samples: Samples) -> list[Indices]:
+    rows = [np.asarray(row, dtype=np.int64) for row in samples]  # type: ignore[union-attr]
+    return [row[row != PADDING] for row in rows]

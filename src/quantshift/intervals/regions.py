@@ -1,0 +1,228 @@
+"""Regions for the prevalences of several classes at once, from replicates of an estimate.
+
+Four kinds, all functions of replicates (n_replicates, n_classes):
+
+    "box"       percentiles of each class, at 1 - (1 - level) / n_classes with more than two classes
+                (Bonferroni), so that all are within theirs with probability `level` at least
+    "ellipse"   the points whose Mahalanobis distance from the replicates' mean is below the
+                quantile of chi-square with n_classes - 1 degrees of freedom
+    "clr"       such an ellipse of centred log-ratios: it stays on the simplex
+    "ilr"       the same of isometric log-ratios; equal to "clr" but for rounding
+
+An ellipse takes the replicates to be normal, which they are not near the border of the simplex.
+There log-ratios are dominated by the shares that are zero but for `FLOOR`: with estimates at 0, the
+log-ratio regions are wide in that direction and mean little.
+
+The replicates of `predict_interval` scatter about the estimate as the estimate does about the
+truth, or are draws of a posterior, and either makes a region. Their mean may be b away from the
+prevalence that they were drawn at. `predict_region` puts the estimate in the middle of a box or an
+ellipse and counts b as an error to either side (`with_bias`), so that the covariance grows by b b'.
+Intervals do the same unless b is large, and then move; in several dimensions that made things worse
+near the border, where clipping turns the direction of b. Log-ratio regions are of the replicates as
+they are.
+
+References: A. Moreo and N. Salvati, "An efficient method for deriving confidence intervals in
+aggregative quantification", LQ 2025; R. Winkler, "A decision-theoretic approach to interval
+estimation", JASA 67 (1972); J. Aitchison, "The Statistical Analysis of Compositional Data", 1986.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+from scipy.linalg import helmert
+
+from quantshift.base.seeding import generator
+from quantshift.base.types import Prevalences, Reals
+from quantshift.errors import DataError, check_level, unknown_name
+from quantshift.intervals.prediction import PrevalenceInterval, aggregate_interval, predict_interval
+from quantshift.prevalence import simplex as prevalence
+from quantshift.quantifiers.base.estimator import AbstractQuantifier, Samples
+
+KINDS = ("box", "ellipse", "clr", "ilr")
+
+FLOOR = 1e-12
+"""Added to shares before their logarithm."""
+
+LEAST_SPREAD = 1e-9
+"""Replicates that do not vary in a direction, such as a share that is always zero, count as varying
+by this: the ellipse is flat there, and does not extend without end."""
+
+ROUNDING = 1e-12
+"""A share that is beyond a limit by less counts as within."""
+
+N_POINTS = 10_000
+"""Points of the simplex used to estimate the share that a region covers; seed 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """A region of the simplex.
+
+    centre: mean of the replicates, (n_classes,). low, high: least and largest share of each class,
+    of a box; 0 and 1 of an ellipse. middle, precision: of an ellipse, in its coordinates; most: its
+    largest squared distance.
+    """
+
+    kind: str
+    level: float
+    centre: Prevalences
+    low: Reals
+    high: Reals
+    middle: Reals
+    precision: Reals
+    most: float
+
+    def contains(self, p: ArrayLike) -> NDArray[np.bool_]:
+        """Whether the region contains prevalences (..., n_classes); shape (...)."""
+        points = np.asarray(p, dtype=np.float64)
+        if points.shape[-1] != len(self.centre):
+            raise DataError(
+                f"prevalences of shape {points.shape} do not fit {len(self.centre)} classes"
+            )
+        if self.kind == "box":
+            low, high = self.low - ROUNDING, self.high + ROUNDING
+            return np.asarray(((low <= points) & (points <= high)).all(axis=-1))
+        away = _coordinates(points, self.kind) - self.middle
+        return np.asarray((away @ self.precision * away).sum(axis=-1) <= self.most)
+
+    def simplex_share(self, *, n_points: int = N_POINTS, seed: int = 0) -> float:
+        """The part of the simplex that the region covers, by uniform points."""
+        rng = generator(seed, purpose="share of the simplex", n_classes=len(self.centre))
+        return float(self.contains(prevalence.uniform(n_points, len(self.centre), rng)).mean())
+
+
+def region(replicates: ArrayLike, *, kind: str = "ellipse", level: float = 0.95) -> Region:
+    """The region of replicates (n_replicates, n_classes), as `predict_interval` has them."""
+    values = np.asarray(replicates, dtype=np.float64)
+    if kind not in KINDS:
+        raise unknown_name("region", kind, KINDS)
+    check_level(level, "a region")
+    if values.ndim != 2 or len(values) < 2 or values.shape[1] < 2:
+        raise DataError(
+            f"a region needs at least 2 replicates (n_replicates, n_classes), got {values.shape}"
+        )
+    n_classes, centre = values.shape[1], values.mean(axis=0)
+    if kind == "box":
+        miss = (1 - level) / (n_classes if n_classes > 2 else 1)
+        low, high = np.quantile(values, [miss / 2, 1 - miss / 2], axis=0)
+        return Region(kind, level, centre, low, high, np.empty(0), np.empty((0, 0)), 0.0)
+    points = _coordinates(values, kind)
+    covariance = np.atleast_2d(np.cov(points, rowvar=False))
+    return Region(
+        kind,
+        level,
+        centre,
+        np.zeros(n_classes),
+        np.ones(n_classes),
+        points.mean(axis=0),
+        _inverse(covariance, kind),
+        float(stats.chi2.ppf(level, n_classes - 1)),
+    )
+
+
+def predict_region(
+    quantifier: AbstractQuantifier,
+    X: Any,
+    samples: Samples | None = None,
+    *,
+    kind: str = "ellipse",
+    level: float = 0.95,
+    n_bootstrap: int = 1000,
+    seed: int = 0,
+    weights: ArrayLike | None = None,
+) -> Region | list[Region]:
+    """The region of the sample X, or of each of `samples` of it, by the intervals' replicates."""
+    found = predict_interval(
+        quantifier,
+        X,
+        samples,
+        level=level,
+        n_bootstrap=n_bootstrap,
+        seed=seed,
+        weights=weights,
+    )
+    return region_of(found, kind=kind)
+
+
+def aggregate_region(
+    quantifier: AbstractQuantifier,
+    posteriors: ArrayLike,
+    samples: Samples | None = None,
+    *,
+    kind: str = "ellipse",
+    level: float = 0.95,
+    n_bootstrap: int = 1000,
+    seed: int = 0,
+    weights: ArrayLike | None = None,
+) -> Region | list[Region]:
+    """Like `predict_region`, for items given by their posteriors (n_items, n_classes)."""
+    found = aggregate_interval(
+        quantifier,
+        posteriors,
+        samples,
+        level=level,
+        n_bootstrap=n_bootstrap,
+        seed=seed,
+        weights=weights,
+    )
+    return region_of(found, kind=kind)
+
+
+def winkler(p_true: ArrayLike, low: ArrayLike, high: ArrayLike, *, level: float) -> Reals:
+    """Winkler's score of intervals: the width, and 2 / (1 - level) times what they miss by.
+
+    Shapes (..., n_classes) in and out; the mean over classes and samples compares methods of equal
+    coverage by their width, and others by both. Less is better.
+    """
+    truth, below, above = (np.asarray(a, dtype=np.float64) for a in (p_true, low, high))
+    missed = np.maximum(below - truth, 0.0) + np.maximum(truth - above, 0.0)
+    return np.asarray(above - below + 2 / (1 - level) * missed)
+
+
+def with_bias(replicates: Prevalences, p_hat: Prevalences, bias: Reals) -> Reals:
+    """Replicates about the estimate, not their mean, plus the bias and less the bias in turns.
+
+    replicates: (n_replicates, n_classes); p_hat, bias: (n_classes,). The result need not be on the
+    simplex; its covariance is that of the replicates and bias times bias.
+    """
+    either = np.where(np.arange(len(replicates)) % 2, -1.0, 1.0)
+    either -= either.mean()
+    return np.asarray(replicates - replicates.mean(axis=0) + p_hat + either[:, np.newaxis] * bias)
+
+
+def region_of(found: PrevalenceInterval, *, kind: str = "ellipse") -> Region | list[Region]:
+    """The region of what `predict_interval` returned; of each sample if there are several."""
+    parts = (found.replicates, found.prevalence, found.bias)
+    if found.replicates.ndim == 2:
+        return _of_one(*parts, kind, found.level)
+    return [_of_one(*sample, kind, found.level) for sample in zip(*parts, strict=True)]
+
+
+def _of_one(
+    replicates: Prevalences, p_hat: Prevalences, bias: Reals, kind: str, level: float
+) -> Region:
+    if kind in ("box", "ellipse"):
+        replicates = with_bias(replicates, p_hat, bias)
+    return region(replicates, kind=kind, level=level)
+
+
+def _inverse(covariance: Reals, kind: str) -> Reals:
+    """The inverse of a covariance, along the directions in which points of the simplex differ."""
+    # Shares and centred log-ratios have a constant sum.
+    basis = np.eye(len(covariance)) if kind == "ilr" else helmert(len(covariance))
+    variances, directions = np.linalg.eigh(basis @ covariance @ basis.T)
+    axes = directions.T @ basis
+    return np.asarray((axes.T / np.maximum(variances, LEAST_SPREAD**2)) @ axes)
+
+
+def _coordinates(p: Prevalences, kind: str) -> Reals:
+    """Shares, or their log-ratios."""
+    if kind == "ellipse":
+        return p
+    logs = np.log((p + FLOOR) / (1 + p.shape[-1] * FLOOR))
+    if kind == "ilr":
+        return np.asarray(logs @ helmert(p.shape[-1]).T)
+    return np.asarray(logs - logs.mean(axis=-1, keepdims=True))

@@ -1,0 +1,373 @@
+"""Replicates of estimates: training items drawn again, and samples resampled or simulated.
+
+What is drawn for which methods, and why, is described in `quantshift.intervals.prediction`.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.frozen import FrozenEstimator
+
+from quantshift.base.seeding import generator
+from quantshift.base.types import Codes, Indices, Prevalences, Reals
+from quantshift.errors import UserError, check_level
+from quantshift.intervals.information import FEWEST, indistinct, told_apart
+from quantshift.intervals.limits import (
+    as_if_counted,
+    credible_limits,
+    inner,
+    limits,
+    without_information,
+)
+from quantshift.prevalence.weights import Weights
+from quantshift.quantifiers.base.estimator import AbstractQuantifier, Estimate
+from quantshift.quantifiers.base.items import Items, effective_size, uneven
+from quantshift.quantifiers.base.simulation import ClassMembers, KnownPrevalences
+
+N_REFITS = 200
+"""Replicates of the training side; each serves n_bootstrap / N_REFITS replicates of the sample.
+With more than two classes, where a refit costs more, there are half as many, and each serves three
+at least."""
+
+OWN_REFITS = 20
+"""Replicates that share a refit of a method that fits its own classifier."""
+
+SMALL = 30
+"""A smaller sample shows little, whatever the method."""
+
+MOST_ITEMS = 50_000
+"""Larger samples are drawn so many items at a time: the interval is then a little too wide."""
+
+SIZE_STEP = 1.05
+"""Samples share simulations with those up to so many times their size."""
+
+MOST_MEMBERS = 4
+"""Models of a committee that classify the items of one replicate."""
+
+TRIALS, MOSTLY, MEMORY = 10, 0.8, 0.04
+"""Refits in which estimates on items of the replicate and on others are compared, the share of the
+largest class in these samples, and the difference beyond which a method knows its training items
+too well."""
+
+PER_SIMULATION = 1000
+"""One sample is simulated per training replicate, prevalence and so many replicates asked for."""
+
+
+class Replicates:
+    """The replicates of some samples, and the limits that follow from them.
+
+    items: as `quantifier.items(X)` returns them; point: the estimates of the samples. `values`
+    holds the replicates, (n_samples, n_bootstrap, n_classes), when `estimates` has been exhausted.
+    Those of a sample depend on the seed, its position and its size alone.
+
+    cross_fitted: whether held-out posteriors come from folds; by default they do if the quantifier
+    has fitted its classifier.
+    """
+
+    def __init__(
+        self,
+        quantifier: AbstractQuantifier,
+        items: Items,
+        samples: Sequence[Indices],
+        point: Estimate,
+        *,
+        level: float,
+        n_bootstrap: int,
+        seed: int,
+        cross_fitted: bool | None = None,
+    ) -> None:
+        if quantifier.no_interval:
+            raise UserError(
+                f"{type(quantifier).__name__} has no interval: {quantifier.no_interval}"
+            )
+        check_level(level)
+        if n_bootstrap < 2:
+            raise UserError(f"an interval needs at least 2 bootstrap replicates, got {n_bootstrap}")
+        weights = uneven(items.weights)
+        if weights is not None:
+            # An item of zero weight does not count; a replicate of such items would be empty.
+            samples = [rows[weights[rows] > 0] for rows in samples]
+        self.quantifier, self.items, self.samples, self.point = quantifier, items, samples, point
+        self.level, self.n_bootstrap, self.seed = level, n_bootstrap, seed
+        n_classes = len(quantifier.classes_)
+        self.values = np.empty((len(samples), n_bootstrap, n_classes))
+        self.sizes = np.array([len(rows) for rows in samples])
+        if weights is not None:
+            self.sizes = np.array([round(effective_size(weights[rows])) for rows in samples])
+        # Simulated samples draw items in proportion to their weights, which must not count twice.
+        self.held_out = quantifier.held_out_.unweighted()
+        known, codes = quantifier.held_out_, quantifier.held_out_codes_
+        self.adjusted = quantifier.adjusts and (
+            known.posteriors is not None or known.features is not None
+        )
+        self.members = Members(codes, n_classes, known.weights, items_of=self._items_of())
+        if cross_fitted is None:
+            fitted = quantifier.classifier_
+            cross_fitted = fitted is not None and not isinstance(fitted, FrozenEstimator)
+        self.apart = self._separated(known, codes, cross_fitted=cross_fitted)
+        self.alike = self._alike(known, codes)
+        separated: NDArray[np.bool_] = np.asarray(self.apart.all(axis=1))
+        self.informative: NDArray[np.bool_] = separated & ~self.alike[:, np.newaxis]
+        # Samples are simulated at known prevalences or, of many classes, at one near the estimate.
+        self.simulates = self.adjusted and n_classes > 2 and not quantifier.beyond_prior_shift
+        self.centre = inner(point.prevalence, self.sizes) if self.simulates else point.prevalence
+        self.known: dict[int, KnownPrevalences] = {}
+        drawn = quantifier.draws(items, samples, n_bootstrap, seed=seed)
+        self.credible = drawn is not None
+        if drawn is not None:
+            self.values, self.centre = drawn, point.prevalence
+        elif self.adjusted and n_classes == 2 and separated.all():
+            p_hat, shared = point.prevalence[:, 1], self._shared_sizes()
+            self.known = {
+                int(size): KnownPrevalences(p_hat[shared == size]) for size in np.unique(shared)
+            }
+
+    def estimates(self) -> Iterator[tuple[Indices, Estimate]]:
+        """Yields, for each training replicate, which replicates it serves and their estimates.
+
+        The estimates, with their diagnostics, are those of the first sample's replicates, then of
+        the second's, and so on. With draws of a posterior there is nothing to replicate.
+        """
+        if self.credible:
+            return
+        n_refits = min(N_REFITS, self.n_bootstrap)
+        if self.quantifier.own_classifier:
+            n_refits = max(2, self.n_bootstrap // OWN_REFITS)
+        elif len(self.quantifier.classes_) > 2:
+            n_refits = min(N_REFITS // 2, max(2, self.n_bootstrap // 3))
+        refit = self.quantifier.refitter()
+        for number in range(n_refits):
+            columns = np.arange(number, self.n_bootstrap, n_refits)
+            trained = training_replicate(self.quantifier, number, seed=self.seed)
+            again = self.quantifier if self.quantifier.trusts_posteriors else refit(trained)
+            self.members.choose(trained)
+            matrices = [
+                self._rows(position, len(columns), number) for position in range(len(self.samples))
+            ]
+            one = len(matrices) == 1
+            drawn = matrices[0] if one else [row for matrix in matrices for row in matrix]
+            pool = self.held_out if self.simulates else some_members(self.items, number)
+            estimate = again.estimate_items(pool, drawn)
+            self.values[:, columns] = weighed_as(self.point, estimate)
+            self._compare(again, number)
+            yield columns, estimate
+
+    def limits(self) -> tuple[Reals, Reals]:
+        """Lower and upper limits, (n_samples, n_classes)."""
+        p_hat = self.point.prevalence
+        if self.credible and not self.quantifier.draws_resample_training:
+            low, high = credible_limits(p_hat, self.values, self.level)
+        else:
+            low, high = limits(
+                p_hat,
+                self.values,
+                self.sizes,
+                self.level,
+                centre=self.centre if self.simulates or self.credible else None,
+                training_sizes=self.members.sizes(),
+                new_items=self.members.items_of == "rest",
+            )
+        if self.known:
+            least, most = self._known_limits()
+            if self.quantifier.beyond_prior_shift:
+                least, most = np.minimum(least, low), np.maximum(most, high)
+            low, high = as_if_counted(p_hat, least, most, self.sizes, self.level)
+        low, high = without_information(low, high, self.apart)
+        low[self.alike], high[self.alike] = 0.0, 1.0
+        return low, high
+
+    def bias(self) -> Reals:
+        """Mean of the replicates minus the prevalence they were drawn at, by sample and class."""
+        return np.asarray(self.values.mean(axis=1) - self.centre)
+
+    def _items_of(self) -> str:
+        """Which training items simulated samples are drawn from, as in `Members`."""
+        if self.quantifier.trusts_posteriors:
+            return "replicate"
+        of_features = self.held_out.posteriors is None and self.adjusted
+        return "rest" if of_features and self._memorises() else "all"
+
+    def _memorises(self) -> bool:
+        """Whether estimates are better on the training items than on others.
+
+        Refitted on a replicate of the training items, the method estimates samples in which most
+        items are of one class: of items in the replicate, and of items left out.
+        """
+        codes, n_classes = self.quantifier.held_out_codes_, len(self.quantifier.classes_)
+        prevalences = np.full((n_classes, n_classes), (1 - MOSTLY) / (n_classes - 1))
+        np.fill_diagonal(prevalences, MOSTLY)
+        refit, gained = self.quantifier.refitter(), []
+        for number in range(TRIALS):
+            trained = training_replicate(self.quantifier, number, seed=self.seed)
+            again, shares = refit(trained), []
+            for items_of in ("replicate", "rest"):
+                members = Members(codes, n_classes, self.quantifier.held_out_.weights, items_of)
+                members.choose(trained)
+                rng = generator(self.seed, purpose="interval", side="memory", number=number)
+                rows = members.draw(prevalences, len(codes), 1, rng)
+                shares.append(np.trace(again.estimate_items(self.held_out, rows).prevalence))
+            gained.append((shares[0] - shares[1]) / n_classes)
+        return float(np.mean(gained)) > MEMORY
+
+    def _separated(self, known: Items, codes: Codes, *, cross_fitted: bool) -> NDArray[np.bool_]:
+        """Which classes the held-out posteriors separate, as far as they are known and used."""
+        n_classes = len(self.quantifier.classes_)
+        if known.posteriors is None or "posteriors" not in self.quantifier.sees:
+            return np.ones((n_classes, n_classes), dtype=bool)
+        if not self.quantifier.adjusts and np.bincount(codes).min() < FEWEST:
+            # If a method counts predictions, training items may show only the number of classes.
+            return np.ones((n_classes, n_classes), dtype=bool)
+        return told_apart(
+            known.posteriors,
+            codes,
+            crisp=self.quantifier.crisp,
+            weights=known.weights,
+            cross_fitted=cross_fitted,
+        )
+
+    def _alike(self, known: Items, codes: Codes) -> NDArray[np.bool_]:
+        """In which samples the items cannot be distinguished, though training items can."""
+        pool = self.items.posteriors
+        if pool is None or "posteriors" not in self.quantifier.sees:
+            return np.zeros(len(self.samples), dtype=bool)
+        untested = known.posteriors is None or np.bincount(codes).min() < FEWEST
+        return np.array(
+            [
+                indistinct(
+                    pool[rows],
+                    None if untested else known.posteriors,
+                    None if untested else codes,
+                )
+                for rows in self.samples
+            ],
+            dtype=bool,
+        )
+
+    def _rows(self, position: int, n: int, number: int) -> Indices:
+        rng = generator(
+            self.seed, purpose="interval", side="sample", sample=position, number=number
+        )
+        rows = self.samples[position]
+        if self.simulates:
+            size = min(int(self.sizes[position]), MOST_ITEMS)
+            return self.members.draw(self.centre[position : position + 1], size, n, rng)
+        return rows[rng.integers(len(rows), size=(n, min(len(rows), MOST_ITEMS)))]
+
+    def _compare(self, again: AbstractQuantifier, number: int) -> None:
+        """Estimate one or a few samples at each of the known prevalences."""
+        n = max(1, round(self.n_bootstrap / PER_SIMULATION))
+        for size, known in self.known.items():
+            rng = generator(self.seed, purpose="interval", side="known", size=size, number=number)
+            rows = self.members.draw(known.prevalences, size, n, rng)
+            estimate = again.estimate_items(self.held_out, rows)
+            known.add(estimate.prevalence[:, 1].reshape(-1, n))
+
+    def _known_limits(self) -> tuple[Reals, Reals]:
+        low, high = np.empty((2, len(self.samples), 2))
+        shared = self._shared_sizes()
+        for size, known in self.known.items():
+            least, most = known.limits(self.level)
+            low[shared == size] = np.stack([1 - most, least], axis=1)
+            high[shared == size] = np.stack([1 - least, most], axis=1)
+        return low, high
+
+    def _shared_sizes(self) -> NDArray[np.int64]:
+        """Sizes, the larger ones rounded down to a geometric series, so that samples share them."""
+        steps = np.floor(np.log(np.maximum(self.sizes, SMALL) / SMALL) / np.log(SIZE_STEP) + 1e-9)
+        rounded = np.floor(SMALL * SIZE_STEP**steps + 1e-9).astype(np.int64)
+        return np.minimum(np.where(self.sizes < SMALL, self.sizes, rounded), MOST_ITEMS)
+
+
+class Members:
+    """The training items class by class, to draw samples from.
+
+    items_of: which of them, given the items of a training replicate. "all" are right where what is
+    known of an item comes from a model that had not seen it. Where a method recognises the items it
+    was fitted on, "rest" are those that a replicate has not drawn, about a third. "replicate" are
+    those that it has drawn, as often as they were drawn.
+    """
+
+    def __init__(
+        self, codes: Codes, n_classes: int, weights: Weights | None, items_of: str
+    ) -> None:
+        self.codes, self.n_classes, self.weights, self.items_of = (
+            codes,
+            n_classes,
+            weights,
+            items_of,
+        )
+        self.rows = np.arange(len(codes))
+        self._members = ClassMembers(codes, n_classes, weights)
+
+    def choose(self, trained: Indices) -> None:
+        """Take the items that go with a training replicate; all of them if a class had none."""
+        if self.items_of == "all":
+            return
+        rows = trained
+        if self.items_of == "rest":
+            rows = np.setdiff1d(np.arange(len(self.codes)), trained)
+            if len(np.unique(self.codes[rows])) < self.n_classes:
+                rows = np.arange(len(self.codes))
+        weights = None if self.weights is None else self.weights[rows]
+        self.rows = rows
+        self._members = ClassMembers(self.codes[rows], self.n_classes, weights)
+
+    def sizes(self) -> Reals:
+        """How many training items each class has; with weights, Kish's effective number."""
+        if self.weights is None:
+            return np.bincount(self.codes, minlength=self.n_classes).astype(np.float64)
+        of_classes = [self.weights[self.codes == k] for k in range(self.n_classes)]
+        return np.array([effective_size(w) if w.any() else 0.0 for w in of_classes])
+
+    def draw(
+        self, prevalences: Prevalences, size: int, n: int, rng: np.random.Generator
+    ) -> Indices:
+        """As `ClassMembers.draw`, in positions among all training items."""
+        return self.rows[self._members.draw(prevalences, size, n, rng)]
+
+
+def some_members(items: Items, number: int) -> Items:
+    """The items as some of the committee see them: others for every number."""
+    if items.committee is None or len(items.committee) <= MOST_MEMBERS:
+        return items
+    n_members = len(items.committee)
+    apart = np.arange(MOST_MEMBERS) * n_members // MOST_MEMBERS
+    return replace(items, committee=items.committee[(apart + number) % n_members])
+
+
+def weighed_as(point: Estimate, replicates: Estimate) -> Prevalences:
+    """The replicates' prevalences, shape (n_samples, n_replicates, n_classes).
+
+    A method that averages models (SubclassSLD) keeps the weights of the sample: a resampled one
+    deviates from every model by the sample's noise and by its own, and would choose a larger model
+    for that alone.
+    """
+    n_samples = len(point.prevalence)
+    if "model_weight" not in point.diagnostics:
+        return replicates.prevalence.reshape(n_samples, -1, len(point.classes))
+    by_model = replicates.diagnostics["model_prevalence"]
+    by_model = by_model.reshape(n_samples, -1, *by_model.shape[1:])
+    return np.asarray(np.einsum("sm,srmk->srk", point.diagnostics["model_weight"], by_model))
+
+
+def training_replicate(quantifier: AbstractQuantifier, number: int, *, seed: int) -> Indices:
+    """Positions of training items drawn with replacement.
+
+    Class by class, because a quantifier must not depend on how many items of a class it was given;
+    for one that sees nothing but these numbers (MLPE), items are resampled as a whole.
+    """
+    rng = generator(seed, purpose="interval", side="training", number=number)
+    codes = quantifier.held_out_codes_
+    if not quantifier.sees:
+        return _every_class(rng.integers(len(codes), size=len(codes)), codes)
+    members = [np.flatnonzero(codes == code) for code in range(len(quantifier.classes_))]
+    return np.concatenate([m[rng.integers(len(m), size=len(m))] for m in members])
+
+
+def _every_class(rows: Indices, codes: Indices) -> Indices:
+    # A fit needs an item of every class; a rare class that the draw has missed keeps one.
+    drawn = set(codes[rows].tolist())
+    missing = [int(np.argmax(codes == c)) for c in np.unique(codes) if c not in drawn]
+    return np.concatenate([rows, np.array(missing, dtype=np.int64)])

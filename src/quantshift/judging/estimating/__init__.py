@@ -1,0 +1,1 @@
+"""True rates from verdicts and labels."""

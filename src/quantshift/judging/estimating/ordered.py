@@ -1,0 +1,71 @@
+"""The mean of ordered classes, such as grades from 1 to 5, and how it differs between systems.
+
+Its standard error follows from what each item adds to the shares of the classes (their influence).
+Limits are as many standard errors away as those of the shares are from theirs, on average over the
+classes, so that the care for few labels carries over. The limits of a difference follow from those
+of both means by the squares of the distances (MOVER), allowing for the items and labels that both
+systems share.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from quantshift.errors import DataError, UserError
+from quantshift.judging.estimating.estimation import Judged, correlation, mover
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean value of the items, and its limits."""
+
+    mean: float
+    low: float
+    high: float
+    level: float
+
+
+def mean(judged: Judged, values: ArrayLike) -> Mean:
+    """values: of the classes, (n_classes,)."""
+    worth = np.asarray(values, dtype=np.float64)
+    if worth.shape != judged.prevalence.shape or not np.isfinite(worth).all():
+        raise DataError(f"a mean needs a number for each of the {len(judged.prevalence)} classes")
+    parts = [judged.influence]
+    if judged.influence_elsewhere is not None:
+        parts.append(judged.influence_elsewhere)
+    moved = np.concatenate(parts) / len(judged.influence)
+    errors = np.sqrt((moved**2).sum(axis=0))
+    error = float(np.sqrt(((moved @ worth) ** 2).sum()))
+    z = float(stats.norm.ppf((1 + judged.level) / 2))
+    half = (judged.high - judged.low) / 2
+    if errors.sum() > 0 and error > 0:
+        reach = max(float(half.sum() / errors.sum()), z) * error
+    else:
+        # No label contradicts the verdicts: what a class may still gain, another loses.
+        reach = float(half.max()) * float(np.ptp(worth))
+    middle = float(judged.prevalence @ worth)
+    low, high = np.clip([middle - reach, middle + reach], worth.min(), worth.max())
+    return Mean(middle, float(low), float(high), judged.level)
+
+
+def mean_difference(
+    a: Judged, b: Judged, values: ArrayLike, *, paired: bool = False, shared: bool = False
+) -> Mean:
+    """The mean in a minus that in b; the arguments are those of `mean` and `difference`."""
+    worth = np.asarray(values, dtype=np.float64)
+    of_a, of_b = mean(a, worth), mean(b, worth)
+    if a.level != b.level:
+        raise UserError(f"the intervals are of levels {a.level} and {b.level}: use one")
+    if paired and a.influence.shape != b.influence.shape:
+        raise DataError(
+            f"a paired comparison needs the same items, got {a.n_items} and {b.n_items}"
+        )
+    r = correlation(a, b, paired=paired, shared=shared, worth=worth[:, np.newaxis])
+    beside_a, beside_b = (
+        (np.array([one.mean - one.low]), np.array([one.high - one.mean])) for one in (of_a, of_b)
+    )
+    down, up = mover(beside_a, beside_b, r)
+    d, most = of_a.mean - of_b.mean, float(np.ptp(worth))
+    return Mean(d, max(d - float(down[0]), -most), min(d + float(up[0]), most), a.level)

@@ -1,0 +1,499 @@
+"""A table of verdicts, some of them with labels: read, joined, and turned into codes.
+
+Labels stand in a column of the same table, partly filled; or in a second table, whose rows are
+found in the first by an id or, on a sheet that `judge plan` has drawn, by their number; or they are
+of other items altogether, with verdicts of their own. No row is lost without being counted.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from quantshift.base.types import Codes
+from quantshift.errors import DataError, UserError
+from quantshift.judging.meaning import Meaning, meaning, two_labels
+from quantshift.quantifying.audits.auditing import (
+    Sheet,
+    in_order_of_plan,
+    is_drawn,
+    left_open,
+    read_sheet,
+    require_labels,
+    rows_by_number,
+)
+from quantshift.quantifying.audits.sheet_columns import OWN, PROBABILITY
+from quantshift.quantifying.columns import NO_GROUP, NO_LABEL, RAGGED, label_names
+from quantshift.quantifying.output.result import Rows
+from quantshift.quantifying.reading.pool import title_of, undecodable_warning
+from quantshift.tables.columns.kinds import names_of
+from quantshift.tables.columns.spelling import (
+    known_spellings,
+    merged_notes,
+    mistyped_notes,
+    usual_spellings,
+)
+from quantshift.tables.reading import OpenTable, Source, open_table
+
+NO_VERDICT, NO_SCORE = "no verdict", "no score"
+"""Why rows are left out."""
+
+NONE_GIVEN = "(none)"
+"""The verdict of a judge that is silent where another speaks."""
+
+DRAWN_BY = "quantshift judge plan"
+
+
+@dataclass(frozen=True)
+class JudgeOptions:
+    """What the user says of the columns.
+
+    verdict: one column for each judge. map: verdict -> label. missing: what stands for no label.
+    elsewhere: labelled items are others than those of the table, whatever their ids.
+    """
+
+    verdict: tuple[str, ...] = ()
+    label: str | None = None
+    score: str | None = None
+    id: str | None = None
+    by: str | None = None
+    map: Mapping[str, str] = field(default_factory=dict)
+    classes: tuple[str, ...] = ()
+    positive: str | None = None
+    missing: tuple[str, ...] | None = None
+    elsewhere: bool = False
+    lenient: bool = False
+
+    @property
+    def columns(self) -> list[str]:
+        """Those that are read of every item, except the label."""
+        named = [*self.verdict, self.score, self.id, self.by]
+        return list(dict.fromkeys(name for name in named if name is not None))
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """The items of a table, or those labelled elsewhere.
+
+    numbers: of their rows, from 1. verdicts: codes, (n_items, n_judges); None with scores alone.
+    labels: codes of classes, -1 where there is none. inclusion: the probability with which a
+    labelled item was chosen, NaN for the others; None if unknown.
+    """
+
+    numbers: NDArray[np.int64]
+    verdicts: Codes | None
+    score: NDArray[np.float64] | None
+    labels: Codes
+    ids: tuple[str | None, ...] | None = None
+    groups: tuple[str, ...] | None = None
+    inclusion: NDArray[np.float64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def take(self, positions: NDArray[Any]) -> "Items":
+        """Some of the items, in the order asked for."""
+        return Items(
+            self.numbers[positions],
+            None if self.verdicts is None else self.verdicts[positions],
+            None if self.score is None else self.score[positions],
+            self.labels[positions],
+            None if self.ids is None else tuple(self.ids[i] for i in positions),
+            None if self.groups is None else tuple(self.groups[i] for i in positions),
+            None if self.inclusion is None else self.inclusion[positions],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedTable:
+    """All that was read.
+
+    elsewhere: items that are not among `items`, all of them labelled. planned: whether the labels
+    came on a sheet with probabilities.
+    """
+
+    name: str
+    items: Items
+    elsewhere: Items | None
+    meaning: Meaning
+    rows: tuple[Rows, ...]
+    warnings: tuple[str, ...]
+    planned: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """The rows of a table that can be used, as names and numbers, before they are codes."""
+
+    table: OpenTable
+    numbers: NDArray[np.int64]
+    verdicts: tuple[pl.Series, ...]
+    score: NDArray[np.float64] | None
+    labels: pl.Series
+    ids: pl.Series | None
+    groups: pl.Series | None
+    rows: Rows
+    warnings: tuple[str, ...]
+    inclusion: NDArray[np.float64] | None = None
+
+
+def read_judged(
+    table: Source, labelled: Source | None, options: JudgeOptions, *, labels_needed: bool = True
+) -> JudgedTable:
+    """The table, with the labels that are in it or in a second table."""
+    if not options.verdict and options.score is None:
+        raise UserError(
+            "name the column of the verdicts, or that of a score", arguments=["verdict", "score"]
+        )
+    _check_roles(options)
+    opened = open_table(table, name="the table", lenient=options.lenient)
+    has_labels = options.label is not None and options.label in opened.columns
+    if labels_needed and options.label is not None and labelled is None:
+        opened.require([options.label])
+    cells = _cells(opened, options, options.label if has_labels else None)
+    others: _Cells | None = None
+    joined: list[Rows] = []
+    planned = False
+    if labelled is not None:
+        if options.label is None:
+            raise UserError("name the column of the labels", arguments=["label"])
+        beside = open_table(labelled, name="the labelled table", lenient=options.lenient)
+        if not options.elsewhere and is_drawn(beside, opened.columns):
+            cells, rows = _with_sheet(cells, beside, options)
+            planned = True
+            joined.append(rows)
+        elif options.id is not None and not options.elsewhere:
+            cells, rows = _with_labels_by_id(cells, beside, options)
+            joined.append(rows)
+        else:
+            others = _labelled_elsewhere(beside, options)
+    return _coded(cells, others, joined, options, planned=planned)
+
+
+def _check_roles(options: JudgeOptions) -> None:
+    roles: dict[str, str] = {}
+    named = [(name, "a verdict") for name in options.verdict]
+    named += [(n, r) for n, r in ((options.label, "the label"), (options.score, "the score")) if n]
+    for name, role in named:
+        if name in roles:
+            raise UserError(f"column {name!r} is {roles[name]} and cannot be {role} as well")
+        roles[name] = role
+    if options.by is not None and options.by == options.label:
+        raise UserError(
+            f"column {options.by!r} is the label; groups need another", arguments=["by"]
+        )
+
+
+def _cells(table: OpenTable, options: JudgeOptions, label: str | None) -> _Cells:
+    wanted = [*options.columns, *([label] if label is not None else [])]
+    table.require(wanted)
+    parts, ragged, undecodable = [], 0, 0
+    with closing(table.chunks(wanted)) as chunks:
+        for chunk in chunks:
+            parts.append(chunk.columns)
+            ragged += chunk.ragged
+            undecodable += chunk.undecodable
+    frame = pl.concat(parts) if parts else pl.DataFrame(schema=dict.fromkeys(wanted, pl.String))
+    verdicts = [label_names(frame[name]) for name in options.verdict]
+    silent = np.logical_and.reduce([v.is_null().to_numpy() for v in verdicts]) if verdicts else None
+    score = None if options.score is None else _numbers(frame[options.score], table.name)
+    none = np.zeros(len(frame), dtype=bool)
+    no_verdict = none if silent is None else silent
+    no_score = none if score is None else np.isnan(score) & ~no_verdict
+    kept = np.flatnonzero(~no_verdict & ~no_score)
+    left_out = {NO_VERDICT: no_verdict.sum(), NO_SCORE: no_score.sum(), RAGGED: ragged}
+    rows = _rows(table, len(frame) + ragged, len(kept), left_out)
+    frame = frame[kept]
+    labels = (
+        pl.Series("label", [None] * len(frame), dtype=pl.String)
+        if label is None
+        else label_names(frame[label], options.missing)
+    )
+    warnings = [*undecodable_warning(table.name, undecodable)]
+    lost = 0 if label is None else _labelled_but_left_out(parts, label, options, kept)
+    if lost:
+        warnings.append(f"{rows.source}: {lost} of the rows left out have a label")
+    return _Cells(
+        table,
+        kept + 1,
+        tuple(v.gather(kept).fill_null(NONE_GIVEN) for v in verdicts),
+        None if score is None else score[kept],
+        labels,
+        None if options.id is None else names_of(frame[options.id]),
+        None if options.by is None else names_of(frame[options.by]).fill_null(NO_GROUP),
+        rows,
+        tuple(warnings),
+    )
+
+
+def _rows(table: OpenTable, read: int, used: int, left_out: Mapping[str, int]) -> Rows:
+    return Rows(title_of(table), read, used, {why: int(n) for why, n in left_out.items() if n})
+
+
+def _labelled_but_left_out(
+    parts: Sequence[pl.DataFrame], label: str, options: JudgeOptions, kept: NDArray[Any]
+) -> int:
+    if not parts:
+        return 0
+    known = label_names(pl.concat([part.select(label) for part in parts])[label], options.missing)
+    present = known.is_not_null().to_numpy()
+    return int(present.sum() - present[kept].sum())
+
+
+def _numbers(column: pl.Series, name: str) -> NDArray[np.float64]:
+    numbers = column.cast(pl.Float64, strict=False)
+    odd = (column.is_not_null() & numbers.is_null()).to_numpy()
+    if odd.any():
+        row = int(np.flatnonzero(odd)[0])
+        raise DataError(
+            f"{name}: row {row + 1}: the score {str(column[row])[:20]!r} is not a number; if these "
+            "are verdicts, give them as such",
+            arguments=["verdict"],
+        )
+    values = numbers.fill_null(np.nan).to_numpy().astype(np.float64)
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def _with_sheet(cells: _Cells, beside: OpenTable, options: JudgeOptions) -> tuple[_Cells, Rows]:
+    """The table with the labels of a sheet that was drawn from it."""
+    label = options.label or ""
+    content = [name for name in cells.table.columns if name != label]
+    sheet = read_sheet(
+        beside,
+        label=label,
+        beside=list(dict.fromkeys([*OWN, PROBABILITY, *content])),
+        missing=options.missing,
+    )
+    sheet = in_order_of_plan(sheet, drawn_by=DRAWN_BY, more=[PROBABILITY])
+    require_labels(sheet, label)
+    rows, warnings = rows_by_number(sheet, cells.table, content, label=label, drawn_by=DRAWN_BY)
+    at = {int(number): i for i, number in enumerate(cells.numbers)}
+    places = [
+        _place(at.get(row), f"{sheet.name}: row {number}: item {row}")
+        for number, row in zip(sheet.numbers, rows, strict=True)
+    ]
+    cells = _with_labels(cells, sheet, places)
+    inclusion = np.full(len(cells.numbers), np.nan)
+    inclusion[places] = _probabilities(sheet)
+    # What is not on the sheet was chosen by an unknown plan.
+    unplanned = cells.labels.is_not_null().to_numpy() & np.isnan(inclusion)
+    extra = []
+    if unplanned.any():
+        extra.append(
+            f"{int(unplanned.sum())} labels of {cells.rows.source} are not used: they are not "
+            f"on the sheet {title_of(beside)}, and with what probability they were chosen is "
+            "not known"
+        )
+    labels = cells.labels.set(pl.Series(unplanned), None)
+    warned = (*cells.warnings, *left_open(sheet), *warnings, *extra)
+    found = replace(cells, labels=labels, inclusion=inclusion, warnings=warned)
+    return found, _rows_of(beside, sheet)
+
+
+def _place(place: int | None, what: str) -> int:
+    if place is None:
+        raise DataError(f"{what} has no verdict in the table; remove its label")
+    return place
+
+
+def _probabilities(sheet: Sheet) -> NDArray[np.float64]:
+    column = sheet.cells[PROBABILITY].cast(pl.Float64, strict=False).fill_null(-1)
+    values = column.to_numpy()
+    wrong = ~((values > 0) & (values <= 1))
+    if wrong.any():
+        row = sheet.numbers[int(np.flatnonzero(wrong)[0])]
+        raise DataError(
+            f"{sheet.name}: row {row}: the column {PROBABILITY!r} has no probability; leave it as "
+            f"{DRAWN_BY} wrote it"
+        )
+    return np.asarray(values)
+
+
+def _with_labels_by_id(
+    cells: _Cells, beside: OpenTable, options: JudgeOptions
+) -> tuple[_Cells, Rows]:
+    """The table with the labels of another, found by their ids (and groups, if both have them)."""
+    id_, label = options.id or "", options.label or ""
+    keys = [id_, *([options.by] if options.by in beside.columns and options.by is not None else [])]
+    beside.require([label, *keys])
+    sheet = read_sheet(beside, label=label, beside=keys, missing=options.missing)
+    grouped = len(keys) > 1
+    keys_of_items = list(
+        zip(
+            cells.ids if cells.ids is not None else [],
+            cells.groups if grouped and cells.groups is not None else [""] * len(cells.numbers),
+            strict=True,
+        )
+    )
+    names = names_of(sheet.cells[id_])
+    groups = names_of(sheet.cells[keys[1]]).fill_null(NO_GROUP) if grouped else [""] * len(names)
+    places: dict[tuple[str, str], int] = {}
+    twice: set[tuple[str, str]] = set()
+    for i, key in enumerate(keys_of_items):
+        if key in places:
+            twice.add(key)
+        places[key] = i
+    asked_for, missing = [], []
+    seen: dict[tuple[str, str], int] = {}
+    for number, key in zip(sheet.numbers, zip(names, groups, strict=True), strict=True):
+        where = f"{sheet.name}: row {number}: id {key[0]!r}"
+        if key in seen:
+            raise DataError(f"{where} is labelled twice (row {seen[key]} too); remove one")
+        if key in twice:
+            raise DataError(
+                f"{where} is that of several rows of {cells.rows.source}; ids of "
+                "labelled items must be distinct"
+            )
+        seen[key] = number
+        if key not in places:
+            missing.append((number, key[0]))
+        asked_for.append(places.get(key, -1))
+    if missing:
+        number, name = missing[0]
+        raise DataError(
+            f"{sheet.name}: {len(missing)} of {len(seen)} labelled ids are not in "
+            f"{cells.rows.source}, the first in row {number} ({name!r}); remove them, or, if these "
+            "are other items with verdicts of their own, say that they were labelled elsewhere",
+            arguments=["labels"],
+        )
+    return _with_labels(cells, sheet, asked_for), _rows_of(beside, sheet)
+
+
+def _rows_of(table: OpenTable, sheet: Sheet) -> Rows:
+    used = len(sheet.numbers)
+    return _rows(table, used + sheet.unlabelled, used, {NO_LABEL: sheet.unlabelled})
+
+
+def _with_labels(cells: _Cells, sheet: Sheet, places: Sequence[int]) -> _Cells:
+    labels = cells.labels.to_list()
+    for number, place, label in zip(sheet.numbers, places, sheet.labels, strict=True):
+        if labels[place] is not None and labels[place] != label:
+            raise DataError(
+                f"{sheet.name}: row {number} says {label!r} where {cells.rows.source} says "
+                f"{labels[place]!r}; decide on one"
+            )
+        labels[place] = label
+    return replace(cells, labels=pl.Series("label", labels, dtype=pl.String))
+
+
+def _labelled_elsewhere(beside: OpenTable, options: JudgeOptions) -> _Cells:
+    wanted = replace(options, id=None, by=None)
+    cells = _cells(beside, wanted, options.label)
+    labelled = cells.labels.is_not_null().to_numpy()
+    kept = np.flatnonzero(labelled)
+    n_open = int((~labelled).sum())
+    left_out = {**cells.rows.left_out, **({NO_LABEL: n_open} if n_open else {})}
+    return replace(
+        cells,
+        numbers=cells.numbers[kept],
+        verdicts=tuple(v.gather(kept) for v in cells.verdicts),
+        score=None if cells.score is None else cells.score[kept],
+        labels=cells.labels.gather(kept),
+        rows=replace(cells.rows, used=len(kept), left_out=left_out),
+    )
+
+
+def _coded(
+    cells: _Cells,
+    others: _Cells | None,
+    joined: Sequence[Rows],
+    options: JudgeOptions,
+    *,
+    planned: bool,
+) -> JudgedTable:
+    """Names become codes, the same in both tables."""
+    if not len(cells.numbers):
+        raise DataError(f"{cells.table.name}: no row has a verdict or a score; nothing to judge")
+    both = [cells, *([] if others is None else [others])]
+    both, spelled, warnings = _spelled_alike(both, options)
+    verdicts = {
+        name: _distinct([part.verdicts[j] for part in both])
+        for j, name in enumerate(options.verdict)
+    }
+    counts = Counter(name for part in both for name in part.labels.drop_nulls())
+    usual = usual_spellings(counts, options.classes)
+    both = [replace(part, labels=part.labels.replace(usual)) for part in both]
+    labels = _distinct([part.labels for part in both])
+    meant = meaning(
+        verdicts,
+        labels,
+        given=_map_as_spelled(options.map, spelled),
+        classes=options.classes,
+        positive=options.positive,
+    )
+    warnings = [*(w for part in both for w in part.warnings), *warnings]
+    warnings += merged_notes(counts, usual)
+    warnings += mistyped_notes(Counter({name: counts[name] for name in labels}))
+    return JudgedTable(
+        name=title_of(cells.table),
+        items=_items(both[0], meant),
+        elsewhere=None if others is None else _items(both[1], meant),
+        meaning=meant,
+        rows=(*(part.rows for part in both), *joined),
+        warnings=tuple(warnings),
+        planned=planned,
+    )
+
+
+def _spelled_alike(
+    parts: Sequence[_Cells], options: JudgeOptions
+) -> tuple[list[_Cells], dict[str, str], list[str]]:
+    """The tables with verdicts that differ only in case or blanks as one, and notes about them.
+
+    Also which verdicts are now written in which way.
+    """
+    spelled: dict[str, str] = {}
+    notes: list[str] = []
+    columns = []
+    for j in range(len(options.verdict)):
+        counts = Counter(name for part in parts for name in part.verdicts[j])
+        usual = usual_spellings(counts)
+        columns.append([part.verdicts[j].replace(usual) for part in parts])
+        notes += merged_notes(counts, usual, "verdict")
+        spelled |= known_spellings(options.map, set(counts) - set(usual))
+    alike = [
+        replace(part, verdicts=tuple(column[i] for column in columns))
+        for i, part in enumerate(parts)
+    ]
+    return alike, spelled, notes
+
+
+def _map_as_spelled(given: Mapping[str, str], spelled: Mapping[str, str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for left, right in given.items():
+        verdict = spelled.get(left, left)
+        if found.setdefault(verdict, right) != right:
+            raise two_labels(verdict, found[verdict], right)
+    return found
+
+
+def _items(cells: _Cells, meant: Meaning) -> Items:
+    columns = [
+        _codes(column, names) for column, names in zip(cells.verdicts, meant.verdicts, strict=True)
+    ]
+    return Items(
+        cells.numbers,
+        np.column_stack(columns) if columns else None,
+        cells.score,
+        _codes(cells.labels, meant.classes),
+        None if cells.ids is None else tuple(cells.ids),
+        None if cells.groups is None else tuple(cells.groups),
+        cells.inclusion,
+    )
+
+
+def _distinct(columns: Sequence[pl.Series]) -> list[str]:
+    found = dict.fromkeys(
+        name for column in columns for name in column.drop_nulls().unique().sort()
+    )
+    return list(found)
+
+
+def _codes(column: pl.Series, names: Sequence[str]) -> Codes:
+    places = {name: place for place, name in enumerate(names)}
+    return np.array([places.get(name, -1) for name in column], dtype=np.int64)

@@ -1,0 +1,1 @@
+"""Judgements as text, page, chart and JSON."""

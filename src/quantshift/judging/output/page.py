@@ -1,0 +1,265 @@
+"""A judgement as one self-contained web page, for people who were not there.
+
+It has the shell and the look of the other pages (`quantshift.report.page.shell`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from quantshift.base.nouns import counted
+from quantshift.judging.findings import lost_rows
+from quantshift.judging.output.text import alarms, answer, design_text, needed_text, summary_rows
+from quantshift.judging.result import JudgedBatch, Judgement, JudgeQuality
+from quantshift.quantifying.output.conditions import Condition
+from quantshift.quantifying.output.headline import Found
+from quantshift.quantifying.output.page import data_links, thresholds
+from quantshift.quantifying.output.repeated_warnings import merged
+from quantshift.quantifying.output.result import Share
+from quantshift.quantifying.output.text import estimate_text, render_csv, rows_text, share_of, shown
+from quantshift.quantifying.output.words import limits, one_line, percent, shortened
+from quantshift.quantifying.reading.pool import row_warnings
+from quantshift.report.page.shell import render_shell
+
+
+def render_page(
+    result: Judgement,
+    *,
+    conditions: Sequence[Condition] = (),
+    provenance: Sequence[tuple[str, str]] = (),
+) -> str:
+    """The page as one string of HTML.
+
+    conditions: thresholds to draw. provenance: how the result was made, such as the command and the
+    seed, each with its name.
+    """
+    overall = result.overall
+    several = len(result.batches) > 1
+    found = _found(result, result.headline)
+    return render_shell(
+        __package__,
+        look_of=("quantshift.quantifying.output",),
+        charts_of="quantshift.quantifying.output",
+        title=f"{found.heading} ({found.limits})",
+        found=found,
+        lead=found.lead,
+        numbers=found.numbers,
+        several=several,
+        headline=result.headline,
+        classes=[(label, shown(result, label)) for label in result.classes],
+        has_naive=any(judge.naive for judge in overall.judges),
+        tables=_tables(result, several=several),
+        other_assumption=[
+            (shown(result, s.label), limits(s.low, s.high))
+            for s in overall.if_verdicts_mean_the_same
+        ],
+        differences=_differences(result),
+        compared=_compared(result),
+        compared_how=_compared_how(result),
+        judges=[_judge(result, judge) for judge in overall.judges if judge.rates],
+        state=_state(overall),
+        check=overall.labels.said,
+        assumed=overall.assumed,
+        needed="" if overall.labels.design == "given" else needed_text(overall),
+        advices=[advice.replace("`", "") for advice in overall.advice],
+        downloads=data_links(result.to_json(), render_csv(result)),
+        alarms=[*alarms(result), *_unknown(result)],
+        crossed=[line for condition in conditions for line in condition.failures(result)],
+        warnings=_warnings(result),
+        rows=[rows_text(rows) for rows in result.rows],
+        facts=[*_facts(result), *provenance],
+        level=f"{100 * result.level:g}%",
+        data=_chart_data(result, conditions, several=several),
+    )
+
+
+def _found(result: Judgement, label: str) -> Found:
+    """What was found for a class in all items."""
+    overall = result.overall
+    share = share_of(overall, label)
+    name, where = shown(result, label), shortened(overall.name)
+    if share.estimate is None:
+        return Found(
+            heading=f"The true share of “{name}” in {where} cannot be estimated",
+            limits=f"anything from {limits(share.low, share.high)} is possible",
+            lead=f"{answer(replace(result, headline=label), overall)}.",
+            numbers=_numbers(result, share),
+        )
+    items = counted(overall.n_items, "item")
+    return Found(
+        heading=f"{percent(share.estimate)} of the {items} in {where} are “{name}”",
+        limits=f"{100 * result.level:g}% confidence interval {limits(share.low, share.high)}",
+        lead=_against_verdicts(overall, share),
+        numbers=_numbers(result, share),
+    )
+
+
+def _against_verdicts(overall: JudgedBatch, share: Share) -> str:
+    naive = overall.naive(share.label)
+    if naive is None:
+        return ""
+    inside = share.low <= naive <= share.high
+    contrary = "within the interval" if inside else "which the human labels contradict"
+    return f"Counting the machine’s verdicts gives {percent(naive)}, {contrary}."
+
+
+def _numbers(result: Judgement, share: Share) -> tuple[tuple[str, str], ...]:
+    naive = result.overall.naive(share.label)
+    figures = [
+        (f"true share of {shown(result, share.label)}", estimate_text(share)),
+        (f"{100 * result.level:g}% interval", limits(share.low, share.high)),
+    ]
+    if naive is not None:
+        figures.append(("by the verdicts alone", percent(naive)))
+    mean = result.overall.mean
+    if mean is not None:
+        figures.append((f"mean ({mean.low:.2f} to {mean.high:.2f})", f"{mean.estimate:.2f}"))
+    return (*figures, ("labels by people", f"{result.overall.n_labelled:,}"))
+
+
+def _tables(result: Judgement, *, several: bool) -> list[dict[str, Any]]:
+    """The shares: of one batch class by class, or for each class batch by batch."""
+    tables = []
+    for label in result.classes if several else (result.headline,):
+        head, *rows = summary_rows(replace(result, headline=label))
+        if not any(row[-1] for row in rows):
+            head, rows = head[:-1], [row[:-1] for row in rows]
+        chosen = label == result.headline
+        tables.append({"label": shown(result, label), "head": head, "rows": rows, "shown": chosen})
+    return tables
+
+
+def _unknown(result: Judgement) -> list[str]:
+    return [
+        f"{shortened(batch.name)}: {batch.why_not}"
+        for batch in result.batches
+        if not batch.can_be_estimated
+    ]
+
+
+def _warnings(result: Judgement) -> list[str]:
+    about_rows = {warning for rows in result.rows for warning in row_warnings(lost_rows(rows))}
+    of_batches = merged(
+        (shortened(b.name), w)
+        for b in result.batches
+        if b is not result.overall
+        for w in b.warnings
+    )
+    general = (*result.warnings, *result.overall.warnings)
+    return [w for w in dict.fromkeys([*general, *of_batches]) if w not in about_rows]
+
+
+def _judge(result: Judgement, judge: JudgeQuality) -> dict[str, Any]:
+    says = dict(zip(judge.verdicts, judge.says, strict=True))
+    cells = {(rate.label, rate.verdict): rate for rate in judge.rates}
+    rows = []
+    for label in result.classes:
+        row = []
+        for verdict in judge.verdicts:
+            rate = cells[label, verdict]
+            bounds = f"({100 * rate.low:.0f} to {100 * rate.high:.0f})"
+            strength = round(100 * rate.estimate)
+            row.append((f"{100 * rate.estimate:.0f}", bounds, strength, says[verdict] == label))
+        rows.append((shown(result, label), row))
+    kappa = ""
+    if judge.agreement is not None:
+        found = judge.agreement
+        measure = "Cohen’s kappa" + ", squared distances" * result.ordered
+        kappa = (
+            f"Agreement with people beyond chance ({measure}; 0 is chance, 1 is full "
+            f"agreement): {found.kappa:.2f}, between {found.low:.2f} and {found.high:.2f}."
+        )
+    verdicts = [shortened(verdict) for verdict in judge.verdicts]
+    return {"name": shortened(judge.name), "kappa": kappa, "verdicts": verdicts, "rows": rows}
+
+
+def _differences(result: Judgement) -> list[tuple[str, str, str, str]]:
+    rows = [
+        (
+            shown(result, d.label),
+            f"{100 * d.estimate:+.1f} points",
+            f"{100 * d.low:+.1f} to {100 * d.high:+.1f}",
+            "could be chance" if d.low <= 0 <= d.high else "more than chance",
+        )
+        for d in result.differences
+    ]
+    mean = result.mean_difference
+    if mean is not None:
+        chance = "could be chance" if mean.low <= 0 <= mean.high else "more than chance"
+        rows.append(
+            ("mean", f"{mean.estimate:+.2f}", f"{mean.low:+.2f} to {mean.high:+.2f}", chance)
+        )
+    return rows
+
+
+def _compared(result: Judgement) -> str:
+    if not result.differences:
+        return ""
+    first = result.differences[0]
+    return f"{shortened(first.system)} against {shortened(first.other)}"
+
+
+def _compared_how(result: Judgement) -> str:
+    if not result.differences:
+        return ""
+    first = result.differences[0]
+    n, m = first.n_items, first.n_other
+    how = (
+        f"On the same {n:,} items"
+        if first.paired
+        else f"On different items, {n:,} of one and {m:,} of the other"
+    )
+    return (
+        f"{how}: the true share in {shortened(first.system)} minus that in "
+        f"{shortened(first.other)}, in points of a percentage"
+        f"{', and the same of the means' if result.mean_difference else ''}."
+    )
+
+
+def _state(batch: JudgedBatch) -> tuple[str, str, str]:
+    """Class of style, sign and words for how the labels were chosen."""
+    labels = batch.labels
+    words = f"Labels: {design_text(batch)}"
+    if not labels.ok:
+        return "fails", "✗", f"{words}; the table contradicts it"
+    if labels.guessed:
+        return "untold", "?", words
+    return "holds", "✓", words
+
+
+def _facts(result: Judgement) -> list[tuple[str, str]]:
+    facts = [("judges", ", ".join(result.judges) or "none")]
+    if result.score is not None:
+        facts.append(("score", result.score))
+    if result.label is not None:
+        facts.append(("labels in", result.label))
+    if result.by is not None:
+        facts.append(("groups by", result.by))
+    return [*facts, ("intervals", f"{100 * result.level:g}%, for each class on its own")]
+
+
+def _chart_data(
+    result: Judgement, conditions: Sequence[Condition], *, several: bool
+) -> dict[str, Any]:
+    """What the chart needs. Names are on one line: Vega's expressions cannot hold a break."""
+    rows = [
+        {
+            "name": shortened(batch.name) if several else shown(result, share.label),
+            "label": one_line(share.label),
+            "share": share.estimate,
+            "low": share.low,
+            "high": share.high,
+            "naive": batch.naive(share.label),
+        }
+        for batch in result.batches
+        for share in batch.shares
+    ]
+    return {
+        "several": several,
+        "headline": one_line(result.headline),
+        "classes": [one_line(label) for label in result.classes],
+        "names": {one_line(label): shown(result, label) for label in result.classes},
+        "rows": rows,
+        "found": [asdict(_found(result, label)) for label in result.classes],
+        "thresholds": thresholds(result, conditions),
+    }

@@ -1,0 +1,21 @@
+"""A judgement as a matplotlib chart."""
+
+from matplotlib.axes import Axes
+
+from quantshift.judging.result import Judgement
+from quantshift.quantifying.output.plotting import plot_shares
+
+
+def plot_judgement(result: Judgement, label: str | None, ax: Axes | None) -> Axes:
+    """Points with their intervals, and the naive rates as crosses."""
+    ax = plot_shares(result, label, ax)
+    if len(result.batches) == 1 and label is None:
+        naive = [result.batches[0].naive(share.label) for share in result.batches[0].shares]
+    else:
+        lead = result.headline if label is None else label
+        naive = [batch.naive(lead) for batch in result.batches]
+    known = [(p, place) for place, p in enumerate(naive) if p is not None]
+    if known:
+        ax.plot(*zip(*known, strict=True), "x", color="C3", label="by the verdicts alone")
+        ax.legend(loc="best", frameon=False)
+    return ax

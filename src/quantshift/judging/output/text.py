@@ -1,0 +1,334 @@
+"""A judgement as text for a terminal: the rate first, then what it rests on."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from quantshift.base.files import head
+from quantshift.base.nouns import counted
+from quantshift.judging.findings import lost_rows
+from quantshift.judging.result import (
+    JudgedBatch,
+    Judgement,
+    JudgeQuality,
+    MeanDifference,
+    Rate,
+)
+from quantshift.quantifying.output.conditions import TOO_WIDE
+from quantshift.quantifying.output.notebook import few_lines, small_table
+from quantshift.quantifying.output.repeated_warnings import merged
+from quantshift.quantifying.output.text import (
+    aligned,
+    estimate_in_a_line,
+    estimate_text,
+    headed,
+    headline_share,
+    rows_of_tables,
+    share_table,
+    shown,
+    some,
+)
+from quantshift.quantifying.output.text import render_csv as render_csv
+from quantshift.quantifying.output.words import (
+    estimates_and_limits,
+    limits,
+    one_line,
+    percent,
+    percents,
+    shortened,
+)
+from quantshift.quantifying.reading.pool import is_much, row_warnings
+
+DESIGN_WORDS = {
+    "random": "chosen at random",
+    "by-verdict": "chosen by verdict, a number of each",
+    "by-label": "chosen by label, a number of each",
+    "elsewhere": "labelled elsewhere, for another purpose",
+    "planned": "drawn by a plan, with known probabilities",
+    "given": "none: the rates of the judge are given",
+}
+"""How labelled items were chosen, in words."""
+
+MOST_CLASSES_OF_RATES = 8
+"""With more the table of rates would be too wide; the JSON has all."""
+
+LONGEST_VERDICT = 24
+FEWEST = 20
+"""With fewer labels it cannot be said how many more are needed."""
+RECOMMENDED = 50
+CSV_HEADER = "batch,items,labels,class,estimate,low,high,naive,"
+"""How a table that `render_csv` made begins."""
+
+
+def render_text(result: Judgement) -> str:
+    """What a terminal shows."""
+    single = len(result.batches) == 1 and result.by is None
+    lines = [*alarms(result), *(_single(result) if single else _several(result)), ""]
+    lines += _differences(result)
+    lines += _judges(result)
+    lines += _labels(result.overall)
+    lines += rows_of_tables(result.rows)
+    about_rows = {warning for rows in result.rows for warning in row_warnings(lost_rows(rows))}
+    of_batches = merged(
+        (shortened(b.name), w) for b in result.batches if not single for w in b.warnings
+    )
+    general = [w for w in (*result.warnings, *result.overall.warnings) if w not in about_rows]
+    lines += some(f"Warning  {w}" for w in (*general, *of_batches))
+    lines += [f"Next     {advice}" for advice in result.overall.advice]
+    return "\n".join(map(one_line, lines))
+
+
+def alarms(result: Judgement) -> Iterator[str]:
+    """What comes before anything else: tables of which many rows were left out."""
+    for rows in map(lost_rows, result.rows):
+        if is_much(rows):
+            yield from row_warnings(rows)
+
+
+def answer(result: Judgement, batch: JudgedBatch) -> str:
+    """The rate that stands for all, in one line."""
+    share = headline_share(result, batch)
+    lead = shown(result, share.label)
+    if share.estimate is None:
+        return f"{lead}: cannot be estimated in {shortened(batch.name)}: {batch.why_not}"
+    if share.high - share.low > TOO_WIDE:
+        return (
+            f"{lead}: anywhere from {limits(share.low, share.high)} of the "
+            f"{counted(batch.n_items, 'item')} in {shortened(batch.name)}; the labels do not say "
+            f"more (best guess {estimate_text(share)})"
+        )
+    return estimate_in_a_line(result, batch)
+
+
+def naive_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
+    """What the verdicts alone say of the headline's class, judge by judge."""
+    share = headline_share(result, batch)
+    for judge in batch.judges:
+        if judge.naive is None:
+            continue
+        naive = judge.naive[share.label]
+        inside = share.low <= naive <= share.high
+        where = "inside the interval" if inside else "outside the interval"
+        yield f"by the verdicts of {shortened(judge.name)} alone: {percent(naive)}, {where}"
+
+
+def mean_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
+    """The mean of ordered classes."""
+    if batch.mean is None:
+        return
+    found = batch.mean
+    interval = f"{100 * result.level:g}% interval {found.low:.2f} to {found.high:.2f}"
+    naive = "" if found.naive is None else f"; by the verdicts alone {found.naive:.2f}"
+    yield f"mean: {found.estimate:.2f} ({interval}){naive}"
+
+
+def short_text(result: Judgement) -> str:
+    """The shares of one batch, or the headline's share in each of several."""
+    headline = [answer(result, result.overall), *naive_lines(result, result.overall)]
+    return few_lines([*headline, *alarms(result)], summary_rows(result))
+
+
+def short_table(result: Judgement) -> str:
+    """The same as HTML, without scripts or styles that reach beyond the table."""
+    headline = [answer(result, result.overall), *naive_lines(result, result.overall)]
+    return small_table([*headline, *alarms(result)], summary_rows(result))
+
+
+def is_judgement_csv(path: Path) -> bool:
+    """Whether `render_csv` made this file."""
+    return head(path).startswith(CSV_HEADER.encode())
+
+
+def summary_rows(result: Judgement) -> list[list[str]]:
+    """The shares of one batch class by class, or the headline's batch by batch, under a header."""
+    interval = f"{100 * result.level:g}% interval"
+    if len(result.batches) == 1 and result.by is None:
+        (batch,) = result.batches
+        found = zip(
+            batch.shares,
+            estimates_and_limits(batch.shares),
+            _naive([batch.naive(share.label) for share in batch.shares]),
+            strict=True,
+        )
+        rows = [[shown(result, share.label), *texts, naive, ""] for share, texts, naive in found]
+        return _without_empty(["class", "share", interval, "verdicts alone", ""], rows)
+    lead = shown(result, result.headline)
+    rows = []
+    shares = estimates_and_limits([headline_share(result, batch) for batch in result.batches])
+    by_verdicts = _naive([batch.naive(result.headline) for batch in result.batches])
+    for batch, texts, naive in zip(result.batches, shares, by_verdicts, strict=True):
+        counts = [f"{batch.n_items:,}", f"{batch.n_labelled:,}"]
+        mark = "" if batch.can_be_estimated else batch.why_not
+        rows.append([shortened(batch.name), *counts, *texts, naive, mark])
+    return _without_empty(["batch", "items", "labels", lead, interval, "verdicts alone", ""], rows)
+
+
+def rate_rows(result: Judgement, judge: JudgeQuality) -> list[list[str]]:
+    """The rates of a judge as a table: of two classes in words, of more as a matrix."""
+    by_class: dict[str, dict[str, Rate]] = defaultdict(dict)
+    for rate in judge.rates:
+        by_class[rate.label][rate.verdict] = rate
+    if sorted(filter(None, judge.says)) == sorted(result.classes) and len(judge.says) == 2:
+        return [
+            [
+                f"says {shortened(verdict, LONGEST_VERDICT)!r} where people say "
+                f"{shortened(label, LONGEST_VERDICT)!r} ({_rate_name(result, label)})",
+                *_rate_and_limits(rate),
+            ]
+            for label in reversed(result.classes)
+            for verdict, rate in by_class[label].items()
+            if dict(zip(judge.verdicts, judge.says, strict=True))[verdict] == label
+        ]
+    header = ["people say", *(shortened(v, LONGEST_VERDICT) for v in judge.verdicts), ""]
+    rows = [header]
+    for label in result.classes[:MOST_CLASSES_OF_RATES]:
+        rates = [by_class[label].get(verdict) for verdict in judge.verdicts]
+        rows.append([shown(result, label), *(_cell(rate) for rate in rates), ""])
+    return rows
+
+
+def _rate_and_limits(rate: Rate) -> tuple[str, str]:
+    if not _is_known(rate):
+        return "?", "(no labels show it)"
+    return percent(rate.estimate), f"({limits(rate.low, rate.high)})"
+
+
+def _is_known(rate: Rate) -> bool:
+    return rate.high - rate.low < 1
+
+
+def design_text(batch: JudgedBatch) -> str:
+    """How many labels there are and how they were chosen."""
+    labels = batch.labels
+    words = DESIGN_WORDS[labels.design]
+    if labels.design == "given":
+        return words
+    how = "as you say" if labels.told else "they are in a table of their own"
+    if labels.guessed:
+        how = "guessed: you did not say"
+    elif labels.design == "planned":
+        how = "as the sheet says"
+    return f"{batch.n_labelled:,}, {words} ({how})"
+
+
+def needed_text(batch: JudgedBatch) -> str:
+    """How many labels half the width takes."""
+    if batch.labels_for_half_width is None:
+        return "more labels like these cannot halve the interval"
+    if batch.n_labelled < FEWEST:
+        return f"at least {RECOMMENDED} labels: `quantshift judge plan` says how many and which"
+    return f"about {batch.labels_for_half_width:,} labels in all for an interval of half the width"
+
+
+def _single(result: Judgement) -> Iterator[str]:
+    (batch,) = result.batches
+    yield answer(result, batch)
+    yield from naive_lines(result, batch)
+    yield from mean_lines(result, batch)
+    yield ""
+    yield from share_table(result, batch.shares)
+    yield from _other_assumption(result, batch)
+
+
+def _several(result: Judgement) -> Iterator[str]:
+    yield answer(result, result.overall)
+    yield from naive_lines(result, result.overall)
+    yield from mean_lines(result, result.overall)
+    yield ""
+    yield from aligned(summary_rows(result))
+
+
+def _other_assumption(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
+    if batch.if_verdicts_mean_the_same:
+        yield ""
+        yield "If instead a verdict means the same here as among the labelled items:"
+        yield from share_table(result, batch.if_verdicts_mean_the_same)
+
+
+def _without_empty(header: list[str], rows: list[list[str]]) -> list[list[str]]:
+    """The table without the column of verdicts if there is nothing in it."""
+    if any(row[-2] for row in rows):
+        return [header, *rows]
+    return [[*row[:-2], row[-1]] for row in (header, *rows)]
+
+
+def _naive(rates: Sequence[float | None]) -> list[str]:
+    """The column of the rates by verdicts alone, empty where there is none."""
+    return ["" if rate is None else text for rate, text in zip(rates, percents(rates), strict=True)]
+
+
+def _differences(result: Judgement) -> Iterator[str]:
+    if not result.differences:
+        return
+    first = result.differences[0]
+    pair = f"{shortened(first.system)} minus {shortened(first.other)}"
+    n, m = first.n_items, first.n_other
+    how = f"the same {n:,} items" if first.paired else f"{n:,} and {m:,} different items"
+    yield f"Compared {pair}, {how}:"
+    wanted = [
+        d for d in result.differences if len(result.classes) > 2 or d.label == result.headline
+    ]
+    yield from (
+        f"         {line}"
+        for line in aligned(
+            [
+                [
+                    shown(result, d.label),
+                    f"{100 * d.estimate:+.1f} points",
+                    f"({100 * d.low:+.1f} to {100 * d.high:+.1f})",
+                    "" if d.low <= 0 <= d.high else "more than chance",
+                ]
+                for d in wanted
+            ]
+        )
+    )
+    if result.mean_difference is not None:
+        yield f"         {mean_difference_text(result.mean_difference)}"
+    yield ""
+
+
+def mean_difference_text(found: MeanDifference) -> str:
+    """The difference of two means in a line."""
+    naive = "" if found.naive is None else f"; by the verdicts alone {found.naive:+.2f}"
+    chance = "" if found.low <= 0 <= found.high else ", more than chance"
+    return f"mean {found.estimate:+.2f} ({found.low:+.2f} to {found.high:+.2f}){chance}{naive}"
+
+
+def _judges(result: Judgement) -> Iterator[str]:
+    for judge in result.overall.judges:
+        lines = [shortened(judge.name) + _kappa(judge, weighted=result.ordered)]
+        if judge.rates:
+            lines += aligned([["", *row][1:] for row in rate_rows(result, judge)])
+        # Lines of a table keep their indentation.
+        for i, line in enumerate(lines):
+            yield f"{'Judge' if i == 0 else '':9}{'' if i == 0 else '  '}{line}"
+
+
+def _kappa(judge: JudgeQuality, *, weighted: bool) -> str:
+    if judge.agreement is None:
+        return ""
+    found = judge.agreement
+    kappa = "weighted kappa" if weighted else "kappa"
+    return f": {kappa} {found.kappa:.2f} ({found.low:.2f} to {found.high:.2f}) with people"
+
+
+def _labels(batch: JudgedBatch) -> Iterator[str]:
+    lines = [design_text(batch)]
+    if batch.labels.said:
+        lines.append(batch.labels.said)
+    yield from headed("Labels", lines)
+    yield f"Assumed  {batch.assumed}"
+    if batch.labels.design != "given":
+        yield f"Needed   {needed_text(batch)}"
+
+
+def _rate_name(result: Judgement, label: str) -> str:
+    return "sensitivity" if label == result.headline else "specificity"
+
+
+def _cell(rate: Rate | None) -> str:
+    if rate is None:
+        return ""
+    if not _is_known(rate):
+        return "?"
+    return f"{100 * rate.estimate:.0f}% ({100 * rate.low:.0f} to {100 * rate.high:.0f})"

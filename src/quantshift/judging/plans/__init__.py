@@ -1,0 +1,1 @@
+"""Which items to label, and the sheet for them."""

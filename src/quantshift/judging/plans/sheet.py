@@ -1,0 +1,180 @@
+"""The items to label next: how many, which, and on what sheet."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from quantshift.base.keywords import suggests_arguments
+from quantshift.base.nouns import counted
+from quantshift.base.types import Codes
+from quantshift.errors import UserError, unknown_name
+from quantshift.judging.arrays import asked_for, class_name, labels_by_verdict
+from quantshift.judging.inputs import JudgedTable, JudgeOptions, read_judged
+from quantshift.judging.plans.planning import PLANS, JudgePlan, plan
+from quantshift.quantifying.audits.audit_sheet import write_sheet
+from quantshift.quantifying.columns import as_names
+from quantshift.tables.reading import Source, open_table
+
+LABEL = "label"
+"""The column for the labels, where none is named."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelSheet:
+    """A plan, and what it takes to write its items down.
+
+    rows: row numbers of the items in the table, from 1, those to label first and in the order of
+    labelling, then those that have a label already.
+    strata: name and number of new labels of each stratum.
+    """
+
+    plan: JudgePlan
+    table: Source
+    label: str
+    rows: tuple[int, ...]
+    labels: Mapping[int, str]
+    strata: tuple[tuple[str, int], ...]
+    probabilities: tuple[str, ...]
+    inputs: tuple[Any, ...]
+    lenient: bool = False
+
+    def __repr__(self) -> str:
+        """How many items it has."""
+        known = f", and {counted(len(self.labels), 'label')} so far" if self.labels else ""
+        return f"<LabelSheet of {counted(self.n_new, 'item')} to label{known}>"
+
+    @property
+    def n_new(self) -> int:
+        """How many items there are to label."""
+        return len(self.plan.items)
+
+
+@suggests_arguments
+def plan_labels(
+    table: Source,
+    *,
+    verdict: str | Sequence[str] | None = None,
+    label: str | None = None,
+    labelled: Source | None = None,
+    score: str | None = None,
+    id: str | None = None,  # noqa: A002 - the name of the option
+    precision: float | None = None,
+    n_labels: int | None = None,
+    how: str | None = None,
+    map: Mapping[Any, Any] = MappingProxyType({}),  # noqa: A002 - the name of the option
+    classes: Sequence[Any] = (),
+    missing: Sequence[str] | None = None,
+    lenient: bool = False,
+    level: float = 0.95,
+    seed: int = 0,
+) -> LabelSheet:
+    """Which items people should label next, for a precision or for a number of labels.
+
+    precision: half the width that the interval may have; n_labels: new labels, instead.
+    how: "random", "by-verdict" or "by-score"; by default by score if there is one, else by verdict.
+    The other arguments are those of `judge`. Existing labels show how good the judge is.
+    """
+    if (precision is None) == (n_labels is None):
+        raise UserError(
+            "say how precise the rate must be, or how many items can be labelled, one of them",
+            arguments=["precision", "n_labels"],
+        )
+    if how is not None and how not in PLANS:
+        raise unknown_name("plan", how, PLANS)
+    source, named = asked_for(table, verdict, label, score, id, None)
+    options = replace(
+        named,
+        map=labels_by_verdict(map.items()),
+        classes=tuple(class_name(c) for c in classes),
+        missing=None if missing is None else as_names(missing),
+        lenient=lenient,
+    )
+    read = read_judged(source, labelled, options, labels_needed=False)
+    if read.elsewhere is not None:
+        raise UserError(
+            "a plan is about items of the table itself; leave out those labelled elsewhere, or "
+            "name the id that both tables have",
+            arguments=["labelled", "id"],
+        )
+    verdicts, names = _combined(read)
+    found = plan(
+        verdicts,
+        len(read.meaning.classes),
+        score=read.items.score,
+        labels=read.items.labels,
+        inclusion=read.items.inclusion,
+        precision=precision,
+        n_labels=n_labels,
+        how=how,
+        level=level,
+        seed=seed,
+    )
+    return _sheet(read, found, names, table, labelled, options)
+
+
+def write_label_sheet(sheet: LabelSheet, path: str | Path, *, overwrite: bool = False) -> None:
+    """The items to label, as CSV, TSV or Parquet.
+
+    Their number, an empty label, all columns of the table, the probability with which they were
+    chosen, the plan, the place in its order and a check of all these; the items that have a label
+    already come last. Cells that a spreadsheet would take for formulas are escaped; `judge` reads
+    them right.
+    """
+    table = open_table(sheet.table, name="the table", lenient=sheet.lenient)
+    write_sheet(
+        path,
+        table,
+        sheet.rows,
+        label=sheet.label,
+        content=[name for name in table.columns if name != sheet.label],
+        labels=sheet.labels,
+        probabilities=sheet.probabilities,
+        inputs=sheet.inputs,
+        overwrite=overwrite,
+    )
+
+
+def _sheet(
+    read: JudgedTable,
+    found: JudgePlan,
+    names: Mapping[str, str],
+    table: Source,
+    labelled: Source | None,
+    options: JudgeOptions,
+) -> LabelSheet:
+    items = read.items
+    known = np.flatnonzero(items.labels >= 0)
+    positions = np.concatenate([found.items, known]).astype(np.int64)
+    rows = items.numbers[positions].tolist()
+    return LabelSheet(
+        plan=found,
+        table=table,
+        label=options.label or LABEL,
+        rows=tuple(rows),
+        labels={int(items.numbers[i]): read.meaning.classes[items.labels[i]] for i in known},
+        strata=tuple(
+            (names.get(name, name), n)
+            for name, n in zip(found.names, found.per_stratum.tolist(), strict=True)
+        ),
+        probabilities=tuple(f"{found.inclusion[i]:.6g}" for i in positions),
+        inputs=(table, labelled),
+        lenient=options.lenient,
+    )
+
+
+def _combined(read: JudgedTable) -> tuple[Codes | None, dict[str, str]]:
+    """What all judges say of an item as one verdict, and such verdicts in words."""
+    verdicts = read.items.verdicts
+    if verdicts is None:
+        return None, {}
+    combinations, codes = np.unique(verdicts, axis=0, return_inverse=True)
+    names = {
+        f"verdict {i}": "verdict "
+        + " and ".join(repr(read.meaning.verdicts[j][code]) for j, code in enumerate(row))
+        for i, row in enumerate(combinations)
+    }
+    return np.asarray(codes).ravel(), names

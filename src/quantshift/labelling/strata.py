@@ -1,0 +1,154 @@
+"""Labels chosen by verdict, or in known strata: the share of each stratum times its rate.
+
+Within a stratum the labelled items are random ones, so that the shares of all items,
+
+    p = sum_h share_h * mean(Y | h),
+
+need no assumption about the judge. What may still be unseen decides the limits of a rare class. For
+the upper limit of a class part of an item of it is added to the stratum whose labels stand for the
+most items, the worst place for one to be missed, and for the lower limit part of an item of another
+class; less of it the more such items were seen. Rates then have beta distributions, whose sum is
+taken to be of Pearson's type III: three moments and no draws. The variance of the shares in samples
+of this size is added. It is the interval of directly standardised rates (Fay and Feuer), brought
+from counts of events to shares, with part of an event for a whole one.
+
+A class of which many items were seen has Jeffreys's prior, half an item of the class and half of
+the others in every stratum: limits are then narrower by some percent and hold as often. For a rare
+class the priors of many strata would add up, so that its lower limit is too high. Hence as much of
+the prior is added as the class is familiar (`FAMILIAR`, `SCARCE`), and more than three strata share
+the prior of three.
+
+Two obvious alternatives hold less often when a rare class is looked for in many strata: adding the
+squares of the distances to each stratum's limits, and draws from beta distributions with
+Jeffreys's prior in each.
+
+Labels of random items are random in each stratum too, given how many of them fell there
+(post-stratification), so that the same estimate and limits hold for them. By chance a stratum may
+have a label or none: it is then joined with the largest (`joined`). Constants were chosen on
+settings of which none is among those of `benchmarks/judge_coverage.py`.
+
+Within a stratum items may have weights (the inverse of their probability of being chosen); it then
+has the effective number of labels (Kish).
+
+References: M. Fay and E. Feuer, "Confidence intervals for directly standardized rates", Stat. Med.
+16 (1997); M. Fay and S. Kim, "Confidence intervals for directly standardized rates using mid-p
+gamma intervals", Biometrical Journal 59 (2017); L. Kish, "Survey Sampling", 1965.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from quantshift.base.types import Codes, Prevalences, Reals
+from quantshift.labelling.audit import Unseen
+
+UNSEEN = Unseen(weight=0.45, halved_at=5.0)
+"""Of an item that is added to find a limit. Items seen are counted by their weight beside its."""
+UNSEEN_AT_RANDOM = Unseen(weight=0.5, halved_at=5.0)
+"""The same for labels of random items."""
+JEFFREYS = 0.5
+MOST_PRIORS = 3
+"""Strata from which on they share the prior."""
+FAMILIAR = 3.0
+"""Items seen, counted as above, with which strata have half of Jeffreys's prior for the class."""
+SCARCE = 2.0
+"""Labels of the other classes in a stratum with which it has half of Jeffreys's prior for them."""
+FEWEST_AT_RANDOM = 2
+"""Labels of a stratum that stays by itself, of random items."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stratified:
+    """prevalence, low, high: (n_classes,).
+
+    rates: of the classes in the strata, (n_strata, n_classes).
+    by_labels, by_shares: the parts of the variance, (n_classes,).
+    """
+
+    prevalence: Prevalences
+    low: Reals
+    high: Reals
+    rates: Reals
+    by_labels: Reals
+    by_shares: Reals
+
+
+def counted(
+    strata: Codes, labels: Codes, n_strata: int, n_classes: int, weights: Reals | None = None
+) -> Reals:
+    """Effective numbers of labels by stratum and class, (n_strata, n_classes)."""
+    w = np.ones(len(labels)) if weights is None else weights
+    cell = strata * n_classes + labels
+    sums = np.bincount(cell, weights=w, minlength=n_strata * n_classes).reshape(-1, n_classes)
+    total = sums.sum(axis=1, keepdims=True)
+    squares = np.bincount(strata, weights=w * w, minlength=n_strata)[:, np.newaxis]
+    return np.asarray(sums * np.divide(total, squares, out=np.zeros_like(total), where=squares > 0))
+
+
+def joined(codes: Codes, known: NDArray[np.bool_], n_strata: int) -> Codes:
+    """Strata of all items, those with hardly a label being part of the largest."""
+    sizes = np.bincount(codes, minlength=n_strata)
+    labelled = np.bincount(codes[known], minlength=n_strata)
+    largest = int(np.argmax(np.where(labelled >= FEWEST_AT_RANDOM, sizes, -1)))
+    target = np.where(labelled >= FEWEST_AT_RANDOM, np.arange(n_strata), largest)
+    return np.asarray(np.unique(target[codes], return_inverse=True)[1]).ravel()
+
+
+def stratified(
+    shares: Reals, counts: Reals, n_items: float, *, level: float, unseen: Unseen = UNSEEN
+) -> Stratified:
+    """The shares of the classes among n_items.
+
+    shares: of the strata, (n_strata,); counts: of labels, (n_strata, n_classes). unseen: of an item
+    that is added to find a limit.
+    """
+    n = counts.sum(axis=1, keepdims=True)
+    overall = (counts.sum(axis=0) + 1e-9) / (counts.sum() + 1e-9 * counts.shape[1])
+    rates = np.where(n > 0, counts / np.where(n > 0, n, 1), overall)
+    p = shares @ rates
+    by_shares = shares @ (rates - p) ** 2 / n_items
+    # A stratum without labels may be all of a class, or have none of it.
+    empty = float(shares[n[:, 0] == 0].sum())
+    up = _reach(shares, counts, n, by_shares, level, unseen) + empty * (1 - overall)
+    down = _reach(shares, n - counts, n, by_shares, level, unseen) + empty * overall
+    by_labels = (shares[:, np.newaxis] ** 2 * rates * (1 - rates) / np.maximum(n, 1)).sum(axis=0)
+    return Stratified(
+        p, np.clip(p - down, 0, 1), np.clip(p + up, 0, 1), rates, by_labels, by_shares
+    )
+
+
+def _reach(
+    shares: Reals, seen: Reals, n: Reals, by_shares: Reals, level: float, unseen: Unseen
+) -> Reals:
+    """From the shares of classes up to their limits, (n_classes,).
+
+    seen: labels of each class, (n_strata, n_classes), of n, (n_strata, 1).
+    """
+    labelled = n[:, 0] > 0
+    W, seen, n = shares[labelled, np.newaxis], seen[labelled], n[labelled]
+    others = np.maximum(n - seen, 0.0)
+    heavy = np.where(others > 0, W / n, 0.0)
+    heaviest = heavy.max(axis=0, initial=0.0)
+    alike = (W / n) ** 2 * seen * others / n
+    like = alike.sum(axis=0) / np.where(heaviest > 0, heaviest, 1.0) ** 2
+    prior = JEFFREYS * min(1.0, MOST_PRIORS / max(len(seen), 1))
+    added = np.broadcast_to(prior * like / (like + FAMILIAR), seen.shape).copy()
+    if len(seen):
+        worst = heavy.argmax(axis=0), np.arange(seen.shape[1])
+        added[worst] = np.maximum(added[worst], unseen.weight / (1 + like / unseen.halved_at))
+    a = seen + added
+    b = others + prior * np.maximum(others / (others + SCARCE), others / n)
+    total = a + b
+    mean = a / total
+    # Of few labels the variance is too small: by (n - 1) / (n + 1). Of many the added items make up
+    # for it.
+    wider = 1 + 8 / np.maximum(n, 1) ** 2
+    spread = W**2 * mean * (b / total) / (total + 1) * wider
+    third = 2 * W**3 * a * b * (b - a) / (total**3 * (total + 1) * (total + 2))
+    error = np.sqrt(spread.sum(axis=0) + by_shares)
+    skewness = (third * wider**1.5).sum(axis=0) / np.where(error > 0, error, 1.0) ** 3
+    quantile = stats.pearson3.ppf((1 + level) / 2, np.where(error > 0, skewness, 0.0))
+    moved = (W * (mean - seen / n)).sum(axis=0)
+    return np.asarray(np.where(heaviest > 0, np.maximum(moved + error * quantile, 0.0), 0.0))

@@ -1,0 +1,186 @@
+"""The mixture of two histograms closest to a third, compiled: most of the work of DyS, HDy, HDx.
+
+This is the same search as `matching.minimise_unimodal`, identical bit for bit. Numpy processes all
+samples in several passes over memory; here one sample after another is solved within the
+processor's cache.
+"""
+
+import math
+
+import numpy as np
+
+from quantshift.base.compiled import compiled
+from quantshift.base.types import Reals
+
+MOST_BINS = 128
+"""Numpy splits longer sums, in a way that is not reproduced here."""
+
+HELLINGER, TOPSOE, SQUARED_EUCLIDEAN = 0, 1, 2
+"""Numbers of the implemented divergences, which are defined in `divergences`."""
+
+LEVEL = 1e-12
+"""If the distances of all mixtures differ by at most this, any weight would do."""
+
+_GOLDEN = (math.sqrt(5.0) - 1) / 2
+
+
+@compiled
+def nearest_mixtures(
+    samples: Reals, own: Reals, rest: Reals, n_steps: int, divergence: int
+) -> tuple[Reals, Reals]:
+    """Weights of `own`, and divergences of the mixtures from the samples, both (n_samples, m).
+
+    samples: (n_samples, m, n_bins); own, rest: (m, n_bins), to be mixed. At most `MOST_BINS` bins.
+    divergence: `HELLINGER`, `TOPSOE` or `SQUARED_EUCLIDEAN`. A weight is NaN if all mixtures are
+    equally close.
+    """
+    n_samples, n_matched, n_bins = samples.shape
+    weights = np.empty((n_samples, n_matched))
+    distances = np.empty((n_samples, n_matched))
+    terms = np.empty(n_bins)
+    for i in range(n_samples):
+        for j in range(n_matched):
+            weights[i, j], distances[i, j] = _nearest(
+                samples[i, j], own[j], rest[j], n_steps, divergence, terms
+            )
+    return weights, distances
+
+
+@compiled
+def nearest_common_mixtures(
+    samples: Reals, own: Reals, rest: Reals, grid: Reals, n_steps: int, divergence: int
+) -> tuple[Reals, Reals]:
+    """One weight of `own` in all channels, and the mean divergence there, both (n_samples,).
+
+    Like `nearest_mixtures`, but searches around the best weight of the grid. At most
+    `MOST_BINS` channels.
+    """
+    n_samples, n_channels, n_bins = samples.shape
+    weights, distances = np.empty(n_samples), np.empty(n_samples)
+    each, terms = np.empty(n_channels), np.empty(n_bins)
+    for i in range(n_samples):
+        sample, start, least, most = samples[i], 0, np.inf, -np.inf
+        for g in range(len(grid)):
+            there = _mean_distance(grid[g], sample, own, rest, divergence, each, terms)
+            most = max(most, there)
+            if there < least:
+                start, least = g, there
+        first, last = grid[max(start - 1, 0)], grid[min(start + 1, len(grid) - 1)]
+        low, high = first, last
+        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+        at_left = _mean_distance(left, sample, own, rest, divergence, each, terms)
+        at_right = _mean_distance(right, sample, own, rest, divergence, each, terms)
+        for _ in range(n_steps):
+            if at_left < at_right:
+                high, right, at_right = right, left, at_left
+                left = high - _GOLDEN * (high - low)
+                at_left = _mean_distance(left, sample, own, rest, divergence, each, terms)
+            else:
+                low, left, at_left = left, right, at_right
+                right = low + _GOLDEN * (high - low)
+                at_right = _mean_distance(right, sample, own, rest, divergence, each, terms)
+        best = (low + high) / 2
+        least = _mean_distance(best, sample, own, rest, divergence, each, terms)
+        for end in (first, last):
+            there = _mean_distance(end, sample, own, rest, divergence, each, terms)
+            if there < least:
+                best, least = end, there
+        weights[i], distances[i] = best if most - least > LEVEL else np.nan, least
+    return weights, distances
+
+
+@compiled
+def _mean_distance(
+    weight: float,
+    sample: Reals,
+    own: Reals,
+    rest: Reals,
+    divergence: int,
+    each: Reals,
+    terms: Reals,
+) -> float:
+    for c in range(len(each)):
+        each[c] = _distance(weight, sample[c], own[c], rest[c], divergence, terms)
+    return _sum(each) / len(each)
+
+
+@compiled
+def _nearest(
+    sample: Reals, own: Reals, rest: Reals, n_steps: int, divergence: int, terms: Reals
+) -> tuple[float, float]:
+    # Golden-section search in [0, 1]; the ends compete with its result.
+    low, high = 0.0, 1.0
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_left = _distance(left, sample, own, rest, divergence, terms)
+    at_right = _distance(right, sample, own, rest, divergence, terms)
+    for _ in range(n_steps):
+        if at_left < at_right:
+            high, right, at_right = right, left, at_left
+            left = high - _GOLDEN * (high - low)
+            at_left = _distance(left, sample, own, rest, divergence, terms)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + _GOLDEN * (high - low)
+            at_right = _distance(right, sample, own, rest, divergence, terms)
+    best = (low + high) / 2
+    least = most = _distance(best, sample, own, rest, divergence, terms)
+    for end in (0.0, 1.0):
+        there = _distance(end, sample, own, rest, divergence, terms)
+        most = max(most, there)
+        if there < least:
+            best, least = end, there
+    # A unimodal distance is nowhere above both ends.
+    return best if most - least > LEVEL else np.nan, least
+
+
+@compiled
+def _distance(
+    weight: float, sample: Reals, own: Reals, rest: Reals, divergence: int, terms: Reals
+) -> float:
+    other = 1.0 - weight
+    for b in range(len(terms)):
+        mixed, there = weight * own[b] + other * rest[b], sample[b]
+        if divergence == HELLINGER:
+            terms[b] = math.sqrt(mixed * there)
+        elif divergence == TOPSOE:
+            middle = (mixed + there) / 2
+            terms[b] = _relative_entropy(mixed, middle) + _relative_entropy(there, middle)
+        else:
+            terms[b] = (mixed - there) * (mixed - there)
+    total = _sum(terms)
+    return math.sqrt(max(1.0 - total, 0.0)) if divergence == HELLINGER else total
+
+
+@compiled
+def _relative_entropy(p: float, q: float) -> float:
+    # p log(p / q), as accurate near p = q as scipy's.
+    if p <= 0.0:
+        return 0.0
+    ratio = p / q
+    return p * (math.log1p((p - q) / q) if 0.5 < ratio < 2.0 else math.log(ratio))
+
+
+@compiled
+def _sum(a: Reals) -> float:
+    # Sums in the same order as numpy.
+    n = len(a)
+    if n < 8:
+        few = 0.0
+        for i in range(n):
+            few += a[i]
+        return few
+    s0, s1, s2, s3, s4, s5, s6, s7 = a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]
+    whole = n // 8 * 8
+    for i in range(8, whole, 8):
+        s0 += a[i]
+        s1 += a[i + 1]
+        s2 += a[i + 2]
+        s3 += a[i + 3]
+        s4 += a[i + 4]
+        s5 += a[i + 5]
+        s6 += a[i + 6]
+        s7 += a[i + 7]
+    total = ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
+    for i in range(whole, n):
+        total += a[i]
+    return float(total)

@@ -1,0 +1,5 @@
+"""Shares of classes: the simplex, labels, weights."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,699 @@
+"""The scikit-learn interface of every quantifier.
+
+    X --items--> what the method sees --representation--> rows per item --solution--> prevalence
+
+A method declares what it sees of items (`sees`: posteriors of a classifier, those of its committee,
+features), how an item is represented and how the samples of an index matrix are solved. Everything
+else is implemented here: labels of any kind, weights, the classifier and its out-of-fold
+posteriors, checks, batches, blocks, diagnostics.
+
+    AbstractQuantifier     any method, such as HDx or those of other libraries
+    AbstractClassifying    uses posteriors, and can work with posteriors alone: SubclassSLD
+    AbstractAggregative    uses nothing else; a method consists of three functions of posteriors
+"""
+
+import inspect
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.classify.classifier import (
+    cross_fit,
+    fit_classifier,
+    item_rows,
+    n_rows,
+    predict_posteriors,
+)
+from quantshift.classify.folds import folds_of
+from quantshift.classify.posteriors import check_posteriors, check_shape
+from quantshift.errors import DataError, UserError
+from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence.labels import declared_order, encode_labels
+from quantshift.prevalence.weights import Weights, checked_weights
+from quantshift.quantifiers.base.items import Items, take_rows, uneven
+from quantshift.quantifiers.base.samples import (
+    Blocks,
+    consecutive_blocks,
+    count_samples,
+    index_blocks,
+    whole_pool,
+)
+from quantshift.quantifiers.base.training_labels import (
+    at_least_two_classes,
+    check_sorted,
+    labelled_items,
+    training_weights,
+)
+
+Samples = ArrayLike | Sequence[ArrayLike]
+Diagnostics = Mapping[str, NDArray[Any]]
+
+POSTERIORS: frozenset[str] = frozenset({"posteriors"})
+"""What most methods see."""
+
+CV, SEED = 5, 0
+"""Folds of the out-of-fold posteriors, and their seed, if a method has no such options."""
+
+SAMPLE_ONLY = "the interval shows the error of drawing the items, not the bias of the method"
+"""The `interval_note` of methods that do not correct their bias."""
+
+EMPTY = "the sample is empty: a prevalence needs at least one item"
+
+ROUNDING = 1e-6
+"""How far an estimate may be from the simplex."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A prevalence with diagnostics.
+
+    prevalence: shape (..., n_classes), each row on the simplex, in the order of `classes`.
+    classes: the class labels, shape (n_classes,).
+    diagnostics: per sample, arrays of shape (...); which ones depends on the method, e.g.
+        `clipped` and `separation` (tpr - fpr) of ACC, `iterations` and `converged` of SLD,
+        `distance` of DyS; `fallback` if a simpler estimate was used instead.
+    """
+
+    prevalence: Prevalences
+    classes: NDArray[Any]
+    diagnostics: Diagnostics
+
+
+class Reduction(Protocol):
+    """A reduction of features, learnt from the training items, that applies to other items."""
+
+    @property
+    def known(self) -> Any:
+        """The reduced features of the training items."""
+
+    def __call__(self, features: Any) -> Any:
+        """The reduced features of other items."""
+
+
+@dataclass(frozen=True, eq=False)
+class Unreduced:
+    """Features as they are."""
+
+    known: Any
+
+    def __call__(self, features: Any) -> Any:  # noqa: D102
+        return features
+
+
+class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
+    """What all quantifiers share: fit on labelled items, estimate the prevalence of samples.
+
+    Fitted state: `classes_` (sorted labels), `prior_` (training prevalence), `classifier_` (None if
+    there is none or the method was fitted from items), `held_out_` and `held_out_codes_` (what the
+    method has seen of the training items, from which it can be fitted again), and what the method
+    itself learns.
+    """
+
+    assumption: ClassVar[str]
+    """What must hold between training set and sample for the estimate to be right."""
+
+    sees: ClassVar[frozenset[str]]
+    """What it uses: any of "posteriors", "committee" and "features"."""
+
+    diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """Diagnostics with one number per sample: their names, and "bool", "int" or "float"."""
+
+    own_classifier: ClassVar[bool] = False
+    """Fits its own classifier on features, given by the parameter `classifier`."""
+
+    crisp: ClassVar[bool] = False
+    """Works on hard predictions (argmax) rather than posteriors."""
+
+    adjusts: ClassVar[bool] = True
+    """Corrects for the classifier's behaviour on each class, rather than counting predictions."""
+
+    positive_class: ClassVar[bool] = False
+    """The second of two classes is the positive one: swapping them changes the estimates."""
+
+    trusts_posteriors: ClassVar[bool] = False
+    """Trusts posteriors as they are: held-out items do not teach it to correct wrong posteriors.
+    Intervals then also use other training items to account for its bias."""
+
+    draws_resample_training: ClassVar[bool] = False
+    """Its `draws` come from posteriors under resampled training items. They are biased as the
+    estimates of a bootstrap are, and intervals treat them alike."""
+
+    beyond_prior_shift: ClassVar[bool] = False
+    """Also adjusts for other shifts, so that samples need not be mixtures of training classes."""
+
+    ordered: ClassVar[bool] = False
+    """Assumes that the classes are ordered as in `classes_`; another order changes the problem.
+
+    If so, `fit` takes the order of ordered categorical columns; other labels are sorted."""
+
+    later_options: ClassVar[frozenset[str]] = frozenset()
+    """Options that were added later: at their defaults they are not part of signatures."""
+
+    no_interval: ClassVar[str] = ""
+    """Why replicates do not show the method's error, and what to use instead; usually empty."""
+
+    interval_note: ClassVar[str] = ""
+    """A note on what the interval covers, if it is not the prevalence under the assumption."""
+
+    classes_: NDArray[Any]
+    prior_: Prevalences
+    classifier_: Any
+    committee_: tuple[Any, ...]
+    reduction_: Reduction | None
+    held_out_: Items
+    held_out_codes_: Codes
+    n_features_in_: int
+
+    def fit(self, X: Any, y: Any, weights: ArrayLike | None = None, **unknown: Any) -> Self:
+        """Fit the quantifier, and the classifier if it has one, on labelled items.
+
+        X is whatever the classifier takes (dense, sparse, data frame, list of texts for a
+        pipeline); y are labels of any kind. A `FrozenEstimator` is used as it is: X and y must
+        then be items it has not been trained on.
+
+        weights: how many items each item of X stands for; the classifier gets them as
+            `sample_weight`. Folds are drawn without regard to weights, so that repeating items and
+            weighting them give the same estimates apart from the random folds.
+
+        The parameter `cv` is the number of folds (None: 5), an array with the fold of each item, or
+        a splitter of scikit-learn that holds out every item once.
+        """
+        refuse_unknown(unknown)
+        return self._fit(X, y, weights, self.reduction)
+
+    def fit_items(
+        self, items: Items, y: Any, *, classes: Any = None, reduction: Reduction | None = None
+    ) -> Self:
+        """Fit from labelled items whose posteriors or features are known, classified by any model.
+
+        items: posteriors must be of items that the model was not trained on (held out or out of
+            fold), columns in the order of `classes`; features must be reduced by `reduction`.
+        classes: the label of each column; default: the sorted labels that occur in y.
+        reduction: the reduction of the features, if there is one.
+        """
+        known, codes = at_least_two_classes(*encode_labels(y, classes=classes))
+        if self.ordered and classes is None:
+            check_sorted(declared_order(y, known), known)
+        if items and len(items) != len(codes):
+            raise DataError(f"{len(items)} items do not fit {len(codes)} labels: give one each")
+        if items.posteriors is not None:
+            # A copy, so that it does not change with the caller's array.
+            checked = np.array(check_posteriors(items.posteriors, known))
+            items = replace(items, posteriors=checked)
+        self._set_n_features(None)
+        self.classifier_, self.committee_, self.reduction_ = None, (), reduction
+        weights = training_weights(items.weights, codes, known)
+        if weights is not None and not weights.all():
+            rows = np.flatnonzero(weights)
+            items, codes = items.take(rows), codes[rows]
+        return self._set_fitted(items, codes, known)
+
+    def predict(
+        self, X: Any, samples: Samples | None = None, *, weights: ArrayLike | None = None
+    ) -> Prevalences:
+        """Prevalence of the sample X, shape (n_classes,), in the order of `classes_`.
+
+        With `samples` (an index matrix or a list of index arrays into X) the prevalence of each
+        of them, shape (n_samples, n_classes); X is classified once.
+        """
+        return self.estimate(X, samples, weights=weights).prevalence
+
+    def estimate(
+        self, X: Any, samples: Samples | None = None, *, weights: ArrayLike | None = None
+    ) -> Estimate:
+        """Like `predict`, with the diagnostics.
+
+        weights: how many items each item of X stands for, in whichever sample it is.
+        """
+        return self.estimate_items(self.items(X, weights), samples)
+
+    def items(self, X: Any, weights: ArrayLike | None = None) -> Items:
+        """What the method sees of the items of X: classify once, estimate many times."""
+        self._check_fitted()
+        X = item_rows(X)
+        n_items = n_rows(X)
+        if n_items == 0:
+            raise DataError(EMPTY)
+        given = checked_weights(weights, n_items)
+        if not self.sees:
+            # Only the number of items matters.
+            return Items(weights=np.ones(n_items) if given is None else given)
+        posteriors = committee = features = None
+        if "posteriors" in self.sees:
+            posteriors = self._posteriors(self.classifier_, X)
+        if "committee" in self.sees and self.committee_:
+            committee = np.stack([self._posteriors(model, X) for model in self.committee_])
+        if "features" in self.sees:
+            features = self._features(X)
+            features = features if self.reduction_ is None else self.reduction_(features)
+        return Items(posteriors, committee, features, given)
+
+    def estimate_items(self, items: Items, samples: Samples | None = None) -> Estimate:
+        """Like `estimate`, for items as returned by `items(X)`."""
+        self._check_fitted()
+        if samples is not None:
+            shape = (count_samples(samples),)
+            n_items = len(items) if items else None
+            return self._estimate(items, index_blocks(samples, n_items), shape)
+        if not len(items):
+            raise DataError(EMPTY)
+        return self._estimate(items, consecutive_blocks(1, len(items)), ())
+
+    def reduction(self, features: Any, codes: Codes, weights: Weights | None = None) -> Reduction:
+        """The method's reduction of features, learnt from those of the training items.
+
+        It does not depend on posteriors, so that all settings of a classifier share it. By
+        default features stay as they are. codes, weights: of the training items.
+        """
+        return Unreduced(features)
+
+    def refit(self, rows: Indices) -> Self:
+        """A copy fitted again on some of the items it was fitted on.
+
+        rows: positions among the items of the fit, any number of them, perhaps repeated; every
+            class must occur. The classifier stays the same. This is one replicate of a bootstrap
+            over the training side.
+        """
+        return self.refitter()(rows)
+
+    def refitter(self) -> Callable[[Indices], Self]:
+        """`refit` for many calls: what does not depend on the rows is computed once."""
+        self._check_fitted()
+
+        def refit(rows: Indices) -> Any:
+            return copy(self)._set_fitted(
+                self.held_out_.take(rows), self.held_out_codes_[rows], self.classes_
+            )
+
+        return refit
+
+    def needs_held_out_posteriors(self) -> bool:
+        """Whether the method learns from posteriors of items the classifier has not seen."""
+        return self.adjusts
+
+    @property
+    def takes_weights(self) -> bool:
+        """Whether items may have weights."""
+        return _has_weights(self._solve)
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether estimates are pulled towards a prior, more so for smaller samples."""
+        return False
+
+    def draws(
+        self, items: Items, samples: Samples, n_draws: int, *, seed: int = 0
+    ) -> Prevalences | None:
+        """Draws of each sample's prevalence from its posterior, (n_samples, n_draws, n_classes).
+
+        Intervals use these draws if there are any. None: the method has no posterior, and its
+        error is estimated by resampling.
+        """
+        return None
+
+    @abstractmethod
+    def _learn(self, items: Items, codes: Codes) -> None:
+        """Learn what is needed from labelled items; `items.weights` is None if all count once."""
+
+    @abstractmethod
+    def _represent_items(self, items: Items) -> Any:
+        """What each item contributes, shape (n_rows, n_items), or whatever `_solve` takes."""
+
+    @abstractmethod
+    def _solve(
+        self, representation: Any, index: Indices, weights: Weights | None = None
+    ) -> tuple[Prevalences, Diagnostics]:
+        """Prevalences (n_samples, n_classes) of the samples in the index matrix.
+
+        weights: of the items of the pool, (n_items,); None: every item counts once.
+        """
+
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        weights: ArrayLike | None,
+        reduction: Callable[[Any, Codes, Weights | None], Reduction],
+    ) -> Self:
+        X = item_rows(X)
+        if y is None:
+            raise DataError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None: give a "
+                "label per item"
+            )
+        classes, codes = at_least_two_classes(*encode_labels(y))
+        declared = declared_order(y, classes) if self.ordered else None
+        if declared is not None:
+            classes, codes = encode_labels(y, classes=declared)
+        if n_rows(X) != len(codes):
+            raise DataError(f"X has {n_rows(X)} items but y has {len(codes)} labels")
+        given = training_weights(weights, codes, classes)
+        cv = self.get_params(deep=False).get("cv", CV)
+        if given is not None and not given.all():
+            rows = np.flatnonzero(given)
+            X, codes, given = take_rows(X, rows), codes[rows], given[rows]
+            cv = cv if np.ndim(cv) == 0 else np.asarray(cv)[rows]
+        given = uneven(given)
+        self._set_n_features(X)
+        self.classifier_, self.committee_, self.reduction_ = None, (), None
+        posteriors = features = None
+        if "posteriors" in self.sees:
+            self.classifier_ = fit_classifier(self._classifier(), X, classes[codes], given)
+            if self.needs_held_out_posteriors():
+                posteriors, models = self._cross_fit(X, codes, classes, given, cv)
+                self.committee_ = models if "committee" in self.sees else ()
+        if "features" in self.sees:
+            self.reduction_ = reduction(self._features(X), codes, given)
+            features = self.reduction_.known
+        return self._set_fitted(Items(posteriors, None, features, given), codes, classes)
+
+    def _classifier(self) -> Any:
+        return self.get_params(deep=False)["classifier"]
+
+    def _cross_fit(
+        self, X: Any, codes: Codes, classes: NDArray[Any], weights: Weights | None, cv: Any
+    ) -> tuple[Posteriors, tuple[Any, ...]]:
+        """Posteriors of the training items by models that have not seen them, and those models."""
+        classifier, options = self._classifier(), self.get_params(deep=False)
+        if isinstance(classifier, FrozenEstimator):
+            return predict_posteriors(classifier, X, classes, crisp=self.crisp), (classifier,)
+        folds = folds_of(cv, codes, seed=options.get("seed", SEED))
+        return cross_fit(classifier, X, codes, classes, folds, crisp=self.crisp, weights=weights)
+
+    def _set_n_features(self, X: Any) -> None:
+        """Set `n_features_in_`, as scikit-learn does, if the items are rows of features."""
+        if "n_features_in_" in vars(self):
+            del self.n_features_in_
+        shape: tuple[int, ...] = getattr(X, "shape", ())
+        if len(shape) == 2:
+            self.n_features_in_ = int(shape[1])
+
+    def __sklearn_tags__(self) -> Any:
+        """Sparse features are accepted if the classifier accepts them."""
+        tags = super().__sklearn_tags__()
+        classifier = self.get_params(deep=False).get("classifier")
+        accepts = classifier is None or get_tags(classifier).input_tags.sparse
+        tags.input_tags.sparse = accepts
+        tags.target_tags.required = True
+        return tags
+
+    def _check_fitted(self) -> None:
+        if "classes_" not in vars(self):  # scikit-learn's check takes as long as PCC's mean
+            check_is_fitted(self, "classes_")
+
+    def _set_fitted(self, items: Items, codes: Codes, classes: NDArray[Any]) -> Self:
+        items = replace(items, weights=uneven(items.weights))
+        self._set_training(items, codes, classes)
+        if items.weights is not None and not self.takes_weights:
+            raise _no_weights(self)
+        self._learn(items, codes)
+        return self
+
+    def _set_training(self, items: Items, codes: Codes, classes: NDArray[Any]) -> None:
+        self.prior_ = prevalence.from_codes(codes, len(classes), items.weights)
+        self.classes_ = classes
+        self.held_out_, self.held_out_codes_ = items, codes
+
+    def _posteriors(self, model: Any, X: Any) -> Posteriors:
+        if model is None:
+            raise UserError(
+                f"this {type(self).__name__} was fitted from posteriors and has no classifier: "
+                "call aggregate(posteriors) instead of predict(X)"
+            )
+        return predict_posteriors(model, X, self.classes_, crisp=self.crisp)
+
+    def _features(self, X: Any) -> Any:
+        """X itself or, if the classifier is a Pipeline, X transformed by all but its last step."""
+        model = self.classifier_
+        if isinstance(model, FrozenEstimator):
+            model = model.estimator
+        return model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X
+
+    def _estimate(self, items: Items, blocks: Blocks, shape: tuple[int, ...]) -> Estimate:
+        p_hat, diagnostics = self._solved(items, blocks)
+        return Estimate(
+            prevalence=p_hat.reshape(*shape, -1),
+            classes=self.classes_,
+            diagnostics={
+                # A copy, like that of the prevalences, so that callers can modify it.
+                name: np.array(column, order="C").reshape((*shape, *column.shape[1:]))
+                for name, column in diagnostics.items()
+            },
+        )
+
+    def _solved(self, items: Items, blocks: Blocks) -> tuple[Prevalences, Diagnostics]:
+        """Prevalences and diagnostics of the samples of all blocks, in their order."""
+        weights = items.weights
+        if weights is not None:
+            weights = uneven(checked_weights(weights, len(items)))
+            if weights is not None and not self.takes_weights:
+                raise _no_weights(self)
+        representation = self._represent_items(items)
+        solved = []
+        for members, index in blocks:
+            if weights is None:
+                p_hat, diagnostics = self._solve(representation, index)
+            else:
+                _check_total_weight(weights, index, members)
+                p_hat, diagnostics = self._solve(representation, index, weights)
+            _check_prevalences(self, p_hat, len(members))
+            solved.append((members, p_hat, diagnostics))
+        return _in_order(solved)
+
+
+class AbstractClassifying(AbstractQuantifier):
+    """A quantifier that uses posteriors, and can work with those of any model."""
+
+    sees: ClassVar[frozenset[str]] = POSTERIORS
+
+    def fit_posteriors(
+        self,
+        posteriors: ArrayLike,
+        y: Any,
+        *,
+        classes: Any = None,
+        weights: ArrayLike | None = None,
+    ) -> Self:
+        """Fit only the aggregation, from posteriors of any model and the true labels.
+
+        posteriors: shape (n_items, n_classes), of items the model was not trained on (held out
+            or out of fold); columns in the order of `classes`.
+        classes: the label of each column; default: the sorted labels that occur in y.
+        weights: how many items each row stands for; whole numbers are equivalent to repeated rows.
+        """
+        return self.fit_items(labelled_items(posteriors, y, classes, weights), y, classes=classes)
+
+    def aggregate(
+        self,
+        posteriors: ArrayLike,
+        samples: Samples | None = None,
+        *,
+        weights: ArrayLike | None = None,
+    ) -> Prevalences:
+        """Prevalences of samples given by their posteriors.
+
+        posteriors: shape (..., n_items, n_classes): one sample, or a batch of samples with any
+            leading axes; the result has shape (..., n_classes).
+        samples: with it, posteriors is one pool (n_items, n_classes) and samples an index matrix
+            (n_samples, size), padded with -1, or a list of index arrays.
+        weights: of the items, shape (..., n_items).
+        """
+        if samples is None and weights is None and getattr(posteriors, "ndim", 0) == 2:
+            return self._aggregate_one(posteriors)
+        pool, blocks, shape = self._pool(posteriors, samples, weights)
+        return self._solved(pool, blocks)[0].reshape(*shape, -1)
+
+    def _aggregate_one(self, posteriors: ArrayLike) -> Prevalences:
+        """The same for one sample, without the overhead for many samples."""
+        p = self._checked(posteriors)
+        p_hats, _ = self._solve(self._represent_posteriors(p), whole_pool(len(p)))
+        p_hat: Prevalences = p_hats[0].astype(np.float64)
+        shares = p_hat.tolist()
+        # Written so that NaN is refused as well, and in plain Python: two numbers are few.
+        if not (abs(sum(shares) - 1) <= ROUNDING and min(shares) >= -ROUNDING):
+            raise _no_prevalence(self, shares)
+        return p_hat
+
+    def _represent_posteriors(self, posteriors: Posteriors) -> Any:
+        return self._represent_items(Items(posteriors))
+
+    def _checked(self, posteriors: ArrayLike) -> Posteriors:
+        """The posteriors; an error unless they are valid, or only for their shape if not seen."""
+        self._check_fitted()
+        check = check_posteriors if self.sees else check_shape
+        return check(posteriors, self.classes_)
+
+    def estimate_posteriors(
+        self,
+        posteriors: ArrayLike,
+        samples: Samples | None = None,
+        *,
+        weights: ArrayLike | None = None,
+    ) -> Estimate:
+        """Like `aggregate`, with the diagnostics."""
+        return self._estimate(*self._pool(posteriors, samples, weights))
+
+    def _pool(
+        self, posteriors: ArrayLike, samples: Samples | None, weights: ArrayLike | None
+    ) -> tuple[Items, Blocks, tuple[int, ...]]:
+        """The items of all samples, the blocks of samples, and the leading axes of the estimate."""
+        p = self._checked(posteriors)
+        w = None if weights is None else np.asarray(weights, dtype=np.float64)
+        if w is not None and w.shape != p.shape[:-1]:
+            raise DataError(
+                f"weights of shape {w.shape} do not fit posteriors of shape {p.shape}: give one "
+                "per item"
+            )
+        shape = p.shape[:-2]
+        rows = p.reshape(-1, p.shape[-1]) if shape else p
+        pool = Items(rows, weights=None if w is None else w.ravel())
+        if samples is None:
+            return pool, consecutive_blocks(math.prod(shape), p.shape[-2]), shape
+        if shape:
+            raise DataError(
+                "samples index one pool of posteriors (n_items, n_classes), "
+                f"got posteriors of shape {p.shape}"
+            )
+        return pool, index_blocks(samples, len(pool)), (count_samples(samples),)
+
+    @property
+    def held_out_posteriors_(self) -> Posteriors:
+        """Posteriors of the training items by models that had not seen them; may have no rows."""
+        return _or_none(self.held_out_.posteriors, len(self.classes_))
+
+
+class AbstractAggregative(AbstractClassifying):
+    """A quantifier that consists of three functions of posteriors; the first may do nothing."""
+
+    @abstractmethod
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
+        """Learn what is needed from held-out posteriors (without rows if none were requested)."""
+
+    @abstractmethod
+    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
+        """What each item contributes, shape (n_features, n_items)."""
+
+    @property
+    def takes_weights(self) -> bool:
+        """Whether items may have weights."""
+        return _has_weights(self._solve) and _has_weights(self._fit_aggregation)
+
+    def _learn(self, items: Items, codes: Codes) -> None:
+        posteriors = _or_none(items.posteriors, len(self.classes_))
+        if items.weights is None:
+            self._fit_aggregation(posteriors, codes)
+        else:
+            self._fit_aggregation(posteriors, codes, items.weights)
+
+    def _represent_posteriors(self, posteriors: Posteriors) -> NDArray[Any]:
+        return self._represent(posteriors)
+
+    def _represent_items(self, items: Items) -> NDArray[Any]:
+        if items.posteriors is None and self.sees:
+            raise UserError(f"{type(self).__name__} needs posteriors: give those of the items")
+        return self._represent(_or_none(items.posteriors, len(self.classes_)))
+
+
+class AbstractWithoutOptions(AbstractAggregative):
+    """Aggregative quantifiers whose only options are the classifier, `cv` and `seed`."""
+
+    def __init__(
+        self, classifier: BaseEstimator | None = None, *, cv: int = 5, seed: int = 0
+    ) -> None:
+        self.classifier = classifier
+        self.cv = cv
+        self.seed = seed
+
+
+def repeated(value: float | bool, n_samples: int) -> NDArray[Any]:
+    """A diagnostic that is the same for all samples, (n_samples,)."""
+    return np.array((value,)) if n_samples == 1 else np.full(n_samples, value)
+
+
+def refuse_unknown(arguments: Mapping[str, Any]) -> None:
+    """Raise an error for arguments that `fit` does not have."""
+    for name in arguments:
+        hint = "; the weights of the items are `weights`" if name == "sample_weight" else ""
+        raise TypeError(f"fit() got an unexpected keyword argument {name!r}{hint}")
+
+
+def _in_order(
+    solved: Sequence[tuple[Indices, Prevalences, Diagnostics]],
+) -> tuple[Prevalences, Diagnostics]:
+    """Prevalences, always a copy, and diagnostics of all samples, put together from blocks."""
+    _, p_hat, block_diagnostics = solved[0]
+    if len(solved) == 1:  # a single block has its samples in order
+        return np.array(p_hat, dtype=np.float64, order="C"), block_diagnostics
+    n_samples = sum(len(members) for members, _, _ in solved)
+    prevalences = np.empty((n_samples, p_hat.shape[1]))
+    diagnostics = {
+        name: np.empty((n_samples, *values.shape[1:]), values.dtype)
+        for name, values in block_diagnostics.items()
+    }
+    for members, p_hat, block_diagnostics in solved:
+        prevalences[members] = p_hat
+        for name, values in block_diagnostics.items():
+            diagnostics[name][members] = values
+    return prevalences, diagnostics
+
+
+def _check_total_weight(weights: Weights, index: Indices, members: Indices) -> None:
+    empty = ~weights[index].any(axis=1)
+    if empty.any():
+        raise DataError(
+            f"sample {members[int(np.argmax(empty))]} has a total weight of zero: a prevalence "
+            "needs at least one item with positive weight"
+        )
+
+
+def _check_prevalences(quantifier: AbstractQuantifier, p_hat: Any, n_samples: int) -> None:
+    """Raise unless a method's solution is a prevalence for each sample."""
+    expected, shape = (n_samples, len(quantifier.classes_)), np.shape(p_hat)
+    if shape != expected:
+        raise DataError(
+            f"{type(quantifier).__name__} returned an array of shape {shape}: expected {expected}, "
+            "a row for each sample and a column for each class"
+        )
+    off = np.abs(p_hat @ np.ones(shape[1]) - 1)  # faster than a sum over a few columns
+    # Written so that NaN is refused as well.
+    if not (off.max() <= ROUNDING and p_hat.min() >= -ROUNDING):
+        valid = (off <= ROUNDING) & (p_hat.min(axis=1) >= -ROUNDING)
+        raise _no_prevalence(quantifier, p_hat[int(np.argmin(valid))].tolist())
+
+
+def _no_prevalence(quantifier: AbstractQuantifier, shares: list[float]) -> DataError:
+    shown = ", ".join(f"{share:.6g}" for share in shares[:5]) + (", ..." if shares[5:] else "")
+    return DataError(
+        f"{type(quantifier).__name__} returned [{shown}]: a prevalence has no negative share, and "
+        "its shares sum to 1"
+    )
+
+
+def _has_weights(function: Callable[..., Any]) -> bool:
+    return "weights" in inspect.signature(function).parameters
+
+
+def _no_weights(quantifier: AbstractQuantifier) -> UserError:
+    return UserError(
+        f"{type(quantifier).__name__} does not support weights: leave them out, or give its "
+        "functions a last parameter weights=None"
+    )
+
+
+def _or_none(posteriors: Posteriors | None, n_classes: int) -> Posteriors:
+    return np.empty((0, n_classes)) if posteriors is None else posteriors

@@ -1,0 +1,1 @@
+"""Quantifiers that learn nothing from a sample, to compare others with."""

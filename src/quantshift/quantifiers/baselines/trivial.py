@@ -1,0 +1,49 @@
+"""The estimate that ignores the sample: the baseline that every quantifier must beat."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.prevalence.weights import Weights
+from quantshift.quantifiers.base.estimator import AbstractAggregative, Diagnostics
+
+FLOATS = np.dtype(np.float64)
+
+
+class MLPE(AbstractAggregative):
+    """Maximum Likelihood Prevalence Estimation: the training prevalence, always.
+
+    The shape of posteriors, the positions of items and the weights are checked as by other methods;
+    the values of posteriors are not read.
+    """
+
+    assumption: ClassVar[str] = "no shift at all: the sample has the training prevalence"
+    sees: ClassVar[frozenset[str]] = frozenset()
+    adjusts: ClassVar[bool] = False
+    interval_note: ClassVar[str] = "the interval is for the share in training, not in the sample"
+
+    def _aggregate_one(self, posteriors: ArrayLike) -> Prevalences:
+        if type(posteriors) is np.ndarray and posteriors.dtype is FLOATS:
+            try:
+                prior = self.prior_
+            except AttributeError:
+                return super()._aggregate_one(posteriors)  # the error of one that is not fitted
+            n_items, n_columns = posteriors.shape
+            if n_items and n_columns == len(prior):
+                return prior.copy()
+        return super()._aggregate_one(posteriors)
+
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
+        pass
+
+    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
+        return np.empty((0, len(posteriors)))
+
+    def _solve(
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
+    ) -> tuple[Prevalences, Diagnostics]:
+        return self.prior_[np.newaxis].repeat(len(index), axis=0), {}

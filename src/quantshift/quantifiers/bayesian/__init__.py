@@ -1,0 +1,1 @@
+"""Quantifiers that draw from a posterior distribution of shares."""

@@ -1,0 +1,1 @@
+"""Quantifiers that count or average predictions and correct the counts."""

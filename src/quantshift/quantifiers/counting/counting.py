@@ -1,0 +1,132 @@
+"""Counting: the classifier's predictions, averaged over the sample.
+
+Reference: G. Forman, "Counting positives accurately despite inaccurate classification", ECML 2005
+(CC); A. Bella et al., "Quantification via probability estimators", ICDM 2010 (PCC).
+"""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from quantshift.base.compiled import compiled
+from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.prevalence.weights import Weights
+from quantshift.quantifiers.base.estimator import SAMPLE_ONLY, AbstractAggregative, Diagnostics
+from quantshift.quantifiers.base.means import sample_means
+
+
+class CC(AbstractAggregative):
+    """Classify and Count: the share of items predicted to be of each class."""
+
+    assumption: ClassVar[str] = "the classifier's errors cancel out in the sample"
+    crisp: ClassVar[bool] = True
+    adjusts: ClassVar[bool] = False
+    interval_note: ClassVar[str] = SAMPLE_ONLY
+
+    def __init__(self, classifier: BaseEstimator | None = None) -> None:
+        self.classifier = classifier
+
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
+        pass
+
+    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
+        return predicted_classes(posteriors)
+
+    def _solve(
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
+    ) -> tuple[Prevalences, Diagnostics]:
+        return predicted_shares(representation, index, len(self.classes_), weights), {}
+
+
+class PCC(AbstractAggregative):
+    """Probabilistic Classify and Count: the mean posterior."""
+
+    assumption: ClassVar[str] = "P(Y|X) is the same in the sample (pure covariate shift)"
+    adjusts: ClassVar[bool] = False
+    interval_note: ClassVar[str] = SAMPLE_ONLY
+
+    def __init__(self, classifier: BaseEstimator | None = None) -> None:
+        self.classifier = classifier
+
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
+        pass
+
+    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
+        return posteriors.T
+
+    def _solve(
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
+    ) -> tuple[Prevalences, Diagnostics]:
+        return sample_means(representation, index, weights), {}
+
+
+def hard_predictions(posteriors: Posteriors) -> NDArray[np.float64]:
+    """Indicators of the most probable class (the first of ties), shape (n_classes, n_items)."""
+    codes = predicted_classes(posteriors)[0]
+    indicators = np.zeros((posteriors.shape[1], len(codes)))
+    indicators[codes, np.arange(len(codes))] = 1.0
+    return indicators
+
+
+def predicted_classes(posteriors: Posteriors) -> NDArray[np.uint16]:
+    """The code of the most probable class (the first of ties), shape (1, n_items)."""
+    return _predicted_classes(np.ascontiguousarray(posteriors))
+
+
+def predicted_shares(
+    predicted: NDArray[np.uint16], index: Indices, n_classes: int, weights: Weights | None = None
+) -> Prevalences:
+    """The share of each class among the predictions of each sample, (n_samples, n_classes)."""
+    if weights is None:
+        return _predicted_shares(predicted, np.ascontiguousarray(index), n_classes)
+    codes, w = predicted[0][index], weights[index]
+    counts = np.stack([((codes == k) * w).sum(axis=1) for k in range(n_classes)], axis=1)
+    return np.asarray(counts / w.sum(axis=1, keepdims=True))
+
+
+@compiled
+def _predicted_classes(posteriors: Posteriors) -> NDArray[np.uint16]:
+    n_items, n_classes = posteriors.shape
+    codes = np.empty((1, n_items), dtype=np.uint16)
+    for i in range(n_items):
+        winner, largest = 0, posteriors[i, 0]
+        for k in range(1, n_classes):
+            # Written without a branch, which the processor would mispredict for many items.
+            is_larger = posteriors[i, k] > largest
+            winner = k if is_larger else winner
+            largest = posteriors[i, k] if is_larger else largest
+        codes[0, i] = winner
+    return codes
+
+
+@compiled
+def _predicted_shares(predicted: NDArray[np.uint16], index: Indices, n_classes: int) -> Prevalences:
+    n_samples, size = index.shape
+    codes = predicted[0]
+    shares = np.empty((n_samples, n_classes))
+    # Two counters, because consecutive items are often of one class, whose counter is then busy.
+    even, odd = np.empty(n_classes, dtype=np.int64), np.empty(n_classes, dtype=np.int64)
+    for i in range(n_samples):
+        items = index[i].view(np.uint64)  # unsigned, which spares a check for negative positions
+        if n_classes == 2:
+            positive = 0
+            for j in range(size):
+                positive += codes[items[j]]
+            shares[i, 0], shares[i, 1] = (size - positive) / size, positive / size
+            continue
+        even[:] = 0
+        odd[:] = 0
+        for j in range(0, size - 1, 2):
+            even[codes[items[j]]] += 1
+            odd[codes[items[j + 1]]] += 1
+        if size % 2 == 1:
+            even[codes[items[size - 1]]] += 1
+        for k in range(n_classes):
+            shares[i, k] = (even[k] + odd[k]) / size
+    return shares

@@ -1,0 +1,80 @@
+"""CDE-Iterate: the threshold is updated by the class shares that it leads to.
+
+A classifier trained with class shares pi and used where the shares are p should count items as
+positive if their posterior is above the threshold at which false positives cost pi+ / pi- times
+p- / p+ as much as false negatives. p is the share counted at the previous threshold; the first
+threshold is 1/2.
+
+Reference: J. Xue and G. Weiss, "Quantification and semi-supervised classification methods for
+handling changes in class distribution", KDD 2009.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.classify.scores import matched_columns
+from quantshift.prevalence.weights import Weights
+from quantshift.quantifiers.base.estimator import SAMPLE_ONLY, AbstractAggregative, Diagnostics
+from quantshift.quantifiers.base.one_against_rest import normalised_shares
+
+
+class CDE(AbstractAggregative):
+    """Class Distribution Estimation, iterated: counts at a threshold that the counts determine.
+
+    max_iter: after this many thresholds the count is returned as it is, with `converged` False.
+    More than two classes: one against the rest.
+    """
+
+    assumption: ClassVar[str] = (
+        "P(X|Y) is the same in the sample (prior shift), posteriors calibrated, errors cancel out"
+    )
+    adjusts: ClassVar[bool] = False
+    interval_note: ClassVar[str] = SAMPLE_ONLY
+    diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType({"converged": "bool"})
+
+    def __init__(self, classifier: BaseEstimator | None = None, *, max_iter: int = 100) -> None:
+        self.classifier = classifier
+        self.max_iter = max_iter
+
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
+        pass
+
+    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
+        return np.ascontiguousarray(matched_columns(posteriors).T)
+
+    def _solve(
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
+    ) -> tuple[Prevalences, Diagnostics]:
+        prior = self.prior_[1:] if len(self.prior_) == 2 else self.prior_
+        shares = np.empty((len(index), len(representation)))
+        converged = np.ones(len(index), dtype=bool)
+        w = None if weights is None else weights[index]
+        for k, row in enumerate(representation):
+            scores = row[index]
+            threshold = np.full(len(index), 0.5)
+            share = np.full(len(index), np.nan)
+            moving = np.arange(len(index))
+            for _ in range(self.max_iter):
+                above = scores[moving] > threshold[moving, np.newaxis]
+                if w is None:
+                    counted = above.mean(axis=1)
+                else:
+                    counted = (above * w[moving]).sum(axis=1) / w[moving].sum(axis=1)
+                still = counted != share[moving]
+                share[moving] = counted
+                moving = moving[still]
+                if not len(moving):
+                    break
+                cost = prior[k] * (1 - share[moving])
+                threshold[moving] = cost / (cost + (1 - prior[k]) * share[moving])
+            shares[:, k] = share
+            converged[moving] = False
+        return normalised_shares(shares, self.prior_), {"converged": converged}

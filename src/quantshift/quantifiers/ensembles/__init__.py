@@ -1,0 +1,1 @@
+"""Quantifiers that combine others."""

@@ -1,0 +1,437 @@
+"""SubclassSLD if the sample's features agree with it, the mean posterior if they refute it.
+
+Methods of the SLD family assume that P(X|Y) is fixed, within classes or within subclasses, which is
+right if the label causes the features (the words of a review). If an outcome is predicted from its
+causes, between regions, years or hospitals, P(X) changes and P(Y|X) changes slowly, and the mean
+posterior (PCC) is closer to the truth. The unlabelled sample shows which assumption does *not*
+hold: if a classifier separates it from the training items weighted by SubclassSLD's model
+(`goodness_of_fit`), the model is refuted.
+
+              tested                             not refuted    refuted
+    columns   prior shift                        SubclassSLD    PCC, or SubclassSLD if in doubt
+    signal    shifts of classes and subgroups    SubclassSLD    PCC + lambda (SubclassSLD - PCC)
+
+In doubt: after an extreme change of prevalence a small difference remains although the model is
+right. If the model of columns is refuted by less than five standard errors and explains at least
+half of the difference from the training items, its estimate stays, and only the interval is
+replaced.
+
+lambda is the change of prevalence that SubclassSLD finds (half the sum of the absolute differences
+from the training prevalence) divided by .1, at most 1. If texts of a new kind have appeared, SLD
+finds a small change of prevalence whether there is one or not, and the mean posterior is closer to
+the truth; the mean posterior captures less than half of a large change.
+
+Posteriors are those of two classifiers, out of fold on the training items and by the models of the
+folds on the sample; the one with the lower log-loss is used. After a refutation nothing in the data
+says which assumption is closest to the truth, and an honest interval spans what they allow: `hull`.
+
+References: B. Schoelkopf et al., "On causal and anticausal learning", ICML 2012; D. Tasche, "Class
+prior estimation under covariate shift: no problem?", 2022.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
+from quantshift.classify.classifier import cross_fit, predict_posteriors
+from quantshift.classify.clusters.clusters import Clusters, feature_matrix
+from quantshift.classify.folds import folds_of
+from quantshift.classify.separation import NOT_TOLD_APART, WIDE, Reference
+from quantshift.errors import UserError, unknown_name
+from quantshift.prevalence.weights import Weights
+from quantshift.quantifiers.base.estimator import AbstractQuantifier, Diagnostics, Samples
+from quantshift.quantifiers.base.items import Items, effective_size
+from quantshift.quantifiers.base.means import sample_means
+from quantshift.quantifiers.likelihood.goodness_of_fit import Fit, ModelledTraining, modelled_shares
+from quantshift.quantifiers.likelihood.sld import SLD
+from quantshift.quantifiers.likelihood.subclass_sld import Division, SubclassSLD
+from quantshift.quantifiers.likelihood.subclass_sld import Represented as SubclassItems
+
+ASSUMPTIONS = ("auto", "prior", "covariate")
+MODES = ("auto", "columns", "signal")
+
+FAMILY = MappingProxyType({"columns": "prior", "signal": "subclasses"})
+"""What is tested. For tables it is whether prior shift alone explains the sample, because clusters
+of causes could imitate a change of P(X) with a wrong prevalence. Subgroups of texts do change."""
+
+MARGIN = 0.04
+"""How much the hull is widened in addition to the sampling error of a mean."""
+
+NORMAL = 1.96
+
+MOVED = 0.1
+"""Change of prevalence from which SubclassSLD is trusted in spite of a refutation."""
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """One classifier: the models of its folds, and an SLD fitted on their posteriors.
+
+    loss: mean out-of-fold log-loss on the training items.
+    """
+
+    models: tuple[Any, ...]
+    out_of_fold: Posteriors
+    sld: SLD
+    loss: float
+
+    def committee(self, X: Any, n_classes: int) -> Posteriors:
+        """Posteriors by each model, (n_members, n_items, n_classes)."""
+        codes = np.arange(n_classes)
+        return np.stack([predict_posteriors(model, X, codes) for model in self.models])
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """Items as the assumptions see them.
+
+    committees: posteriors by the models of each classifier, (n_members, n_items, n_classes) each.
+    clusters: for SubclassSLD. position: for the test, (n_items, d).
+    """
+
+    committees: tuple[Posteriors, ...]
+    clusters: Clusters
+    position: Reals
+
+    def __len__(self) -> int:
+        return len(self.position)
+
+    def __getitem__(self, rows: Indices) -> "Seen":
+        committees = tuple(committee[:, rows] for committee in self.committees)
+        return Seen(committees, self.clusters[rows], self.position[rows])
+
+    @classmethod
+    def joined(cls, parts: Sequence["Seen"]) -> "Seen":
+        """The items of all parts, concatenated."""
+        by_classifier = zip(*(part.committees for part in parts), strict=True)
+        return cls(
+            tuple(np.concatenate(members, axis=1) for members in by_classifier),
+            Clusters.joined([part.clusters for part in parts]),
+            np.concatenate([part.position for part in parts]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """Turns the features of items into what is seen of them."""
+
+    learnt: tuple[Learnt, ...]
+    division: Division
+    reference: Reference
+    n_classes: int
+
+    @property
+    def known(self) -> Clusters:
+        """The clusters of the training items, which is all that is kept of their features."""
+        return self.division.known
+
+    def __call__(self, features: Any) -> Seen:
+        """What is seen of other items."""
+        X = _narrow(feature_matrix(features))
+        committees = tuple(learnt.committee(X, self.n_classes) for learnt in self.learnt)
+        return Seen(committees, self.division(X), self.reference.place(X))
+
+
+@dataclass(frozen=True, eq=False)
+class Represented:
+    """Items for every assumption.
+
+    subclasses: for SubclassSLD. By each classifier and each of its models, (n_classes, n_items):
+    calibrated, posteriors for PCC; ratios, for SLD. position: for the test.
+    """
+
+    subclasses: SubclassItems
+    calibrated: Sequence[Sequence[Reals]]
+    ratios: Sequence[Sequence[Reals]]
+    position: Reals
+
+
+class GuardedSLD(AbstractQuantifier):
+    """Guarded SLD: SubclassSLD unless the sample's features refute it, then PCC.
+
+    assume: "auto" decides by the test; "prior" is SubclassSLD and "covariate" PCC, whatever the
+        test says.
+    mode: the kind of X, which matters after a refutation. "columns": causes of the label, as in
+        most tables; "signal": effects of the label, as in texts. "auto" treats data frames as
+        columns and matrices as signals.
+    classifiers: candidates, of which the one with the lower log-loss is used. Default: logistic
+        regression and histogram boosting; with more than 300 sparse features logistic regression.
+    cv, seed: folds of the out-of-fold posteriors, and their seed.
+
+    The diagnostics of the test are `refuted`, `auc`, `z`, `explained` (the share of the difference
+    from the training items) and `in_doubt`. Others, (..., n_classes) each, are `prior`,
+    SubclassSLD's estimate; `covariate`, PCC's; `low` and `high`, the limits of the hull; and the
+    estimates that it spans, `allowed` (..., n_assumptions, n_classes): the training prevalence, PCC
+    by each classifier, SLD by each. `members` (..., n_members, n_classes) is PCC by each model of
+    the better classifier, which has not seen one fold; it shows how much PCC depends on the
+    training items.
+    """
+
+    assumption: ClassVar[str] = (
+        "P(X|Y, cluster) is the same in the sample; where its features refute that, P(Y|X) is"
+    )
+    sees: ClassVar[frozenset[str]] = frozenset({"features"})
+    diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "refuted": "bool",
+            "auc": "float",
+            "z": "float",
+            "explained": "float",
+            "in_doubt": "bool",
+        }
+    )
+    beyond_prior_shift: ClassVar[bool] = True
+    no_interval: ClassVar[str] = (
+        "replicates do not show which assumption holds; use its method hull, which spans what they "
+        "allow, or the interval of its subclass_sld_ if the test does not refute it"
+    )
+
+    learnt_: tuple[Learnt, ...]
+    best_: Learnt
+    subclass_sld_: SubclassSLD
+    training_: ModelledTraining
+    mode_: str
+
+    def __init__(
+        self,
+        *,
+        assume: str = "auto",
+        mode: str = "auto",
+        classifiers: Sequence[BaseEstimator] | None = None,
+        cv: int | Indices = 5,
+        seed: int = 0,
+    ) -> None:
+        self.assume = assume
+        self.mode = mode
+        self.classifiers = classifiers
+        self.cv = cv
+        self.seed = seed
+
+    def hull(
+        self, X: Any, samples: Samples | None = None, *, weights: ArrayLike | None = None
+    ) -> tuple[Reals, Reals]:
+        """Lower and upper limits of what the assumptions allow, (..., n_classes) each.
+
+        They contain the training prevalence, and PCC and SLD by every classifier; on tables such as
+        those of `benchmarks/natural.py` about nine in ten contain the truth after a refutation.
+        """
+        diagnostics = self.estimate(X, samples, weights=weights).diagnostics
+        return diagnostics["low"], diagnostics["high"]
+
+    def refitter(self) -> Callable[[Indices], Self]:
+        """Models, clusters and the test stay; what is learnt from posteriors is refitted."""
+        check_is_fitted(self, "classes_")
+        best, refit_subclasses = self.learnt_.index(self.best_), self.subclass_sld_.refitter()
+
+        def refit(rows: Indices) -> Any:
+            replicate = copy(self)
+            replicate._set_training(
+                self.held_out_.take(rows), self.held_out_codes_[rows], self.classes_
+            )
+            replicate.learnt_ = tuple(
+                replace(learnt, out_of_fold=learnt.out_of_fold[rows], sld=learnt.sld.refit(rows))
+                for learnt in self.learnt_
+            )
+            replicate.best_, replicate.subclass_sld_ = (
+                replicate.learnt_[best],
+                refit_subclasses(rows),
+            )
+            return replicate
+
+        return refit
+
+    def _learn(self, items: Items, codes: Codes) -> None:
+        if self.assume not in ASSUMPTIONS:
+            raise unknown_name("assumption", self.assume, ASSUMPTIONS)
+        if self.mode not in MODES:
+            raise unknown_name("mode", self.mode, MODES)
+        if items.features is None or isinstance(items.features, Clusters):
+            raise UserError("GuardedSLD needs the features of the training items: give them")
+        n_classes, weights = len(self.classes_), items.weights
+        self.mode_ = self.mode
+        if self.mode == "auto":
+            self.mode_ = "columns" if hasattr(items.features, "columns") else "signal"
+        X = _narrow(feature_matrix(items.features))
+        folds = folds_of(self.cv, codes, seed=self.seed)
+        rivals = self.classifiers or _default_classifiers(X, self.seed)
+        self.learnt_ = tuple(
+            _learnt(rival, X, codes, n_classes, folds, weights, self.seed) for rival in rivals
+        )
+        self.best_ = min(self.learnt_, key=lambda learnt: learnt.loss)
+        self.subclass_sld_ = SubclassSLD(seed=self.seed)
+        division = self.subclass_sld_.reduction(X, codes, weights)
+        self.held_out_ = Items(self.best_.out_of_fold, None, division.known, weights)
+        self.subclass_sld_.fit_items(self.held_out_, codes, reduction=division)
+        reference = Reference.of(X, seed=self.seed)
+        self.training_ = ModelledTraining.of(reference, codes, n_classes, division.known, weights)
+        self.reduction_ = Look(self.learnt_, division, reference, n_classes)
+
+    def subclass_items(self, items: Items) -> Items:
+        """The items (as `items(X)` returns them) as `subclass_sld_` sees them."""
+        seen = self._seen(items)
+        best = seen.committees[self.learnt_.index(self.best_)]
+        return Items(best.mean(axis=0), best, seen.clusters, items.weights)
+
+    def _seen(self, items: Items) -> Seen:
+        if isinstance(items.features, Seen):
+            return items.features
+        if items.features is None:
+            raise UserError("GuardedSLD needs features: give those of the items")
+        assert isinstance(self.reduction_, Look)
+        return self.reduction_(items.features)
+
+    def _represent_items(self, items: Items) -> Represented:
+        seen = self._seen(items)
+        calibrated, ratios = [], []
+        for learnt, members in zip(self.learnt_, seen.committees, strict=True):
+            calibrated.append(
+                [np.ascontiguousarray(learnt.sld.calibrator_(member).T) for member in members]
+            )
+            ratios.append([learnt.sld._represent(member) for member in members])
+        subclass_items = self.subclass_sld_._represent_items(self.subclass_items(items))
+        return Represented(subclass_items, calibrated, ratios, seen.position)
+
+    def _solve(
+        self, representation: Represented, index: Indices, weights: Weights | None = None
+    ) -> tuple[Prevalences, Diagnostics]:
+        prior, diagnostics = self.subclass_sld_._solve(representation.subclasses, index, weights)
+        shares = modelled_shares(diagnostics, FAMILY[self.mode_])
+        by_member = [
+            np.stack([sample_means(rows, index, weights) for rows in members], axis=1)
+            for members in representation.calibrated
+        ]
+        pcc = [members.mean(axis=1) for members in by_member]
+        sld = [
+            np.mean([learnt.sld._solve(rows, index, weights)[0] for rows in members], axis=0)
+            for learnt, members in zip(self.learnt_, representation.ratios, strict=True)
+        ]
+        best = self.learnt_.index(self.best_)
+        tests = [
+            self._test(representation, f, rows, weights)
+            for f, rows in zip(shares, index, strict=True)
+        ]
+        refuted = np.array([test.refuted for test in tests])
+        in_doubt = np.array([test.in_doubt for test in tests])
+        covariate = pcc[best]
+        if self.assume == "prior":
+            p_hat = prior
+        elif self.assume == "covariate":
+            p_hat = covariate
+        else:
+            alternative = covariate
+            if self.mode_ == "signal":
+                moved = np.abs(prior - self.prior_).sum(axis=1, keepdims=True) / 2
+                alternative = covariate + np.minimum(moved / MOVED, 1.0) * (prior - covariate)
+            p_hat = np.where((refuted & ~in_doubt)[:, np.newaxis], alternative, prior)
+        allowed = np.stack([np.broadcast_to(self.prior_, prior.shape), *pcc, *sld], axis=1)
+        low, high = hull(allowed, covariate, _sizes(index, weights))
+        return p_hat / p_hat.sum(axis=1, keepdims=True), {
+            "refuted": refuted,
+            "auc": np.array([test.auc for test in tests]),
+            "z": np.array([test.z for test in tests]),
+            "explained": np.array([test.explained for test in tests]),
+            "in_doubt": in_doubt,
+            "prior": prior,
+            "covariate": covariate,
+            "allowed": allowed,
+            "members": by_member[best],
+            "low": np.minimum(low, p_hat),
+            "high": np.maximum(high, p_hat),
+        }
+
+    def _test(
+        self, seen: Represented, shares: Reals, rows: Indices, weights: Weights | None
+    ) -> Fit:
+        sample_weights, family = None if weights is None else weights[rows], FAMILY[self.mode_]
+        if self.assume != "auto":
+            return Fit(family, NOT_TOLD_APART.auc, NOT_TOLD_APART.z, NOT_TOLD_APART.auc)
+        return self.training_.compared(seen.position[rows], shares, family, sample_weights)
+
+
+def hull(allowed: Reals, centre: Prevalences, size: Reals) -> tuple[Reals, Reals]:
+    """Limits around all estimates that the assumptions allow, (n_samples, n_classes) each.
+
+    allowed: estimates, (n_samples, n_assumptions, n_classes); centre: the one whose sampling error
+    widens them; size: of the samples.
+    """
+    margin = np.sqrt(MARGIN**2 + NORMAL**2 * centre * (1 - centre) / size[:, np.newaxis])
+    low, high = allowed.min(axis=1) - margin, allowed.max(axis=1) + margin
+    return np.maximum(low, 0.0), np.minimum(high, 1.0)
+
+
+def training_deviations(members: Reals) -> Reals:
+    """The contribution of the training items to PCC's error, (n_samples, n_members, n_classes).
+
+    members: PCC by models each of which has not seen one fold of the training items. Weighted with
+    independent standard normal numbers and summed over the members, these deviations have the
+    variance of the delete-a-group jackknife (P. Kott, Journal of Official Statistics 17, 2001).
+    """
+    n_members = members.shape[1]
+    centred = members - members.mean(axis=1, keepdims=True)
+    return np.asarray(np.sqrt((n_members - 1) / n_members) * centred)
+
+
+def covariate_limits(means: Reals, members: Reals, size: Reals) -> tuple[Reals, Reals]:
+    """Limits of PCC where covariate shift is assumed, (n_samples, n_classes) each.
+
+    means: PCC by each classifier, (n_samples, n_classifiers, n_classes), all within the limits.
+    members: of the better one; size: of the samples.
+    """
+    centre = members.mean(axis=1)
+    sampling = centre * (1 - centre) / size[:, np.newaxis]
+    training = np.square(training_deviations(members)).sum(axis=1)
+    margin = NORMAL * np.sqrt(sampling + training)
+    low, high = means.min(axis=1) - margin, means.max(axis=1) + margin
+    return np.maximum(low, 0.0), np.minimum(high, 1.0)
+
+
+def _learnt(
+    classifier: BaseEstimator,
+    X: Any,
+    codes: Codes,
+    n_classes: int,
+    folds: Indices,
+    weights: Weights | None,
+    seed: int,
+) -> Learnt:
+    posteriors, models = cross_fit(
+        classifier, X, codes, np.arange(n_classes), folds, weights=weights
+    )
+    true_posteriors = posteriors[np.arange(len(codes)), codes]
+    loss = -np.average(np.log(np.maximum(true_posteriors, 1e-12)), weights=weights)
+    sld = SLD(seed=seed).fit_posteriors(posteriors, codes, weights=weights)
+    return Learnt(models, posteriors, sld, float(loss))
+
+
+def _default_classifiers(X: Any, seed: int) -> list[BaseEstimator]:
+    if issparse(X):
+        return [LogisticRegression(C=10.0, max_iter=2000)]
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    boosting = HistGradientBoostingClassifier(
+        max_iter=100, learning_rate=0.06, max_leaf_nodes=12, early_stopping=False, random_state=0
+    )
+    return [make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000)), boosting]
+
+
+def _narrow(X: Any) -> Any:
+    """A few sparse features as a dense matrix, which every classifier accepts."""
+    return X.toarray() if issparse(X) and X.shape[1] <= WIDE else X
+
+
+def _sizes(index: Indices, weights: Weights | None) -> Reals:
+    if weights is None:
+        return np.full(len(index), float(index.shape[1]))
+    return np.array([effective_size(weights[rows]) for rows in index])

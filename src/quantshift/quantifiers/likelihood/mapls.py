@@ -1,0 +1,126 @@
+"""MAPLS: SLD with a prior whose weight depends on how far the prevalence seems to have shifted.
+
+The estimate is the maximum a posteriori under a Dirichlet prior with its mode at equal shares. Its
+EM step is p_k <- l mean_j P(k | x_j) + (1 - l) / K, so that the prior is equivalent to
+n (1 - l) / (l K) additional items of each class for a sample of n. With p the estimate without a
+prior, pi the training prevalence, u equal shares and KL the Kullback-Leibler divergence,
+
+    l = .9 f(KL(p, u), c) + .1 (1 - f(KL(p, pi), c)),     f(d, g) = g d / (1 + g d)
+    c = g(1 - f(KL(pi, u), g(.2))),                       g(l) = 2 l / (1 - l)
+
+A sample that seems to be far from equal shares is trusted; one that seems to be close is pulled
+towards them. The authors take 100 steps of EM; here both maxima are exact (`solvers`).
+
+Reference: C. Ye et al., "Label shift estimation for class-imbalance problem: a Bayesian approach",
+WACV 2024.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+from sklearn.base import BaseEstimator
+
+from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
+from quantshift.classify.calibration.calibration import AUTO, calibrates
+from quantshift.optimise.solvers import maximise_mixtures
+from quantshift.prevalence.weights import Weights
+from quantshift.quantifiers.base.estimator import Diagnostics
+from quantshift.quantifiers.likelihood.dirichlet import maximise_posteriors
+from quantshift.quantifiers.likelihood.sld import DIAGNOSTICS, AbstractLikelihood
+
+LEAST_WEIGHT = 1e-6
+"""Smallest weight of the sample relative to the prior. With equal shares in training and in the
+sample the formula gives zero, which would leave the prior alone."""
+
+CLOSEST = 1e-9
+"""Bounds the weight of a training prevalence close to equal shares, which would be infinite."""
+
+
+class MAPLS(AbstractLikelihood):
+    """Maximum A Posteriori Label Shift: SLD pulled towards equal shares, less if it is far away.
+
+    calibration: as in SLD.
+    tol, max_iter: as in SLD; `iterations` counts the passes of both maxima.
+    """
+
+    assumption: ClassVar[str] = (
+        "P(X|Y) is the same in the sample (prior shift), posteriors calibrated"
+    )
+    diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {**DIAGNOSTICS, "sample_weight": "float"}
+    )
+
+    def __init__(
+        self,
+        classifier: BaseEstimator | None = None,
+        *,
+        calibration: str | None = AUTO,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        cv: int = 5,
+        seed: int = 0,
+    ) -> None:
+        self.classifier = classifier
+        self.calibration = calibration
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cv = cv
+        self.seed = seed
+
+    def needs_held_out_posteriors(self) -> bool:
+        """Only calibration needs them."""
+        return calibrates(self.calibration)
+
+    @property
+    def shrinks(self) -> bool:
+        """True, although not depending on the size of the sample."""
+        return True
+
+    def _choose_prior(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
+        pass
+
+    def _solve(
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
+    ) -> tuple[Prevalences, Diagnostics]:
+        options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter, "weights": weights}
+        plain, first, _ = maximise_mixtures(representation, index, self.prior_, **options)
+        weight = sample_weight(plain, self.prior_)
+        sizes = index.shape[1] if weights is None else weights[index].sum(axis=1)
+        added = sizes * (1 - weight) / (weight * len(self.prior_))
+        p_hat, second, converged = maximise_posteriors(
+            representation, index, self.prior_, added, **options
+        )
+        return p_hat, {
+            "iterations": first + second,
+            "converged": converged,
+            "sample_weight": weight,
+        }
+
+
+def sample_weight(p_hat: Prevalences, prior: Prevalences) -> Reals:
+    """The l of the formula for each estimate without a prior, (n_samples,)."""
+    equal = np.full_like(prior, 1 / len(prior))
+    trust = _rate(np.asarray(1 - _share(_divergence(prior, equal), _rate(np.asarray(0.2)))))
+    far = _share(_divergence(p_hat, equal), trust)
+    near = 1 - _share(_divergence(p_hat, prior), trust)
+    return np.clip(0.9 * far + 0.1 * near, LEAST_WEIGHT, 1.0)
+
+
+def _divergence(p: Reals, q: Reals) -> Reals:
+    """KL(p, q), zero if rounding would make it negative."""
+    return np.asarray(np.maximum((xlogy(p, p) - xlogy(p, q)).sum(axis=-1), 0.0))
+
+
+def _share(divergence: Reals, rate: Reals) -> Reals:
+    return np.asarray(rate * divergence / (1 + rate * divergence))
+
+
+def _rate(share: Reals) -> Reals:
+    """The rate at which a divergence of 1/2 has this share."""
+    return np.asarray(2 * (1 / np.maximum(1 - share, CLOSEST) - 1))

@@ -1,0 +1,189 @@
+"""Compiled maximisation of the subclass likelihoods, sample by sample.
+
+The loops are ragged, because clusters differ in size; numpy handles this badly and a compiler well.
+`quantshift.quantifiers.likelihood.subclass_sld` describes what is solved, and
+`quantshift.optimise.solvers` how.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quantshift.base.compiled import compiled
+from quantshift.base.types import Ints, Reals
+from quantshift.optimise.solvers import (
+    log_likelihood,
+    maximise_factors,
+    maximise_mixture,
+    part_of,
+    total_weight,
+)
+
+
+def maximise_subclasses(
+    posteriors: Reals,
+    clusters: Ints,
+    index: Ints,
+    within: Reals,
+    shares: Reals,
+    tol: float,
+    max_iter: int,
+    weights: Reals | None = None,
+) -> tuple[Reals, Reals, Ints, NDArray[np.bool_]]:
+    """Subclass shares and log-likelihoods of every sample under the four models.
+
+    posteriors: calibrated, (n_items, n_classes); clusters: (n_items,); index: (n_samples, size).
+    within: class shares in each training cluster, (1 or n_samples, n_clusters, n_classes).
+    shares: of the training clusters, (1 or n_samples, n_clusters).
+    weights: of the items of the pool, (n_items,), not all zero in a sample. Scaling them scales the
+        log-likelihoods and does not change the shares.
+    Returns shares (n_samples, 4, n_clusters, n_classes), log-likelihoods (n_samples, 4),
+    iterations and convergence of the slowest model (n_samples,).
+    """
+    # `weights` is always passed: without it numba would compile everything a second time.
+    return _maximise_each(posteriors, clusters, index, within, shares, tol, max_iter, weights)
+
+
+@compiled
+def _maximise_each(
+    posteriors: Reals,
+    clusters: Ints,
+    index: Ints,
+    within: Reals,
+    shares: Reals,
+    tol: float,
+    max_iter: int,
+    weights: Reals | None,
+) -> tuple[Reals, Reals, Ints, NDArray[np.bool_]]:
+    n_samples, size = index.shape
+    n_clusters, n_classes = within.shape[1], within.shape[2]
+    fitted = np.zeros((n_samples, 4, n_clusters, n_classes))
+    fit = np.zeros((n_samples, 4))
+    iterations = np.zeros(n_samples, dtype=np.int64)
+    converged = np.ones(n_samples, dtype=np.bool_)
+    q = np.empty((size, n_classes))
+    ratio = np.empty((size, n_classes))
+    heft = None if weights is None else np.empty(size)
+    place = np.empty(n_clusters + 1, dtype=np.int64)
+    count = np.empty(n_clusters)
+    groups = np.empty((n_clusters, n_classes))
+    prior = np.empty(n_classes)
+    p = np.empty(n_classes)
+    for s in range(n_samples):
+        pi = within[s if within.shape[0] > 1 else 0]
+        known = shares[s if shares.shape[0] > 1 else 0]
+        _order_by_cluster(posteriors, clusters, index[s], weights, q, place, heft)
+        n = int(place[n_clusters])
+        total = 0.0
+        for c in range(n_clusters):
+            count[c] = total_weight(part_of(heft, place[c], place[c + 1]), place[c + 1] - place[c])
+            total += count[c]
+
+        for k in range(n_classes):
+            prior[k] = 0.0
+            for c in range(n_clusters):
+                prior[k] += known[c] * pi[c, k]
+        # Prior shift. A class that is missing in training is missing in the sample.
+        for k in range(n_classes):
+            inverse = 1.0 / prior[k] if prior[k] > 0.0 else 0.0
+            for j in range(n):
+                ratio[j, k] = q[j, k] * inverse
+            for c in range(n_clusters):
+                groups[c, k] = pi[c, k] * inverse
+        p[:] = prior
+        everyone = part_of(heft, 0, n)
+        steps, done = maximise_mixture(ratio[:n], p, tol, max_iter, everyone)
+        fit[s, 0] = log_likelihood(ratio[:n], p, everyone)
+        slowest, all_done = steps, done
+        moved = 0.0
+        for c in range(n_clusters):
+            share = count[c] / total
+            if count[c] > 0:
+                moved += count[c] * math.log(share / known[c])
+            for k in range(n_classes):
+                fitted[s, 0, c, k] = p[k] * known[c] * groups[c, k]
+                fitted[s, 1, c, k] = share * pi[c, k]
+        fit[s, 1] = moved
+        # Mixed: a common factor of the classes' odds in all clusters, starting from the better of
+        # the two models that are special cases of this one.
+        if p.min() == 0.0 or _in_groups(ratio[:n], groups, count, p, everyone) < 0.0:
+            p[:] = prior
+        steps, done = maximise_factors(ratio[:n], groups, count, p, tol, max_iter, everyone)
+        slowest, all_done = max(slowest, steps), all_done and done
+        fit[s, 2] = moved + _in_groups(ratio[:n], groups, count, p, everyone)
+        for c in range(n_clusters):
+            mass = 0.0
+            for k in range(n_classes):
+                mass += p[k] * groups[c, k]
+            for k in range(n_classes):
+                fitted[s, 2, c, k] = 0.0
+                if count[c] > 0:
+                    fitted[s, 2, c, k] = count[c] / total * p[k] * groups[c, k] / mass
+        # Local: every cluster by itself.
+        fit[s, 3] = moved
+        for c in range(n_clusters):
+            if count[c] == 0:
+                continue
+            first, last = place[c], place[c + 1]
+            own = part_of(heft, first, last)
+            for k in range(n_classes):
+                inverse = 1.0 / pi[c, k] if pi[c, k] > 0.0 else 0.0
+                for j in range(first, last):
+                    ratio[j, k] = q[j, k] * inverse
+            p[:] = pi[c]
+            steps, done = maximise_mixture(ratio[first:last], p, tol, max_iter, own)
+            slowest, all_done = max(slowest, steps), all_done and done
+            fit[s, 3] += log_likelihood(ratio[first:last], p, own)
+            for k in range(n_classes):
+                fitted[s, 3, c, k] = count[c] / total * p[k]
+        iterations[s], converged[s] = slowest, all_done
+    return fitted, fit, iterations, converged
+
+
+@compiled
+def _order_by_cluster(
+    posteriors: Reals,
+    clusters: Ints,
+    items: Ints,
+    weights: Reals | None,
+    q: Reals,
+    place: Ints,
+    heft: Reals | None,
+) -> None:
+    """The posteriors (and weights) of a sample's items in the order of their clusters, in place.
+
+    Those of cluster c are at place[c] to place[c + 1]. Items without weight are left out.
+    """
+    place[:] = 0
+    for item in items:
+        if weights is None or weights[item] > 0.0:
+            place[clusters[item] + 1] += 1
+    for c in range(1, len(place)):
+        place[c] += place[c - 1]
+    for item in items:
+        if weights is not None and heft is not None:
+            if weights[item] <= 0.0:
+                continue
+            heft[place[clusters[item]]] = weights[item]
+        c = clusters[item]
+        for k in range(posteriors.shape[1]):
+            q[place[c], k] = posteriors[item, k]
+        place[c] += 1
+    # Every place has moved to the beginning of the next; move them back.
+    for c in range(len(place) - 1, 0, -1):
+        place[c] = place[c - 1]
+    place[0] = 0
+
+
+@compiled
+def _in_groups(ratio: Reals, groups: Reals, count: Reals, p: Reals, weights: Reals | None) -> float:
+    """Log-likelihood of the items given their clusters; 0 without a shift of the classes' odds."""
+    total = log_likelihood(ratio, p, weights)
+    for c in range(len(groups)):
+        if count[c] > 0:
+            mass = 0.0
+            for k in range(len(p)):
+                mass += p[k] * groups[c, k]
+            total -= count[c] * math.log(mass)
+    return total

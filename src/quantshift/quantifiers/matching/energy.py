@@ -1,0 +1,149 @@
+"""Energy distances: the mixture of the training classes that is closest to the sample.
+
+With X, X' drawn from the mixture of prevalence p and Y, Y' from the sample, the energy distance is
+2 E|X - Y| - E|X - X'| - E|Y - Y'|: never negative, and zero only if the two distributions are the
+same. With d_k the mean distance of the sample's items to those of class k, and D_kl that between
+classes, it is 2 p.d - p'Dp plus a constant: quadratic in p, so that its minimum is found exactly.
+
+References: H. Kawakubo, M. du Plessis and M. Sugiyama, "Computationally efficient class-prior
+estimation under class balance change using energy distance", IEICE Transactions 2016; A. Castano
+et al., "An analysis of quantification methods based on matching distributions", 2019.
+"""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from quantshift.base.types import Codes, Posteriors
+from quantshift.errors import DataError, unknown_name
+from quantshift.prevalence.weights import Weights
+from quantshift.quantifiers.base.estimator import AbstractAggregative, AbstractWithoutOptions
+from quantshift.quantifiers.base.items import Items, dense_features
+from quantshift.quantifiers.matching.class_kernels import (
+    AbstractMeanMatching,
+    ClassPoints,
+    mean_distances,
+)
+
+METRICS = ("manhattan", "euclidean")
+
+
+class EDy(AbstractMeanMatching, AbstractAggregative):
+    """Energy Distance y-similarity: the mixture of the classes' posteriors closest to the sample's.
+
+    metric: "manhattan" (default) or "euclidean" distances between vectors of posteriors. With two
+        classes both give the same estimate.
+    If some classes are mixtures of others, the estimate is the one closest to the training
+    prevalence among those that fit equally well (`fallback`).
+    """
+
+    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+
+    known_: ClassPoints
+
+    def __init__(
+        self,
+        classifier: BaseEstimator | None = None,
+        *,
+        metric: str = "manhattan",
+        cv: int = 5,
+        seed: int = 0,
+    ) -> None:
+        self.classifier = classifier
+        self.metric = metric
+        self.cv = cv
+        self.seed = seed
+
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
+        _check_metric(self.metric)
+        self.known_ = ClassPoints.of(posteriors, codes, len(self.classes_), weights)
+        self.gram_ = -class_distances(self.known_, self.metric)
+
+    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
+        return -mean_distances(self.known_, posteriors, self.metric)
+
+
+class CvMy(AbstractMeanMatching, AbstractWithoutOptions):
+    """Cramer-von Mises y-similarity: EDy on the ranks of posteriors.
+
+    Minimises sum_c int (F_p,c - G_c)^2 dH_c over the mixtures p, where F_p,c and G_c are the
+    distribution functions of class c's posterior in the mixture and in the sample, and H_c is that
+    of all training items: the energy distance (Manhattan) of the posteriors' mid-ranks among the
+    training items. It does not change if a posterior is replaced by an increasing function of it.
+    Falls back as EDy does.
+    """
+
+    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+
+    known_: ClassPoints
+    order_: tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...]
+
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
+        given = np.ones(len(codes)) if weights is None else weights
+        self.order_ = tuple(_distribution(column, given / given.sum()) for column in posteriors.T)
+        self.known_ = ClassPoints.of(self._ranks(posteriors), codes, len(self.classes_), weights)
+        self.gram_ = -class_distances(self.known_, "manhattan")
+
+    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
+        return -mean_distances(self.known_, self._ranks(posteriors), "manhattan")
+
+    def _ranks(self, posteriors: Posteriors) -> NDArray[np.float64]:
+        """Mid-ranks among the training items, column by column, between 0 and 1."""
+        columns = [
+            (below[np.searchsorted(values, x)] + below[np.searchsorted(values, x, "right")]) / 2
+            for x, (values, below) in zip(posteriors.T, self.order_, strict=True)
+        ]
+        return np.stack(columns, axis=1)
+
+
+class EDx(AbstractMeanMatching):
+    """Energy Distance x-similarity: the mixture of the classes' features closest to the sample's.
+
+    metric: "manhattan" (default) or "euclidean" distances between rows of features. The scale of
+        features matters: standardise them first, e.g. by a pipeline. Falls back as EDy does.
+    """
+
+    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    sees: ClassVar[frozenset[str]] = frozenset({"features"})
+
+    known_: ClassPoints
+
+    def __init__(self, *, metric: str = "manhattan") -> None:
+        self.metric = metric
+
+    def _learn(self, items: Items, codes: Codes) -> None:
+        _check_metric(self.metric)
+        X = dense_features(items, "EDx")
+        self.known_ = ClassPoints.of(X, codes, len(self.classes_), items.weights)
+        self.gram_ = -class_distances(self.known_, self.metric)
+
+    def _represent_items(self, items: Items) -> NDArray[Any]:
+        X = dense_features(items, "EDx")
+        n_features = self.known_.points.shape[1]
+        if X.shape[1] != n_features:
+            raise DataError(f"{X.shape[1]} features, but {n_features} in training")
+        return -mean_distances(self.known_, X, self.metric)
+
+
+def class_distances(known: ClassPoints, metric: str) -> NDArray[np.float64]:
+    """Mean distances between the items of two classes, (n_classes, n_classes)."""
+    return known.pair_means(lambda points: mean_distances(known, points, metric))
+
+
+def _check_metric(metric: str) -> None:
+    if metric not in METRICS:
+        raise unknown_name("metric", metric, METRICS)
+
+
+def _distribution(
+    column: NDArray[np.float64], weights: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The sorted values, and the share of items before each position."""
+    order = np.argsort(column)
+    return column[order], np.concatenate([[0.0], np.cumsum(weights[order])])

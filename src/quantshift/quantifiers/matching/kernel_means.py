@@ -1,0 +1,192 @@
+"""Kernel means: the mixture of the training classes whose kernel mean matches the sample's.
+
+A kernel k(x, y) = phi(x).phi(y) maps items to a space of functions, in which the mean of a sample
+determines its distribution if the kernel is characteristic, as the Gaussian one is. With G_kl the
+mean kernel between items of classes k and l, and g_k between the sample and class k, the squared
+distance of the means (maximum mean discrepancy) is p'Gp - 2 p.g plus a constant: its minimum on the
+simplex is found exactly. A negative distance works like a kernel here, and gives the energy
+distance.
+
+Random Fourier features replace phi by n_components cosines and sines, so that the cost does not
+depend on the number of training items.
+
+References: A. Iyer, S. Nath and S. Sarawagi, "Maximum mean discrepancy for class ratio estimation:
+convergence bounds and kernel selection", ICML 2014; B. Dussap, G. Blanchard and B.-E.
+Cherief-Abdellatif, "Label shift quantification with robustness guarantees via distribution feature
+matching", ECML PKDD 2023; A. Rahimi and B. Recht, "Random features for large-scale kernel
+machines", NIPS 2007.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from quantshift.base.seeding import generator
+from quantshift.base.types import Codes, Posteriors, Reals
+from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.prevalence.weights import Weights
+from quantshift.quantifiers.base.estimator import AbstractAggregative
+from quantshift.quantifiers.base.items import Items, dense_features
+from quantshift.quantifiers.matching.class_kernels import (
+    AbstractMeanMatching,
+    ClassPoints,
+    mean_distances,
+    mean_gaussians,
+)
+
+KERNELS = ("rbf", "energy", "rff")
+
+BLOCK_VALUES = 1 << 20
+"""The most random feature values that are computed at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class MeanKernel:
+    """The mean kernel of points with the items of each class.
+
+    frequencies: of random Fourier features, (n_dimensions, n_frequencies), or None; class_means:
+    of these features, (n_features, n_classes), or None.
+    """
+
+    known: ClassPoints
+    kernel: str
+    gamma: float
+    frequencies: Reals | None = None
+    class_means: Reals | None = None
+
+    def __call__(self, points: Reals) -> Reals:
+        """Mean kernels, (n_classes, n_points)."""
+        if self.kernel == "energy":
+            return -mean_distances(self.known, points, "euclidean")
+        if self.frequencies is None or self.class_means is None:
+            return mean_gaussians(self.known, points, np.full(len(self.known), 2 * self.gamma))
+        values = np.empty((len(self.known), len(points)))
+        for block in _blocks(len(points), len(self.class_means)):
+            values[:, block] = (_waves(points[block], self.frequencies) @ self.class_means).T
+        return values
+
+    def gram(self) -> Reals:
+        """Mean kernels between classes, (n_classes, n_classes)."""
+        if self.class_means is not None:
+            return np.asarray(self.class_means.T @ self.class_means)
+        return self.known.pair_means(self)
+
+
+class MMDy(AbstractMeanMatching, AbstractAggregative):
+    """Maximum Mean Discrepancy y-similarity: matches kernel means of posteriors.
+
+    kernel: "rbf" (default), exp(-gamma |x - y|^2); "energy", minus the Euclidean distance, which is
+        EDy with that metric; "rff", random Fourier features of "rbf".
+    gamma: of "rbf" and "rff"; default: one over the number of classes.
+    n_components: random features of "rff", half of them cosines; `seed` draws their frequencies.
+    Falls back as EDy does.
+    """
+
+    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+
+    kernel_: MeanKernel
+
+    def __init__(
+        self,
+        classifier: BaseEstimator | None = None,
+        *,
+        kernel: str = "rbf",
+        gamma: float | None = None,
+        n_components: int = 1000,
+        cv: int = 5,
+        seed: int = 0,
+    ) -> None:
+        self.classifier = classifier
+        self.kernel = kernel
+        self.gamma = gamma
+        self.n_components = n_components
+        self.cv = cv
+        self.seed = seed
+
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
+        known = ClassPoints.of(posteriors, codes, len(self.classes_), weights)
+        self.kernel_ = _mean_kernel(known, self.kernel, self.gamma, self.n_components, self.seed)
+        self.gram_ = self.kernel_.gram()
+
+    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
+        return self.kernel_(posteriors)
+
+
+class MMDx(AbstractMeanMatching):
+    """Maximum Mean Discrepancy x-similarity: matches kernel means of features.
+
+    kernel, gamma, n_components: as for MMDy; the default of gamma is one over the number of
+        features. The scale of features matters: standardise them first, e.g. by a pipeline.
+    seed: draws the frequencies of "rff". Falls back as EDy does.
+    """
+
+    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    sees: ClassVar[frozenset[str]] = frozenset({"features"})
+
+    kernel_: MeanKernel
+
+    def __init__(
+        self,
+        *,
+        kernel: str = "rbf",
+        gamma: float | None = None,
+        n_components: int = 1000,
+        seed: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.n_components = n_components
+        self.seed = seed
+
+    def _learn(self, items: Items, codes: Codes) -> None:
+        X = dense_features(items, "MMDx")
+        known = ClassPoints.of(X, codes, len(self.classes_), items.weights)
+        self.kernel_ = _mean_kernel(known, self.kernel, self.gamma, self.n_components, self.seed)
+        self.gram_ = self.kernel_.gram()
+
+    def _represent_items(self, items: Items) -> NDArray[Any]:
+        X = dense_features(items, "MMDx")
+        n_features = self.kernel_.known.points.shape[1]
+        if X.shape[1] != n_features:
+            raise DataError(f"{X.shape[1]} features, but {n_features} in training")
+        return self.kernel_(X)
+
+
+def _mean_kernel(
+    known: ClassPoints, kernel: str, gamma: float | None, n_components: int, seed: int
+) -> MeanKernel:
+    if kernel not in KERNELS:
+        raise unknown_name("kernel", kernel, KERNELS)
+    n_dimensions = known.points.shape[1]
+    gamma = 1 / n_dimensions if gamma is None else gamma
+    if not 0 < gamma < np.inf:
+        raise UserError(f"gamma must be positive, got {gamma}")
+    if kernel != "rff":
+        return MeanKernel(known, kernel, gamma)
+    if n_components < 2:
+        raise UserError(f"n_components must be at least 2, got {n_components}")
+    rng = generator(seed, purpose="random Fourier features")
+    frequencies = np.sqrt(2 * gamma) * rng.normal(size=(n_components // 2, n_dimensions)).T
+    means = np.zeros((2 * (n_components // 2), len(known)))
+    for k, part in enumerate(known.parts()):
+        points, weights = known.points[part], known.weights[part]
+        for block in _blocks(len(points), len(means)):
+            means[:, k] += weights[block] @ _waves(points[block], frequencies)
+    return MeanKernel(known, kernel, gamma, frequencies, means)
+
+
+def _waves(points: Reals, frequencies: Reals) -> Reals:
+    """Random Fourier features, (n_points, 2 n_frequencies); products approximate the kernel."""
+    phase = points @ frequencies
+    waves = np.hstack([np.cos(phase), np.sin(phase)])
+    return np.asarray(waves / np.sqrt(frequencies.shape[1]))
+
+
+def _blocks(n_items: int, n_values: int) -> list[slice]:
+    at_once = max(1, BLOCK_VALUES // n_values)
+    return [slice(start, start + at_once) for start in range(0, n_items, at_once)]

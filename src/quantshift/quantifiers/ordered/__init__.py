@@ -1,0 +1,1 @@
+"""Quantifiers for ordered classes."""

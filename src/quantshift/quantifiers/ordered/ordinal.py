@@ -1,0 +1,267 @@
+"""Ordered classes: counting and likelihood with a penalty on jumps between neighbouring classes.
+
+The classes are assumed to be ordered as in `classes_`. The penalties are in `smoothness`. With two
+classes there is no jump to penalise, and OrdinalACC is ACC, OrdinalPACC is PACC.
+
+References: M. Bunse, A. Moreo, F. Sebastiani and M. Senz, "Regularization-based methods for ordinal
+quantification", DMKD 38 (2024); M. Bunse, "qunfold: composable quantification and unfolding
+methods in Python", LQ 2023.
+"""
+
+from collections.abc import Callable, Mapping
+from copy import copy
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.classify.calibration.calibration import AUTO, calibrates
+from quantshift.optimise.quadratic import minimise_on_simplex, row_products
+from quantshift.optimise.smoothness import (
+    checked_penalty,
+    first_differences,
+    penalised_likelihood,
+    sample_weights,
+    second_differences,
+    smoothed_expectation,
+)
+from quantshift.prevalence.weights import Weights
+from quantshift.quantifiers.base.estimator import (
+    AbstractAggregative,
+    AbstractWithoutOptions,
+    Diagnostics,
+)
+from quantshift.quantifiers.base.items import Items
+from quantshift.quantifiers.counting.adjusted import ACC, PACC, adjust
+from quantshift.quantifiers.likelihood.sld import SLD
+
+PRIOR_SHIFT = "P(X|Y) is the same in the sample (prior shift), the prevalence smooth"
+MOST_ROWS = 1 << 14
+"""The most items whose likelihoods are gathered at once."""
+
+
+class AbstractSmoothlyAdjusted(AbstractWithoutOptions):
+    """Counts that are adjusted with a penalty on jumps; a mixin for ACC and PACC."""
+
+    assumption: ClassVar[str] = PRIOR_SHIFT
+    ordered: ClassVar[bool] = True
+
+    tau: float
+    rates_: NDArray[np.float64]
+
+    _counts: Callable[[NDArray[Any], Indices, Weights | None], Prevalences]
+
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
+        checked_penalty("tau", self.tau)
+        super()._fit_aggregation(posteriors, codes, weights)  # type: ignore[safe-super]
+
+    def _solve(
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
+    ) -> tuple[Prevalences, Diagnostics]:
+        counts = self._counts(representation, index, weights)
+        return adjust_smoothly(counts, self.rates_, self.prior_, self.tau)
+
+
+class OrdinalACC(AbstractSmoothlyAdjusted, ACC):
+    """Ordinal Adjusted Classify and Count: ACC with a penalty on jumps between neighbours.
+
+    The p on the simplex with the smallest |M p - q|^2 + tau |C p|^2, where C are second differences
+    along the classes. tau: strength of the penalty; 0 is ACC.
+    """
+
+    def __init__(
+        self,
+        classifier: BaseEstimator | None = None,
+        *,
+        tau: float = 1e-2,
+        cv: int = 5,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(classifier, cv=cv, seed=seed)
+        self.tau = tau
+
+
+class OrdinalPACC(AbstractSmoothlyAdjusted, PACC):
+    """Ordinal Probabilistic Adjusted Classify and Count: PACC with a penalty on jumps.
+
+    Like OrdinalACC, with mean posteriors in place of counts. tau: penalty strength; 0 is PACC.
+    """
+
+    def __init__(
+        self,
+        classifier: BaseEstimator | None = None,
+        *,
+        tau: float = 1e-3,
+        cv: int = 5,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(classifier, cv=cv, seed=seed)
+        self.tau = tau
+
+
+class AbstractOrdinalLikelihood(AbstractAggregative):
+    """What the likelihood methods share: the calibrated likelihood ratios of SLD.
+
+    `sld_` is the plain method, fitted on the same items; subclasses have its parameters
+    `calibration`, `tol` and `max_iter`.
+    """
+
+    ordered: ClassVar[bool] = True
+
+    calibration: str | None
+    tol: float
+    max_iter: int
+    sld_: SLD
+
+    def needs_held_out_posteriors(self) -> bool:
+        """Only calibration needs them."""
+        return calibrates(self.calibration)
+
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
+        known = posteriors if len(posteriors) else None
+        self.sld_ = SLD(
+            calibration=self.calibration, tol=self.tol, max_iter=self.max_iter
+        ).fit_items(Items(known, weights=weights), codes, classes=np.arange(len(self.classes_)))
+
+    def refitter(self) -> Callable[[Indices], Self]:
+        """The calibration keeps its kind and is refitted, starting from its current parameters."""
+        check_is_fitted(self, "classes_")
+        items, codes, refit_sld = self.held_out_, self.held_out_codes_, self.sld_.refitter()
+
+        def refit(rows: Indices) -> Any:
+            replicate = copy(self)
+            replicate._set_training(items.take(rows), codes[rows], self.classes_)
+            replicate.sld_ = refit_sld(rows)
+            return replicate
+
+        return refit
+
+    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
+        return self.sld_._represent(posteriors)
+
+
+class OrdinalSLD(AbstractOrdinalLikelihood):
+    """Ordinal SLD: expectation maximisation with a smoothed prevalence after every step.
+
+    order, smoothing: every step's prevalence p becomes (1 - smoothing) p + smoothing poly(p), with
+        poly the polynomial of that order closest to p; order 0 is the uniform prevalence. Without
+        smoothing, or with an order of n_classes - 1 or more, it is SLD.
+    calibration: as in SLD.
+    tol, max_iter: the steps end when no share changes by more than tol, or after max_iter steps,
+        with `converged` False.
+    """
+
+    assumption: ClassVar[str] = PRIOR_SHIFT + ", posteriors calibrated"
+    diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"iterations": "int", "converged": "bool"}
+    )
+
+    def __init__(
+        self,
+        classifier: BaseEstimator | None = None,
+        *,
+        order: int = 1,
+        smoothing: float = 0.01,
+        calibration: str | None = AUTO,
+        tol: float = 1e-8,
+        max_iter: int = 5000,
+        cv: int = 5,
+        seed: int = 0,
+    ) -> None:
+        self.classifier = classifier
+        self.order = order
+        self.smoothing = smoothing
+        self.calibration = calibration
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cv = cv
+        self.seed = seed
+
+    def _solve(
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
+    ) -> tuple[Prevalences, Diagnostics]:
+        p_hat, steps, converged = smoothed_expectation(
+            representation,
+            index,
+            self.prior_,
+            order=self.order,
+            smoothing=self.smoothing,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            weights=weights,
+        )
+        return p_hat, {"iterations": steps, "converged": converged}
+
+
+class OrdinalLikelihood(AbstractOrdinalLikelihood):
+    """Ordinal maximum likelihood: SLD's likelihood with penalties on differences of neighbours.
+
+    The p on the simplex with the smallest -mean log(p . r) + tau_0 |D p|^2 + tau_1 |C p|^2, where D
+    are first and C second differences along the classes. tau_0 pulls towards the uniform
+    prevalence, tau_1 towards a line; without them it is SLD.
+    calibration, tol, max_iter: as in SLD; the last two matter only without penalties.
+    """
+
+    assumption: ClassVar[str] = PRIOR_SHIFT + ", posteriors calibrated"
+
+    def __init__(
+        self,
+        classifier: BaseEstimator | None = None,
+        *,
+        tau_0: float = 0.0,
+        tau_1: float = 0.01,
+        calibration: str | None = AUTO,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        cv: int = 5,
+        seed: int = 0,
+    ) -> None:
+        self.classifier = classifier
+        self.tau_0 = tau_0
+        self.tau_1 = tau_1
+        self.calibration = calibration
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cv = cv
+        self.seed = seed
+
+    def _solve(
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
+    ) -> tuple[Prevalences, Diagnostics]:
+        penalty = roughness(len(self.classes_), self.tau_1, self.tau_0)
+        if not penalty.any():
+            return self.sld_._solve(representation, index, weights)[0], {}
+        rows = np.ascontiguousarray(representation.T)
+        at_once = max(1, MOST_ROWS // index.shape[1])
+        blocks = [index[start : start + at_once] for start in range(0, len(index), at_once)]
+        solved = [
+            penalised_likelihood(rows[block], sample_weights(block, weights), penalty, self.prior_)
+            for block in blocks
+        ]
+        return np.concatenate(solved), {}
+
+
+def roughness(n_classes: int, tau: float, tau_0: float = 0.0) -> NDArray[np.float64]:
+    """The matrix P of tau |C p|^2 + tau_0 |D p|^2 = p . P p: second and first differences."""
+    second, first = second_differences(n_classes), first_differences(n_classes)
+    strength, towards_uniform = checked_penalty("tau", tau), checked_penalty("tau_0", tau_0)
+    return np.asarray(strength * second.T @ second + towards_uniform * first.T @ first)
+
+
+def adjust_smoothly(
+    counts: Prevalences, rates: NDArray[np.float64], prior: Prevalences, tau: float
+) -> tuple[Prevalences, Diagnostics]:
+    """`adjust` with a penalty: the p with the smallest |rates @ p - counts|^2 + tau |C p|^2."""
+    plain, diagnostics = adjust(counts, rates, prior)
+    if tau == 0 or len(prior) == 2:
+        return plain, diagnostics
+    gram = rates.T @ rates + roughness(len(prior), tau)
+    return minimise_on_simplex(gram, row_products(counts, rates), prior), diagnostics

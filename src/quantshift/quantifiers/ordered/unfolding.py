@@ -1,0 +1,175 @@
+"""Unfolding: the prevalence of ordered classes from counts of items in cells.
+
+Physicists do not classify events; they count them in cells of a measured quantity and unfold the
+counts. Here a cell is a range of the expected class, sum_k k P(k | x), which runs from the first
+class to the last and is divided evenly. With M_bk the share of class k in cell b and q the shares
+of the sample, M p = q is solved with a likelihood of counts: by expectation maximisation with
+smoothing (IBU), or by its maximum with a penalty on second differences (RUN).
+
+References: G. D'Agostini, "A multidimensional unfolding method based on Bayes' theorem", NIM A 362
+(1995); V. Blobel, "Unfolding methods in high-energy physics experiments", CERN 85-09, 1985; M.
+Bunse et al., "Regularization-based methods for ordinal quantification", DMKD 38 (2024).
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
+from quantshift.errors import UserError
+from quantshift.optimise.smoothness import (
+    penalised_likelihood,
+    sample_weights,
+    smoothed_expectation,
+)
+from quantshift.prevalence.weights import Weights
+from quantshift.quantifiers.base.estimator import AbstractAggregative, Diagnostics
+from quantshift.quantifiers.counting.adjusted import SINGULAR
+from quantshift.quantifiers.ordered.ordinal import PRIOR_SHIFT, roughness
+
+CELLS_PER_CLASS = 8
+"""Default number of cells per class."""
+
+
+class AbstractUnfolding(AbstractAggregative):
+    """Counts in cells of the expected class; subclasses define how they are unfolded."""
+
+    assumption: ClassVar[str] = PRIOR_SHIFT
+    ordered: ClassVar[bool] = True
+
+    n_cells: int | None
+    transfer_: Reals
+    """Share of each class in each cell, (n_cells, n_classes)."""
+
+    def _fit_aggregation(
+        self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None
+    ) -> None:
+        n_classes = len(self.classes_)
+        if self.n_cells is not None and self.n_cells < 2:
+            raise UserError(f"n_cells must be at least 2, got {self.n_cells!r}")
+        cells = self._represent(posteriors)[0]
+        item_weights = np.ones(len(codes)) if weights is None else weights
+        counts = np.zeros((self._cell_count(), n_classes))
+        np.add.at(counts, (cells, codes), item_weights)
+        self.transfer_ = counts / counts.sum(axis=0)
+
+    def _represent(self, posteriors: Posteriors) -> NDArray[Any]:
+        classes = np.arange(len(self.classes_))
+        place = (posteriors * classes).sum(axis=1) / classes[-1]
+        # The outermost cells are centred at the outermost classes.
+        cells = np.rint(place * (self._cell_count() - 1)).astype(np.int64)
+        return np.asarray(cells[np.newaxis])
+
+    def _cell_count(self) -> int:
+        default = CELLS_PER_CLASS * len(self.classes_)
+        return default if self.n_cells is None else self.n_cells
+
+    def _counts(self, cells: NDArray[Any], index: Indices, weights: Weights | None) -> Reals:
+        """Weight of the items of each sample in each cell, (n_samples, n_cells)."""
+        n_cells = self._cell_count()
+        place = cells[0][index] + n_cells * np.arange(len(index))[:, np.newaxis]
+        item_weights = sample_weights(index, weights)
+        counts = np.bincount(place.ravel(), item_weights.ravel(), minlength=n_cells * len(index))
+        return np.asarray(counts, dtype=np.float64).reshape(len(index), n_cells)
+
+    def _unknown(self, counts: Reals) -> NDArray[np.bool_]:
+        """Samples without information: no item in a cell known from training, or equal classes."""
+        known = self.transfer_.any(axis=1)
+        alike = bool(np.abs(self.transfer_ - self.transfer_[:, :1]).max() < SINGULAR)
+        return np.asarray(~counts[:, known].any(axis=1) | alike)
+
+
+class IBU(AbstractUnfolding):
+    """Iterative Bayesian Unfolding: expectation maximisation on counts in cells, smoothed.
+
+    order, smoothing: as in OrdinalSLD, after every step.
+    n_cells: number of cells into which the expected class is divided; default: eight per class.
+    tol, max_iter: the steps end when no share changes by more than tol, or after max_iter steps,
+        with `converged` False. Falls back to the training prevalence if no cell of the sample is
+        known from training, or the classes are alike (`fallback`).
+    """
+
+    diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"iterations": "int", "converged": "bool", "fallback": "bool"}
+    )
+
+    def __init__(
+        self,
+        classifier: BaseEstimator | None = None,
+        *,
+        order: int = 1,
+        smoothing: float = 0.01,
+        n_cells: int | None = None,
+        tol: float = 1e-8,
+        max_iter: int = 5000,
+        cv: int = 5,
+        seed: int = 0,
+    ) -> None:
+        self.classifier = classifier
+        self.order = order
+        self.smoothing = smoothing
+        self.n_cells = n_cells
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cv = cv
+        self.seed = seed
+
+    def _solve(
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
+    ) -> tuple[Prevalences, Diagnostics]:
+        counts = self._counts(representation, index, weights)
+        # The cells of each sample are treated as items of a pool, weighted by their counts.
+        p_hat, steps, converged = smoothed_expectation(
+            np.tile(self.transfer_.T, (1, len(counts))),
+            np.arange(counts.size).reshape(counts.shape),
+            self.prior_,
+            order=self.order,
+            smoothing=self.smoothing,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            weights=counts.ravel(),
+        )
+        unknown = self._unknown(counts)
+        p_hat[unknown] = self.prior_
+        return p_hat, {"iterations": steps, "converged": converged, "fallback": unknown}
+
+
+class RUN(AbstractUnfolding):
+    """Regularised Unfolding: maximum likelihood of counts in cells, with a penalty on jumps.
+
+    The p on the simplex with the smallest -sum_b q_b log (M p)_b + tau |C p|^2, where C are second
+    differences along the classes: Blobel's Poisson likelihood, whose total is known on the simplex,
+    with Tikhonov's regularisation.
+    tau: strength of the penalty. n_cells: as in IBU. Falls back as IBU does (`fallback`).
+    """
+
+    diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType({"fallback": "bool"})
+
+    def __init__(
+        self,
+        classifier: BaseEstimator | None = None,
+        *,
+        tau: float = 0.01,
+        n_cells: int | None = None,
+        cv: int = 5,
+        seed: int = 0,
+    ) -> None:
+        self.classifier = classifier
+        self.tau = tau
+        self.n_cells = n_cells
+        self.cv = cv
+        self.seed = seed
+
+    def _solve(
+        self, representation: NDArray[Any], index: Indices, weights: Weights | None = None
+    ) -> tuple[Prevalences, Diagnostics]:
+        counts = self._counts(representation, index, weights)
+        penalty = roughness(len(self.classes_), self.tau)
+        p_hat = penalised_likelihood(self.transfer_, counts, penalty, self.prior_)
+        unknown = self._unknown(counts)
+        p_hat[unknown] = self.prior_
+        return p_hat, {"fallback": unknown}

@@ -1,0 +1,1 @@
+"""Sheets of items to label, and labelled sheets."""

@@ -1,0 +1,421 @@
+"""What the user's columns mean, and the items they make.
+
+An item is a row of a table: columns of numbers, categories, truth values, dates and texts, or
+posteriors of the user's own model. A row is used unless all its columns are empty; the preparation
+fills in missing values. Rows that are left out are counted by reason; an invalid posterior, weight
+or date is an error that names its row.
+"""
+
+from collections import Counter
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from quantshift.base.types import Indices
+from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.prevalence.weights import Weights
+from quantshift.quantifying.output.result import LeftOutColumn, UsedColumn
+from quantshift.quantifying.reading.periods import EVERY, Periods
+from quantshift.tables.columns.kinds import TEXT, Column, as_kind, names_of, shown
+from quantshift.tables.reading import Chunk, OpenTable
+
+MISSING_LABELS = ("NA", "N/A", "NaN", "NULL", "null", "None", "nan")
+"""Cells that mean no label, in addition to empty ones."""
+
+NO_GROUP = "(missing)"
+"""The batch of the rows whose cell in the column of batches is empty."""
+
+NO_LABEL, NO_CONTENT, RAGGED = "no label", "no content", "too many or too few cells"
+"""Why rows are left out."""
+
+
+@dataclass(frozen=True)
+class ColumnOptions:
+    """What the user specifies about the columns.
+
+    text, features: the columns of items; with neither, all that can be used. posteriors: those of
+    the user's own model, instead. drop: columns that are not used; columns of row ids, of weights
+    and of the groups that are left out in turn are not used either. missing: cells that mean no
+    label, in addition to empty ones. positive: the class whose share is shown first.
+    """
+
+    label: str | None = None
+    text: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    posteriors: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    id: str | None = None
+    weights: str | None = None
+    missing: tuple[str, ...] | None = None
+    positive: str | None = None
+    groups: str | None = None
+    lenient: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        text: str | Sequence[str] = (),
+        features: str | Sequence[str] = (),
+        posteriors: str | Sequence[str] = (),
+        drop: str | Sequence[str] = (),
+        missing: str | Sequence[str] | None = None,
+        **others: Any,
+    ) -> "ColumnOptions":
+        """From arguments of `train`: a single name is accepted in place of a list of names."""
+        scores = as_names(posteriors)
+        twice = next((name for name in scores if scores.count(name) > 1), None)
+        if twice is not None:
+            raise UserError(
+                f"the column {twice!r} is named twice; name one column of posteriors for each "
+                "class",
+                arguments=["posteriors"],
+            )
+        return cls(
+            text=as_names(text),
+            features=as_names(features),
+            posteriors=scores,
+            drop=as_names(drop),
+            missing=None if missing is None else as_names(missing),
+            **others,
+        )
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the columns of a training table turned out to be.
+
+    features: those that items are made of, including texts; or posteriors instead.
+    used, left_out: how each is used, in words, and why the others are not.
+    """
+
+    label: str | None = None
+    features: tuple[Column, ...] = ()
+    posteriors: tuple[str, ...] = ()
+    id: str | None = None
+    weights: str | None = None
+    used: tuple[UsedColumn, ...] = ()
+    left_out: tuple[LeftOutColumn, ...] = ()
+
+    @property
+    def content(self) -> tuple[str, ...]:
+        """The columns an item is made of."""
+        return self.posteriors or tuple(column.name for column in self.features)
+
+    @property
+    def text(self) -> tuple[str, ...]:
+        """The columns of texts."""
+        return tuple(column.name for column in self.features if column.kind == TEXT)
+
+    @property
+    def kind(self) -> str:
+        """What items are: text, features (perhaps with texts among them) or posteriors."""
+        if self.posteriors:
+            return "posteriors"
+        return "text" if len(self.text) == len(self.features) else "features"
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """How rows are divided into batches: by a column's values, or by day, week or month."""
+
+    column: str
+    every: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class TableItems:
+    """Items of consecutive rows of a table.
+
+    rows: their numbers in the table, from 1.
+    values: the cells of the columns they are made of; labels, groups and weights: if asked for.
+    label_forms: how often each label is written in each way.
+    left_out: rows that are not among them, by reason; left_out_groups: their batches.
+    """
+
+    rows: NDArray[np.int64]
+    values: pl.DataFrame
+    labels: pl.Series
+    groups: pl.Series
+    weights: Weights | None = None
+    label_forms: Mapping[str, int] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    left_out_groups: Mapping[str, int] = field(default_factory=dict)
+    undecodable: int = 0
+
+    def take(self, rows: Indices) -> "TableItems":
+        """The items at these positions; the counts of left-out rows stay the same."""
+        return replace(
+            self,
+            rows=self.rows[rows],
+            values=self.values[rows],
+            labels=self.labels[rows] if len(self.labels) else self.labels,
+            groups=self.groups[rows] if len(self.groups) else self.groups,
+            weights=None if self.weights is None else self.weights[rows],
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence["TableItems"]) -> "TableItems":
+        """The items of all parts, concatenated."""
+        weights = [part.weights for part in parts if part.weights is not None]
+        return cls(
+            rows=np.concatenate([part.rows for part in parts]),
+            values=pl.concat([part.values for part in parts], how="vertical_relaxed"),
+            labels=pl.concat([part.labels for part in parts]),
+            groups=pl.concat([part.groups for part in parts]),
+            weights=np.concatenate(weights) if weights else None,
+            label_forms=total(part.label_forms for part in parts),
+            left_out=total(part.left_out for part in parts),
+            left_out_groups=total(part.left_out_groups for part in parts),
+            undecodable=sum(part.undecodable for part in parts),
+        )
+
+
+NO_NAMES = pl.Series(dtype=pl.String)
+NO_ITEMS = TableItems(np.empty(0, np.int64), pl.DataFrame(), NO_NAMES, NO_NAMES)
+
+
+def total(counts: Any) -> dict[str, int]:
+    """Counts by reason, added up.
+
+    >>> total([{"a": 1}, {"a": 2, "b": 1}])
+    {'a': 3, 'b': 1}
+    """
+    added: Counter[str] = Counter()
+    for part in counts:
+        added.update(part)
+    return dict(added)
+
+
+def as_names(names: str | Sequence[str] | None) -> tuple[str, ...]:
+    """One name or several.
+
+    >>> as_names("a"), as_names(["a", "b"]), as_names(None)
+    (('a',), ('a', 'b'), ())
+    """
+    return (names,) if isinstance(names, str) else tuple(names or ())
+
+
+def candidates(
+    options: ColumnOptions,
+    table: OpenTable,
+    *,
+    by: str | None = None,
+    offered: set[str] | None = None,
+) -> tuple[tuple[str, ...], tuple[LeftOutColumn, ...]]:
+    """The columns that items can be made of, and the others with the reason.
+
+    by: the column that divides samples into batches. offered: the columns that all samples have,
+    if known.
+    """
+    named = (*options.text, *options.features)
+    if named and options.posteriors:
+        raise UserError("name posteriors or columns of items (text, features), not both")
+    _check_roles(options, table, named or options.posteriors)
+    special = [
+        (options.id, "the ids of the rows"),
+        (options.weights, "the weights of the rows"),
+        (options.groups, "the groups that are left out in turn"),
+    ]
+    special += [(name, "dropped") for name in options.drop]
+    if by in table.columns:
+        special.append((by, "divides the sample into batches"))
+    roles = {name: reason for name, reason in special if name is not None}
+    left_out = [LeftOutColumn(name, reason) for name, reason in roles.items()]
+    if named or options.posteriors:
+        chosen = tuple(dict.fromkeys(named or options.posteriors))
+        clash = next((name for name in chosen if name in roles), None)
+        if clash is not None:
+            raise UserError(
+                f"column {clash!r} cannot be used for items and also be: {roles[clash]}"
+            )
+        unnamed = dict.fromkeys(
+            n for n in table.columns if n not in {*chosen, *roles, options.label}
+        )
+        left_out += [LeftOutColumn(name, "not named") for name in unnamed]
+        return chosen, tuple(left_out)
+    usable = []
+    for name in dict.fromkeys(table.columns):
+        if name in roles or name == options.label:
+            continue
+        if table.columns.count(name) > 1:
+            left_out.append(LeftOutColumn(name, "several columns have this name"))
+        elif name in table.nested:
+            left_out.append(LeftOutColumn(name, "lists or objects: not supported"))
+        elif offered is not None and name not in offered:
+            left_out.append(LeftOutColumn(name, "missing in the sample"))
+        else:
+            usable.append(name)
+    return tuple(usable), tuple(left_out)
+
+
+def read_items(
+    table: OpenTable,
+    content: Sequence[str],
+    *,
+    label: str | None = None,
+    missing: Sequence[str] | None = None,
+    features: Sequence[Column] | None = None,
+    posteriors: bool = False,
+    weights: str | None = None,
+    grouping: Grouping | None = None,
+) -> Generator[TableItems]:
+    """The items of a table, chunk by chunk; close the generator if it is not exhausted.
+
+    features: if given, rows in which all of them are empty are left out. posteriors: whether the
+    content consists of posteriors; rows that lack one are left out.
+    """
+    if grouping is not None and grouping.every is not None and grouping.every not in EVERY:
+        raise unknown_name("stretch of time", grouping.every, EVERY)
+    periods = (
+        Periods(table, grouping.column, grouping.every) if grouping and grouping.every else None
+    )
+    wanted = [*content, label, weights, None if grouping is None else grouping.column]
+    with closing(table.chunks([name for name in wanted if name is not None])) as chunks:
+        for chunk in chunks:
+            frame, empty = chunk.columns, np.zeros(len(chunk), dtype=bool)
+            values = frame.select(content)
+            if posteriors:
+                values = _posterior_cells(table, chunk, content)
+                empty = values.select(pl.any_horizontal(pl.all().is_null())).to_series().to_numpy()
+            elif features is not None:
+                empty = empty_rows(values, features)
+            labels = groups = NO_NAMES
+            unlabelled, forms = np.zeros(len(chunk), dtype=bool), Counter[str]()
+            if label is not None:
+                labels = label_names(frame[label], missing)
+                forms.update(frame[label].filter(labels.is_not_null()).cast(pl.String))
+                unlabelled = labels.is_null().to_numpy()
+            if grouping is not None:
+                column = frame[grouping.column]
+                names = (
+                    names_of(column)
+                    if periods is None
+                    else pl.Series(periods.of(column, chunk.first), dtype=pl.String)
+                )
+                groups = names.fill_null(NO_GROUP)
+            kept = np.flatnonzero(~(empty | unlabelled))
+            reasons = {
+                NO_LABEL: int(unlabelled.sum()),
+                NO_CONTENT: int((empty & ~unlabelled).sum()),
+                RAGGED: chunk.ragged,
+            }
+            left_out_groups = (
+                groups.filter(pl.Series(empty | unlabelled)) if len(groups) else groups
+            )
+            yield TableItems(
+                rows=chunk.first + np.arange(len(chunk)),
+                values=values,
+                labels=labels,
+                groups=groups,
+                weights=None if weights is None else _weights(table, chunk, weights),
+                label_forms=forms,
+                left_out={reason: n for reason, n in reasons.items() if n},
+                left_out_groups=Counter(left_out_groups.to_list()),
+                undecodable=chunk.undecodable,
+            ).take(kept)
+
+
+def empty_rows(frame: pl.DataFrame, features: Sequence[Column]) -> NDArray[np.bool_]:
+    """Which rows have nothing in any of the features."""
+    empty = np.ones(len(frame), dtype=bool)
+    for feature in features:
+        if not empty.any():
+            break
+        values = as_kind(frame[feature.name], feature)
+        if feature.kind == TEXT:
+            values = values.str.strip_chars()
+            empty &= (values == "").to_numpy()
+        else:
+            empty &= values.is_null().to_numpy()
+    return empty
+
+
+def label_names(column: pl.Series, missing: Sequence[str] | None = None) -> pl.Series:
+    """Labels as strings, independent of the file format; null if missing.
+
+    >>> label_names(pl.Series(["1.0", "1", " yes", "NA", ""])).to_list()
+    ['1', '1', 'yes', None, None]
+    """
+    if column.dtype == pl.Boolean:
+        names = column.replace_strict({True: "True", False: "False"}, return_dtype=pl.String)
+    else:
+        names = names_of(column)
+    missing_names = list(MISSING_LABELS if missing is None else (m.strip() for m in missing))
+    return names.set(names.is_in(missing_names).fill_null(False), None)
+
+
+def label_name(value: Any) -> str | None:
+    """One label as `label_names` writes it.
+
+    >>> label_name(1.0), label_name("N/A")
+    ('1', None)
+    """
+    name = label_names(pl.Series([value], strict=False))[0]
+    return None if name is None else str(name)
+
+
+def _check_roles(options: ColumnOptions, table: OpenTable, named: Sequence[str]) -> None:
+    """Raise an error for columns that do not exist or have conflicting roles."""
+    if options.label is not None:
+        table.require([options.label])
+    table.require(named)
+    roles = (options.id, options.weights, options.groups)
+    others = [name for name in roles if name is not None]
+    if options.label is not None and options.label == options.groups:
+        raise UserError(f"{options.label!r} is the label: it cannot name the groups too")
+    for name in (*options.drop, *others):
+        if name not in table.columns:
+            table.require([name])
+    if options.label in named:
+        raise UserError(f"{options.label!r} is the label: it cannot be part of the items too")
+    if options.label is not None and options.label in (*options.drop, *others):
+        raise UserError(
+            f"{options.label!r} is the label: it cannot be dropped, nor be ids, weights or groups"
+        )
+
+
+def _posterior_cells(table: OpenTable, chunk: Chunk, names: Sequence[str]) -> pl.DataFrame:
+    columns = []
+    for name in names:
+        column = chunk.columns[name]
+        numbers = _numbers(column)
+        _refuse(table, chunk, column, numbers.is_finite(), "is not a number; fix the cell")
+        columns.append(numbers)
+    return pl.DataFrame(columns)
+
+
+def _weights(table: OpenTable, chunk: Chunk, name: str) -> Weights:
+    column = chunk.columns[name]
+    numbers = _numbers(column)
+    fit = (numbers.is_finite() & (numbers >= 0)).fill_null(False)
+    why = "is not a valid weight; weights are numbers of at least 0, one in every row"
+    _refuse(table, chunk, column, fit, why, gaps=True)
+    return numbers.to_numpy().astype(np.float64)
+
+
+def _numbers(column: pl.Series) -> pl.Series:
+    """The cells as floats; null if they are not numbers, such as truth values and dates."""
+    if column.dtype == pl.String or column.dtype.is_numeric():
+        return column.cast(pl.Float64, strict=False)
+    return pl.Series(column.name, [None] * len(column), dtype=pl.Float64)
+
+
+def _refuse(
+    table: OpenTable, chunk: Chunk, column: pl.Series, fit: pl.Series, why: str, gaps: bool = False
+) -> None:
+    """Raise an error for the first invalid cell. gaps: whether missing values are invalid too."""
+    wrong = ~fit.fill_null(False)
+    if not gaps:
+        wrong = wrong & column.is_not_null()
+    if wrong.any():
+        row = int(wrong.arg_true()[0])
+        cell = "an empty cell" if column[row] is None else shown(column[row])
+        raise DataError(
+            f"{table.name}: row {chunk.first + row}, column {column.name!r}: {cell} {why}"
+        )

@@ -1,0 +1,1 @@
+"""Shares of samples, with the evidence for them."""

@@ -1,0 +1,322 @@
+"""From the evidence on a batch to its report: shares, audit, change, verdict, advice."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from quantshift.base.types import Posteriors, Prevalences
+from quantshift.intervals.prediction import PrevalenceInterval
+from quantshift.labelling.audit import (
+    FEWEST_LABELS,
+    AuditInterval,
+    audit_interval,
+    count_interval,
+    reweigh,
+)
+from quantshift.labelling.sequence import ConfidenceSequence, confidence_sequence
+from quantshift.quantifying.estimating.evidence import Evidence
+from quantshift.quantifying.output import verdicts, words
+from quantshift.quantifying.output.result import RANGE, Audited, Batch, Looked, Share
+from quantshift.quantifying.training.classifiers import AUTO
+from quantshift.quantifying.training.model import Model
+
+CHANGE_LEVEL = 0.99
+"""Confidence required before a share is reported as changed from one batch to the next."""
+
+SMALLEST_CHANGE = 0.01
+"""Smaller changes are not reported, however significant; see `changed_classes`."""
+
+SCORE_BINS = 20
+
+
+def batch_of(
+    name: str,
+    model: Model,
+    posteriors: Posteriors,
+    evidence: Evidence,
+    audited: Mapping[int, int],
+    change: tuple[str, ...],
+    *,
+    n_items: int,
+    asked: bool,
+    n_left_out: int = 0,
+    assume: str = AUTO,
+    precision: float | None = None,
+    command: str = "",
+    counts: NDArray[np.float64] | None = None,
+) -> Batch:
+    """A batch in plain numbers and words.
+
+    audited: codes of the labelled items by their position; asked: whether an audit was given.
+    counts: for a sketch, how many items each row of posteriors stands for; 0 for a labelled item
+    that another row already counts.
+    n_items: how many are used; n_left_out: rows that are not, which the limits allow for.
+    assume: see `evidence.examine`. precision: for an audit with many looks, the target half-width;
+    the labels are then in the order in which they were given. command: see `Batch`.
+    """
+    untrained = not model.is_trained
+    shift, assumptions = evidence.shift, evidence.assumptions
+    unaudited = unknown_shares(model.classes)
+    if not evidence.why_not:
+        known = _without_guesses(shares_of(model.classes, evidence.interval), evidence.interval)
+        unaudited = allowing(known, n_items, n_left_out)
+    audit = _audit(model, posteriors, evidence, audited, n_items, n_left_out, precision, counts)
+    shares = unaudited if audit is None else audit.shares
+    why_not = evidence.why_not if audit is None else ""
+    limits_are = words.limits_are(shift, audit)
+    verdict = verdicts.verdict(
+        shift,
+        assumptions,
+        model.headline,
+        name=model.names[model.headline],
+        untrained=untrained,
+        topics=bool(model.columns.text),
+        used=next(share.estimate for share in unaudited if share.label == model.headline),
+    )
+    if evidence.why_not:
+        seen = "columns" if counts is None else "scores"
+        verdict = f"The shares cannot be estimated from these {seen}: {evidence.why_not}."
+    advice = tuple(
+        words.advice(
+            shares,
+            assumptions,
+            shift,
+            audit,
+            untrained=untrained,
+            can_be_estimated=not why_not,
+            cure=evidence.cure,
+            n_items=n_items,
+            level=evidence.interval.level,
+        )
+    )
+    return Batch(
+        name=name,
+        n_items=n_items,
+        shares=shares,
+        unaudited=unaudited,
+        assumptions=assumptions,
+        shift=shift,
+        audit=audit,
+        change=change,
+        scores=dict(zip(model.classes, histograms(posteriors, counts), strict=True)),
+        verdict=verdict,
+        warnings=tuple(
+            words.batch_warnings(
+                n_items=n_items,
+                n_labelled=len(audited),
+                asked=asked,
+                audited=audit is not None,
+                confused=[] if evidence.why_not else _confused(model, evidence.interval),
+            )
+        ),
+        advice=advice,
+        can_be_estimated=not why_not,
+        why_not=why_not,
+        left_out=n_left_out,
+        carried="" if why_not else _carried(model, evidence, audit, assume, counts),
+        needs_labels=limits_are == RANGE
+        and assume == AUTO
+        and max(share.high - share.low for share in shares) > words.FAR,
+        limits_are=limits_are,
+        command="" if audit is not None or words.NOTHING_TO_DO in advice else command,
+    )
+
+
+def _carried(
+    model: Model,
+    evidence: Evidence,
+    audit: Audited | None,
+    assume: str,
+    counts: NDArray[np.float64] | None,
+) -> str:
+    """The assumption that the estimate rests on, in a sentence."""
+    shift = evidence.shift
+    if counts is not None and audit is None and shift is not None and not shift.rejected:
+        assumption = verdicts.plain_assumption(model.quantifier.assumption)
+        return f"assumes: {assumption}; the scores do not contradict it"
+    return verdicts.carried(
+        shift,
+        audit,
+        assumption=model.quantifier.assumption,
+        guarded=assume == AUTO and model.guard is not None,
+        untrained=not model.is_trained,
+        topics=bool(model.columns.text),
+        groups=None if model.groups is None else model.groups.column,
+        interval_note=model.quantifier.interval_note,
+    )
+
+
+def allow_for_left_out(
+    low: float, high: float, n_used: int, n_left_out: int
+) -> tuple[float, float]:
+    """Limits for all rows, if those that were left out may be of any class.
+
+    >>> allow_for_left_out(0.25, 0.5, 50, 50)
+    (0.125, 0.75)
+    """
+    rows = n_used + n_left_out
+    share = n_left_out / rows if rows else 0.0
+    return low * (1 - share), high * (1 - share) + share
+
+
+def allowing(shares: Sequence[Share], n_used: int, n_left_out: int) -> tuple[Share, ...]:
+    """The shares with limits that allow for rows that were left out."""
+    if not n_left_out:
+        return tuple(shares)
+    return tuple(
+        Share(
+            share.label,
+            share.estimate,
+            *allow_for_left_out(share.low, share.high, n_used, n_left_out),
+        )
+        for share in shares
+    )
+
+
+def unknown_shares(classes: Sequence[str]) -> tuple[Share, ...]:
+    """Shares about which nothing is known."""
+    return tuple(Share(label, None, 0.0, 1.0) for label in classes)
+
+
+def _without_guesses(shares: Sequence[Share], interval: PrevalenceInterval) -> tuple[Share, ...]:
+    """The shares without the estimates of classes that may have any share at all."""
+    return tuple(
+        share
+        if is_informative or share.low > 0 or share.high < 1
+        else Share(share.label, None, 0.0, 1.0)
+        for share, is_informative in zip(shares, interval.informative, strict=True)
+    )
+
+
+def _confused(model: Model, interval: PrevalenceInterval) -> list[str]:
+    """Classes that the classifier does not separate from another class."""
+    pairs = zip(model.classes, interval.informative, strict=True)
+    return [label for label, is_informative in pairs if not is_informative]
+
+
+def empty_batch(name: str, classes: Sequence[str], *, left_out: int = 0) -> Batch:
+    """A batch without items. left_out: its rows that could not be used."""
+    unknown = unknown_shares(classes)
+    return Batch(
+        name=name,
+        n_items=0,
+        shares=unknown,
+        unaudited=unknown,
+        assumptions=(),
+        shift=None,
+        audit=None,
+        change=(),
+        scores={},
+        verdict="Without items nothing can be said.",
+        warnings=("no items: nothing can be estimated",),
+        advice=("Give a sample with items.",),
+        can_be_estimated=False,
+        why_not="there are no items",
+        left_out=left_out,
+    )
+
+
+def shares_of(
+    classes: Sequence[str], interval: PrevalenceInterval | AuditInterval
+) -> tuple[Share, ...]:
+    """The shares of the classes and their limits."""
+    return tuple(
+        Share(label, float(p), float(low), float(high))
+        for label, p, low, high in zip(
+            classes, interval.prevalence, interval.low, interval.high, strict=True
+        )
+    )
+
+
+def _audit(
+    model: Model,
+    posteriors: Posteriors,
+    evidence: Evidence,
+    audited: Mapping[int, int],
+    n_items: int,
+    n_left_out: int,
+    precision: float | None,
+    counts: NDArray[np.float64] | None,
+) -> Audited | None:
+    if len(audited) < FEWEST_LABELS:
+        return None
+    items, codes = np.array(list(audited)), np.array(list(audited.values()))
+    interval = evidence.interval
+    # Without a usable estimate the posteriors stay as they are, and nothing can be contradicted.
+    scores = posteriors if evidence.why_not else adapted(model, posteriors, interval.prevalence)
+    n_classes, level, looked = len(model.classes), interval.level, None
+    if precision is None:
+        powered = audit_interval(scores, items, codes, level=level, weights=counts)
+        counted = count_interval(codes, n_classes, level=level)
+    else:
+        with_scores = confidence_sequence(
+            codes, n_classes, posteriors=scores, items=items, level=level
+        )
+        labels_only = confidence_sequence(codes, n_classes, n_items=len(scores), level=level)
+        powered, counted = (_last_look(found) for found in (with_scores, labels_only))
+        reached = with_scores.reached(precision) is not None
+        n_needed = len(items) if reached else with_scores.labels_needed(precision)
+        looked = Looked(precision, with_scores.half_width, reached, n_needed)
+    outside = (interval.prevalence < powered.low) | (interval.prevalence > powered.high)
+    return Audited(
+        n_labelled=len(items),
+        weight=powered.weight,
+        shares=allowing(shares_of(model.classes, powered), n_items, n_left_out),
+        counted=allowing(shares_of(model.classes, counted), n_items, n_left_out),
+        contradicts=bool(outside.any()) and not evidence.why_not,
+        looked=looked,
+    )
+
+
+def _last_look(sequence: ConfidenceSequence) -> AuditInterval:
+    """The latest interval of a confidence sequence."""
+    return AuditInterval(
+        prevalence=sequence.prevalence[-1],
+        low=sequence.low[-1],
+        high=sequence.high[-1],
+        level=sequence.level,
+        weight=sequence.weight,
+        n_labelled=sequence.n_labels,
+        n_items=sequence.n_labels if sequence.n_items is None else sequence.n_items,
+    )
+
+
+def adapted(model: Model, posteriors: Posteriors, p_hat: Prevalences) -> Posteriors:
+    """Posteriors adapted to the estimated prevalence; those of an untrained model unchanged."""
+    return reweigh(posteriors, model.base.prior_, p_hat) if model.is_trained else posteriors
+
+
+def changed_classes(
+    before: PrevalenceInterval | None, now: PrevalenceInterval | None, classes: Sequence[str]
+) -> tuple[str, ...]:
+    """Classes whose share differs between two batches by more than chance.
+
+    In each replicate both batches have the same training side, so the error they share cancels out.
+    Classes about which a batch says nothing are not reported as changed, nor are changes of less
+    than one point or, for shares below 4% or above 96%, than a quarter of the smaller part.
+    """
+    if before is None or now is None:
+        return ()
+    error = (now.replicates - before.replicates).std(axis=0)
+    # Bonferroni over the free shares.
+    bound = float(ndtri(1 - (1 - CHANGE_LEVEL) / 2 / (len(classes) - 1)))
+    smaller_part = np.minimum(before.prevalence, 1 - before.prevalence)
+    size = np.abs(now.prevalence - before.prevalence)
+    moved = size > np.maximum(bound * error, np.minimum(SMALLEST_CHANGE, smaller_part / 4))
+    moved &= before.informative & now.informative
+    return tuple(label for label, has_moved in zip(classes, moved, strict=True) if has_moved)
+
+
+def histograms(
+    posteriors: Posteriors, counts: NDArray[np.float64] | None = None
+) -> list[tuple[float, ...]]:
+    """For each class, the share of items in each bin of its posterior.
+
+    counts: how many items each row stands for.
+    """
+    bins = np.minimum(posteriors * SCORE_BINS, SCORE_BINS - 1).astype(np.int64)
+    total = len(posteriors) if counts is None else counts.sum()
+    found = [np.bincount(column, counts, SCORE_BINS) / max(total, 1) for column in bins.T]
+    return [tuple(shares.tolist()) for shares in found]

@@ -1,0 +1,240 @@
+"""How the columns of a sample differ from those of training: changes and warnings.
+
+A model holds counts of its training columns and none of their rows (`training_profile`). A sample
+is compared with them batch by batch; differences that chance or the change of prevalence explains
+are not mentioned.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from quantshift.diagnosis.column_changes import (
+    FEWEST_ROWS,
+    LEVEL,
+    Expectation,
+    beyond,
+    on_scale,
+    p_of_shares,
+    percent,
+    what_changed,
+)
+from quantshift.diagnosis.sample_profile import (
+    ColumnCells,
+    LevelCells,
+    SampleCells,
+    ScaleCells,
+    WordCells,
+)
+from quantshift.diagnosis.training_profile import (
+    ColumnProfile,
+    LevelsProfile,
+    ScaleProfile,
+    TrainingProfile,
+    WordsProfile,
+)
+from quantshift.quantifying.output.repeated_warnings import TO_A_LESSER_DEGREE, some_names
+from quantshift.quantifying.output.result import Batch, ColumnChange
+from quantshift.quantifying.reading.pool import Compared
+from quantshift.tables.columns.kinds import DATE, shown
+
+MOST_CHANGES = 10
+MOST_WARNINGS = 3
+"""Columns that get their own sentence for one kind of warning; the others are only listed."""
+
+WORTH_SAYING = 0.01
+"""Differences that affect a smaller share of the rows are not mentioned."""
+
+MANY_GAPS = 0.1
+"""If the share of missing values grows by more than this, there is a warning."""
+
+MANY_NEW_WORDS = 0.05
+"""The same for the share of words that training does not have."""
+
+
+@dataclass(frozen=True)
+class Oddity:
+    """Something unusual about a column: the share of rows it affects, and a sentence."""
+
+    name: str
+    share: float
+    said: str
+
+
+def with_changes(batch: Batch, profile: TrainingProfile | None, compared: Compared | None) -> Batch:
+    """The batch with its changes and warnings; unchanged if there is nothing to compare."""
+    if profile is None or compared is None or len(compared.rows) < FEWEST_ROWS:
+        return batch
+    low, high = ([getattr(share, end) for share in batch.shares] for end in ("low", "high"))
+    known = [share.estimate for share in batch.shares if share.estimate is not None]
+    # Without an estimate any prevalence is possible; that of training is as good as any other.
+    prevalence = np.array(known) if len(known) == len(low) else profile.items
+    prevalence = prevalence / prevalence.sum()
+    changes, warnings = compare(profile, compared.cells(), prevalence, low, high)
+    return replace(batch, changes=changes, warnings=(*batch.warnings, *warnings))
+
+
+def compare(
+    profile: TrainingProfile,
+    sample: SampleCells,
+    prevalence: ArrayLike,
+    low: ArrayLike,
+    high: ArrayLike,
+) -> tuple[tuple[ColumnChange, ...], tuple[str, ...]]:
+    """The columns of a batch that have changed, the largest change first, and warnings.
+
+    prevalence: the estimated shares of all classes; low, high: the limits of their interval.
+    """
+    if sample.n_rows < FEWEST_ROWS:
+        return (), ()
+    changes = [
+        ColumnChange(change.name, change.kind, change.size, change.said, change.p_value)
+        for change in what_changed(profile, sample, prevalence, low, high)
+        if change.p_value < LEVEL
+    ]
+    expected = Expectation.of(profile, sample, prevalence, low, high)
+    return tuple(changes[:MOST_CHANGES]), tuple(_warnings(profile, sample, expected))
+
+
+def _warnings(
+    profile: TrainingProfile, sample: SampleCells, expected: Expectation
+) -> Iterator[str]:
+    shared_columns = [
+        (known, sample.columns[known.column.name])
+        for known in profile.columns
+        if known.column.name in sample.columns
+    ]
+    level = LEVEL / max(len(shared_columns), 1)
+    kinds: tuple[Callable[[ColumnProfile, ColumnCells, _Batch], Oddity | None], ...] = (
+        no_content,
+        more_gaps,
+        outside_the_range,
+        new_levels,
+        new_words,
+    )
+    batch = _Batch(sample, expected, level)
+    for kind in kinds:
+        found = [oddity for pair in shared_columns if (oddity := kind(*pair, batch)) is not None]
+        found.sort(key=lambda oddity: -oddity.share)
+        for oddity in found[:MOST_WARNINGS]:
+            yield f"column {oddity.name!r}: {oddity.said}"
+        if len(found) > MOST_WARNINGS:
+            others = [repr(oddity.name) for oddity in found[MOST_WARNINGS:]]
+            yield f"{TO_A_LESSER_DEGREE}{some_names(others)}"
+
+
+@dataclass(frozen=True, eq=False)
+class _Batch:
+    """A batch of the sample, what is expected of it, and the level of the tests."""
+
+    sample: SampleCells
+    expected: Expectation
+    level: float
+
+    def share(self, chosen: np.ndarray) -> float:
+        """The share of the rows that are chosen."""
+        weights = self.sample.weights
+        return float(weights[chosen].sum() / max(weights.sum(), 1e-300))
+
+
+def no_content(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
+    """A column in which all values are missing."""
+    if not cells.gaps.all():
+        return None
+    items = known.items if isinstance(known, WordsProfile) else batch.expected.items
+    before = known.gaps.sum() / max(items.sum(), 1e-300)
+    if before == 1:
+        return None
+    sentence = f"only missing values, where training has {percent(before)}"
+    return Oddity(known.column.name, 1.0, sentence)
+
+
+def more_gaps(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
+    """A share of missing values that has grown by more than chance and prevalence explain."""
+    share = batch.share(cells.gaps)
+    items = known.items if isinstance(known, WordsProfile) else batch.expected.items
+    gaps = known.gaps[:, np.newaxis]
+    low, high = batch.expected.range(gaps, items)
+    more = beyond(np.array([share]), low, high)
+    if cells.gaps.all() or more[0] < MANY_GAPS:
+        return None
+    n, n_expected = batch.expected.n, batch.expected.n_expected
+    if p_of_shares(np.array([share]), share - more, n, n_expected)[0] >= batch.level:
+        return None
+    expected_share = float(batch.expected.shares(gaps, items)[0])
+    sentence = (
+        f"{percent(share)} of the rows are missing where {percent(expected_share)} was expected"
+    )
+    return Oddity(known.column.name, share, sentence)
+
+
+def outside_the_range(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
+    """Numbers outside the range of training. Dates are exempt, because later ones are expected."""
+    if not isinstance(known, ScaleProfile) or not isinstance(cells, ScaleCells):
+        return None
+    if known.column.kind == DATE or not len(known.thresholds):
+        return None
+    outside = (cells.values < known.lowest) | (cells.values > known.highest)
+    share = batch.share(outside)
+    n_before = min(batch.expected.n_expected, batch.expected.items.sum() - known.gaps.sum())
+    if share < WORTH_SAYING:
+        return None
+    # Imported here and in `new_levels` because it takes half a second and few samples need it.
+    from scipy import stats
+
+    # How many of n new items of a continuous distribution lie outside the range of the earlier
+    # ones has a beta-binomial distribution.
+    n = round(batch.expected.n)
+    by_chance = stats.betabinom.sf(round(share * n) - 1, n, 2, max(n_before - 1, 1))
+    if by_chance >= batch.level:
+        return None
+    low, high = (on_scale(value, known.column.kind) for value in (known.lowest, known.highest))
+    sentence = f"{percent(share)} of the rows lie outside {low} to {high}, the range of training"
+    return Oddity(known.column.name, share, sentence)
+
+
+def new_levels(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
+    """Levels that training does not have, if there are more of them than expected."""
+    if not isinstance(known, LevelsProfile) or not isinstance(cells, LevelCells):
+        return None
+    new = cells.place >= len(known.levels)
+    share = batch.share(new)
+    if share < WORTH_SAYING:
+        return None
+    from scipy import stats
+
+    expected = batch.expected
+    beyond_profile = float(expected.shares(known.rest[:, np.newaxis])[0])
+    chance = min(expected.unseen(known.once, expected.items) + beyond_profile, 1.0)
+    n = round(expected.n)
+    by_chance = stats.binom.sf(round(share * n) - 1, n, chance)
+    if by_chance >= batch.level:
+        return None
+    places, counts = np.unique(cells.place[new] - len(known.levels), return_counts=True)
+    most_frequent = shown(cells.new[int(places[counts.argmax()])])
+    sentence = (
+        f"{percent(share)} of the rows have values that training has not seen, such as "
+        f"{most_frequent}"
+    )
+    return Oddity(known.column.name, share, sentence)
+
+
+def new_words(known: ColumnProfile, cells: ColumnCells, batch: _Batch) -> Oddity | None:
+    """Texts with far more unknown words than the training texts lead one to expect."""
+    if not isinstance(known, WordsProfile) or not isinstance(cells, WordCells):
+        return None
+    if not len(cells.place):
+        return None
+    weights = batch.sample.weights[cells.text]
+    share = float(weights[cells.place >= len(known.words)].sum() / max(weights.sum(), 1e-300))
+    # Words are counted once per text. A training word that occurs in a single text counts as new.
+    expected_share = float(known.once.sum() / max(known.pairs.sum(), 1.0))
+    if share < 2 * expected_share + MANY_NEW_WORDS:
+        return None
+    sentence = (
+        f"{percent(share)} of the words occur in no training text or in only one, where "
+        f"{percent(expected_share)} was expected"
+    )
+    return Oddity(known.column.name, share, sentence)

@@ -1,0 +1,406 @@
+"""What the items of a sample show: the estimate and its interval, the estimate under each
+assumption, and whether there is a shift.
+
+No data can prove an assumption; where the estimates agree, the reader need not choose. SubclassSLD
+weights several kinds of shift and reports the estimate of each. Estimate, interval and verdict are
+consistent:
+
+* An assumption is refuted if a test rejects it: prior shift by the shift test; a mixture of prior
+  and covariate shift by the second stage of that test; pure covariate shift by the likelihood ratio
+  to the mixture (less what noise in the training set explains).
+* The estimate is based on assumptions that are not refuted.
+* The interval contains the estimates under all of these. If prior shift is refuted, it spans the
+  intervals of the assumptions that have weight; outside the training support, of all of them.
+* Assumptions that are neither tested nor allowed for are shown, and marked, for comparison.
+
+Where none of the method's kinds of shift explains the items, `guard` provides the estimate and a
+range of what the assumptions allow, which the errors on the user's own groups may widen.
+
+If the held-out posteriors separate no class from all the others, or if all items of a sample look
+the same although those of no training class do, nothing can be estimated, and `why_not` says why.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+from scipy.special import chdtri
+
+from quantshift.base.seeding import generator
+from quantshift.base.types import Flags, Indices, Posteriors, Prevalences, Reals
+from quantshift.diagnosis.which_shift import shift_tests
+from quantshift.errors import UserError
+from quantshift.intervals.information import indistinct, told_apart
+from quantshift.intervals.prediction import PrevalenceInterval, Replicates, limits, stretched
+from quantshift.quantifiers.base.estimator import AbstractQuantifier, Estimate
+from quantshift.quantifiers.base.items import Items
+from quantshift.quantifiers.likelihood.shift_models import (
+    AVERAGED,
+    MODELS,
+    OffersSubclasses,
+    model_scores,
+    training_evidence,
+)
+from quantshift.quantifying.estimating.after_refutation import (
+    ASSUMED,
+    UNEXPLAINED,
+    Guarded,
+    guarded,
+)
+from quantshift.quantifying.output.result import TEST_LEVEL, Assumption, Shift
+from quantshift.quantifying.training.classifiers import AUTO
+from quantshift.quantifying.training.model import Model
+from quantshift.quantifying.training.progress import OnProgress, silent
+
+Limits = tuple[Reals, Reals]
+
+KINDS = ("prior shift", "covariate shift", "prior and covariate shift", "local shift")
+"""The models of subclasses (`shift_models.MODELS`) in words."""
+
+PRIOR, COVARIATE, MIXED = (MODELS.index(name) for name in ("prior", "covariate", "mixed"))
+
+OUTSIDE = "outside"
+TEST_REPLICATES = 500
+
+MOST_TESTED = 5_000
+"""Larger samples are tested on this many random items; with more, any trifle is significant."""
+
+SOME_WEIGHT = 0.05
+"""A kind of shift with less weight does not widen the interval."""
+
+RESAMPLING = "resampling"
+"""The step reported to `progress` while replicates are drawn."""
+
+NO_BETTER_THAN_CHANCE = (
+    "in cross-validation the classifier cannot tell the classes apart better than chance"
+)
+NONE_SEPARATED = (
+    "in cross-validation the classifier can tell no class from all the others better than chance"
+)
+ALL_ALIKE = (
+    "its items all look the same to the classifier, unlike those of any class in training; are "
+    "columns empty or constant?"
+)
+SAME_POSTERIORS = "all its items have the same posteriors"
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Everything about one sample that does not need labels.
+
+    why_not: why nothing can be estimated from the items; empty if it can. cure: what to do then.
+    """
+
+    interval: PrevalenceInterval
+    assumptions: tuple[Assumption, ...]
+    shift: Shift | None
+    why_not: str = ""
+    cure: str = ""
+
+    def refused(self, why_not: str, cure: str) -> "Evidence":
+        """The evidence on items from which nothing can be estimated."""
+        unknown = replace(
+            self.interval,
+            low=np.zeros_like(self.interval.low),
+            high=np.ones_like(self.interval.high),
+            informative=np.zeros_like(self.interval.informative),
+        )
+        return Evidence(unknown, (), None, why_not, cure)
+
+
+def examine(
+    model: Model,
+    items: Items,
+    samples: Sequence[Indices],
+    *,
+    level: float,
+    n_bootstrap: int,
+    seed: int,
+    simultaneous: bool = False,
+    assume: str = AUTO,
+    progress: OnProgress = silent,
+) -> list[Evidence]:
+    """The evidence on every sample; all share the replicates of the training side.
+
+    assume: the kind of shift to assume, "prior" or "covariate", or "auto".
+    progress: called with the number of replicates done and in total.
+    """
+    if not samples:
+        return []
+    replacements: Sequence[Guarded | None] = [None] * len(samples)
+    quantifier, seen = model.quantifier, items
+    if model.guard is not None:
+        replacements = guarded(
+            model.guard,
+            items,
+            samples,
+            model.classes,
+            assume=assume,
+            level=level,
+            n_bootstrap=n_bootstrap,
+            seed=seed,
+        )
+        quantifier, seen = model.guard.subclass_sld_, model.guard.subclass_items(items)
+    elif assume != AUTO:
+        raise UserError(f'{model.method} makes its own assumption; leave `assume` at "auto"')
+    estimate = quantifier.estimate_items(seen, list(samples))
+    subclasses = _subclasses(quantifier)
+    drawn = Replicates(
+        quantifier,
+        seen,
+        samples,
+        estimate,
+        level=level,
+        n_bootstrap=n_bootstrap,
+        seed=seed,
+        cross_fitted=model.scorer is not None,
+    )
+    p_hat = estimate.prevalence.copy()
+    low, high = np.empty_like(p_hat), np.empty_like(p_hat)
+    by_kind = np.empty((len(KINDS) if subclasses else 0, *drawn.values.shape))
+    shifts: list[Shift | None] = [None] * len(samples)
+    if None in replacements:  # otherwise none of the method's own results are shown
+        _resample(drawn, by_kind, progress)
+        low, high = drawn.limits()
+        progress("testing for shift", 0, 0)
+        shifts = list(_shifts(subclasses, seen, samples, seed))
+    assumptions = []
+    for i, (rows, shift) in enumerate(zip(samples, shifts, strict=True)):
+        replacement = replacements[i]
+        if replacement is not None:
+            p_hat[i] = replacement.prevalence
+            low[i], high[i] = _widened_by_groups(model, replacement, level)
+            drawn.values[i], shifts[i] = replacement.replicates, replacement.shift
+            assumptions.append(replacement.assumptions)
+            continue
+        if subclasses is None or shift is None:
+            posteriors = model.posteriors(items.take(rows))
+            assumptions.append(_plain(model, posteriors, p_hat[i]))
+            continue
+        weighed = _Weighed.of(subclasses, estimate, i, int(drawn.sizes[i]), shift)
+        p_hat[i] = weighed.best
+        lows, highs = weighed.span(by_kind[:, i], int(drawn.sizes[i]), level, shift)
+        low[i], high[i] = np.minimum(low[i], lows), np.maximum(high[i], highs)
+        assumptions.append(weighed.assumptions(model))
+    if simultaneous:
+        low, high = stretched(p_hat, low, high, drawn.values, level)
+    found = []
+    for i, rows in enumerate(samples):
+        why_not = _why_not(model, quantifier, items, rows, drawn, i)
+        if why_not:
+            low[i], high[i] = 0.0, 1.0
+        interval = PrevalenceInterval(
+            prevalence=p_hat[i],
+            low=low[i],
+            high=high[i],
+            level=level,
+            classes=estimate.classes,
+            replicates=drawn.values[i],
+            simultaneous=simultaneous,
+            informative=drawn.informative[i] & (not why_not),
+            bias=drawn.values[i].mean(axis=0) - p_hat[i],
+        )
+        if why_not:
+            found.append(Evidence(interval, (), None, why_not))
+        else:
+            found.append(Evidence(interval, assumptions[i], shifts[i]))
+    return found
+
+
+def _widened_by_groups(model: Model, replacement: Guarded, level: float) -> Limits:
+    """The range, widened to cover the errors on the user's own groups if there are any."""
+    if model.groups is None or replacement.shift.kind == ASSUMED:
+        return replacement.low, replacement.high
+    # Imported here: most calls have no groups.
+    from quantshift.quantifying.training.left_out_groups import reach
+
+    by_pcc = np.allclose(
+        replacement.prevalence, list(replacement.assumptions[0].prevalence.values())
+    )
+    method = "PCC" if by_pcc and replacement.shift.kind == UNEXPLAINED else "GuardedSLD"
+    distance = reach(model.groups, method, level)
+    return (
+        np.maximum(np.minimum(replacement.low, replacement.prevalence - distance), 0.0),
+        np.minimum(np.maximum(replacement.high, replacement.prevalence + distance), 1.0),
+    )
+
+
+def _resample(drawn: Replicates, by_kind: Reals, progress: OnProgress) -> None:
+    """Draw the replicates. by_kind: filled with those under each kind of shift, as in KINDS."""
+    n_samples, n_bootstrap, _ = drawn.values.shape
+    done = 0
+    for columns, replicate in drawn.estimates():
+        for kind in range(len(by_kind)):
+            prevalence = replicate.diagnostics["model_prevalence"][:, kind]
+            by_kind[kind][:, columns] = prevalence.reshape(n_samples, len(columns), -1)
+        done += len(columns)
+        progress(RESAMPLING, done, n_bootstrap)
+
+
+def _subclasses(quantifier: AbstractQuantifier) -> OffersSubclasses | None:
+    """The quantifier, if it can distinguish kinds of shift."""
+    if isinstance(quantifier, OffersSubclasses) and len(quantifier.model_.shares) > 1:
+        return quantifier
+    return None
+
+
+def _why_not(
+    model: Model,
+    quantifier: AbstractQuantifier,
+    items: Items,
+    rows: Indices,
+    drawn: Replicates,
+    i: int,
+) -> str:
+    """Why nothing can be estimated from a sample; empty if something can."""
+    if not model.is_trained:
+        return SAME_POSTERIORS if drawn.alike[i] else ""
+    apart, alike = drawn.apart, bool(drawn.alike[i])
+    if "posteriors" not in quantifier.sees:
+        # The method does not use a classifier; ask the one that was trained alongside it.
+        held_out, codes = model.held_out
+        apart = told_apart(held_out, codes, crisp=False, cross_fitted=model.scorer is not None)
+        alike = items.posteriors is not None and indistinct(items.posteriors[rows], held_out, codes)
+    if not apart.all(axis=1).any():
+        n_groups, _ = connected_components(~apart, directed=False)
+        return NO_BETTER_THAN_CHANCE if n_groups == 1 else NONE_SEPARATED
+    return ALL_ALIKE if alike else ""
+
+
+def _shifts(
+    quantifier: OffersSubclasses | None,
+    items: Items,
+    samples: Sequence[Indices],
+    seed: int,
+) -> Sequence[Shift | None]:
+    """The verdicts of the shift test; None if kinds of shift cannot be distinguished."""
+    if quantifier is None:
+        return [None] * len(samples)
+    tests = shift_tests(
+        quantifier,
+        items,
+        [_tested(rows, seed) for rows in samples],
+        level=TEST_LEVEL,
+        n_bootstrap=TEST_REPLICATES,
+        seed=seed,
+    )
+    return [
+        Shift(
+            rejected=test.p_value < TEST_LEVEL or test.out_of_support,
+            kind=OUTSIDE if test.out_of_support else test.kind,
+            p_value=test.p_value,
+            p_floor=1 / (TEST_REPLICATES + 1),
+        )
+        for test in tests
+    ]
+
+
+def _tested(rows: Indices, seed: int) -> Indices:
+    if len(rows) <= MOST_TESTED:
+        return rows
+    rng = generator(seed, purpose="shift test: items", n_items=len(rows))
+    return rows[rng.choice(len(rows), MOST_TESTED, replace=False)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Weighed:
+    """The kinds of shift of one sample, in the order of `MODELS`.
+
+    best: the estimate to show. unweighed: true outside the training support, or if the clusters do
+    not define subclasses; then every kind of shift that is not refuted is possible.
+    """
+
+    prevalence: Prevalences
+    weight: Reals
+    refuted: Flags
+    for_comparison: Flags
+    unweighed: bool
+    best: Prevalences
+
+    @classmethod
+    def of(
+        cls, quantifier: OffersSubclasses, estimate: Estimate, i: int, size: int, shift: Shift
+    ) -> "_Weighed":
+        diagnostics = {name: values[i] for name, values in estimate.diagnostics.items()}
+        by_model, fit = diagnostics["model_prevalence"], diagnostics["log_likelihood"]
+        fitted = quantifier.model_, by_model[PRIOR][np.newaxis]
+        evidence = float(training_evidence(*fitted, size)[0, 0])
+        ratio = 2 * evidence * (fit[MIXED] - fit[COVARIATE])
+        refuted = np.zeros(len(MODELS), dtype=bool)
+        refuted[COVARIATE] = ratio > chdtri(by_model.shape[1] - 1, TEST_LEVEL)
+        if shift.kind in ("covariate", "local"):
+            refuted[PRIOR] = True
+        if shift.kind == "local":
+            refuted[[COVARIATE, MIXED]] = True
+        outside = shift.kind == OUTSIDE or bool(diagnostics["fallback"])
+        if outside:
+            refuted[:] = False
+        # Clusters that add nothing to the classifier cannot distinguish other shifts from prior
+        # shift, which was not rejected.
+        for_comparison = np.zeros(len(MODELS), dtype=bool)
+        if not quantifier.divided_ and not shift.rejected:
+            for_comparison[:] = np.arange(len(MODELS)) != PRIOR
+            refuted[:] = False
+        best, weight = estimate.prevalence[i], diagnostics["model_weight"]
+        if refuted[PRIOR]:
+            allowed = ~refuted & (AVERAGED if quantifier.divided_ else True)
+            score = np.where(allowed, model_scores(*fitted, fit[np.newaxis], size)[0], -np.inf)
+            weight = np.exp(score - score.max())
+            weight = weight / weight.sum()
+            best = weight @ by_model
+            best = best / best.sum()
+        return cls(
+            by_model,
+            weight,
+            refuted,
+            for_comparison,
+            outside or not quantifier.divided_,
+            np.asarray(best),
+        )
+
+    def span(self, replicates: Prevalences, size: int, level: float, shift: Shift) -> Limits:
+        """Limits that contain the estimates under all kinds of shift that are not refuted."""
+        held = ~(self.refuted | self.for_comparison)
+        points = np.vstack([self.prevalence[held], self.best])
+        low, high = points.min(axis=0), points.max(axis=0)
+        if shift.rejected:
+            chosen = held & ((self.weight >= SOME_WEIGHT) | self.unweighed)
+            p_hat = self.prevalence[chosen]
+            lows, highs = limits(p_hat, replicates[chosen], [size] * len(p_hat), level)
+            low, high = np.minimum(low, lows.min(axis=0)), np.maximum(high, highs.max(axis=0))
+        return low, high
+
+    def assumptions(self, model: Model) -> tuple[Assumption, ...]:
+        """The assumptions as they are reported."""
+        return tuple(
+            Assumption(
+                kind,
+                model.method,
+                _by_label(model, self.prevalence[k]),
+                float(self.weight[k]),
+                refuted=bool(self.refuted[k]),
+                for_comparison=bool(self.for_comparison[k]),
+            )
+            for k, kind in enumerate(KINDS)
+        )
+
+
+def _plain(model: Model, posteriors: Posteriors, p_hat: Prevalences) -> tuple[Assumption, ...]:
+    """The method's own estimate, and those of SLD and PCC, which stand for two kinds of shift."""
+    if not model.is_trained:
+        return (Assumption("covariate shift", "PCC", _by_label(model, p_hat)),)
+    estimates = {
+        "SLD": ("prior shift", model.base.aggregate(posteriors)),
+        "PCC": ("covariate shift", posteriors.mean(axis=0)),
+    }
+    if model.method not in estimates:
+        estimates = {model.method: (f"as {model.method} assumes", p_hat), **estimates}
+    return tuple(
+        Assumption(name, method, _by_label(model, p), for_comparison=method != model.method)
+        for method, (name, p) in estimates.items()
+    )
+
+
+def _by_label(model: Model, p: Prevalences) -> dict[str, float]:
+    return dict(zip(model.classes, map(float, p), strict=True))

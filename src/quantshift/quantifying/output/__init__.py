@@ -1,0 +1,1 @@
+"""Answers as text, page, chart, CSV and JSON."""

@@ -1,0 +1,92 @@
+"""Commands to run next, ready to paste, with the files and columns of the current call."""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from quantshift.base.shell import command_line
+from quantshift.quantifying.columns import ColumnOptions
+from quantshift.quantifying.training.classifiers import AUTO
+from quantshift.quantifying.training.recipe import Recipe
+
+SHEET = "audit.csv"
+STANDARD_INPUT = "-"
+
+
+def audit_plan_command(
+    sample: Any, train: Any, model: Any, recipe: Recipe, *, n_labels: int, out: str = SHEET
+) -> str:
+    """The command that draws random items of a sample to label; empty if it is not a file."""
+    options = _options(sample, train, model, recipe)
+    if options is None:
+        return ""
+    output = ["--labels", str(n_labels), "--out", out]
+    return command_line(["quantshift", "audit-plan", *options, *output])
+
+
+def quantify_command(
+    sample: Any,
+    train: Any,
+    model: Any,
+    recipe: Recipe,
+    *,
+    audit: str,
+    precision: float | None = None,
+) -> str:
+    """The command that estimates a sample with the help of labels; empty if it is not a file.
+
+    precision: the target half-width of an audit with many looks.
+    """
+    options = _options(sample, train, model, recipe)
+    if options is None:
+        return ""
+    sequential = [] if precision is None else ["--sequential", "--precision", f"{precision:g}"]
+    return command_line(["quantshift", "quantify", *options, "--audit", audit, *sequential])
+
+
+def _options(sample: Any, train: Any, model: Any, recipe: Recipe) -> list[str] | None:
+    trained = train if isinstance(train, list | tuple) else [train]
+    sources = [sample, *(trained if model is None else [model])]
+    if not all(isinstance(s, str | Path) and str(s) != STANDARD_INPUT for s in sources):
+        return None
+    options = ["--model", str(model)] if model is not None else []
+    if model is None:
+        options += [part for source in trained for part in ("--train", str(source))]
+    options += ["--sample", str(sample)]
+    for name, value in _given(recipe.options, by=recipe.by, trained=model is None):
+        options += [f"--{name}", value]
+    if recipe.options.lenient:
+        options.append("--lenient")
+    if recipe.classifier != AUTO:
+        options += ["--classifier", recipe.classifier]
+    return options
+
+
+def _given(options: ColumnOptions, *, by: str | None, trained: bool) -> Iterator[tuple[str, str]]:
+    """The options that say what columns mean. Unlike training, a model ignores other columns."""
+    others = (options.weights, options.groups, by) if trained else ()
+    drop = dict.fromkeys((*options.drop, *(name for name in others if name is not None)))
+    for name, value in (
+        ("label", options.label or ""),
+        ("text", _listed(options.text)),
+        ("features", _listed(options.features)),
+        ("posteriors", _listed(options.posteriors)),
+        ("drop", _listed(tuple(drop))),
+        ("id", options.id or ""),
+        ("missing", _listed(options.missing or ())),
+    ):
+        if value:
+            yield name, value
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names as a command-line option takes them.
+
+    >>> _listed(["a", "b,c"])
+    'a,"b,c"'
+    """
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(names)
+    return text.getvalue()

@@ -1,0 +1,184 @@
+"""The headline of a page: a sentence and a few numbers for any batch and class."""
+
+from dataclasses import dataclass, replace
+from statistics import median
+
+from quantshift.base.nouns import counted
+from quantshift.quantifying.columns import NO_GROUP
+from quantshift.quantifying.output.result import RANGE, SEQUENCE, Batch, Quantification, Share
+from quantshift.quantifying.output.text import (
+    answer,
+    estimate_text,
+    large_enough,
+    share_of,
+    shown,
+    smaller_text,
+    with_size,
+)
+from quantshift.quantifying.output.verdicts import condition
+from quantshift.quantifying.output.words import (
+    class_names,
+    labels_text,
+    limits,
+    limits_head,
+    percent,
+    percents,
+    shortened,
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found for one class of one batch.
+
+    heading: "14.7% of the 833 items in month 12 have Exited = 1".
+    limits: "95% confidence interval 11.2 to 18.9%", or the range or note that replaces it.
+    lead: the assumption that the estimate rests on, in sentences. numbers: each with its name.
+    """
+
+    heading: str
+    limits: str
+    lead: str
+    numbers: tuple[tuple[str, str], ...]
+
+
+def headline_found(result: Quantification, batch: Batch, label: str) -> Found:
+    """What was found for a class of a batch."""
+    share = share_of(batch, label)
+    return Found(
+        heading=_heading(result, batch, share),
+        limits=_limits(result, batch, share),
+        lead=_lead(replace(result, headline=label), batch, share),
+        numbers=_numbers(result, batch, share),
+    )
+
+
+def headline_of_all(result: Quantification, label: str) -> Found:
+    """What was found for a class of batches that do not follow one another: the extremes."""
+    shares = [(share_of(batch, label), batch) for batch in result.batches]
+    known = [
+        (share.estimate, batch)
+        for share, batch in shares
+        if share.estimate is not None and not batch.needs_labels
+    ]
+    n_items = sum(batch.n_items for batch in result.batches)
+    numbers = [("batches", f"{len(shares):,}"), ("items", f"{n_items:,}")]
+    in_training = result.training.prevalence.get(label)
+    if in_training is not None:
+        numbers.insert(0, ("share in training", percent(in_training)))
+    said = class_label(result, label)
+    without = len(shares) - len(known)
+    note = f"{counted(without, 'batch', 'batches')} cannot be estimated. " if without else ""
+    lead = f"{note}Choose a batch below to see its interval and what it rests on."
+    if not known:
+        heading = f"The share of {said} cannot be estimated in any of {len(shares):,} batches"
+        return Found(heading, "see below why", lead, tuple(numbers))
+    large, least = large_enough(known)
+    telling = sorted(large, key=lambda entry: entry[0])
+    (low, first), (high, last) = telling[0], telling[-1]
+    lowest, highest = (with_size(batch, batch_label(result, batch)) for batch in (first, last))
+    low_text, high_text = percents([low, high])
+    verb = "are" if result.label is None else "have"
+    n_smaller = len(known) - len(telling)
+    return Found(
+        heading=f"{low_text} ({lowest}) to {high_text} ({highest}) of the items {verb} {said}",
+        limits=f"{counted(len(telling), 'batch', 'batches')}{smaller_text(n_smaller, least)}, "
+        f"{counted(n_items, 'item')} in all",
+        lead=lead,
+        numbers=(
+            (f"lowest share, {lowest}", low_text),
+            (f"highest share, {highest}", high_text),
+            *numbers,
+        ),
+    )
+
+
+def leading_batch(result: Quantification) -> int:
+    """The number of the batch that the page is about at first.
+
+    That is the last of batches that follow one another, unless it has just begun: one with fewer
+    than half as many items as is usual says little yet. The first of other batches.
+    """
+    if not (result.in_sequence or len(result.batches) == 1):
+        return 0
+    # Rows without a date are not the newest.
+    sizes = {i: b.n_items for i, b in enumerate(result.batches) if b.name != NO_GROUP}
+    if len(sizes) < 3:
+        return max(sizes, default=0)
+    usual = median(sizes.values())
+    return max(i for i, size in sizes.items() if 2 * size >= usual)
+
+
+def later_batches_text(result: Quantification) -> str:
+    """Why the headline is not about the last batch, in a sentence; empty if it is."""
+    after = result.batches[leading_batch(result) + 1 :]
+    later = [batch for batch in after if batch.name != NO_GROUP]
+    if not later or not result.in_sequence:
+        return ""
+    names = [f"{batch_label(result, b)} ({counted(b.n_items, 'item')})" for b in later[-3:]]
+    verb = "has" if len(names) == 1 else "have"
+    return (
+        f"{', '.join(names)} {verb} fewer than half as many items as is usual; the headline is "
+        "about the batch before"
+    )
+
+
+def batch_label(result: Quantification, batch: Batch) -> str:
+    """The displayed name of a batch, with its column if the name alone says nothing ("12")."""
+    name = shortened(batch.name)
+    if class_names(result.by, [batch.name])[batch.name] == batch.name:
+        return name
+    return f"{shortened(result.by or '')} {name}"
+
+
+def class_label(result: Quantification, label: str) -> str:
+    """The displayed name of a class, with the label column: "Exited = 1"."""
+    if result.names.get(label, label) != label or result.label is None:
+        return shown(result, label)
+    return f"{shortened(result.label)} = {shown(result, label)}"
+
+
+def _heading(result: Quantification, batch: Batch, share: Share) -> str:
+    label, where = class_label(result, share.label), batch_label(result, batch)
+    if share.estimate is None:
+        return f"The share of {label} in {where} cannot be estimated"
+    if batch.needs_labels:
+        return f"The share of {label} in {where} cannot be estimated without labels"
+    verb = "are" if result.label is None else "have"
+    items = counted(batch.n_items, "item")
+    return f"{percent(share.estimate)} of the {items} in {where} {verb} {label}"
+
+
+def _limits(result: Quantification, batch: Batch, share: Share) -> str:
+    bounds = limits(share.low, share.high)
+    if share.estimate is None:
+        return f"anything from {bounds} is possible"
+    if batch.limits_are == RANGE:
+        return f"the assumptions allow {bounds}; this range is not a confidence interval"
+    at_every_look = " at every look" * (batch.limits_are == SEQUENCE)
+    return f"{100 * result.level:g}% confidence interval{at_every_look} {bounds}"
+
+
+def _lead(result: Quantification, batch: Batch, share: Share) -> str:
+    if share.estimate is None:
+        return f"{answer(result, batch)}."
+    if batch.needs_labels:
+        labels_advice = labels_text(batch.shares, result.level, batch.n_items)
+        return f"{labels_advice[:1].upper()}{labels_advice[1:]}."
+    why = batch.carried
+    if not why:
+        return ""
+    why = f"The number {why}" if why.startswith("assumes") else f"{why[:1].upper()}{why[1:]}"
+    accuracy = "" if batch.accuracy is None else f" {batch.accuracy.said}"
+    return f"{why}.{accuracy}"
+
+
+def _numbers(result: Quantification, batch: Batch, share: Share) -> tuple[tuple[str, str], ...]:
+    known = result.training.prevalence.get(share.label)
+    name = f"share of {shown(result, share.label)}"
+    return (
+        (f"{name} {condition(batch.shift)}" if batch.needs_labels else name, estimate_text(share)),
+        (limits_head(batch.limits_are, result.level), limits(share.low, share.high)),
+        *([] if known is None else [("share in training", percent(known))]),
+        ("items", f"{batch.n_items:,}"),
+    )

@@ -1,0 +1,334 @@
+"""A quantification as one self-contained web page: no network, no server, no other file.
+
+It has the shell and the look of the report's page (`quantshift.report.page.shell`).
+"""
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from quantshift.quantifying.output.conditions import Condition
+from quantshift.quantifying.output.headline import (
+    batch_label,
+    headline_found,
+    headline_of_all,
+    later_batches_text,
+    leading_batch,
+)
+from quantshift.quantifying.output.repeated_warnings import merged
+from quantshift.quantifying.output.result import RANGE, Answer, Batch, Quantification, Share
+from quantshift.quantifying.output.text import (
+    MARKS,
+    alarms,
+    answer,
+    headline_first,
+    marks,
+    render_csv,
+    rows_text,
+    share_of,
+    shown,
+    training_mix,
+)
+from quantshift.quantifying.output.verdicts import ASSUMPTION_NAMES, plain_assumption
+from quantshift.quantifying.output.words import (
+    METHOD_NAMES,
+    accuracy_text,
+    estimates_and_limits,
+    groups_text,
+    held_by,
+    limits_head,
+    one_line,
+    parts,
+    percents,
+    shortened,
+)
+from quantshift.quantifying.training.group_errors import GroupErrors
+from quantshift.report.page.shell import render_shell
+from quantshift.report.style import ON_DARK, PALETTE
+from quantshift.tables.columns.kinds import TEXT
+
+MOST_BYTES = 1_500_000
+"""Some browsers do not save larger data links; the command line writes files of any size."""
+
+
+def render_page(
+    result: Quantification,
+    *,
+    conditions: Sequence[Condition] = (),
+    provenance: Sequence[tuple[str, str]] = (),
+) -> str:
+    """The page as one string of HTML.
+
+    conditions: thresholds to draw. provenance: how the result was made, such as the command and the
+    seed, each with its name.
+    """
+    chosen = leading_batch(result)
+    found = headline_found(result, result.batches[chosen], result.headline)
+    chosen_batch = f"{found.heading} ({found.limits}). {found.lead}"
+    if not _is_series(result):
+        found = headline_of_all(result, result.headline)
+    return render_shell(
+        __package__,
+        charts_of=__package__,
+        title=f"{found.heading} ({found.limits})",
+        found=found,
+        lead=found.lead,
+        numbers=found.numbers,
+        result=result,
+        by=result.by or "batch",
+        headline=result.classes.index(result.headline),
+        classes=[(label, shown(result, label)) for label in result.classes],
+        columns=[shown(result, label) for label in _headline_first(result)],
+        series=_is_series(result),
+        chosen=chosen,
+        chosen_batch=chosen_batch,
+        batches=[
+            {"index": i, **_batch(result, batch, texts)}
+            for i, (batch, texts) in enumerate(zip(result.batches, _texts(result), strict=True))
+        ],
+        downloads=data_links(result.to_json(), render_csv(result)),
+        alarms=[*alarms(result), *_unknown(result)],
+        crossed=[line for condition in conditions for line in condition.failures(result)],
+        warnings=[
+            *filter(None, [later_batches_text(result)]),
+            *result.warnings,
+            *_warnings(result),
+        ],
+        rows=[rows_text(rows) for rows in (result.training.rows, *result.sample_rows) if rows],
+        facts=[*_facts(result), *provenance],
+        legend=[(mark, text) for mark, text in MARKS.items() if mark in _all_marks(result)],
+        limits_head=limits_head(result.batches[chosen].limits_are, result.level),
+        level=f"{100 * result.level:g}%",
+        groups=None if result.groups is None else _groups(result, result.groups),
+        data=_chart_data(result, conditions),
+    )
+
+
+def data_links(json: str, csv: str) -> list[tuple[str, str, str]]:
+    """Kind, file name and link of each download, with the content that the command line writes."""
+    links = []
+    for kind, media, text in (("CSV", "text/csv", csv), ("JSON", "application/json", json)):
+        encoded = base64.b64encode(text.encode()).decode()
+        if len(encoded) <= MOST_BYTES:
+            link = f"data:{media};charset=utf-8;base64,{encoded}"
+            links.append((kind, f"quantshift.{kind.lower()}", link))
+    return links
+
+
+def thresholds(result: Answer, conditions: Sequence[Condition]) -> list[dict[str, Any]]:
+    """The conditions as lines of a chart, each with its class."""
+    return [
+        {
+            "label": one_line(condition.asked(result)[0]),
+            "bound": condition.bound,
+            "text": one_line(condition.text),
+        }
+        for condition in conditions
+    ]
+
+
+def _is_series(result: Quantification) -> bool:
+    """Whether the page is about one batch at first, the newest one."""
+    return result.in_sequence or len(result.batches) == 1
+
+
+def _headline_first(result: Quantification) -> list[str]:
+    return sorted(result.classes, key=lambda label: label != result.headline)
+
+
+def _unknown(result: Quantification) -> list[str]:
+    """The batches that cannot be estimated, except the one that the lead is about."""
+    leading = leading_batch(result) if _is_series(result) else None
+    return merged(
+        (batch_label(result, batch), answer(result, batch))
+        for i, batch in enumerate(result.batches)
+        if i != leading and not batch.can_be_estimated
+    )
+
+
+def _all_marks(result: Quantification) -> set[str]:
+    return {mark for batch in result.batches for mark in marks(batch)}
+
+
+def _chart_data(result: Quantification, conditions: Sequence[Condition]) -> dict[str, Any]:
+    """Data for the charts. Names are on one line: Vega's expressions cannot hold line breaks."""
+    data: dict[str, Any] = _on_one_line(asdict(result))
+    return {
+        **data,
+        "names": {one_line(label): shown(result, label) for label in result.classes},
+        "method_names": dict(METHOD_NAMES),
+        "batch_names": [batch_label(result, batch) for batch in result.batches],
+        "found": [
+            [asdict(headline_found(result, batch, label)) for label in result.classes]
+            for batch in result.batches
+        ],
+        "of_all": []
+        if _is_series(result)
+        else [asdict(headline_of_all(result, label)) for label in result.classes],
+        "first_batch": leading_batch(result),
+        "stands_out": ["shift" in marks(batch) for batch in result.batches],
+        "thresholds": thresholds(result, conditions),
+        "colours": [f"light-dark({c}, {ON_DARK.get(c, c)})" for c in PALETTE],
+    }
+
+
+def _on_one_line(value: Any) -> Any:
+    if isinstance(value, str):
+        return one_line(value)
+    if isinstance(value, dict):
+        return {one_line(name): _on_one_line(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_on_one_line(entry) for entry in value]
+    return value
+
+
+def _texts(result: Quantification) -> list[dict[str, tuple[str, str]]]:
+    """Estimate and limits of each class in each batch, with the same decimals in a column."""
+    if len(result.batches) == 1:
+        shares = result.batches[0].shares
+        found = zip(shares, estimates_and_limits(shares), strict=True)
+        return [{share.label: texts for share, texts in found}]
+    columns = {
+        label: estimates_and_limits([share_of(batch, label) for batch in result.batches])
+        for label in result.classes
+    }
+    return [
+        {label: column[i] for label, column in columns.items()} for i in range(len(result.batches))
+    ]
+
+
+def _audit_texts(result: Quantification, shares: Sequence[Share]) -> list[tuple[str, str, str]]:
+    ordered = headline_first(result, shares)
+    found = zip(ordered, estimates_and_limits(ordered), strict=True)
+    return [(shown(result, share.label), *texts) for share, texts in found]
+
+
+def _batch(
+    result: Quantification, batch: Batch, texts: Mapping[str, tuple[str, str]]
+) -> dict[str, Any]:
+    of_a_class = parts(topics=any(column.kind == TEXT for column in result.used))
+    return {
+        "name": batch_label(result, batch),
+        "n_items": f"{batch.n_items:,}",
+        "shares": [
+            {
+                "index": result.classes.index(share.label),
+                "label": shown(result, share.label),
+                "estimate": texts[share.label][0],
+                "limits": texts[share.label][1],
+                "low": 100 * share.low,
+                "width": 100 * (share.high - share.low),
+                "middle": None if share.estimate is None else 100 * share.estimate,
+            }
+            for share in headline_first(result, batch.shares)
+        ],
+        "state": _state(batch),
+        "marks": marks(batch),
+        "verdict": batch.verdict,
+        "advice": [_with_commands(advice) for advice in batch.advice],
+        "command": batch.command,
+        "is_range": batch.limits_are == RANGE,
+        "audit": batch.audit,
+        "counted": [] if batch.audit is None else _audit_texts(result, batch.audit.counted),
+        "unaudited": _audit_texts(result, batch.unaudited),
+        "changes": [(shortened(c.name), c.said) for c in batch.changes],
+        "assumptions": [
+            (
+                assumption.name,
+                ASSUMPTION_NAMES.get(assumption.name, "").format(parts=of_a_class),
+                "ruled out" * assumption.refuted or "for comparison" * assumption.for_comparison,
+                shares,
+            )
+            for assumption, shares in zip(batch.assumptions, _assumed(result, batch), strict=True)
+        ],
+    }
+
+
+def _assumed(result: Quantification, batch: Batch) -> list[tuple[str, ...]]:
+    """The shares under each assumption, a column per class."""
+    columns = (
+        percents([assumption.prevalence[label] for assumption in batch.assumptions])
+        for label in _headline_first(result)
+    )
+    return list(zip(*columns, strict=True))
+
+
+def _with_commands(advice: str) -> list[tuple[str, bool]]:
+    """The parts of a sentence, and whether each is a command.
+
+    >>> _with_commands("Run `ls` now")
+    [('Run ', False), ('ls', True), (' now', False)]
+    """
+    return [(part, i % 2 == 1) for i, part in enumerate(advice.split("`")) if part]
+
+
+def _groups(result: Quantification, groups: GroupErrors) -> dict[str, Any]:
+    """The left-out groups as the page shows them."""
+    truths = percents([group.prevalence[result.headline] for group in groups.groups])
+    return {
+        "said": groups_text(groups),
+        "methods": [METHOD_NAMES.get(method, method) for method in groups.errors],
+        "lead": shown(result, result.headline),
+        "rows": [
+            (
+                shortened(group.name),
+                f"{group.n_items:,}",
+                truth,
+                [f"{100 * error:.1f}" for error in group.errors.values()],
+            )
+            for group, truth in zip(groups.groups, truths, strict=True)
+        ],
+        "means": [f"{100 * error:.1f}" for error in groups.errors.values()],
+        "notes": groups.notes,
+    }
+
+
+def _state(batch: Batch) -> tuple[str, str, str]:
+    """CSS class, sign and text for the state of a batch."""
+    if batch.audit is not None:
+        if batch.audit.contradicts:
+            return "fails", "✗", "The audit contradicts the method"
+        return "holds", "✓", "Audited"
+    if not batch.can_be_estimated:
+        return "fails", "?", "Cannot be estimated"
+    if batch.shift is None:
+        return "untold", "?", "Not tested for shift"
+    if batch.shift.rejected:
+        if batch.shift.stands_out:
+            return "fails", "✗", "More has changed than the shares of the classes"
+        return "untold", "?", "A sign of shift that may be chance"
+    return "holds", "✓", "No sign that more has changed than the shares of the classes"
+
+
+def _warnings(result: Quantification) -> list[str]:
+    several = len(result.batches) > 1
+    return merged(
+        (batch_label(result, batch) if several else "", warning)
+        for batch in result.batches
+        for warning in batch.warnings
+    )
+
+
+def _facts(result: Quantification) -> list[tuple[str, str]]:
+    training = result.training
+    assumption = plain_assumption(result.assumption)
+    formula = f" ({result.assumption})" if assumption != result.assumption else ""
+    facts = [
+        ("method", f"{result.method}: {result.reason}"),
+        ("assumes", f"{assumption}{formula}"),
+    ]
+    if training.n_items:
+        facts += [
+            (
+                "trained on",
+                f"{training.n_items:,} rows of {training.source} ({training_mix(result)})",
+            ),
+            ("classifier", accuracy_text(training.classifier, training.accuracy or 0.0)),
+        ]
+    holds = held_by(result.classes, simultaneous=result.simultaneous)
+    drawn = "bootstrap replicates of the training items and of the items of the sample"
+    if all(batch.limits_are == RANGE for batch in result.batches):
+        text = "a range of what the assumptions allow, not a confidence interval"
+        return [*facts, ("limits", text)]
+    return [*facts, ("intervals", f"{drawn}; they hold {holds}" if holds else drawn)]

@@ -1,0 +1,150 @@
+"""Warnings that say the same of many batches or columns, in one line each."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+
+from quantshift.base.nouns import counted
+from quantshift.quantifying.output.words import shortened
+
+MOST_NAMED = 6
+"""The most batches or columns that a line names; the others are counted."""
+
+TO_A_LESSER_DEGREE = "the same holds to a lesser degree for: "
+"""How a warning begins that adds columns to those of the warning before."""
+
+_NUMBER = re.compile(r"(?<![\w.'-])\d[\d,]*(?:\.\d+)?(?![\w'-])")
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
+_PLURAL = re.compile(r"(\0 \w+?)s?\b")
+_OF_ONE_COLUMN = re.compile(r" \S+ to \S+,(?= the range of training)|, such as .*")
+"""What is said of a column that does not hold for others."""
+
+_COLUMN = re.compile(r"column (?P<name>'[^']*'|\"[^\"]*\"): (?P<said>.*)", re.DOTALL)
+
+
+def merged(warnings: Iterable[tuple[str, str]]) -> list[str]:
+    """One line for warnings of several batches that differ in their numbers at most.
+
+    warnings: the displayed name of the batch and what is said of it; the name is empty for a
+    warning that is not about a batch.
+
+    >>> merged([("AK", "only 3 items"), ("AL", "only 26 items"), ("CA", "empty")])
+    ['in 2 batches (AK, AL): only 3 to 26 items', 'CA: empty']
+    """
+    lines = []
+    for names, text in said_of(_columns_together(_kinds_together(warnings))):
+        where = f"in {len(names):,} batches ({some_names(names)})" if len(names) > 1 else names[0]
+        lines.append(f"{where}: {text}" if where else text)
+    return lines
+
+
+def said_of(sentences: Iterable[tuple[str, str]]) -> list[tuple[list[str], str]]:
+    """The names of the batches of which each sentence is said, apart from its numbers.
+
+    sentences: the name of a batch and what is said of it.
+
+    >>> said_of([("a", "label 3 items"), ("b", "label 26 items")])
+    [(['a', 'b'], 'label 3 to 26 items')]
+    """
+    alike: dict[tuple[bool, str], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for name, sentence in dict.fromkeys(sentences):
+        # What is not about a batch is said once, whatever its numbers.
+        key = _pattern(sentence) if name else sentence
+        alike[bool(name), key][name].append(sentence)
+    return [
+        (list(group), _with_ranges([text for texts in group.values() for text in texts]))
+        for group in alike.values()
+    ]
+
+
+def _kinds_together(warnings: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Warnings about columns of batches, one for each kind in each of its batches.
+
+    They name all columns of which something of the kind is said in any batch, those of most batches
+    first; what differs between columns is left out.
+    """
+    kinds: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
+    others: list[tuple[str, str]] = []
+    kind_before = ""
+    for batch, warning in warnings:
+        about = _COLUMN.fullmatch(warning)
+        if not batch:
+            others.append((batch, warning))
+        elif about is not None:
+            said = _OF_ONE_COLUMN.sub("", about["said"])
+            kind_before = _pattern(said)
+            kinds[kind_before].append((batch, about["name"], said))
+        elif warning.startswith(TO_A_LESSER_DEGREE) and kind_before:
+            said = kinds[kind_before][-1][2]
+            kinds[kind_before] += [(batch, name, said) for name in _QUOTED.findall(warning)]
+        else:
+            others.append((batch, warning))
+    together = []
+    for found in kinds.values():
+        batches = list(dict.fromkeys(batch for batch, *_ in found))
+        columns = Counter(name for _, name, _ in found)
+        text = _with_ranges([said for *_, said in found])
+        not_all = len({pair[:2] for pair in found}) < len(batches) * len(columns)
+        sentence = _about_columns([name for name, _ in columns.most_common()], text)
+        together += [(batch, "some of " * not_all + sentence) for batch in batches]
+    return [*others, *together]
+
+
+def _columns_together(warnings: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Columns of a batch of which the same is said in one warning, at the place of the first."""
+    columns: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for batch, warning in warnings:
+        about = _COLUMN.fullmatch(warning)
+        named = columns[batch, warning if about is None else about["said"]]
+        if about is not None and about["name"] not in named:
+            named.append(about["name"])
+    return [(batch, _about_columns(named, said)) for (batch, said), named in columns.items()]
+
+
+def _about_columns(names: Sequence[str], said: str) -> str:
+    if not names:
+        return said
+    noun = "column" if len(names) == 1 else counted(len(names), "column")
+    return f"{noun} {some_names(names)}: {said}"
+
+
+def some_names(names: Sequence[str]) -> str:
+    """The first names, and how many more.
+
+    >>> some_names(list("abcdefgh"))
+    'a, b, c, d, e, f and 2 more'
+    """
+    more = f" and {len(names) - MOST_NAMED:,} more" * (len(names) > MOST_NAMED)
+    return ", ".join(shortened(name) for name in names[:MOST_NAMED]) + more
+
+
+def _pattern(warning: str) -> str:
+    """The warning without its numbers; those in quoted names stay.
+
+    >>> _pattern("only 1 item in 'x 2'") == _pattern("only 30 items in 'x 2'")
+    True
+    """
+    masked = _outside_quotes(warning, lambda text: _NUMBER.sub("\0", text))
+    return _PLURAL.sub(r"\1", masked)
+
+
+def _with_ranges(warnings: Sequence[str]) -> str:
+    """The longest of warnings that differ in numbers at most, with ranges of the numbers."""
+    numbers = [[n for text in _QUOTED.split(w) for n in _NUMBER.findall(text)] for w in warnings]
+    ranges = iter([_range(column) for column in zip(*numbers, strict=True)])
+    return _outside_quotes(
+        max(warnings, key=len), lambda text: _NUMBER.sub(lambda _: next(ranges), text)
+    )
+
+
+def _range(numbers: Sequence[str]) -> str:
+    low, high = (end(numbers, key=lambda n: float(n.replace(",", ""))) for end in (min, max))
+    return low if low == high else f"{low} to {high}"
+
+
+def _outside_quotes(text: str, change: Callable[[str], str]) -> str:
+    parts, end = [], 0
+    for quoted in _QUOTED.finditer(text):
+        parts += [change(text[end : quoted.start()]), quoted.group()]
+        end = quoted.end()
+    return "".join([*parts, change(text[end:])])

@@ -1,0 +1,398 @@
+"""What `quantify` finds, as plain data: numbers and sentences, ready for any rendering."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from quantshift.base.extras import extra_needed
+from quantshift.base.files import is_page, write_output
+from quantshift.quantifying.reading.frames import as_frame
+from quantshift.quantifying.training.group_errors import GroupErrors
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+TEST_LEVEL = 0.05
+"""Level of the shift test."""
+
+FORMAT = 2
+"""Version of the layout of the JSON."""
+
+INTERVAL = "confidence interval"
+RANGE = "range of what the assumptions allow"
+SEQUENCE = "confidence interval that holds at every look"
+"""What the limits of shares are. A range contains the estimates under all assumptions that were not
+refuted or, where covariate shift is assumed, the estimates of all classifiers, widened by standard
+errors; it has no known coverage."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """How many rows of a table were read and used: read == used + all that were left out.
+
+    left_out: the number of rows left out for each reason ("no label", "too many or too few cells").
+    """
+
+    source: str
+    read: int
+    used: int
+    left_out: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class UsedColumn:
+    """A column that items are made of.
+
+    kind: number, category, truth value (boolean), date, text or posterior.
+    how: "scaled; 3 missing values filled with the median and flagged".
+    """
+
+    name: str
+    kind: str
+    how: str
+
+
+@dataclass(frozen=True)
+class LeftOutColumn:
+    """A column that is not used, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class ColumnChange:
+    """How one column differs between training and a sample.
+
+    size: from 0 to 1, how much it differs beyond what the change of prevalence explains.
+    said: "mean 41.2 where 35.0 was expected"; for a text column, words.
+    """
+
+    name: str
+    kind: str
+    size: float
+    said: str
+    p_value: float | None
+
+
+@dataclass(frozen=True)
+class Share:
+    """The prevalence of one class between its limits; None where it cannot be estimated."""
+
+    label: str
+    estimate: float | None
+    low: float
+    high: float
+
+
+class SharesOfBatch(Protocol):
+    """What batches of every answer have in common."""
+
+    @property
+    def name(self) -> str:
+        """The displayed name."""
+
+    @property
+    def n_items(self) -> int:
+        """How many items it has."""
+
+    @property
+    def shares(self) -> tuple[Share, ...]:
+        """One for each class."""
+
+
+class Answer(Protocol):
+    """What the answers of `quantify` and `judge` have in common."""
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes in order."""
+
+    @property
+    def level(self) -> float:
+        """Confidence level of the intervals."""
+
+    @property
+    def headline(self) -> str:
+        """The class whose share is the headline."""
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """How classes are shown."""
+
+    @property
+    def batches(self) -> Sequence[SharesOfBatch]:
+        """The samples."""
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """One row per batch and class."""
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """The estimate under one assumption about what has changed since training.
+
+    weight: its weight of evidence, if the method weights assumptions.
+    refuted: whether the items contradict it.
+    for_comparison: whether it is neither tested nor allowed for. The interval contains all
+        estimates that are neither refuted nor for comparison.
+    """
+
+    name: str
+    method: str
+    prevalence: Mapping[str, float]
+    weight: float | None = None
+    refuted: bool = False
+    for_comparison: bool = False
+
+
+@dataclass(frozen=True)
+class Looked:
+    """The progress of an audit with many looks.
+
+    precision: the target half-width; half_width: the current one, of the widest class.
+    n_needed: about how many labels are needed in total; if reached, the number given so far.
+    """
+
+    precision: float
+    half_width: float
+    reached: bool
+    n_needed: int
+
+
+@dataclass(frozen=True)
+class Audited:
+    """What the labelled items of a batch show, with and without the help of the posteriors.
+
+    looked: the progress of an audit with many looks, whose limits hold at every look.
+    """
+
+    n_labelled: int
+    weight: float
+    shares: tuple[Share, ...]
+    counted: tuple[Share, ...]
+    contradicts: bool
+    looked: Looked | None = None
+
+
+@dataclass(frozen=True)
+class ClassifierAccuracy:
+    """The accuracy of the classifier on a batch, estimated without labels.
+
+    training: its accuracy on held-out training items. method: LEAP (from its error rates on each
+        class, under label shift) or ATC (from its confidence). said: the same in a sentence.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    training: float
+    method: str
+    said: str
+
+
+@dataclass(frozen=True)
+class Shift:
+    """Whether more than the prevalence has changed.
+
+    kind: prior (nothing more), covariate, local, outside (items unlike those of training),
+        unexplained (none of the method's kinds of shift explains the items), or in doubt (prior
+        shift explains most of the difference, but not all of it).
+    p_value: of the test that only the prevalence has changed or, if unexplained or in doubt, of the
+        test that the method's kinds of shift explain the items.
+    p_floor: the smallest p-value that the test can give.
+    auc: how well a classifier separates the items from training items that are weighted as the
+        method explains them; 0.5 is chance. None where it was not tested.
+    explained: the share of the difference from the training items that these weights explain, from
+        0 to 1. None where it was not tested.
+    p_adjusted: the p-value adjusted for the number of batches tested (Holm), n_tested.
+    """
+
+    rejected: bool
+    kind: str
+    p_value: float
+    p_floor: float = 0.0
+    auc: float | None = None
+    explained: float | None = None
+    p_adjusted: float | None = field(default=None, compare=False)
+    n_tested: int = field(default=1, compare=False)
+
+    @property
+    def stands_out(self) -> bool:
+        """Whether the rejection stands when the number of batches is allowed for.
+
+        A p-value at its floor always counts, because its true size is unknown; so does the test
+        that none of the method's kinds of shift explains the items, which has its own level.
+        """
+        if not self.rejected or self.p_adjusted is None or self.auc is not None:
+            return self.rejected
+        return self.p_adjusted < TEST_LEVEL or self.p_value <= self.p_floor
+
+
+@dataclass(frozen=True, repr=False)
+class Batch:
+    """One sample.
+
+    shares: the estimates to use: the audited ones if there is an audit, else the method's.
+    unaudited: the method's own shares.
+    assumptions: estimates under each assumption, including the method's own.
+    shift: None where nothing was tested.
+    change: labels of classes whose share differs from the batch before by more than chance and by
+        a size that matters in practice; empty if batches do not follow one another.
+    scores: histogram of the posteriors of each class, shares of items in bins of equal width.
+    verdict, warnings, advice: sentences for people.
+    can_be_estimated: if not, no share has an estimate and the limits are 0 and 1; why_not says why.
+    changes: the columns that differ most from training, largest first, ten at most.
+    left_out: rows of this batch that are not used; the interval allows for them.
+    carried: the assumption that the estimate rests on, in a sentence.
+    needs_labels: whether the assumptions allow so wide a range that only labels can tell the share.
+    accuracy: of the classifier on this batch; None where it cannot be estimated.
+    limits_are: what the limits of `shares` are: "confidence interval", "range of what the
+        assumptions allow" (after a refutation, or if covariate shift is assumed) or "confidence
+        interval that holds at every look".
+    command: the command that draws random items of the batch to label, if that is the advice and
+        the batch is a file.
+    """
+
+    name: str
+    n_items: int
+    shares: tuple[Share, ...]
+    verdict: str
+    warnings: tuple[str, ...]
+    advice: tuple[str, ...]
+    shift: Shift | None
+    change: tuple[str, ...]
+    audit: Audited | None
+    unaudited: tuple[Share, ...]
+    assumptions: tuple[Assumption, ...]
+    can_be_estimated: bool = True
+    why_not: str = ""
+    changes: tuple[ColumnChange, ...] = ()
+    left_out: int = 0
+    carried: str = ""
+    needs_labels: bool = False
+    accuracy: ClassifierAccuracy | None = None
+    limits_are: str = INTERVAL
+    command: str = field(default="", compare=False)
+    scores: Mapping[str, tuple[float, ...]] = field(kw_only=True)
+
+    def __repr__(self) -> str:
+        """The shares in a line."""
+        from quantshift.quantifying.output.notebook import batch_line
+
+        return batch_line(self)
+
+
+@dataclass(frozen=True)
+class TrainingSide:
+    """A summary of the training set; n_items is 0 without training.
+
+    scores: for each scored class and each true class, the histogram of held-out posteriors.
+    """
+
+    source: str
+    n_items: int
+    prevalence: Mapping[str, float]
+    classifier: str
+    accuracy: float | None
+    scores: Mapping[str, Mapping[str, tuple[float, ...]]]
+    rows: Rows | None
+
+
+@dataclass(frozen=True, repr=False)
+class Quantification:
+    """The answer to one call of `quantify`.
+
+    simultaneous: whether the intervals of a batch hold for all classes at once or for each on its
+        own; those of an audit hold for each.
+    label: the column of the labels. headline: the class whose share is the headline.
+    names: the displayed names of classes ("Exited = 1").
+    used, left_out_columns: the columns that items are made of, and the other columns of the table.
+    sample_rows: how many rows of each sample were read, used and left out.
+    groups: errors of the methods on the groups of the training table; None if no column of groups
+        was named.
+    by: the column that divides the sample into batches.
+    in_sequence: whether batches follow one another, like dates, so that each is compared with the
+        one before.
+    """
+
+    headline: str
+    names: Mapping[str, str]
+    classes: tuple[str, ...]
+    label: str | None
+    level: float
+    batches: tuple[Batch, ...]
+    warnings: tuple[str, ...]
+    simultaneous: bool
+    method: str
+    reason: str
+    assumption: str
+    used: tuple[UsedColumn, ...]
+    left_out_columns: tuple[LeftOutColumn, ...]
+    sample_rows: tuple[Rows, ...]
+    training: TrainingSide
+    groups: GroupErrors | None = None
+    by: str | None = None
+    in_sequence: bool = True
+
+    def to_json(self) -> str:
+        """Everything as JSON, as described by `json_schema`; `format` is the layout's version."""
+        return json.dumps({"format": FORMAT, **asdict(self)}, indent=2, ensure_ascii=False)
+
+    def to_html(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the page that `quantshift quantify --html` writes: one file, for any browser.
+
+        overwrite: also replace a file that is not such a page.
+        """
+        from quantshift.quantifying.output.page import render_page
+
+        write_output(path, render_page(self).encode(), overwrite=overwrite, ours=is_page)
+
+    def to_frame(self) -> Any:
+        """A data frame with a row per batch and class: pandas if it is installed, else polars."""
+        return as_frame(self.records())
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """The rows of `to_frame`: one per batch and class."""
+        for batch in self.batches:
+            for share in batch.shares:
+                yield {
+                    "batch": batch.name,
+                    "items": batch.n_items,
+                    "left_out": batch.left_out,
+                    "class": share.label,
+                    "estimate": share.estimate,
+                    "low": share.low,
+                    "high": share.high,
+                    "can_be_estimated": batch.can_be_estimated,
+                    "changed": share.label in batch.change,
+                    "shift": None if batch.shift is None else batch.shift.stands_out,
+                    "p_value": None if batch.shift is None else batch.shift.p_value,
+                    "audited": batch.audit is not None,
+                    "limits_are": batch.limits_are,
+                }
+
+    def plot(self, label: str | None = None, *, ax: "Axes | None" = None) -> "Axes":
+        """Shares with their intervals: of all classes, or of one class batch by batch.
+
+        label: the class, if there are several batches (default: the headline).
+        """
+        with extra_needed("report", "plots"):
+            from quantshift.quantifying.output.plotting import plot_shares
+        from quantshift.quantifying.output.text import several_head
+
+        return plot_shares(self, label, ax, several_head(self))
+
+    def __repr__(self) -> str:
+        """The answer in a few lines."""
+        from quantshift.quantifying.output.notebook import short_text
+
+        return short_text(self)
+
+    def _repr_html_(self) -> str:
+        """A small table for notebooks."""
+        from quantshift.quantifying.output.notebook import short_table
+
+        return short_table(self)

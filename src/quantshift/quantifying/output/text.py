@@ -1,0 +1,513 @@
+"""A quantification as text for a terminal: the answer first, then the evidence for it."""
+
+import csv
+import io
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from statistics import median
+
+from rich.cells import cell_len
+
+from quantshift.base.files import head
+from quantshift.base.nouns import counted
+from quantshift.intervals.prediction import SMALL
+from quantshift.quantifying.output.repeated_warnings import merged, said_of
+from quantshift.quantifying.output.result import (
+    INTERVAL,
+    RANGE,
+    Answer,
+    Batch,
+    LeftOutColumn,
+    Quantification,
+    Rows,
+    Share,
+    SharesOfBatch,
+    UsedColumn,
+)
+from quantshift.quantifying.output.verdicts import condition, plain_assumption
+from quantshift.quantifying.output.words import (
+    CONFUSED,
+    METHOD_NAMES,
+    accuracy_text,
+    estimates_and_limits,
+    groups_text,
+    held_by,
+    labels_text,
+    limits,
+    limits_are,
+    limits_head,
+    one_line,
+    percent,
+    percents,
+    shortened,
+)
+from quantshift.quantifying.reading.pool import is_much, row_warnings
+from quantshift.quantifying.training.group_errors import GroupErrors
+from quantshift.tables.spreadsheet_cells import escaped
+
+BAR = 24
+"""Characters of a bar for 100%."""
+
+MOST_CLASSES_IN_A_ROW = 6
+"""With more classes a table of batches would be too wide, and only shows the headline class."""
+
+MOST_LINES = 8
+"""The most lines of one kind; the rest are counted, and the JSON has all of them."""
+
+MOST_GROUPS = 20
+MOST_NAMES, MOST_CHANGES = 6, 5
+LONGEST_LABEL, LONGEST_COLUMN = 30, 24
+
+CSV_HEADER = "batch,items,left_out,class,estimate,low,high,"
+"""The beginning of every table that `render_csv` writes."""
+
+MARKS = {
+    "changed": "the share differs from the previous batch by more than chance (99%) and, unless it "
+    "is rare, by a point or more",
+    "shift": "more has changed than the shares of the classes (the test allows for the number of "
+    "batches)",
+    "range": "the limits are a range of what the assumptions allow, not a confidence interval",
+    "unknown": "cannot be estimated",
+    "audited": "estimated with the help of labels, and they agree with the method",
+    "audit contradicts": "estimated with the help of labels, which contradict the method",
+}
+"""Marks that a batch can have, and what they mean."""
+
+
+def render_text(result: Quantification) -> str:
+    """What a terminal shows."""
+    single = len(result.batches) == 1
+    lines = [*alarms(result), *(_single(result) if single else _several(result)), ""]
+    lines += _findings(result, result.batches[0]) if single else _findings_by_batch(result)
+    if result.groups is not None:
+        lines += ["", *_groups(result, result.groups)]
+    lines += ["", *_columns_in_short(result), *_rows_in_short(result), *_method(result)]
+    return "\n".join(map(one_line, lines))
+
+
+def marks(batch: Batch) -> list[str]:
+    """The marks of a batch (see MARKS)."""
+    found = []
+    if not batch.can_be_estimated:
+        found.append("unknown")
+    if batch.change:
+        found.append("changed")
+    if batch.shift is not None and batch.shift.stands_out:
+        found.append("shift")
+    if batch.limits_are == RANGE:
+        found.append("range")
+    if batch.audit is not None:
+        found.append("audit contradicts" if batch.audit.contradicts else "audited")
+    return found
+
+
+def alarms(result: Quantification) -> Iterator[str]:
+    """Warnings that must come first: tables of which many rows were left out."""
+    for rows in _all_rows(result):
+        if is_much(rows):
+            yield from row_warnings(rows)
+
+
+def answer(result: Quantification, batch: Batch) -> str:
+    """The share of the headline class, in one line."""
+    share = headline_share(result, batch)
+    lead = shown(result, share.label)
+    if share.estimate is None:
+        between = f"between {100 * share.low:.0f} and {100 * share.high:.0f}%"
+        if not batch.n_items:
+            return f"{lead}: cannot be estimated without items; {between}"
+        why_not = batch.why_not or CONFUSED
+        return f"{lead}: cannot be estimated from these columns: {why_not}; {between}"
+    if batch.needs_labels:
+        labels_advice = labels_text(batch.shares, result.level, batch.n_items)
+        return (
+            f"{lead}: cannot be estimated from these data without labels; the assumptions allow "
+            f"{limits(share.low, share.high)} ({percent(share.estimate)} "
+            f"{condition(batch.shift)}). {labels_advice[:1].upper()}{labels_advice[1:]}"
+        )
+    if batch.limits_are == RANGE:
+        return estimate_in_a_line(result, batch, "the assumptions allow")
+    return estimate_in_a_line(result, batch)
+
+
+def estimate_in_a_line(result: Answer, batch: SharesOfBatch, limits_are: str = "") -> str:
+    """The estimated share of the headline class in a batch, in one line.
+
+    limits_are: what to call the limits; by default they are an interval.
+    """
+    share = headline_share(result, batch)
+    before = limits_are or limits_head(INTERVAL, result.level)
+    return (
+        f"{shown(result, share.label)}: {estimate_text(share)} of the "
+        f"{counted(batch.n_items, 'item')} in {shortened(batch.name)} "
+        f"({before} {limits(share.low, share.high)})"
+    )
+
+
+def headline_share(result: Answer, batch: SharesOfBatch) -> Share:
+    """The share of the headline class."""
+    return share_of(batch, result.headline)
+
+
+def headline_first(result: Answer, shares: Sequence[Share]) -> list[Share]:
+    """The shares, that of the headline class first."""
+    return sorted(shares, key=lambda share: share.label != result.headline)
+
+
+def share_of(batch: SharesOfBatch, label: str) -> Share:
+    """The share of a class."""
+    return next(share for share in batch.shares if share.label == label)
+
+
+def shown(result: Answer, label: str) -> str:
+    """The displayed name of a class."""
+    return shortened(result.names.get(label, label), LONGEST_LABEL)
+
+
+def rows_text(rows: Rows) -> str:
+    """How many rows of a table were read, used and left out."""
+    read = f"{shortened(rows.source)}: {rows.read:,} read"
+    if not rows.read:
+        return f"{shortened(rows.source)}: no rows"
+    if rows.read == rows.used:
+        return f"{read}, all used"
+    reasons = ", ".join(f"{reason}: {n:,}" for reason, n in rows.left_out.items())
+    return f"{read}, {rows.used:,} used ({reasons})"
+
+
+def column_lines(
+    columns: Sequence[UsedColumn], left_out_columns: Sequence[LeftOutColumn]
+) -> Iterator[str]:
+    """Which columns were used, and which were not; those used the same way share a line."""
+    used: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for column in columns:
+        used[column.kind, column.how].append(column.name)
+    left_out: dict[str, list[str]] = defaultdict(list)
+    for other in left_out_columns:
+        left_out[other.reason].append(other.name)
+    if not used and not left_out:
+        return
+    others = f", {len(left_out_columns):,} left out" if left_out else ""
+    yield f"Columns  {len(columns):,} used{others}"
+    kinds = [kind for kind, _ in used] + ["left out"] * bool(left_out)
+    width = max(map(len, kinds))
+    yield from some(
+        f"         {kind:{width}}  {column_names(names)}" + f" ({how})" * bool(how)
+        for (kind, how), names in used.items()
+    )
+    yield from some(
+        f"         {'left out':{width}}  {column_names(names)} ({reason})"
+        for reason, names in left_out.items()
+    )
+
+
+def render_csv(result: Answer) -> str:
+    """A row per batch and class; names that a spreadsheet would take for formulas are escaped."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(next(result.records())), lineterminator="\n")
+    writer.writeheader()
+    for record in result.records():
+        names = {name: escaped(record[name]) for name in ("batch", "class")}
+        writer.writerow(record | names)
+    return text.getvalue()
+
+
+def is_result_csv(path: Path) -> bool:
+    """Whether `render_csv` made this file."""
+    return head(path).startswith(CSV_HEADER.encode())
+
+
+def training_mix(result: Quantification) -> str:
+    """The shares of the classes in training."""
+    shares = result.training.prevalence.items()
+    return ", ".join(f"{shown(result, label)} {percent(p)}" for label, p in shares)
+
+
+def estimate_text(share: Share) -> str:
+    """The estimate as a percentage, or a question mark."""
+    return "?" if share.estimate is None else percent(share.estimate)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The lines of a table, with all columns but the first and last aligned to the right.
+
+    >>> print("\\n".join(aligned([["a", "1", "x"], ["bb", "10", ""]])))
+    a    1  x
+    bb  10
+    """
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [
+            _padded(cell, width, right=0 < i < len(row) - 1)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield "  ".join(cells).rstrip()
+
+
+def _single(result: Quantification) -> Iterator[str]:
+    (batch,) = result.batches
+    yield answer(result, batch)
+    if batch.carried:
+        yield f"  {batch.carried}"
+    yield ""
+    yield from share_table(result, headline_first(result, batch.shares), batch.limits_are)
+    if batch.audit is not None:
+        audit = batch.audit
+        yield ""
+        yield f"Audited  with {audit.n_labelled} labels; counting them alone gives:"
+        yield from share_table(result, headline_first(result, audit.counted))
+        yield f"         the method alone ({result.method}) gives:"
+        unaudited = headline_first(result, batch.unaudited)
+        yield from share_table(result, unaudited, limits_are(batch.shift, None))
+
+
+def _several(result: Quantification) -> Iterator[str]:
+    yield from extremes(result)
+    yield ""
+    few = 2 < len(result.classes) <= MOST_CLASSES_IN_A_ROW
+    others = [label for label in result.classes if label != result.headline]
+    columns = [result.headline, *others] if few else [result.headline]
+    head = several_head(result)
+    rows = [
+        [
+            *("batch", "items", *(shown(result, label) for label in columns)),
+            f"{shown(result, result.headline)}: {head}" if few else head,
+            "",
+        ]
+    ]
+    found = estimates_and_limits([headline_share(result, batch) for batch in result.batches])
+    shares = [
+        percents([share_of(batch, label).estimate for batch in result.batches])
+        for label in columns[1:]
+    ]
+    for i, batch in enumerate(result.batches):
+        estimate, bounds = found[i]
+        cells = [estimate, *(column[i] for column in shares), bounds]
+        named = [shortened(batch.name), f"{batch.n_items:,}"]
+        rows.append([*named, *cells, ", ".join(marks(batch))])
+    yield from aligned(rows)
+    used = {mark for batch in result.batches for mark in marks(batch)}
+    if used:
+        yield ""
+        yield from aligned([[mark, text] for mark, text in MARKS.items() if mark in used])
+
+
+def several_head(result: Quantification) -> str:
+    """The column header for the limits of several batches."""
+    kinds = {batch.limits_are for batch in result.batches}
+    if kinds == {RANGE}:
+        return limits_head(RANGE, result.level)
+    return limits_head(INTERVAL, result.level) + (" or range" if RANGE in kinds else "")
+
+
+def extremes(result: Quantification) -> Iterator[str]:
+    """The answer for several batches: from the smallest share to the largest."""
+    lead = shown(result, result.headline)
+    estimates = [(headline_share(result, batch).estimate, batch) for batch in result.batches]
+    known = sorted(((p, batch) for p, batch in estimates if p is not None), key=lambda e: e[0])
+    unknown = [batch for p, batch in estimates if p is None]
+    n = len(result.batches)
+    if unknown:
+        why = shortened(unknown[0].why_not or CONFUSED, 200)
+        which = f"all {n} batches" if len(unknown) == n else f"{len(unknown):,} of {n:,} batches"
+        yield f"{lead}: cannot be estimated in {which} ({shortened(unknown[0].name)}: {why})"
+    telling, least = large_enough(known)
+    if len(telling) == 1:
+        yield f"{lead}: {percent(telling[0][0])} ({with_size(telling[0][1])})"
+    elif telling:
+        (low, first), (high, last) = telling[0], telling[-1]
+        low_text, high_text = percents([low, high])
+        yield (
+            f"{lead}: from {low_text} ({with_size(first)}) to {high_text} ({with_size(last)}) in "
+            f"{len(telling):,} batches{smaller_text(len(known) - len(telling), least)}"
+        )
+
+
+def large_enough(
+    known: Sequence[tuple[float, Batch]],
+) -> tuple[list[tuple[float, Batch]], int]:
+    """The estimates that a headline may rest on, and the fewest items that their batches may have.
+
+    In batches of a few items, the smallest and largest shares are chance: only batches that are not
+    small count or, if there are not two of them, the larger half.
+    """
+    sizes = [batch.n_items for _, batch in known]
+    least = SMALL if sum(size >= SMALL for size in sizes) > 1 else math.ceil(median(sizes or [0]))
+    return [(p, batch) for p, batch in known if batch.n_items >= least], least
+
+
+def with_size(batch: Batch, name: str | None = None) -> str:
+    """The displayed name of a batch, with its number of items if it is small."""
+    named = shortened(batch.name) if name is None else name
+    return named if batch.n_items >= SMALL else f"{named}, {counted(batch.n_items, 'item')}"
+
+
+def smaller_text(n_smaller: int, least: int) -> str:
+    """How many batches are too small for the headline; least: the fewest items of the others."""
+    if not n_smaller:
+        return ""
+    others = "is smaller" if n_smaller == 1 else "are smaller"
+    return f" with {counted(least, 'item')} or more ({n_smaller:,} {others})"
+
+
+def rows_of_tables(tables: Iterable[Rows]) -> Iterator[str]:
+    """How many rows of each table were read, used and left out."""
+    # Only some of many tables are shown, so those with left-out rows come first.
+    incomplete_first = sorted(tables, key=lambda rows: rows.read == rows.used)
+    yield from headed("Rows", some(map(rows_text, incomplete_first)))
+
+
+def _columns_in_short(result: Quantification) -> Iterator[str]:
+    """The columns by their kind; how each is used is in the JSON and on the page."""
+    in_short = [UsedColumn(column.name, column.kind, "") for column in result.used]
+    yield from column_lines(in_short, result.left_out_columns)
+
+
+def _rows_in_short(result: Quantification) -> Iterator[str]:
+    """The rows of the tables; those of training only if some were left out."""
+    training = result.training.rows
+    tables = [r for r in _all_rows(result) if r is not training or r.read != r.used]
+    yield from rows_of_tables(tables)
+
+
+def _findings(result: Quantification, batch: Batch) -> Iterator[str]:
+    yield f"Shift    {batch.verdict}"
+    if batch.accuracy is not None:
+        yield f"         {batch.accuracy.said}"
+    yield from headed("Changed", _changes(batch))
+    yield from some(f"Warning  {warning}" for warning in (*_warnings(result), *batch.warnings))
+    for advice in batch.advice:
+        yield f"Next     {advice}"
+    if batch.command:
+        yield f"         $ {batch.command}"
+
+
+def _findings_by_batch(result: Quantification) -> Iterator[str]:
+    shifted = [b for b in result.batches if b.shift is not None and b.shift.rejected]
+    for batch in shifted[:MOST_LINES]:
+        yield f"Shift    {shortened(batch.name)}: {batch.verdict}"
+        yield from headed("Changed", _changes(batch))
+    if len(shifted) > MOST_LINES:
+        yield _more(len(shifted) - MOST_LINES)
+    warnings = merged(
+        (shortened(batch.name), warning) for batch in result.batches for warning in batch.warnings
+    )
+    yield from some(f"Warning  {warning}" for warning in (*_warnings(result), *warnings))
+    yield from _advice_by_batch(result)
+
+
+def _advice_by_batch(result: Quantification) -> Iterator[str]:
+    """What to do next, and for which batches unless for all."""
+    advices = ((batch.name, advice) for batch in result.batches for advice in batch.advice)
+    for names, advice in said_of(advices):
+        which = "" if len(names) == len(result.batches) else f"{column_names(names)}: "
+        yield f"Next     {which}{advice}"
+    yield from some(f"         $ {batch.command}" for batch in result.batches if batch.command)
+
+
+def _warnings(result: Quantification) -> list[str]:
+    """The warnings that are not about a single batch, except those repeated under `Rows`."""
+    about_rows = {warning for rows in _all_rows(result) for warning in row_warnings(rows)}
+    return [warning for warning in result.warnings if warning not in about_rows]
+
+
+def _changes(batch: Batch) -> Iterator[str]:
+    for change in batch.changes[:MOST_CHANGES]:
+        yield f"{shortened(change.name, LONGEST_COLUMN)}: {change.said}"
+
+
+def _groups(result: Quantification, groups: GroupErrors) -> Iterator[str]:
+    """Errors of the methods on the user's own groups."""
+    yield f"Groups   {groups_text(groups)}"
+    methods = list(groups.errors)
+    lead = shown(result, result.headline)
+    rows = [["", "rows", lead, *(METHOD_NAMES.get(m, m) for m in methods), ""]]
+    shown_groups = groups.groups[:MOST_GROUPS]
+    truths = percents([group.prevalence[result.headline] for group in shown_groups])
+    for group, truth in zip(shown_groups, truths, strict=True):
+        errors = [f"{100 * group.errors[m]:.1f}" for m in methods]
+        rows.append([shortened(group.name, 24), f"{group.n_items:,}", truth, *errors, ""])
+    rows.append(["mean error", "", "", *(f"{100 * e:.1f}" for e in groups.errors.values()), ""])
+    yield from (f"         {line}" for line in aligned(rows))
+    if len(groups.groups) > MOST_GROUPS:
+        yield _more(len(groups.groups) - MOST_GROUPS)
+    yield from (f"         {note}" for note in groups.notes)
+
+
+def _method(result: Quantification) -> Iterator[str]:
+    yield f"Method   {result.method}: {result.reason}"
+    yield f"         assumes: {plain_assumption(result.assumption)}"
+    holds = held_by(result.classes, simultaneous=result.simultaneous)
+    if holds:
+        yield f"         intervals hold {holds}"
+    training = result.training
+    if training.n_items:
+        mix = training_mix(result)
+        accuracy = accuracy_text(training.classifier, training.accuracy or 0.0)
+        yield f"Trained  on {training.n_items:,} rows of {training.source} ({mix}); {accuracy}"
+
+
+def share_table(
+    result: Answer, shares: Sequence[Share], limits_are: str = INTERVAL
+) -> Iterator[str]:
+    """The shares with their limits, and a bar for each."""
+    names = [shown(result, share.label) for share in shares]
+    found = estimates_and_limits(shares)
+    width = max(map(cell_len, names))
+    narrow = max(6, *(len(estimate) for estimate, _ in found))
+    wide = max(13, *(len(bounds) for _, bounds in found))
+    head = limits_head(limits_are, result.level)
+    yield f"  {'':{width}}  {'share':>{narrow}}  {head:>{wide}}"
+    for name, share, (estimate, bounds) in zip(names, shares, found, strict=True):
+        cells = f"{_padded(name, width)}  {estimate:>{narrow}}  {bounds:>{wide}}"
+        yield f"  {cells}  {_bar(share)}"
+
+
+def _bar(share: Share) -> str:
+    """The share as a bar, the interval as a lighter end.
+
+    >>> _bar(Share("x", 0.5, 0.25, 0.75))
+    '██████▒▒▒▒▒▒▒▒▒▒▒▒······'
+    """
+    low, high = round(share.low * BAR), round(share.high * BAR)
+    return "█" * low + "▒" * (high - low) + "·" * (BAR - high)
+
+
+def _all_rows(result: Quantification) -> list[Rows]:
+    training = result.training.rows
+    return [*([] if training is None else [training]), *result.sample_rows]
+
+
+def headed(head: str, lines: Iterable[str]) -> Iterator[str]:
+    """The lines, indented, with a heading before the first."""
+    for i, line in enumerate(lines):
+        yield f"{head if i == 0 else '':9}{line.strip()}"
+
+
+def some(lines: Iterable[str]) -> Iterator[str]:
+    """The first lines, and how many more there are."""
+    known = list(lines)
+    yield from known[:MOST_LINES]
+    if len(known) > MOST_LINES:
+        yield _more(len(known) - MOST_LINES)
+
+
+def _more(n: int) -> str:
+    return f"         ... and {n:,} more; the JSON has all"
+
+
+def column_names(names: Sequence[str]) -> str:
+    """Some names, and how many more.
+
+    >>> column_names(list("abcdefgh"))
+    'a, b, c, d, e, f and 2 more'
+    """
+    text = ", ".join(shortened(name, LONGEST_COLUMN) for name in names[:MOST_NAMES])
+    return text + f" and {len(names) - MOST_NAMES:,} more" * (len(names) > MOST_NAMES)
+
+
+def _padded(text: str, width: int, *, right: bool = False) -> str:
+    space = " " * (width - cell_len(text))
+    return space + text if right else text + space

@@ -1,0 +1,1 @@
+"""Rows of samples, read into pools of items."""

@@ -1,0 +1,427 @@
+"""The unlabelled items of a call, read once, in chunks, keeping only what the quantifier needs.
+
+Memory does not grow with the tables: `reservoir` bounds the number of items.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from quantshift.base.nouns import counted
+from quantshift.base.seeding import generator
+from quantshift.base.types import Indices
+from quantshift.diagnosis.sample_profile import SampleCells
+from quantshift.diagnosis.training_profile import TrainingProfile
+from quantshift.errors import DataError, UserError
+from quantshift.prevalence.weights import Weights, check_total
+from quantshift.quantifiers.base.items import Items
+from quantshift.quantifying.columns import (
+    NO_CONTENT,
+    NO_GROUP,
+    NO_ITEMS,
+    RAGGED,
+    Grouping,
+    TableItems,
+    read_items,
+)
+from quantshift.quantifying.output.result import Rows
+from quantshift.quantifying.output.words import shortened
+from quantshift.quantifying.reading.levels import LevelReader, UnknownLevels
+from quantshift.quantifying.reading.reservoir import MOST_KEPT, Kept, Reservoir
+from quantshift.quantifying.training.model import NOT_DRAWN, Model
+from quantshift.quantifying.training.progress import OnProgress
+from quantshift.tables.columns.kinds import Column, odd_cells, shown, wrong_kind
+from quantshift.tables.columns.names import natural
+from quantshift.tables.reading import OpenTable, Source, expanded, open_table
+
+MOST_COMPARED = 20_000
+"""The most rows, over all batches, whose cells are compared with those of training."""
+
+FEWEST_COMPARED = 500
+"""The fewest of these rows per table, if there are many tables."""
+
+MOST_NAMED = 10
+"""The most columns that a note names."""
+
+MUCH = 0.1
+"""If a larger share of rows is left out, this is reported first."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """The items of all batches, or a random part of them if there are very many.
+
+    items: posteriors and whatever else the quantifier uses.
+    batches: the positions of the items of each batch, by its name; sizes: how many were read.
+    left_out: rows of each batch that are not items; rows that could not be read are attributed to
+        the batches of their table in proportion.
+    numbers: the row of each item in its table.
+    marks: the mark under which each item was looked for, -1 if it was not.
+    rows: how many rows of each table were used.
+    compared: cells of each batch, or of a random part of it, to be compared with training.
+    unknown: the columns of each batch whose levels are mostly unknown from training, if any.
+    """
+
+    items: Items
+    batches: dict[str, Indices]
+    sizes: dict[str, int]
+    left_out: dict[str, int]
+    numbers: NDArray[np.int64]
+    marks: NDArray[np.int64]
+    rows: tuple[Rows, ...]
+    warnings: tuple[str, ...]
+    compared: dict[str, "Compared"]
+    unknown: Mapping[str, tuple[UnknownLevels, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """The cells of a table, and which of its rows belong to one batch."""
+
+    table: SampleCells
+    rows: Indices
+
+    def cells(self) -> SampleCells:
+        """The cells of the batch."""
+        return self.table.take(self.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """Items to look for: a mark for each, by the position of its table and its row there."""
+
+    places: Mapping[tuple[int, int], int]
+
+    def marks(self, table: int, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The mark of each row of a table, -1 if it is not looked for."""
+        if not self.places:
+            return np.full(len(rows), -1, dtype=np.int64)
+        marks = [self.places.get((table, row), -1) for row in rows.tolist()]
+        return np.array(marks, dtype=np.int64)
+
+
+NOTHING = Wanted({})
+
+
+def open_samples(sample: Source | Sequence[Source], *, lenient: bool = False) -> list[OpenTable]:
+    """The tables of one source or of several."""
+    sources = sample_sources(sample)
+    if not sources:
+        raise UserError("name at least one sample")
+    single = len(sources) == 1
+    return [
+        open_table(source, name="the sample" if single else f"sample {n}", lenient=lenient)
+        for n, source in enumerate(sources, start=1)
+    ]
+
+
+def sample_sources(sample: Source | Sequence[Source]) -> list[Source]:
+    """What each table of the sample is read from."""
+    return expanded(list(sample) if isinstance(sample, list | tuple) else [sample])
+
+
+def read_pool(
+    tables: Sequence[OpenTable],
+    model: Model,
+    grouping: Grouping | None,
+    *,
+    seed: int,
+    progress: OnProgress,
+    weights: str | None = None,
+    wanted: Wanted = NOTHING,
+) -> Pool:
+    """Classify the items of all tables and put them into batches.
+
+    weights: the column that says how many items a row stands for.
+    """
+    titles = [title_of(table) for table in tables]
+    if len(set(titles)) < len(titles):
+        duplicate = next(title for title in titles if titles.count(title) > 1)
+        raise UserError(f"two samples are called {duplicate!r}; rename one")
+    for table in tables:
+        # Checked here, before a long table is read.
+        _require(table, model)
+        other_columns = (None if grouping is None else grouping.column, weights)
+        table.require([name for name in other_columns if name is not None])
+    reservoir = Reservoir(Items(), generator(seed, purpose="rows of the sample"), most=MOST_KEPT)
+    codes: dict[str, int] = {} if grouping else {title: i for i, title in enumerate(titles)}
+    tallies = []
+    compared: dict[str, Compared] = {}
+    for position, (table, title) in enumerate(zip(tables, titles, strict=True)):
+        levels = LevelReader.of(model.levels, model.profile)
+        tally = _Tally(table, title, grouping, levels, several=len(tables) > 1)
+        rng = generator(seed, purpose="rows compared with training", table=title)
+        compared_rows = Reservoir(
+            NO_ITEMS, rng, most=max(MOST_COMPARED // len(tables), FEWEST_COMPARED)
+        )
+        reading = read_items(
+            table,
+            model.columns.content,
+            features=model.columns.features,
+            posteriors=bool(model.columns.posteriors),
+            weights=weights,
+            grouping=grouping,
+        )
+        with closing(reading) as parts:
+            for items in parts:
+                names = tally.add(items, model.columns.features)
+                if not len(items.rows):
+                    continue
+                items = levels.read(items, names)
+                batches = np.array([codes.setdefault(name, len(codes)) for name in names])
+                reservoir.add(
+                    classified(model, items.values, table, items.weights),
+                    batches,
+                    items.rows,
+                    wanted.marks(position, items.rows),
+                )
+                if model.profile is not None:
+                    compared_rows.add(items, batches, items.rows, np.full(len(batches), -1))
+                progress(f"reading {title}", tally.used, 0)
+        tally.check(model.columns.features)
+        tallies.append(tally)
+        if model.profile is not None:
+            compared |= _compared(compared_rows.kept(), model.profile, codes)
+    if not any(tally.rows().read for tally in tallies):
+        raise DataError(
+            f"{tables[0].name}: the table has a header and no rows; give a sample with items"
+        )
+    for tally in tallies:
+        for name in tally.left_out_by_batch():
+            codes.setdefault(name, len(codes))
+    if not codes:
+        codes = {title: i for i, title in enumerate(titles)}
+    order = sorted(codes, key=in_batch_order) if grouping else titles
+    return _pool(reservoir, {name: codes[name] for name in order}, tallies, compared)
+
+
+def _require(table: OpenTable, model: Model) -> None:
+    """Raise an error if a table lacks columns of the model."""
+    model.check_columns(table.name, table.columns)
+    table.require(model.columns.content)
+
+
+def unused_columns(
+    tables: Sequence[OpenTable], model: Model, others: Sequence[str | None]
+) -> Iterator[str]:
+    """Notes about columns of the samples that training has not, and about labels in them.
+
+    others: columns that have a use of their own.
+    """
+    if not model.is_trained:
+        return
+    columns = model.columns
+    known = {columns.label, columns.id, columns.weights, *columns.content, *others}
+    known |= {column.name for column in columns.left_out}
+    tables_with = defaultdict(list)
+    labelled = [title_of(table) for table in tables if columns.label in table.columns]
+    for table in tables:
+        unused = tuple(dict.fromkeys(name for name in table.columns if name not in known))
+        if unused:
+            tables_with[unused].append(title_of(table))
+    for unused, titles in tables_with.items():
+        names = ", ".join(shortened(name) for name in unused[:MOST_NAMED])
+        more = f" and {len(unused) - MOST_NAMED:,} more" if len(unused) > MOST_NAMED else ""
+        yield f"{_tables_text(titles)}: not used: {names}{more} (not in the training table)"
+    if labelled:
+        yield (
+            f"{_tables_text(labelled)}: the label column {columns.label!r} is in the sample and "
+            "was ignored"
+        )
+
+
+def _tables_text(titles: Sequence[str]) -> str:
+    return titles[0] if len(titles) == 1 else f"{titles[0]} and {len(titles) - 1:,} more"
+
+
+def _compared(
+    kept: Kept[TableItems], profile: TrainingProfile, codes: Mapping[str, int]
+) -> dict[str, Compared]:
+    """The cells of each batch of a table."""
+    cells = SampleCells.of(profile, kept.values.values, weights=kept.values.weights)
+    names = {code: name for name, code in codes.items()}
+    order = np.argsort(kept.batches, kind="stable")
+    found, first = np.unique(kept.batches[order], return_index=True)
+    return {
+        names[int(code)]: Compared(cells, rows)
+        for code, rows in zip(found, np.split(order, first[1:]), strict=False)
+    }
+
+
+def _pool(
+    reservoir: Reservoir[Items],
+    codes: Mapping[str, int],
+    tallies: Sequence["_Tally"],
+    compared: dict[str, Compared],
+) -> Pool:
+    sizes = np.zeros(len(codes), dtype=np.int64)
+    sizes[: len(reservoir.sizes)] = reservoir.sizes
+    kept = reservoir.kept()
+    ends = np.cumsum(np.bincount(kept.batches, minlength=len(codes)))
+    members = np.split(np.argsort(kept.batches, kind="stable"), ends[:-1])
+    if kept.values.weights is not None:
+        for name, code in codes.items():
+            batch = kept.values.weights[members[code]]
+            if batch.any():
+                check_total(batch, f"the weights of {name}")
+    warnings = [warning for tally in tallies for warning in tally.warnings()]
+    if len(kept) < sizes.sum():
+        warnings.append(
+            f"of {sizes.sum():,} items {len(kept):,} were used, drawn at random from the largest "
+            "batches; more would not make the estimates more precise"
+        )
+    left_out: Counter[str] = Counter()
+    for tally in tallies:
+        left_out.update(tally.left_out_by_batch())
+    return Pool(
+        items=kept.values,
+        batches={name: members[code] for name, code in codes.items()},
+        sizes={name: int(sizes[code]) for name, code in codes.items()},
+        left_out={name: left_out[name] for name in codes},
+        numbers=kept.numbers,
+        marks=kept.marks,
+        rows=tuple(tally.rows() for tally in tallies),
+        warnings=tuple(warnings),
+        compared=compared,
+        unknown={
+            batch: columns
+            for tally in tallies
+            for batch, columns in tally.levels.mostly_unknown().items()
+        },
+    )
+
+
+def classified(
+    model: Model, values: pl.DataFrame, table: OpenTable, weights: Weights | None = None
+) -> Items:
+    """What the quantifier uses of the items; errors name the table."""
+    try:
+        return model.items(values, weights)
+    except DataError as error:
+        raise DataError(f"{table.name}: {error}") from error
+
+
+def title_of(table: OpenTable) -> str:
+    """The last part of a path: the name of its batch."""
+    return Path(table.name).name
+
+
+@dataclass(eq=False)
+class _Tally:
+    """Counts the rows and cells of a table, and those that are not valid."""
+
+    table: OpenTable
+    title: str
+    grouping: Grouping | None
+    levels: LevelReader
+    several: bool
+    used: int = 0
+    undecodable: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    by_batch: Counter[str] = field(default_factory=Counter)
+    gone: Counter[str] = field(default_factory=Counter)
+    odd: Counter[str] = field(default_factory=Counter)
+    known: Counter[str] = field(default_factory=Counter)
+    first_odd: dict[str, tuple[int, str]] = field(default_factory=dict)
+
+    def add(self, items: TableItems, features: Sequence[Column]) -> list[str]:
+        """Count a part of the table, and return the batch of each of its items."""
+        names = self._names(items.groups) or [self.title] * len(items.rows)
+        self.used += len(items.rows)
+        self.undecodable += items.undecodable
+        self.left_out.update(items.left_out)
+        self.by_batch.update(names)
+        if self.grouping is None:
+            self.gone[self.title] += items.left_out.get(NO_CONTENT, 0)
+        for group, n in items.left_out_groups.items():
+            self.gone[self._name(group)] += n
+        for name, cells in odd_cells(items.values, features).items():
+            column = items.values[name]
+            first = int(cells.arg_true()[0])
+            self.first_odd.setdefault(name, (int(items.rows[first]), shown(column[first])))
+            self.odd[name] += int(cells.sum())
+        for feature in features:
+            self.known[feature.name] += len(items.rows) - items.values[feature.name].null_count()
+        return names
+
+    def check(self, features: Sequence[Column]) -> None:
+        """Raise an error if most cells of a column are of another kind than in training."""
+        for feature in features:
+            if 2 * self.odd[feature.name] > self.known[feature.name]:
+                raise wrong_kind(feature, self.table.name, self.first_odd[feature.name][1])
+
+    def left_out_by_batch(self) -> dict[str, int]:
+        """Rows left out of each batch, unreadable rows in proportion to its size."""
+        ragged = self.left_out[RAGGED]
+        gone = self.gone + Counter()
+        if not ragged:
+            return dict(gone)
+        sizes = self.by_batch + gone or Counter({self.title: 1})
+        total = sizes.total()
+        # Rounded up, because the batch of an unreadable row is unknown.
+        return {name: gone[name] + -(-ragged * n // total) for name, n in sizes.items()}
+
+    def rows(self) -> Rows:
+        """How many rows were read, used and left out."""
+        left_out = dict(self.left_out)
+        return Rows(self.table.name, self.used + sum(left_out.values()), self.used, left_out)
+
+    def warnings(self) -> Iterator[str]:
+        yield from row_warnings(self.rows())
+        yield from undecodable_warning(self.table.name, self.undecodable)
+        yield from self.levels.warnings(self.table.name)
+        for name, n in self.odd.items():
+            row, cell = self.first_odd[name]
+            yield (
+                f"{self.table.name}: column {name!r}: {counted(n, 'cell')} "
+                f"do{'es' * (n == 1)} not fit what it holds in training (row {row}: {cell}) and "
+                f"{'is' if n == 1 else 'are'} treated as missing"
+            )
+
+    def _names(self, groups: pl.Series) -> list[str]:
+        return [self._name(group) for group in groups.to_list()]
+
+    def _name(self, group: str) -> str:
+        return f"{self.title}: {group}" if self.several else group
+
+
+def row_warnings(rows: Rows) -> Iterator[str]:
+    """Warnings about rows that were left out, except those left out on purpose."""
+    reasons = {reason: n for reason, n in rows.left_out.items() if reason != NOT_DRAWN}
+    n = sum(reasons.values())
+    if n:
+        counts = ", ".join(f"{reason}: {count:,}" for reason, count in reasons.items())
+        yield f"{rows.source}: {n:,} of {rows.read:,} rows were left out ({counts})"
+
+
+def is_much(rows: Rows) -> bool:
+    """Whether so many rows were left out that this must be reported first."""
+    n = sum(count for reason, count in rows.left_out.items() if reason != NOT_DRAWN)
+    return n > MUCH * rows.read
+
+
+def undecodable_warning(name: str, undecodable: int) -> Iterator[str]:
+    """A warning about cells that are not UTF-8."""
+    if undecodable:
+        yield (
+            f"{name}: {counted(undecodable, 'cell')} with characters that are not UTF-8 and were "
+            "replaced; save the file as UTF-8"
+        )
+
+
+def in_batch_order(name: str) -> tuple[object, ...]:
+    """A sort key for the names of batches: numbers by their value, before words; gaps are last."""
+    if name == NO_GROUP:
+        return 2, 0.0, ()
+    try:
+        value = float(name)
+    except ValueError:
+        value = math.nan
+    return (0, value, ()) if math.isfinite(value) else (1, 0.0, natural(name))

@@ -1,0 +1,1 @@
+"""Models: learning from a labelled table, saving, what to doubt about it."""

@@ -1,0 +1,208 @@
+"""What is learnt from the items of a labelled table: preparation, classifier and quantifier."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from quantshift.base.nouns import counted
+from quantshift.base.types import Codes, Indices
+from quantshift.classify.folds import grouped_folds
+from quantshift.errors import DataError
+from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQuantifier
+from quantshift.quantifiers.counting.adjusted import PACC
+from quantshift.quantifiers.likelihood.guarded_sld import GuardedSLD
+from quantshift.quantifiers.likelihood.sld import SLD
+from quantshift.quantifying.columns import ColumnOptions, Columns, TableItems
+from quantshift.quantifying.output.result import LeftOutColumn, UsedColumn
+from quantshift.quantifying.output.words import GIVEN_POSTERIORS
+from quantshift.quantifying.training import warnings as doubts
+from quantshift.quantifying.training.classifiers import AUTO, LOGISTIC, make_classifier, make_rivals
+from quantshift.quantifying.training.copies import copies
+from quantshift.quantifying.training.model import given_posteriors, quantifier_class
+from quantshift.tables.columns.kinds import CATEGORY, DATE, NUMBER, TEXT, TRUTH, Column
+from quantshift.tables.preparation import NoWordsError, TablePreparation
+from quantshift.tables.reading import OpenTable
+
+FEWEST_FOLDS, MOST_FOLDS = 5, 20
+
+FEW_FOLDS, MORE_FOLDS, MANY_ITEMS = 5, 10, 2000
+"""Folds when several classifiers are tried, some of them slow: fewer from MANY_ITEMS items on."""
+
+
+def n_folds(codes: Codes) -> int:
+    """Folds for the held-out posteriors: the fewer items, the more folds.
+
+    The models of the folds are trained on slightly less data than the one that scores a sample,
+    which biases what is learnt from them (PACC's rates most) by about 1 / (n_items * folds). The
+    standard error falls with the square root of n_items; relative to it, 5 folds are enough for
+    100,000 items while 5,000 need 20. The guide to your own data shows the coverage with both.
+    """
+    wanted = round(1 + (MOST_FOLDS - 1) * math.sqrt(5_000 / len(codes)))
+    return max(FEWEST_FOLDS, min(wanted, MOST_FOLDS, int(np.bincount(codes).min())))
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """What is learnt from the items of a table. notes: what looks suspicious, in sentences."""
+
+    columns: Columns
+    preparation: TablePreparation | None
+    scorer: AbstractQuantifier | None
+    base: AbstractClassifying
+    quantifier: AbstractQuantifier
+    notes: tuple[str, ...]
+    classifier: str
+
+
+def learn_posteriors(
+    columns: Columns,
+    classes: Sequence[str],
+    codes: Codes,
+    items: TableItems,
+    method: str,
+    seed: int,
+) -> Learnt:
+    """Learn from posteriors of the user's own model."""
+    posteriors = given_posteriors(items.values, columns, classes)
+    base = SLD(seed=seed).fit_posteriors(posteriors, codes, weights=items.weights)
+    quantifier = quantifier_class(method, "posteriors")().fit_items(
+        base.held_out_, base.held_out_codes_
+    )
+    notes = tuple(doubts.doubt_about_posteriors(posteriors, codes))
+    return Learnt(columns, None, None, base, quantifier, notes, GIVEN_POSTERIORS)
+
+
+def learn(
+    table: OpenTable,
+    columns: Columns,
+    options: ColumnOptions,
+    codes: Codes,
+    items: TableItems,
+    method: str,
+    classifier: str,
+    seed: int,
+    *,
+    doubting: bool = True,
+) -> Learnt:
+    """Learn from columns. doubting: whether to look for suspicious columns, which takes time."""
+    columns, preparation, X = _prepared(table, columns, options, items.values)
+    twins = copies(items.values, columns.features, codes)
+    notes: list[str] = []
+    folds: Any = n_folds(codes)
+    if twins is not None:
+        folds = _folds_of_copies(table, twins, codes, seed)
+        n_copies = len(twins) - len(np.unique(twins))
+        duplicates = "is a copy of another" if n_copies == 1 else "are copies of others"
+        notes.append(
+            f"{n_copies:,} of {len(twins):,} training rows {duplicates}; copies share a fold, so "
+            "that none counts as unseen"
+        )
+    cls = quantifier_class(method, "features")
+    if doubting:
+        notes += doubts.doubts_about_columns(X, preparation, codes, seed=seed)
+    if cls is GuardedSLD:
+        n_classes = int(codes.max()) + 1
+        rivals = make_rivals(classifier, preparation, n_classes, seed)
+        if twins is None and len(rivals) > 1:
+            folds = min(folds, FEW_FOLDS if len(codes) >= MANY_ITEMS else MORE_FOLDS)
+        guarded = GuardedSLD(
+            mode="signal" if columns.text else "columns",
+            classifiers=list(rivals.values()),
+            cv=folds,
+            seed=seed,
+        ).fit(X, codes, items.weights)
+        best = list(rivals)[guarded.learnt_.index(guarded.best_)]
+        base = guarded.best_.sld
+        return Learnt(columns, preparation, guarded, base, guarded, tuple(notes), best)
+    learner = make_classifier(classifier, preparation, seed)
+    sees_both = {"posteriors", "features"} <= cls.sees
+    # A method that also uses features computes its own items. The others share the posteriors of
+    # PACC, which does not calibrate them.
+    scoring: type[Any] = cls if sees_both else PACC
+    scorer = scoring(learner, cv=folds, seed=seed).fit(X, codes, items.weights)
+    held_out, held_out_codes = scorer.held_out_, scorer.held_out_codes_
+    base = SLD(seed=seed).fit_posteriors(
+        scorer.held_out_posteriors_, held_out_codes, weights=held_out.weights
+    )
+    quantifier = scorer
+    if not sees_both:
+        by_features = "features" in cls.sees
+        quantifier = (
+            cls().fit(X, codes, items.weights)
+            if by_features
+            else cls().fit_items(held_out, held_out_codes)
+        )
+    name = LOGISTIC if classifier == AUTO else classifier
+    return Learnt(columns, preparation, scorer, base, quantifier, tuple(notes), name)
+
+
+def _folds_of_copies(table: OpenTable, twins: Indices, codes: Codes, seed: int) -> Indices:
+    """Folds that keep copies together; their number depends on the distinct items."""
+    distinct = codes[np.unique(twins, return_index=True)[1]]
+    if np.bincount(distinct).min() < 2:
+        raise DataError(
+            f"{table.name}: all rows of a class are copies of a single row, so none can be held "
+            "out; add other rows of this class"
+        )
+    return grouped_folds(codes, twins, n_folds(distinct), seed=seed)
+
+
+def _prepared(
+    table: OpenTable, columns: Columns, options: ColumnOptions, frame: pl.DataFrame
+) -> tuple[Columns, TablePreparation, Any]:
+    """The preparation, and the matrix of the rows.
+
+    Texts without common words are left out unless the user named them.
+    """
+    while True:
+        try:
+            preparation, X = TablePreparation.fit_transform(frame, columns.features)
+        except NoWordsError as error:
+            remaining = tuple(c for c in columns.features if c.name != error.column)
+            if error.column in (*options.text, *options.features) or not remaining:
+                raise DataError(f"{table.name}: {error}") from error
+            left_out = LeftOutColumn(error.column, "texts without words in common")
+            columns = replace(columns, features=remaining, left_out=(*columns.left_out, left_out))
+            continue
+        special = preparation.rare_levels | preparation.clipped(frame)
+        used = (
+            UsedColumn(c.name, c.kind, _how(c, special.get(c.name, 0))) for c in columns.features
+        )
+        return replace(columns, used=tuple(used)), preparation, X
+
+
+def _how(column: Column, n_special: int) -> str:
+    """How a column is used, in words. n_special: clipped numbers, or rare levels."""
+    if column.kind == NUMBER:
+        parts = ["scaled" if column.format is None else "written with a decimal comma; scaled"]
+        if n_special:
+            parts.append(f"{counted(n_special, 'outlier')} clipped")
+    elif column.kind == TRUTH:
+        parts = ["as 0 and 1"]
+    elif column.kind == DATE:
+        parts = [f"by {_listed(column.parts)}"]
+    elif column.kind == TEXT:
+        parts = ["words, weighted by rarity (tf-idf)"]
+    else:
+        assert column.kind == CATEGORY
+        parts = [counted(column.levels or 0, "level")]
+        if n_special:
+            parts.append(f"{n_special:,} of them rare and pooled")
+    if column.odd:
+        parts.append(f"{counted(column.odd, 'cell')} of another type treated as missing")
+    if column.gaps and column.kind == TEXT:
+        parts.append(f"{column.gaps:,} empty")
+    elif column.gaps and column.kind == CATEGORY:
+        parts.append(f"{counted(column.gaps, 'missing value')}, as a category")
+    elif column.gaps:
+        parts.append(f"{counted(column.gaps, 'missing value')} filled with the median and flagged")
+    return "; ".join(parts)
+
+
+def _listed(words: Sequence[str]) -> str:
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last

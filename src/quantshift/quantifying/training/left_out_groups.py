@@ -1,0 +1,325 @@
+"""Every group of the training table is left out in turn, and estimated from the others.
+
+Regions, years or hospitals in the training table differ from each other as the next sample may
+differ from them. Each group serves as a sample: a model is trained without it, several methods
+estimate its shares, and its labels show how far off they are. Dates and years are estimated only
+from earlier ones, so that nothing is learnt from the future.
+
+If label shift is refuted, the errors widen the range of the assumptions (`reach`): the sample is
+one more group, and if it is exchangeable with the others, the error of the estimate is at most the
+largest of n errors with probability n / (n + 1). The errors do not choose the method: on tables
+kept aside this showed no gain (`benchmarks/left_out_groups.py`).
+"""
+
+import datetime
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from quantshift.base.nouns import counted
+from quantshift.base.seeding import generator
+from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.errors import DataError
+from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence.weights import Weights
+from quantshift.quantifiers.base.items import Items
+from quantshift.quantifiers.counting.adjusted import PACC
+from quantshift.quantifiers.counting.counting import CC, PCC
+from quantshift.quantifiers.likelihood.guarded_sld import GuardedSLD
+from quantshift.quantifying.columns import NO_GROUP, ColumnOptions, Columns, TableItems
+from quantshift.quantifying.training.classifiers import AUTO
+from quantshift.quantifying.training.group_errors import (
+    FORWARD,
+    LEAVE_ONE_OUT,
+    METHODS,
+    NOTHING,
+    GroupErrors,
+    LeftOutGroup,
+)
+from quantshift.quantifying.training.learning import Learnt, learn, learn_posteriors
+from quantshift.quantifying.training.model import given_posteriors, quantifier_class
+from quantshift.quantifying.training.progress import OnProgress
+from quantshift.shifts.groups import GroupShift, Side
+from quantshift.tables.reading import OpenTable
+
+SMALLEST = 30
+"""The fewest rows of a group that is estimated by itself."""
+
+MOST_GROUPS = 20
+"""The most groups that are left out in turn."""
+
+MOST_ROWS = 5_000
+"""The most rows to learn from, and of a group to estimate; more would take too long."""
+
+PERIODS = ("year", "quarter", "month", "week", "day")
+ENOUGH_PERIODS = 6
+"""Dates are grouped by the longest period that gives at least this many groups."""
+
+POOLED = "(small groups)"
+
+YEARS = range(1900, 2100)
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """What a model is trained on, and how: the arguments of `learn`."""
+
+    table: OpenTable
+    columns: Columns
+    options: ColumnOptions
+    classes: tuple[str, ...]
+    items: TableItems
+    codes: Codes
+    method: str
+    classifier: str
+    seed: int
+
+
+def left_out_errors(data: Labelled, column: str, progress: OnProgress) -> GroupErrors:
+    """The errors of the methods on every group of the column, which they were not trained on."""
+    names, notes = data.items.groups, []
+    design = FORWARD if _in_time(names) else LEAVE_ONE_OUT
+    if NO_GROUP in names:
+        n = int((names == NO_GROUP).sum())
+        notes.append(f"{counted(n, 'row')} without a group {'is' if n == 1 else 'are'} not used")
+    if design == LEAVE_ONE_OUT:
+        names, pooled = _pooled(names)
+        notes += pooled
+    protocol = _protocol(data, column, names, design)
+    survey = protocol.survey
+    assert survey is not None
+    if survey.too_small:
+        notes.append(f"not estimated, with fewer than {SMALLEST} rows: {_some(survey.too_small)}")
+    if survey.untrained:
+        n = len(survey.untrained)
+        notes.append(f"{counted(n, 'training set')} without rows of every class left out")
+    sizes = dict(zip(*np.unique(names.to_numpy(), return_counts=True), strict=True))
+    sides, notes_on_sizes = _evaluated(survey.sides, survey.names, sizes, design)
+    notes += notes_on_sizes
+    found = []
+    categories = names.to_numpy()
+    for done, side in enumerate(sides):
+        progress("leaving out groups", done, len(sides))
+        train = protocol.training_set({"group_train": side.name}, data.codes, categories)
+        (test,) = protocol.samples(data.codes, categories, train=train.coordinates)
+        name = survey.names[side.tests[0]]
+        rows = _at_most(test.indices, data.seed, name)
+        try:
+            found.append(_estimated(data, name, train.indices, rows))
+        except DataError as error:
+            notes.append(f"{name}: no model could be trained without it ({error})")
+    if not found:
+        raise DataError(f"{data.table.name}: column {column!r}: {'; '.join(notes)}")
+    if any(MOST_ROWS in (group.n_trained, group.n_items) for group in found):
+        notes.append(f"each model is trained on, and estimates, at most {MOST_ROWS:,} random rows")
+    return GroupErrors(
+        column=column,
+        design=design,
+        every=protocol.every,
+        method=quantifier_class(data.method, _kind(data)).__name__,
+        groups=tuple(found),
+        errors={m: float(np.mean([g.errors[m] for g in found])) for m in found[0].errors},
+        notes=tuple(notes),
+    )
+
+
+def reach(groups: GroupErrors, method: str, level: float) -> NDArray[np.float64]:
+    """For each class, the conformal quantile of the method's errors on the left-out groups.
+
+    At a level of 0.95 this is the largest error if there are fewer than 39.
+    """
+    errors = np.array(
+        [[abs(g.estimates[method][c] - p) for c, p in g.prevalence.items()] for g in groups.groups]
+    )
+    rank = min(len(errors), math.ceil((len(errors) + 1) * level))
+    return np.asarray(np.sort(errors, axis=0)[rank - 1])
+
+
+def _in_time(names: pl.Series) -> bool:
+    """Whether the groups are dates or years."""
+    known = [name for name in names.unique().to_list() if name != NO_GROUP]
+    return bool(known) and (all(map(_is_date, known)) or all(map(_is_year, known)))
+
+
+def _is_year(name: str) -> bool:
+    return name.isdecimal() and int(name) in YEARS
+
+
+def _is_date(name: str) -> bool:
+    try:
+        datetime.date.fromisoformat(name[:10])
+    except ValueError:
+        return False
+    return True
+
+
+def _pooled(names: pl.Series) -> tuple[pl.Series, list[str]]:
+    """Small groups pooled into one, so that they are used for training and estimated too."""
+    sizes = names.filter(names != NO_GROUP).value_counts()
+    small = sizes.filter(pl.col("count") < SMALLEST)
+    if len(small) < 2 or small["count"].sum() < SMALLEST:
+        return names, []
+    pooled = names.replace(small[names.name].to_list(), [POOLED] * len(small))
+    return pooled, [f"{len(small):,} groups of fewer than {SMALLEST} rows are pooled as {POOLED}"]
+
+
+def _protocol(data: Labelled, column: str, names: pl.Series, design: str) -> GroupShift:
+    """The protocol with its groups; dates are grouped by a period that suits them."""
+    dates = design == FORWARD and not all(_is_year(n) for n in names.unique() if n != NO_GROUP)
+    best: GroupShift | None = None
+    for every in PERIODS if dates else ("",):
+        tried = GroupShift(
+            by=column,
+            design=design,  # type: ignore[arg-type]
+            every=every,  # type: ignore[arg-type]
+            smallest=SMALLEST,
+            train_size=MOST_ROWS,
+            seed=data.seed,
+        )
+        try:
+            tried = tried.surveyed(data.codes, names.to_numpy())
+        except DataError:
+            continue
+        if best is None or len(_names(tried)) > len(_names(best)):
+            best = tried
+        if len(_names(best)) >= ENOUGH_PERIODS:
+            break
+    if best is None:
+        raise DataError(
+            f"{data.table.name}: leaving out the groups of {column!r} needs at least two groups of "
+            f"{SMALLEST} rows or more, and rows of every class outside each; name another column",
+            arguments=["groups"],
+        )
+    return best
+
+
+def _names(protocol: GroupShift) -> tuple[str, ...]:
+    return () if protocol.survey is None else protocol.survey.names
+
+
+def _evaluated(
+    sides: Sequence[Side], names: Sequence[str], sizes: Mapping[str, int], design: str
+) -> tuple[Sequence[Side], list[str]]:
+    """The sides to evaluate, at most MOST_GROUPS, and a note if there are more."""
+    if len(sides) <= MOST_GROUPS:
+        return sides, []
+    if design == FORWARD:
+        return sides[-MOST_GROUPS:], [f"the last {MOST_GROUPS} of {len(sides)} are estimated"]
+    largest = sorted(sides, key=lambda side: -sizes[names[side.tests[0]]])[:MOST_GROUPS]
+    kept = [side for side in sides if side in largest]
+    return kept, [f"the {MOST_GROUPS} largest of {len(sides)} groups are left out in turn"]
+
+
+def _at_most(rows: Indices, seed: int, name: str) -> Indices:
+    if len(rows) <= MOST_ROWS:
+        return rows
+    rng = generator(seed, purpose="rows of a left-out group", group=name)
+    return np.sort(rng.choice(rows, MOST_ROWS, replace=False))
+
+
+def _estimated(data: Labelled, name: str, train: Indices, rows: Indices) -> LeftOutGroup:
+    """The group's shares as estimated by every method."""
+    group = data.items.take(rows)
+    truth = prevalence.from_codes(data.codes[rows], len(data.classes), weights=group.weights)
+    learnt = _learn(data, train, AUTO)
+    weights = group.weights
+    refuted: bool | None = None
+    if learnt.preparation is None:
+        posteriors = given_posteriors(group.values, learnt.columns, data.classes)
+        shares = {
+            **_of_posteriors(learnt, posteriors, weights),
+            "SLD": learnt.base.aggregate(posteriors, weights=weights),
+        }
+    else:
+        guarded = learnt.quantifier
+        assert isinstance(guarded, GuardedSLD)
+        items = replace(guarded.items(learnt.preparation.transform(group.values)), weights=weights)
+        found = guarded.estimate_items(items)
+        diagnostics, best = found.diagnostics, guarded.learnt_.index(guarded.best_)
+        refuted = bool(diagnostics["refuted"])
+        shares = {
+            **_of_posteriors(learnt, _scores(guarded, items), weights),
+            "PCC": diagnostics["covariate"],
+            "SLD": diagnostics["allowed"][1 + len(guarded.learnt_) + best],
+            "SubclassSLD": diagnostics["prior"],
+            "GuardedSLD": found.prevalence,
+        }
+    method_name = quantifier_class(data.method, _kind(data)).__name__
+    if data.method != AUTO and method_name != "GuardedSLD":
+        shares[method_name] = _by_own_method(data, train, group)
+    order = [m for m in METHODS if m in shares] + [method_name] * (method_name not in METHODS)
+    return LeftOutGroup(
+        name=name,
+        n_items=len(rows),
+        n_trained=len(train),
+        prevalence=_named(data, truth),
+        estimates={m: _named(data, shares[m]) for m in order},
+        errors={m: float(np.abs(shares[m] - truth).mean()) for m in order},
+        refuted=refuted,
+    )
+
+
+def _learn(data: Labelled, rows: Indices, method: str) -> Learnt:
+    items, codes = data.items.take(rows), data.codes[rows]
+    if data.options.posteriors:
+        return learn_posteriors(data.columns, data.classes, codes, items, method, data.seed)
+    return learn(
+        data.table,
+        data.columns,
+        data.options,
+        codes,
+        items,
+        method,
+        data.classifier,
+        data.seed,
+        doubting=False,
+    )
+
+
+def _by_own_method(data: Labelled, train: Indices, group: TableItems) -> Prevalences:
+    """The shares estimated by the method that the user has chosen."""
+    learnt = _learn(data, train, data.method)
+    if learnt.scorer is None:
+        posteriors = given_posteriors(group.values, learnt.columns, data.classes)
+        items = Items(posteriors, weights=group.weights)
+        return learnt.quantifier.estimate_items(items).prevalence
+    X = learnt.preparation.transform(group.values)  # type: ignore[union-attr]
+    scorer = learnt.quantifier if "features" in learnt.quantifier.sees else learnt.scorer
+    items = replace(scorer.items(X), weights=group.weights)
+    return learnt.quantifier.estimate_items(items).prevalence
+
+
+def _of_posteriors(
+    learnt: Learnt, posteriors: Posteriors, weights: Weights | None
+) -> dict[str, Prevalences]:
+    """The shares estimated by the methods that use posteriors alone."""
+    base = learnt.base
+    known = base.held_out_posteriors_, base.held_out_codes_
+    shares = {NOTHING: np.asarray(base.prior_)}
+    for method in (CC, PCC, PACC):
+        fitted = method().fit_posteriors(*known, weights=base.held_out_.weights)
+        shares[method.__name__] = fitted.aggregate(posteriors, weights=weights)
+    return shares
+
+
+def _scores(guarded: GuardedSLD, items: Items) -> Posteriors:
+    scores = guarded.subclass_items(items).posteriors
+    assert scores is not None
+    return scores
+
+
+def _named(data: Labelled, shares: Prevalences) -> dict[str, float]:
+    return dict(zip(data.classes, map(float, shares), strict=True))
+
+
+def _kind(data: Labelled) -> str:
+    return "posteriors" if data.options.posteriors else "features"
+
+
+def _some(names: Sequence[str], most: int = 5) -> str:
+    text = ", ".join(names[:most])
+    return text + f" and {len(names) - most:,} more" * (len(names) > most)

@@ -1,0 +1,244 @@
+"""A trained model: preparation, classifier, quantifier, and a summary of its training."""
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from quantshift.base.types import Codes, Posteriors
+from quantshift.classify.posteriors import check_posteriors
+from quantshift.diagnosis.training_profile import POSTERIOR, TrainingProfile
+from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.prevalence.weights import Weights
+from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQuantifier
+from quantshift.quantifiers.base.items import Items
+from quantshift.quantifiers.counting.counting import PCC
+from quantshift.quantifiers.likelihood.guarded_sld import GuardedSLD
+from quantshift.quantifiers.likelihood.sld import SLD
+from quantshift.quantifying.columns import ColumnOptions, Columns
+from quantshift.quantifying.output import words
+from quantshift.quantifying.output.result import LeftOutColumn, Rows, UsedColumn
+from quantshift.quantifying.training.classifiers import AUTO
+from quantshift.quantifying.training.group_errors import GroupErrors
+from quantshift.tables.columns.kinds import CATEGORY
+from quantshift.tables.formats.typed import given_frame, plain
+
+NOT_DRAWN = "not drawn at random from a long table"
+"""Why rows of a long table are left out."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """What a model was trained on, in plain numbers.
+
+    rows: how many rows of the table were used; counts: labelled rows of each class. accuracy: of
+    the classifier on items it had not seen (None without training). notes: what looks suspicious in
+    the table, in sentences.
+    """
+
+    rows: Rows
+    counts: Mapping[str, int]
+    classifier: str
+    accuracy: float | None
+    seed: int
+    undecodable: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def source(self) -> str:
+        """The name of the table."""
+        return self.rows.source
+
+    @property
+    def n_items(self) -> int:
+        """How many items the model was trained on."""
+        return self.rows.used
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Model:
+    """Everything needed to quantify a new table.
+
+    preparation: turns columns into features (a `TablePreparation`); scorer: turns features into
+        posteriors (it may be the quantifier itself); both None if posteriors are given.
+    quantifier: turns items into estimates; base: a simple quantifier on the posteriors alone, for
+        comparison.
+    positive: the class whose share is shown first, if one was named.
+    profile: counts of the cells of the training columns, with which a sample is compared; no rows.
+    groups: errors of the methods on groups left out of training, if a column of groups was named.
+    """
+
+    columns: Columns
+    classes: tuple[str, ...]
+    preparation: Any
+    scorer: AbstractQuantifier | None
+    base: AbstractClassifying
+    quantifier: AbstractQuantifier
+    method: str
+    reason: str
+    training: Training
+    positive: str | None = None
+    profile: TrainingProfile | None = None
+    groups: GroupErrors | None = None
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether there were labelled items to learn from."""
+        return self.training.n_items > 0
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Displayed names of the classes: numbers and truth values with their column's name."""
+        return words.class_names(self.columns.label if self.is_trained else None, self.classes)
+
+    @property
+    def headline(self) -> str:
+        """The class of the headline: the positive one, the second of two, or the first."""
+        return words.headline(self.classes, self.positive)
+
+    @property
+    def guard(self) -> GuardedSLD | None:
+        """The quantifier, if it tests whether its own assumptions are refuted."""
+        return self.quantifier if isinstance(self.quantifier, GuardedSLD) else None
+
+    @property
+    def levels(self) -> dict[str, tuple[str, ...]]:
+        """The levels of each column of categories in training."""
+        if self.preparation is None:
+            return {}
+        names = [column.name for column in self.columns.features if column.kind == CATEGORY]
+        return dict(zip(names, self.preparation.levels, strict=True))
+
+    def items(self, frame: Any, weights: Weights | None = None) -> Items:
+        """Posteriors of the rows of a frame, and what else the quantifier sees of them.
+
+        frame: a data frame of polars, pandas or any library that supports Arrow, with the columns
+        of the model; others are ignored. weights: how many items each row stands for.
+        """
+        given = given_frame(frame, "the frame")
+        self.check_columns("the frame", given.columns)
+        frame = plain(given.select(self.columns.content))
+        if self.scorer is None:
+            posteriors = given_posteriors(frame, self.columns, self.classes)
+            return Items(posteriors, weights=weights)
+        X = self.preparation.transform(frame)
+        items = self.scorer.items(X)
+        if self.guard is not None:
+            items = replace(items, posteriors=self.guard.subclass_items(items).posteriors)
+        if "posteriors" not in self.quantifier.sees and "features" in self.quantifier.sees:
+            items = replace(items, features=self.quantifier.items(X).features)
+        # Keep equal weights too: they may be equal in this part of a table but not in another.
+        return replace(items, weights=weights)
+
+    def check_columns(self, table: str, names: Iterable[str]) -> None:
+        """Raise an error if a table with columns of these names lacks some of the model."""
+        known = list(names)
+        missing = [name for name in self.columns.content if name not in known]
+        if not missing:
+            return
+        one = len(missing) == 1
+        listed = ", ".join(map(repr, missing[:10])) + ", ..." * (len(missing) > 10)
+        near = difflib.get_close_matches(missing[0], known, n=1, cutoff=0.7) if one else []
+        raise DataError(
+            f"{table}: the model needs {'a column that is' if one else 'columns that are'} not "
+            f"there: {listed}{f' (did you mean {near[0]!r}?)' if near else ''}; add "
+            f"{'it' if one else 'them'}, or train a model without {'it' if one else 'them'}"
+        )
+
+    def posteriors(self, items: Items) -> Posteriors:
+        """The posteriors of the items."""
+        assert items.posteriors is not None
+        return items.posteriors
+
+    @property
+    def held_out(self) -> tuple[Posteriors, Codes]:
+        """Held-out posteriors of the training items, and their codes."""
+        return self.base.held_out_posteriors_, self.base.held_out_codes_
+
+    def __repr__(self) -> str:
+        """What it was trained on, and how, in a few lines."""
+        from quantshift.quantifying.output.notebook import model_lines
+
+        return "\n".join(model_lines(self))
+
+
+def without_training(posteriors: Sequence[str], *, label: str | None = None) -> Model:
+    """A model that uses the user's posteriors as they are, without labelled items or adjustment."""
+    options = ColumnOptions(label=label, posteriors=tuple(posteriors))
+    names = tuple(posteriors)
+    classes = (f"not {names[0]}", names[0]) if len(names) == 1 else names
+    # The mean posterior learns nothing from these rows; they only define the number of classes.
+    counting = PCC().fit_posteriors(np.eye(len(classes)), np.arange(len(classes)))
+    return Model(
+        columns=posterior_columns(options, ()),
+        classes=classes,
+        preparation=None,
+        scorer=None,
+        base=counting,
+        quantifier=counting,
+        method="PCC",
+        reason="no labelled rows to adjust with: the mean of your model's posteriors",
+        training=Training(Rows("", 0, 0, {}), {}, words.GIVEN_POSTERIORS, None, 0),
+    )
+
+
+def quantifier_class(method: str, kind: str) -> type[AbstractQuantifier]:
+    """The quantifier of that name; for `auto` the one for that kind of items."""
+    if method == AUTO:
+        # Without features there are no clusters by which kinds of shift could be distinguished.
+        return SLD if kind == "posteriors" else GuardedSLD
+    # Imported here, since it imports every method and every shift.
+    from quantshift.quantifiers.base import catalogue
+
+    known = catalogue.quantifiers()
+    if method not in known:
+        raise unknown_name("method", method, [AUTO, *known])
+    if known[method].no_interval and known[method] is not GuardedSLD:
+        raise UserError(f"{method} has no interval: {known[method].no_interval}")
+    if kind == "posteriors" and known[method].sees and "posteriors" not in known[method].sees:
+        raise UserError(f"{method} needs features, not posteriors; name columns of features")
+    return known[method]
+
+
+def given_posteriors(frame: pl.DataFrame, columns: Columns, classes: Sequence[str]) -> Posteriors:
+    """The user's posteriors in class order; a single column is for the second of two classes."""
+    given = frame.select(pl.col(columns.posteriors).cast(pl.Float64)).to_numpy()
+    if given.shape[1] == 1 and len(classes) == 2:
+        given = np.column_stack([1 - given[:, 0], given[:, 0]])
+    elif len(columns.posteriors) == len(classes):
+        given = given[:, column_order(columns.posteriors, classes)]
+    else:
+        raise UserError(
+            f"{len(columns.posteriors)} posterior columns for {len(classes)} classes "
+            f"({', '.join(classes)}): name one column per class"
+        )
+    return check_posteriors(given, len(classes)) if len(given) else given
+
+
+def column_order(names: Sequence[str], classes: Sequence[str]) -> list[int]:
+    """The column of each class: the one whose name ends in it, otherwise in the given order.
+
+    >>> column_order(["p_pos", "p_neg"], ["neg", "pos"])
+    [1, 0]
+    >>> column_order(["a", "b"], ["neg", "pos"])
+    [0, 1]
+    """
+    ends = [[i for i, n in enumerate(names) if n.lower().endswith(c.lower())] for c in classes]
+    if all(len(places) == 1 for places in ends) and len({f[0] for f in ends}) == len(names):
+        return [places[0] for places in ends]
+    return list(range(len(classes)))
+
+
+def posterior_columns(options: ColumnOptions, left_out: Sequence[LeftOutColumn]) -> Columns:
+    """The columns of a table of posteriors."""
+    return Columns(
+        label=options.label,
+        posteriors=options.posteriors,
+        id=options.id,
+        weights=options.weights,
+        used=tuple(UsedColumn(name, POSTERIOR, "as given") for name in options.posteriors),
+        left_out=tuple(left_out),
+    )

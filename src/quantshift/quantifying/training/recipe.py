@@ -1,0 +1,103 @@
+"""The model for a call: one in memory, one from a folder, or one trained as described."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from quantshift.errors import UserError
+from quantshift.quantifying.columns import ColumnOptions
+from quantshift.quantifying.training.classifiers import AUTO
+from quantshift.quantifying.training.model import Model, without_training
+from quantshift.quantifying.training.progress import OnProgress
+from quantshift.quantifying.training.train import train_on_table
+from quantshift.tables.reading import OpenTable, Source, open_table
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a model is to be made, in the arguments of `train`.
+
+    by: the column that divides samples into batches; it is not used as a feature.
+    """
+
+    options: ColumnOptions
+    method: str = AUTO
+    classifier: str = AUTO
+    by: str | None = None
+    seed: int = 0
+
+
+def model_for(
+    recipe: Recipe,
+    train: Source | None,
+    model: Model | Source | None,
+    samples: Sequence[OpenTable],
+    progress: OnProgress,
+) -> Model:
+    """The given model, the one in the given folder, or one trained for these samples."""
+    options = recipe.options
+    if model is not None:
+        if train is not None:
+            raise UserError("give a training table or a model, not both")
+        fitted = model if isinstance(model, Model) else _loaded(model)
+        _check_same(fitted, recipe)
+        return fitted
+    if train is None:
+        if options.posteriors:
+            return without_training(options.posteriors, label=options.label)
+        raise UserError(
+            "give a training table, a model, or columns of posteriors",
+            arguments=["train", "model", "posteriors"],
+        )
+    if options.label is None:
+        raise UserError("name the column of the labels", arguments=["label"])
+    progress("training", 0, 0)
+    return train_on_table(
+        open_table(train, name="the training table", lenient=options.lenient),
+        options,
+        by=recipe.by,
+        offered=set.intersection(*(set(table.columns) for table in samples)),
+        method=recipe.method,
+        classifier=recipe.classifier,
+        seed=recipe.seed,
+        progress=progress,
+    )
+
+
+def _loaded(folder: Source) -> Model:
+    # Imported here because the validation of a model's description is slow to import.
+    from quantshift.quantifying.training.folder import load_model
+
+    return load_model(folder)
+
+
+def _check_same(model: Model, recipe: Recipe) -> None:
+    """Raise an error for arguments that a trained model would ignore."""
+    options, columns = recipe.options, model.columns
+    method = None if recipe.method == AUTO else recipe.method
+    classifier = None if recipe.classifier == AUTO else recipe.classifier
+    used = {column.name for column in columns.features}
+    named = (*options.text, *options.features)
+    for name, given, same in (
+        ("label", options.label, options.label == columns.label),
+        ("text", options.text, set(options.text) <= set(columns.text) and set(named) == used),
+        ("features", options.features, set(named) == used),
+        ("posteriors", options.posteriors, options.posteriors == columns.posteriors),
+        ("drop", options.drop, not used & set(options.drop)),
+        ("id", options.id, options.id not in used),
+        ("weights", options.weights, options.weights not in used),
+        (
+            "groups",
+            options.groups,
+            model.groups is not None and options.groups == model.groups.column,
+        ),
+        ("positive", options.positive, options.positive in (model.headline, model.positive)),
+        ("method", method, method == model.method),
+        ("classifier", classifier, classifier == model.training.classifier),
+    ):
+        if given and not same:
+            shown = given if isinstance(given, str) else ",".join(given)
+            raise UserError(
+                f"the model was not trained with {name} {shown}; leave it out, or train a model "
+                "with it",
+                arguments=[name],
+            )

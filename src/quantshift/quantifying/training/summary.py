@@ -1,0 +1,63 @@
+"""What is reported about the training of a model."""
+
+from collections.abc import Sequence
+
+from quantshift.quantifying.estimating.batches import histograms
+from quantshift.quantifying.output.result import TrainingSide
+from quantshift.quantifying.reading.pool import Pool, is_much, row_warnings, undecodable_warning
+from quantshift.quantifying.training.model import NOT_DRAWN, Model
+
+
+def training_side(model: Model) -> TrainingSide:
+    """A summary of the training, with the scores of held-out items of each class."""
+    training, (held_out, codes) = model.training, model.held_out
+    scores: dict[str, dict[str, tuple[float, ...]]] = {label: {} for label in model.classes}
+    if model.is_trained:
+        for code, true_label in enumerate(model.classes):
+            members = held_out[codes == code]
+            for label, shares in zip(model.classes, histograms(members), strict=True):
+                scores[label][true_label] = shares
+    return TrainingSide(
+        source=training.source,
+        n_items=training.n_items,
+        prevalence=_prevalence(model),
+        classifier=training.classifier,
+        accuracy=training.accuracy,
+        scores=scores,
+        rows=training.rows if model.is_trained else None,
+    )
+
+
+def _prevalence(model: Model) -> dict[str, float]:
+    if not model.is_trained:
+        return {}
+    return dict(zip(model.classes, model.base.prior_.tolist(), strict=True))
+
+
+def training_warnings(model: Model) -> list[str]:
+    """Warnings about the training table."""
+    training = model.training
+    warnings = list(undecodable_warning(training.source, training.undecodable))
+    if training.accuracy is not None and training.accuracy <= max(_prevalence(model).values()):
+        warnings.append(
+            f"{training.source}: {training.classifier} is no more accurate than always predicting "
+            f"{max(training.counts, key=lambda label: training.counts[label])!r}; the columns may "
+            "say nothing about the label"
+        )
+    warnings += [f"{training.source}: {note}" for note in training.notes]
+    warnings += row_warnings(training.rows)
+    if NOT_DRAWN in training.rows.left_out:
+        n_rows = training.n_items + training.rows.left_out[NOT_DRAWN]
+        warnings.append(
+            f"{training.source}: trained on {training.n_items:,} of {n_rows:,} rows, drawn at "
+            "random"
+        )
+    return warnings
+
+
+def all_warnings(model: Model, pool: Pool, others: Sequence[str]) -> tuple[str, ...]:
+    """The warnings about training, samples and others; many rows left out come first."""
+    tables = [*([model.training.rows] if model.is_trained else []), *pool.rows]
+    urgent = [warning for rows in tables if is_much(rows) for warning in row_warnings(rows)]
+    later = [*training_warnings(model), *pool.warnings, *others]
+    return (*urgent, *(warning for warning in later if warning not in urgent))

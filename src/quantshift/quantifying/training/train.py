@@ -1,0 +1,324 @@
+"""From a labelled table to a model: which columns are used, and what is learnt from them.
+
+Columns become numbers (`quantshift.tables.preparation`), from which a classifier computes
+posteriors; users can also give posteriors of their own model. By default (`auto`) the quantifier is
+GuardedSLD or, for given posteriors, SLD; every exported quantifier is available by name.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+import numpy as np
+import polars as pl
+
+from quantshift.base.keywords import suggests_arguments
+from quantshift.base.nouns import counted
+from quantshift.base.seeding import generator
+from quantshift.base.types import Codes
+from quantshift.diagnosis.training_profile import POSTERIOR, training_profile
+from quantshift.errors import DataError, unknown_name
+from quantshift.prevalence.weights import check_total
+from quantshift.quantifying.columns import (
+    NO_CONTENT,
+    NO_ITEMS,
+    ColumnOptions,
+    Columns,
+    Grouping,
+    TableItems,
+    candidates,
+    empty_rows,
+    read_items,
+    total,
+)
+from quantshift.quantifying.output.result import LeftOutColumn, Rows
+from quantshift.quantifying.output.words import parts
+from quantshift.quantifying.reading.reservoir import Reservoir
+from quantshift.quantifying.training import warnings as doubts
+from quantshift.quantifying.training.classifiers import AUTO, check_classifier
+from quantshift.quantifying.training.learning import learn, learn_posteriors
+from quantshift.quantifying.training.model import (
+    NOT_DRAWN,
+    Model,
+    Training,
+    posterior_columns,
+    quantifier_class,
+)
+from quantshift.quantifying.training.progress import OnProgress, silent
+from quantshift.tables.columns.kinds import Column, choose, text_column
+from quantshift.tables.columns.spelling import mistyped, usual_spellings
+from quantshift.tables.reading import OpenTable, Source, open_table
+
+MOST_CLASSES = 50
+MOST_TRAINING = 100_000
+"""From longer tables this many rows are drawn at random; more would cost time and gain little."""
+
+FEWEST_OF_A_CLASS = 5
+"""The smallest number of folds needs this many rows of every class."""
+
+REASONS = MappingProxyType(
+    {
+        "GuardedSLD": "counts predictions, corrected for changed shares of the classes and of "
+        "{parts}, unless the sample contradicts that",
+        "SLD": "the most accurate of the methods if only the shares of the classes change",
+    }
+)
+"""Why `auto` chooses a method."""
+
+
+@suggests_arguments
+def train(
+    source: Source,
+    *,
+    label: str,
+    text: str | Sequence[str] = (),
+    features: Sequence[str] = (),
+    posteriors: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    id: str | None = None,  # noqa: A002
+    weights: str | None = None,
+    missing: Sequence[str] | None = None,
+    positive: str | None = None,
+    groups: str | None = None,
+    lenient: bool = False,
+    method: str = AUTO,
+    classifier: str = AUTO,
+    seed: int = 0,
+    progress: OnProgress | None = None,
+) -> Model:
+    """A model from a labelled table.
+
+    text, features: the columns that items are made of, texts or others; with neither, all columns
+    that can be used (`model.columns` lists them, how they are used, and why others are not).
+    posteriors: columns with posteriors of the user's own model instead, for items it was not
+    trained on. drop: columns that are not used. `id` and `weights` are not used either; weights
+    says how many items a row stands for. missing: cells that mean no label, in addition to empty
+    ones (default: NA, N/A, NaN, NULL, null, None, nan). positive: the class whose share is shown
+    first. groups: a column of regions, years or the like: each is left out in turn, and
+    `model.groups` has the errors of the methods on it. lenient: read a CSV file line by line if its
+    quotes are broken. classifier: logistic, naive-bayes, forest, boosting, or
+    `package.module:name` of any scikit-learn classifier.
+    """
+    options = ColumnOptions.of(
+        label=label,
+        text=text,
+        features=features,
+        posteriors=posteriors,
+        drop=drop,
+        id=id,
+        weights=weights,
+        missing=missing,
+        positive=positive,
+        groups=groups,
+        lenient=lenient,
+    )
+    table = open_table(source, name="the training table", lenient=lenient)
+    return train_on_table(
+        table, options, method=method, classifier=classifier, seed=seed, progress=progress or silent
+    )
+
+
+def _reason(wanted: str, method: str, columns: Columns) -> str:
+    if wanted != AUTO:
+        return "chosen by you"
+    return REASONS[method].format(parts=parts(topics=bool(columns.text)))
+
+
+def train_on_table(
+    table: OpenTable,
+    options: ColumnOptions,
+    *,
+    by: str | None = None,
+    offered: set[str] | None = None,
+    method: str = AUTO,
+    classifier: str = AUTO,
+    seed: int = 0,
+    progress: OnProgress = silent,
+) -> Model:
+    """A model from an open table.
+
+    by: the column that divides samples into batches, which is not used as a feature. offered: the
+    columns that all samples have; others are not used.
+    """
+    assert options.label is not None
+    check_classifier(classifier)
+    quantifier_class(method, "posteriors" if options.posteriors else "features")
+    names, left_out = candidates(options, table, by=by, offered=offered)
+    if not names:
+        raise _nothing_to_work_on(table, left_out)
+    items, n_labelled = _sampled(table, names, options, seed, progress)
+    if not len(items.rows):
+        raise _nothing_labelled(table, options.label)
+    if items.weights is not None and items.weights.any():
+        check_total(items.weights, f"{table.name}: the weights")
+    counts = Counter(items.labels)
+    right = [] if options.positive is None or options.positive not in counts else [options.positive]
+    usual = usual_spellings(counts, right)
+    items = replace(items, labels=items.labels.replace(usual))
+    notes = list(doubts.doubts_about_labels(items.label_forms, counts, usual))
+    if options.posteriors:
+        columns = posterior_columns(options, left_out)
+    else:
+        columns = _chosen(table, items.values, options, left_out)
+        notes += doubts.decimal_comma_notes(columns.features)
+        content = ~empty_rows(items.values, columns.features)
+        n_empty = len(content) - int(content.sum())
+        items = replace(
+            items.take(np.flatnonzero(content)),
+            left_out=total([items.left_out, {NO_CONTENT: n_empty} if n_empty else {}]),
+        )
+    classes, codes = _encoded(table, options.label, items.labels, options.positive)
+    progress(f"training on {counted(len(codes), 'row')}", 0, 0)
+    learnt = (
+        learn_posteriors(columns, classes, codes, items, method, seed)
+        if options.posteriors
+        else learn(table, columns, options, codes, items, method, classifier, seed)
+    )
+    held_out, true_codes = learnt.base.held_out_posteriors_, learnt.base.held_out_codes_
+    accuracy = float(
+        np.average(held_out.argmax(axis=1) == true_codes, weights=learnt.base.held_out_.weights)
+    )
+    notes += [*learnt.notes, *doubts.doubt_about_accuracy(accuracy)]
+    groups = None
+    if options.groups is not None:
+        # Imported here because most calls have no groups.
+        from quantshift.quantifying.training.left_out_groups import Labelled, left_out_errors
+
+        data = Labelled(table, columns, options, classes, items, codes, method, classifier, seed)
+        groups = left_out_errors(data, options.groups, progress)
+    return Model(
+        columns=learnt.columns,
+        classes=classes,
+        preparation=learnt.preparation,
+        scorer=learnt.scorer,
+        base=learnt.base,
+        quantifier=learnt.quantifier,
+        method=type(learnt.quantifier).__name__,
+        reason=_reason(method, type(learnt.quantifier).__name__, learnt.columns),
+        training=Training(
+            rows=_rows(table, items, n_labelled),
+            counts=dict(zip(classes, np.bincount(codes).tolist(), strict=True)),
+            classifier=learnt.classifier,
+            accuracy=accuracy,
+            seed=seed,
+            undecodable=items.undecodable,
+            notes=tuple(notes),
+        ),
+        positive=options.positive,
+        groups=groups,
+        profile=training_profile(
+            items.values,
+            codes,
+            learnt.columns.features or [Column(n, POSTERIOR, 0) for n in options.posteriors],
+            n_classes=len(classes),
+            weights=items.weights,
+            seed=seed,
+        ),
+    )
+
+
+def _chosen(
+    table: OpenTable, frame: pl.DataFrame, options: ColumnOptions, left_out: Sequence[LeftOutColumn]
+) -> Columns:
+    """The columns that are used, by what their cells hold."""
+    others = frame.drop(options.text, strict=False)
+    found, unfit = choose(others, named=options.features)
+    chosen = {column.name: column for column in found}
+    chosen |= {name: text_column(frame[name]) for name in options.text}
+    reasons = (*left_out, *(LeftOutColumn(column.name, column.reason) for column in unfit))
+    features = tuple(chosen[name] for name in frame.columns if name in chosen)
+    if not features:
+        raise _nothing_to_work_on(table, reasons)
+    return Columns(
+        label=options.label,
+        features=features,
+        id=options.id,
+        weights=options.weights,
+        left_out=reasons,
+    )
+
+
+def _sampled(
+    table: OpenTable, names: Sequence[str], options: ColumnOptions, seed: int, progress: OnProgress
+) -> tuple[TableItems, int]:
+    """The labelled rows, at most MOST_TRAINING drawn at random, and how many there were."""
+    rng = generator(seed, purpose="training rows")
+    reservoir = Reservoir(NO_ITEMS, rng, most=MOST_TRAINING)
+    left_out: list[Mapping[str, int]] = []
+    undecodable = 0
+    reading = read_items(
+        table,
+        names,
+        label=options.label,
+        missing=options.missing,
+        posteriors=bool(options.posteriors),
+        weights=options.weights,
+        grouping=None if options.groups is None else Grouping(options.groups),
+    )
+    for part in reading:
+        one_batch = np.zeros(len(part.rows), dtype=np.int64)
+        left_out.append(part.left_out)
+        undecodable += part.undecodable
+        if len(part.rows):
+            reservoir.add(part, one_batch, part.rows, one_batch - 1)
+        progress(f"reading {table.name}", int(reservoir.sizes.sum()), 0)
+    kept = replace(reservoir.kept().values, left_out=total(left_out), undecodable=undecodable)
+    return kept, int(reservoir.sizes.sum())
+
+
+def _rows(table: OpenTable, items: TableItems, n_labelled: int) -> Rows:
+    """How many rows of the training table were read, used and left out."""
+    undrawn = n_labelled - len(items.rows) - items.left_out.get(NO_CONTENT, 0)
+    reasons = dict(items.left_out) | ({NOT_DRAWN: undrawn} if undrawn else {})
+    return Rows(table.name, len(items.rows) + sum(reasons.values()), len(items.rows), reasons)
+
+
+def _nothing_to_work_on(table: OpenTable, left_out: Sequence[LeftOutColumn]) -> DataError:
+    reasons = "; ".join(f"{column.name} ({column.reason})" for column in left_out[:5])
+    return DataError(
+        f"{table.name}: no column can be used: {reasons or 'there are none'}; name those to use",
+        arguments=["text", "features"],
+    )
+
+
+def _nothing_labelled(table: OpenTable, label: str) -> DataError:
+    return DataError(f"{table.name}: no row has both a label in column {label!r} and content")
+
+
+def _encoded(
+    table: OpenTable, label: str, labels: pl.Series, positive: str | None
+) -> tuple[tuple[str, ...], Codes]:
+    """The sorted classes, with the positive one of two last, and the code of every label."""
+    if not len(labels):
+        raise _nothing_labelled(table, label)
+    classes, codes, counts = np.unique(
+        labels.to_numpy().astype(str), return_inverse=True, return_counts=True
+    )
+    if len(classes) == 1:
+        raise DataError(
+            f"{table.name}: all labels in column {label!r} are {str(classes[0])!r}; at least two "
+            "classes are needed"
+        )
+    if len(classes) > MOST_CLASSES:
+        raise DataError(
+            f"{table.name}: column {label!r} has {len(classes)} different values; is it the label? "
+            f"(at most {MOST_CLASSES} classes)"
+        )
+    if counts.min() < FEWEST_OF_A_CLASS:
+        rare = int(counts.argmin())
+        name = str(classes[rare])
+        near = mistyped(dict(zip(classes.tolist(), counts.tolist(), strict=True))).get(name)
+        cure = "add some, merge the class or leave it out"
+        if near is not None:
+            cure = f"if it is {near!r}, correct it; otherwise {cure}"
+        raise DataError(
+            f"{table.name}: class {name!r} has {counted(int(counts[rare]), 'labelled row')}, at "
+            f"least {FEWEST_OF_A_CLASS} are needed; {cure}",
+            arguments=["missing"],
+        )
+    if positive is not None and positive not in classes.tolist():
+        raise unknown_name(f"class in column {label!r}:", positive, classes.tolist())
+    if positive is not None and len(classes) == 2 and classes[0] == positive:
+        classes, codes = classes[::-1], 1 - codes
+    return tuple(classes.tolist()), codes.astype(np.int64)

@@ -1,0 +1,1 @@
+"""Tables of a report, and their formats."""

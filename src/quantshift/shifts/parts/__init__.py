@@ -1,0 +1,1 @@
+"""What protocols are made of: grids, pools, draws, strata."""

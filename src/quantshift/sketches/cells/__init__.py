@@ -1,0 +1,1 @@
+"""Cells of a sketch: which scores fall together."""

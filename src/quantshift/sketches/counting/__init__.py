@@ -1,0 +1,1 @@
+"""Counting rows into cells, in memory, in parts and in databases."""

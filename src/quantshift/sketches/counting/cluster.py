@@ -1,0 +1,107 @@
+"""Sketches by the workers of a Dask cluster: each counts parts, and the counts are added."""
+
+from collections.abc import Sequence
+from concurrent.futures import CancelledError
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from quantshift import __version__
+from quantshift.errors import UserError
+from quantshift.experiments.executors import dask_client, unlogged
+from quantshift.sketches.counting.making import Columns, Counter, count_file, is_parquet
+from quantshift.sketches.sketch_table import Sketch
+from quantshift.tables.places import is_piped
+from quantshift.tables.readers import explained
+from quantshift.tables.reading import Progress, Source
+
+PART_ROWS = 4_000_000
+"""Rows of a Parquet file that one task counts, in whole row groups."""
+
+
+def sketch_on_cluster(
+    files: Sequence[Source],
+    columns: Columns,
+    address: str,
+    *,
+    bins: bool = False,
+    progress: Progress = None,
+) -> Sketch:
+    """Count the files on the workers of the scheduler at `address`, which must see them."""
+    tasks = [task for file in files for task in _tasks(file)]
+    counter = Counter(columns, bins)
+    with unlogged(), dask_client(address) as client:
+        _check_workers(client, address)
+        from distributed import KilledWorker
+        from distributed.client import as_completed
+        from distributed.comm import CommClosedError
+
+        futures = [
+            client.submit(count_part, path, row_groups, columns, bins, pure=False)
+            for path, row_groups in tasks
+        ]
+        try:
+            for done, future in enumerate(as_completed(futures), start=1):
+                counter.add_counts(future.result().table)
+                future.release()
+                if progress is not None:
+                    progress("counting on the cluster", done, len(tasks))
+        except KilledWorker:
+            raise UserError(
+                "workers of the cluster died while counting (out of memory?); nothing was written"
+            ) from None
+        except (CommClosedError, CancelledError):
+            raise UserError(
+                f"the Dask scheduler at {address} stopped responding; nothing was written"
+            ) from None
+    return counter.sketch()
+
+
+def count_part(path: str, row_groups: Sequence[int] | None, columns: Columns, bins: bool) -> Sketch:
+    """Runs on a worker: the counts of a part of a file."""
+    counter = Counter(columns, bins)
+    for _ in count_file(counter, path, row_groups):
+        pass
+    return counter.sketch()
+
+
+def _tasks(file: Source) -> list[tuple[str, list[int] | None]]:
+    """The parts of a file: row groups of Parquet, else the whole."""
+    if not isinstance(file, str | Path) or is_piped(file):
+        raise UserError(
+            "the workers of a cluster can only read files; store the table in a file that they see"
+        )
+    path = str(Path(file).resolve()) if "://" not in str(file) else str(file)
+    if not is_parquet(file):
+        return [(path, None)]
+    with explained(str(file)):
+        about = pa.parquet.read_metadata(file)
+    parts: list[tuple[str, list[int] | None]] = []
+    groups: list[int] = []
+    rows = 0
+    for group in range(about.num_row_groups):
+        groups.append(group)
+        rows += about.row_group(group).num_rows
+        if rows >= PART_ROWS or group == about.num_row_groups - 1:
+            parts.append((path, groups))
+            groups, rows = [], 0
+    return parts or [(path, None)]
+
+
+def _check_workers(client: object, address: str) -> None:
+    versions = client.run(worker_version, on_error="return")  # type: ignore[attr-defined]
+    if not versions:
+        raise UserError(
+            f"the cluster has no workers: start some with `dask worker {address} --nthreads 1`"
+        )
+    for worker, version in versions.items():
+        if version != __version__:
+            raise UserError(
+                f"worker {worker} cannot count ({version}): install quantshift {__version__} there"
+            )
+
+
+def worker_version() -> str:
+    """Runs on a worker: which quantshift it has, so that all count alike."""
+    return __version__

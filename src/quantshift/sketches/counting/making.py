@@ -1,0 +1,406 @@
+"""From tables to sketches: files of any size, part by part, databases, and clusters of machines."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet
+from numpy.typing import NDArray
+
+from quantshift.base.keywords import suggests_arguments
+from quantshift.base.types import Posteriors
+from quantshift.errors import DataError, UserError
+from quantshift.sketches.about import BATCH, BY, CELL, COUNT, LABEL, About
+from quantshift.sketches.cells import score as cells
+from quantshift.sketches.cells.score import NARROW, WIDE, ScoreCells
+from quantshift.sketches.cells.widths import all_wide, most_narrow, total
+from quantshift.sketches.counting.source_columns import check_types, is_text, key_texts
+from quantshift.sketches.counting.source_files import (
+    check_once,
+    keys_of_folders,
+    shown_file,
+    unchanged,
+)
+from quantshift.sketches.counting.tally import Tally
+from quantshift.sketches.sketch_table import (
+    METADATA,
+    Sketch,
+    added,
+    binned,
+    cells_of,
+    check_size,
+    rounded_columns,
+)
+from quantshift.tables.chunks import polars_frame, require_columns
+from quantshift.tables.formats.databases import is_database
+from quantshift.tables.formats.typed import given_frame
+from quantshift.tables.readers import explained
+from quantshift.tables.reading import Progress, Source, files_of, open_table
+
+PART_ROWS = 1 << 18
+"""Rows of a Parquet file that are in memory at once."""
+
+FEW_ROWS = 1 << 17
+"""Rows of other files that are counted at once."""
+
+FIRST_ROWS = 1 << 14
+"""Rows of a part that tell whether its scores may be few."""
+
+GROUP = "group"
+
+COMPACT_ROWS = 1 << 20
+"""Counts of parts that are kept before they are added up."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Where scores and keys stand in a table."""
+
+    scores: tuple[str, ...]
+    batch: str | None = None
+    by: tuple[str, ...] = ()
+    label: str | None = None
+
+    @property
+    def about(self) -> About:
+        """What a sketch of these columns is of."""
+        return About(self.scores, self.by, self.label)
+
+    @property
+    def wanted(self) -> list[str]:
+        """The columns to read."""
+        return list(dict.fromkeys([*self.scores, *self.keys]))
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns to count by."""
+        return [key for key in (self.batch, *self.by, self.label) if key is not None]
+
+    @classmethod
+    def of(
+        cls,
+        score: str | None,
+        posteriors: Sequence[str],
+        batch: str | None,
+        by: Sequence[str],
+        label: str | None,
+    ) -> "Columns":
+        """The columns that were named."""
+        if (score is None) == (not posteriors):
+            raise UserError(
+                "name the column of the score, or those of the posteriors of all classes",
+                arguments=["score", "posteriors"],
+            )
+        if len(posteriors) == 1:
+            raise UserError(
+                "posteriors need a column for each class; a single column is a score",
+                arguments=["score"],
+            )
+        names = tuple(posteriors) if score is None else (score,)
+        every = [*names, *by, *(key for key in (batch, label) if key is not None)]
+        twice = next((name for name in every if every.count(name) > 1), None)
+        if twice is not None:
+            raise UserError(
+                f"column {twice!r} is named twice; name each column for one purpose",
+                arguments=["score", "posteriors", "batch", "by", "label"],
+            )
+        return cls(names, batch, tuple(by), label)
+
+
+@dataclass(eq=False)
+class Counter:
+    """Adds up parts; holds the counts of a few of them, never rows.
+
+    bins: count by cells in any case, as databases do; but not if rows are labelled.
+    """
+
+    columns: Columns
+    bins: bool = False
+    _parts: list[pl.DataFrame] = field(default_factory=list)
+    _tally: Tally | None = None
+    _n_usable: int = 0
+
+    def __post_init__(self) -> None:
+        self.bins = self.bins and self.columns.label is None
+
+    def add(self, rows: pl.DataFrame) -> None:
+        """Count the rows of a table that has the wanted columns."""
+        if not rows.height:
+            return
+        about = self.columns.about
+        tallied_wide = self._tally is not None and self._tally.is_wide
+        posteriors, cell = scored_cells(rows, self.columns, WIDE if tallied_wide else NARROW)
+        if about.n_classes == 2 and not about.labelled:
+            # The same cells of every batch are met again and again.
+            self.bins = self.bins or not _are_few(posteriors[:, -1:], cell, about.most_values)
+            if self.bins:
+                self._tally = self._tally or Tally(about)
+                if self._tally.add(*_groups(rows, self.columns), cell):
+                    return
+        self.add_counts(_counts(rows, self.columns, posteriors, cell, exact=not self.bins))
+
+    def add_counts(self, counts: pl.DataFrame) -> None:
+        """Add what has been counted elsewhere."""
+        about = self.columns.about
+        part = binned(about, counts) if self.bins else counts
+        used = counts[CELL].is_between(0, about.end_of_rows, closed="left")
+        self._n_usable += int(counts[COUNT].filter(used).sum())
+        # Once the scores are many, cells are all that will be kept.
+        self.bins = self.bins or about.values[0] not in counts.columns
+        self._parts.append(all_wide(about, part) if self._all_wide else part)
+        if sum(part.height for part in self._parts[1:]) > COMPACT_ROWS:
+            self._parts = [added(about, self._parts)]
+            check_size(self._parts[0])
+
+    def sketch(self) -> Sketch:
+        """All that was added."""
+        about = self.columns.about
+        parts = self._parts
+        if self._tally is not None and self._tally.has_counts:
+            counts = [binned(about, part) for part in parts]
+            rest = [part for part in counts if not self._tally.add_counts(part)]
+            tallied = self._tally.table()
+            if not rest:
+                return Sketch.of_sorted(about, tallied)
+            parts = [tallied, *rest]
+        return Sketch.of(about, parts or [counts_of(_nothing(self.columns), self.columns)])
+
+    @property
+    def _all_wide(self) -> bool:
+        """Whether there are so many rows that every batch will be in the widest cells."""
+        about = self.columns.about
+        return self.bins and not about.labelled and self._n_usable > most_narrow(about)
+
+
+@suggests_arguments
+def sketch(
+    source: Source,
+    *,
+    score: str | None = None,
+    posteriors: Sequence[str] = (),
+    batch: str | None = None,
+    by: Sequence[str] = (),
+    label: str | None = None,
+    bins: bool = False,
+    cluster: str | None = None,
+    progress: Progress = None,
+) -> Sketch:
+    """Count the rows of tables by batch and score: all that an estimate needs of them.
+
+    source: a path, a pattern, a folder, the URL of a table in a database, a data frame, or a list
+        of these. Memory does not grow with the number of rows.
+    score: column with the posterior of the second of two classes; or posteriors: a column for each
+        class. batch: column whose values are the samples to quantify (default: one sample).
+    by: further columns to count by. label: column of the true classes, for a sketch that methods
+        are fitted on.
+    bins: count by cells even if scores are few, as databases do. Labelled rows keep their scores
+        all the same, while these are not very many.
+    cluster: address of a Dask scheduler whose workers see the same files.
+    """
+    columns = Columns.of(score, posteriors, batch, by, label)
+    sources = source if isinstance(source, list | tuple) else [source]
+    files = [file for one in sources for file in files_of(one)]
+    if not files:
+        raise UserError("no table is named", arguments=["source"])
+    check_once([file for file in files if isinstance(file, str | Path)])
+    with unchanged([file for file in files if isinstance(file, str | Path)]):
+        if cluster is not None:
+            from quantshift.sketches.counting.cluster import sketch_on_cluster
+
+            return sketch_on_cluster(files, columns, cluster, bins=bins, progress=progress)
+        counter = Counter(columns, bins)
+        done = 0
+        for file in files:
+            for n_rows in count_file(counter, file):
+                done += n_rows
+                if progress is not None:
+                    progress(f"counting {shown_file(file)}", done, 0)
+        return counter.sketch()
+
+
+def count_file(
+    counter: Counter, file: Source, row_groups: Sequence[int] | None = None
+) -> Iterator[int]:
+    """Count a table part by part, and tell how many rows each has. row_groups: of Parquet."""
+    columns = counter.columns
+    if is_database(file):
+        from quantshift.sketches.counting.sql import counts_in_database
+        from quantshift.tables.formats.databases import column_types
+
+        types = column_types(str(file))
+        require_columns(shown_file(file), list(types), columns.wanted)
+        check_types(types, columns.scores, columns.keys)
+        counts = counts_in_database(str(file), columns).table
+        counter.add_counts(counts)
+        yield int(counts[COUNT].sum())
+        return
+    for rows in rows_of(file, columns, row_groups):
+        counter.add(rows)
+        yield rows.height
+
+
+def rows_of(
+    file: Source, columns: Columns, row_groups: Sequence[int] | None = None
+) -> Iterator[pl.DataFrame]:
+    """The rows of a table, part by part, with the wanted columns."""
+    parts = (
+        _parquet_rows(Path(file), columns, row_groups) if is_parquet(file) else _rows(file, columns)
+    )
+    for rows in parts:
+        if rows.height:
+            check_types(rows.schema, columns.scores, columns.keys)
+            yield rows
+
+
+def is_parquet(file: Source) -> bool:
+    """Whether a source is a Parquet file."""
+    return isinstance(file, str | Path) and Path(file).suffix.lower() == ".parquet"
+
+
+def counts_of(rows: pl.DataFrame, columns: Columns) -> pl.DataFrame:
+    """How many rows there are of each key and cell and, if few, of each score."""
+    return _counts(rows, columns, *scored_cells(rows, columns), exact=True)
+
+
+def _counts(
+    rows: pl.DataFrame,
+    columns: Columns,
+    posteriors: Posteriors,
+    cell: cells.Cells,
+    *,
+    exact: bool,
+) -> pl.DataFrame:
+    about = columns.about
+    keys, groups = _groups(rows, columns)
+    counted = pl.DataFrame({GROUP: groups, CELL: cell})
+    used = (cell >= 0)[:, np.newaxis]
+    kept = posteriors[:, -1:] if about.n_classes == 2 else posteriors
+    if exact and _are_few(kept, cell, about.most_values):
+        # Minus zero is zero, and a row that is left out has no score.
+        values = np.where(used, kept + 0.0, np.nan)
+        named = {name: values[:, k] for k, name in enumerate(about.values)}
+        valued = counted.with_columns(
+            pl.Series(name, column).fill_nan(None) for name, column in named.items()
+        )
+        totals = valued.group_by([GROUP, CELL, *about.values]).agg(_number())
+        by_score = added(about, [_with_keys(totals, keys, [*about.values, COUNT])])
+        if about.values[0] in by_score.columns:
+            return by_score
+    if about.n_classes > 2:
+        counted = counted.select(GROUP).with_columns(rounded_columns(about, cell, posteriors))
+    counted = counted.with_columns(pl.lit(1, pl.Int64).alias(COUNT))
+    numbers = [*about.totals, COUNT]
+    totals = total(counted, [GROUP, CELL, *about.codes], numbers)
+    return _with_keys(totals, keys, [*about.codes, *numbers])
+
+
+def scored_cells(
+    rows: pl.DataFrame, columns: Columns, kind: ScoreCells = NARROW
+) -> tuple[Posteriors, cells.Cells]:
+    """The scores of rows, with something in every gap, and their cells. kind: of two classes."""
+    scores = rows.select(
+        # Categories are text.
+        (pl.col(name).cast(pl.String) if is_text(rows.schema[name]) else pl.col(name))
+        .cast(pl.Float64, strict=False)
+        .alias(f"score {k}")
+        for k, name in enumerate(columns.scores)
+    )
+    has_gaps = any(column.null_count() for column in scores)
+    posteriors = (scores.fill_null(0.5) if has_gaps else scores).to_numpy()
+    cell = cells_of(posteriors, kind)
+    if has_gaps:
+        missing = scores.select(pl.any_horizontal(pl.all().is_null())).to_series()
+        cell[missing.to_numpy()] = cells.MISSING
+    return posteriors, cell
+
+
+def _are_few(scores: NDArray[np.float64], cell: cells.Cells, most: int) -> bool:
+    """Whether the first rows leave it open that there are few different scores."""
+    first = scores[:FIRST_ROWS][cell[:FIRST_ROWS] >= 0]
+    return pl.DataFrame(first).n_unique() <= most
+
+
+def _number() -> pl.Expr:
+    return pl.len().cast(pl.Int64).alias(COUNT)
+
+
+def _with_keys(totals: pl.DataFrame, keys: pl.DataFrame, numbers: Sequence[str]) -> pl.DataFrame:
+    return pl.concat([keys[totals[GROUP]], totals], how="horizontal").select(
+        [*keys.columns, CELL, *numbers]
+    )
+
+
+def _groups(rows: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, cells.Cells]:
+    """The keys that occur, as text, and which of them each row has."""
+    named = [(BATCH, columns.batch), *((BY + name, name) for name in columns.by)]
+    if columns.label is not None:
+        named.append((LABEL, columns.label))
+    groups = np.zeros(rows.height, dtype=np.int64)
+    texts = pl.DataFrame({"": [0]})
+    for alias, name in named:
+        if name is None:
+            texts = texts.with_columns(pl.lit(None, dtype=pl.String).alias(alias))
+            continue
+        encoded = rows[name].rechunk().to_arrow().dictionary_encode()
+        known = key_texts(pl.Series(alias, encoded.dictionary))
+        with_gap = pl.DataFrame([known.extend_constant(None, 1)])
+        codes = encoded.indices.fill_null(len(known)).to_numpy().astype(np.int64)
+        groups = groups * len(with_gap) + codes
+        texts = texts.join(with_gap, how="cross", maintain_order="left_right")
+        if texts.height > rows.height + 1:
+            occurring, groups = np.unique(groups, return_inverse=True)
+            texts = texts[occurring]
+    return texts.drop(""), groups
+
+
+def _parquet_rows(
+    path: Path, columns: Columns, row_groups: Sequence[int] | None
+) -> Iterator[pl.DataFrame]:
+    with explained(str(path)), pa.parquet.ParquetFile(path, pre_buffer=False) as file:
+        if METADATA in (file.schema_arrow.metadata or {}):
+            raise DataError(f"{path}: a sketch, whose rows are counted already; use it as it is")
+        inside = file.schema_arrow.names
+        of_folders = {
+            name: value for name, value in keys_of_folders(path).items() if name not in inside
+        }
+        require_columns(str(path), [*inside, *of_folders], columns.wanted)
+        wanted = [name for name in columns.wanted if name in inside]
+        keys = [
+            pl.lit(value, pl.String).alias(name)
+            for name, value in of_folders.items()
+            if name in columns.wanted
+        ]
+        for batch in file.iter_batches(PART_ROWS, row_groups=row_groups, columns=wanted):
+            yield polars_frame(batch).with_columns(keys)
+
+
+def _rows(file: Source, columns: Columns) -> Iterator[pl.DataFrame]:
+    if not isinstance(file, str | Path):
+        # As it is: a gap and NaN are told apart, as databases do.
+        frame = given_frame(file, "the table")
+        require_columns("the table", frame.columns, columns.wanted)
+        yield from frame.select(columns.wanted).iter_slices(PART_ROWS)
+        return
+    table = open_table(file)
+    table.require(columns.wanted)
+    waiting: list[pl.DataFrame] = []
+    with closing(table.chunks(columns.wanted)) as chunks:
+        for chunk in chunks:
+            waiting.append(chunk.columns)
+            if chunk.ragged:
+                # A row that cannot be read is one without a batch and a score.
+                waiting.append(chunk.columns.clear(chunk.ragged))
+            if sum(part.height for part in waiting) >= FEW_ROWS:
+                yield pl.concat(waiting)
+                waiting = []
+    if waiting:
+        yield pl.concat(waiting)
+
+
+def _nothing(columns: Columns) -> pl.DataFrame:
+    types = {name: pl.String() for name in columns.wanted}
+    return pl.DataFrame(schema={**types, **{name: pl.Float64() for name in columns.scores}})

@@ -1,0 +1,63 @@
+"""Files that are counted: each once, as it is, with the keys in the names of its folders."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import unquote
+
+from quantshift.errors import DataError, UserError
+from quantshift.tables.files import sheet_of
+from quantshift.tables.formats.databases import is_database, shown
+from quantshift.tables.reading import Source
+
+NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+"""The folder of rows whose key is missing."""
+
+
+def check_once(files: Sequence[str | Path]) -> None:
+    """Refuse a file that is named twice, since its rows would be counted twice."""
+    known: set[str] = set()
+    for file in files:
+        place = str(file) if is_database(file) else str(Path(file).resolve())
+        if place in known:
+            raise UserError(
+                f"{shown_file(file)} is named twice, and would be counted twice; name it once"
+            )
+        known.add(place)
+
+
+@contextmanager
+def unchanged(files: Sequence[str | Path]) -> Iterator[None]:
+    """Refuse files that change while they are counted, such as one that is still being written."""
+    before = [_state(file) for file in files]
+    yield
+    for file, state in zip(files, before, strict=True):
+        if _state(file) != state:
+            raise DataError(
+                f"{shown_file(file)}: the file changed while it was counted; run the same command "
+                "again when it is complete"
+            )
+
+
+def _state(file: str | Path) -> tuple[int, int, int] | None:
+    """What tells whether a file is as it was; None for pipes and tables in databases."""
+    path, _ = sheet_of(file)
+    if is_database(file) or not path.is_file():
+        return None
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def keys_of_folders(path: Path) -> dict[str, str | None]:
+    """The keys in the names of a file's folders, as in `scores/day=2026-03-02/part-0.parquet`."""
+    named = [part.partition("=") for part in path.parts[:-1] if "=" in part]
+    return {
+        unquote(name): None if value == NO_PARTITION else unquote(value) for name, _, value in named
+    }
+
+
+def shown_file(file: Source) -> str:
+    """A source in messages."""
+    if is_database(file):
+        return shown(str(file))
+    return Path(file).name if isinstance(file, str | Path) else "the table"

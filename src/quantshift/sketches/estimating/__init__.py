@@ -1,0 +1,1 @@
+"""Shares from counts."""

@@ -1,0 +1,180 @@
+"""An audit of a sketch: labelled items with their scores, in the order of labelling."""
+
+from collections import defaultdict
+from collections.abc import Container, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from quantshift.base.types import Codes, Posteriors, Reals
+from quantshift.errors import DataError
+from quantshift.quantifying.audits.sheet_columns import PLACE, whole_number
+from quantshift.quantifying.training.model import Model
+from quantshift.sketches.about import CELL
+from quantshift.sketches.cells import rounded
+from quantshift.sketches.cells import score as cells
+from quantshift.sketches.counting.making import Columns, rows_of, scored_cells
+from quantshift.sketches.counting.source_columns import key_texts
+from quantshift.sketches.estimating.batches import OwnBatch, batch_name
+from quantshift.sketches.sketch_table import Sketch
+from quantshift.tables.reading import Source, files_of, open_table
+
+MOST_EXPANDED = 1 << 22
+"""Items of a batch that are written out one by one for an audit with many looks."""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledItems:
+    """Labelled items of a batch, in their order."""
+
+    posteriors: Posteriors
+    codes: Codes
+
+    def beside(self, batch: OwnBatch) -> tuple[Posteriors, Reals, dict[int, int]]:
+        """The cells of a batch and behind them these items, which the cells count already.
+
+        The counts of the rows, and the codes of the labelled ones by their place.
+        """
+        first = len(batch.posteriors)
+        return (
+            np.concatenate([batch.posteriors, self.posteriors]),
+            np.concatenate([batch.counts, np.zeros(len(self.codes))]),
+            {first + i: int(code) for i, code in enumerate(self.codes)},
+        )
+
+    def among(self, batch: OwnBatch) -> tuple[Posteriors, Reals, dict[int, int]]:
+        """The items of a batch one by one, and which of them these are: any of the same cell."""
+        n_items = batch.n_items
+        if n_items > MOST_EXPANDED:
+            raise DataError(
+                f"batch {batch.name!r} has {n_items:,} items; an audit with many looks takes up to "
+                f"{MOST_EXPANDED:,}: count by smaller batches, or look once"
+            )
+        ends = np.cumsum(batch.counts).astype(int).tolist()
+        free: dict[Hashable, list[range]] = defaultdict(list)
+        for key, begin, end in zip(_counted_keys(batch), [0, *ends], ends, strict=False):
+            free[key].append(range(begin, end))
+        items = {key: chain.from_iterable(places) for key, places in free.items()}
+        places: dict[int, int] = {}
+        for key, code in zip(_keys(batch, self.posteriors), self.codes, strict=True):
+            place = next(items.get(key, iter(())), None)
+            if place is None:
+                raise DataError(
+                    f"the audit has an item of batch {batch.name!r} whose score is not among those "
+                    "that were counted"
+                )
+            places[place] = int(code)
+        rows = np.repeat(batch.posteriors, batch.counts.astype(np.int64), axis=0)
+        return rows, np.ones(len(rows)), places
+
+
+def _counted_keys(batch: OwnBatch) -> list[Hashable]:
+    """What the items of each row have in common."""
+    if batch.sketch.is_exact:
+        return [tuple(row) for row in batch.posteriors.tolist()]
+    columns = [CELL] if batch.is_wide else [CELL, *batch.sketch.about.codes]
+    return list(batch.rows.select(columns).rows())
+
+
+def _keys(batch: OwnBatch, posteriors: Posteriors) -> list[Hashable]:
+    """The same of items with these posteriors."""
+    if batch.sketch.is_exact:
+        return [tuple(row) for row in posteriors.tolist()]
+    about = batch.sketch.about
+    if about.n_classes == 2:
+        width = int(cells.width_of(batch.rows[CELL].to_numpy()[:1])[0])
+        return [(cell,) for cell in cells.WIDTHS[width].of(posteriors[:, 1]).tolist()]
+    largest, codes = rounded.rounded(posteriors[:, np.argsort(batch.order)])
+    if batch.is_wide:
+        rows = rounded.middles(largest, codes)
+        return [(cell,) for cell in about.joint.of(rows, largest).tolist()]
+    return [tuple(row) for row in np.column_stack([largest, codes]).tolist()]
+
+
+def labelled_items(
+    audit: Source,
+    counted: Sketch,
+    model: Model,
+    order: Sequence[int],
+    named: Mapping[str, str],
+    *,
+    sequential: bool = False,
+) -> dict[str, LabelledItems]:
+    """The labelled items of each batch. named: the columns `label` and `batch`, where others.
+
+    sequential: in the order of labelling, which the column `place` has.
+    """
+    about = counted.about
+    single = len(about.classes) == 1
+    label_column = named.get("label", "label")
+    columns = Columns.of(
+        about.classes[0] if single else None,
+        () if single else about.classes,
+        named.get("batch", "batch") if counted.batches != [None] else None,
+        [PLACE] if sequential else [],
+        label_column,
+    )
+    files = files_of(audit)
+    if sequential:
+        _require_places(files)
+    labelled: dict[int, tuple[str, Posteriors, int]] = {}
+    for rows in (part for file in files for part in rows_of(file, columns)):
+        posteriors, cell = scored_cells(rows, columns)
+        if about.n_classes == 2:
+            posteriors = np.column_stack([1 - posteriors[:, -1], posteriors[:, -1]])
+        else:
+            posteriors = posteriors / posteriors.sum(axis=1, keepdims=True)
+        labels = key_texts(rows[label_column]).to_list()
+        batches = [None] * len(labels)
+        if columns.batch is not None:
+            batches = key_texts(rows[columns.batch]).to_list()
+        places = key_texts(rows[PLACE]).to_list() if sequential else [None] * len(labels)
+        for row, label, batch, place, cell_of_row in zip(
+            posteriors, labels, batches, places, cell, strict=True
+        ):
+            if label is None or cell_of_row < 0:
+                continue
+            if label not in model.classes:
+                raise DataError(
+                    f"the audit has a label {label!r}; the classes are {', '.join(model.classes)}"
+                )
+            at = _place(place, labelled) if sequential else len(labelled)
+            code = model.classes.index(label)
+            labelled[at] = batch_name(counted, batch), row[list(order)], code
+    if not labelled:
+        raise DataError(
+            f"the audit has no row with a label and a score; fill in the column {label_column!r}, "
+            "and run this again"
+        )
+    items: dict[str, tuple[list[Posteriors], list[int]]] = {}
+    for _, (name, scores, code) in sorted(labelled.items(), key=lambda entry: entry[0]):
+        rows_of_batch, codes = items.setdefault(name, ([], []))
+        rows_of_batch.append(scores)
+        codes.append(code)
+    return {
+        name: LabelledItems(np.array(scores), np.array(codes))
+        for name, (scores, codes) in items.items()
+    }
+
+
+def _require_places(files: Sequence[Source]) -> None:
+    for file in files:
+        table = open_table(file, name="the audited table")
+        if PLACE not in table.columns:
+            raise DataError(
+                f"{table.name}: a sequential audit needs the order of labelling: number the items "
+                f"in a column {PLACE!r}, from 1"
+            )
+
+
+def _place(cell: str | None, taken: Container[int]) -> int:
+    place = whole_number(cell)
+    if place is None:
+        raise DataError(
+            f"the audit: {(cell or '')[:20]!r} is not a place in the order of labelling; number "
+            "the items from 1"
+        )
+    if place in taken:
+        raise DataError(f"the audit: place {place} is labelled twice; number the items from 1")
+    return place

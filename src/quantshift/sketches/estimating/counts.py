@@ -1,0 +1,212 @@
+"""Estimates of samples that are given by counts: the same items, each so many times."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quantshift.base.types import Codes, Posteriors, Prevalences, Reals
+from quantshift.quantifiers.base.estimator import AbstractClassifying
+from quantshift.quantifiers.ensembles.medians import Median, median_prevalence
+from quantshift.sketches.cells.items import JointCounts
+from quantshift.sketches.cells.score import WIDE
+
+COARSE = 256
+"""About so many cells are enough to resample."""
+
+MOST_AT_ONCE = 1 << 20
+"""Items times samples in memory at once."""
+
+STEPPED = frozenset(
+    {
+        *("CDE", "DyS", "Friedman", "HDy", "IBU", "MAX", "Median", "MethodX", "MS", "MS2"),
+        *("PQ", "RUN", "T50"),
+    }
+)
+"""Methods that count items on either side of borders of their own, which run through cells."""
+
+PIECES = 32
+"""Into which the items of a cell are divided for them."""
+
+ONE_AGAINST_REST = frozenset(
+    {
+        *("CDE", "ContinuousSweep", "CvMy", "DMy", "DyS", "Friedman", "HDy", "MAX", "MethodX"),
+        *("MS", "MS2", "QuaDapt", "SORD", "T50"),
+    }
+)
+"""Methods that look at the posteriors of each class alone, also of more than two classes."""
+
+BY_PREDICTION = frozenset({"PQ"})
+"""Methods that look at the posteriors of predicted classes alone."""
+
+BY_EXPECTED_CLASS = frozenset({"IBU", "RUN"})
+"""Methods that look at the expected class alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class CountedSamples:
+    """Samples of the same cells.
+
+    posteriors: (n_cells, n_classes); counts: (n_samples, n_cells), whole numbers. in_cells: whether
+    the posteriors stand for wide cells of scores, and are neither scores as they are nor nearly so.
+    joint: of one sample of more than two classes, what its cells know beyond their means.
+    """
+
+    posteriors: Posteriors
+    counts: Reals
+    in_cells: bool = False
+    joint: JointCounts | None = None
+
+    @property
+    def sizes(self) -> Reals:
+        """How many items each sample has."""
+        return np.asarray(self.counts.sum(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class CountedClasses:
+    """The training items class by class.
+
+    posteriors: (n_cells, n_classes); counts: (n_classes, n_cells), how many items of each class
+    are in each cell.
+    """
+
+    posteriors: Posteriors
+    counts: Reals
+
+    @classmethod
+    def of(cls, posteriors: Posteriors, codes: Codes, n_classes: int) -> "CountedClasses":
+        """From items; those with the same posteriors share a cell."""
+        cells, place = distinct(posteriors)
+        joint = np.bincount(codes * len(cells) + place, minlength=n_classes * len(cells))
+        return cls(cells, joint.reshape(n_classes, -1).astype(np.float64))
+
+    @property
+    def shares(self) -> Reals:
+        """The share of each class's items that is in each cell."""
+        return np.asarray(self.counts / self.counts.sum(axis=1, keepdims=True))
+
+
+def point_estimates(quantifier: AbstractClassifying, samples: CountedSamples) -> Prevalences:
+    """The prevalence of every sample, (n_samples, n_classes).
+
+    Methods with borders of their own see the items of a cell spread evenly over it; with more than
+    two classes see `spreading`.
+    """
+    if samples.joint is not None:
+        return _joint_estimate(quantifier, samples.joint)[np.newaxis]
+    if not samples.in_cells or type(quantifier).__name__ not in STEPPED:
+        return estimates(quantifier, samples.posteriors, samples.counts)
+    occupied = samples.counts.any(axis=0)
+    scores = WIDE.pieces(WIDE.of(samples.posteriors[occupied, 1]), PIECES).ravel()
+    posteriors = np.column_stack([1 - scores, scores])
+    p_hat = []
+    for counts in samples.counts[:, occupied]:
+        pieces = np.repeat(counts / PIECES, PIECES)[np.newaxis]
+        p_hat.append(estimates(quantifier, posteriors, pieces))
+    return np.concatenate(p_hat)
+
+
+def _joint_estimate(quantifier: AbstractClassifying, sample: JointCounts) -> Prevalences:
+    """The prevalence of one sample of more than two classes, (n_classes,)."""
+    if isinstance(quantifier, Median):
+        members = [_joint_estimate(member, sample) for member in quantifier.members_]
+        return np.asarray(median_prevalence(np.stack(members)[:, np.newaxis])[0][0])
+    if quantifier.crisp:
+        predictions = sample.predictions()
+        return np.asarray(estimates(quantifier, predictions, sample.counts[np.newaxis])[0])
+    name = type(quantifier).__name__
+    if name in ONE_AGAINST_REST:
+        n_pieces = PIECES if name in STEPPED else 1
+        return quantifier.estimate_items(sample.class_by_class(n_pieces)).prevalence
+    if name in BY_PREDICTION:
+        return quantifier.estimate_items(sample.by_prediction(PIECES)).prevalence
+    if name in BY_EXPECTED_CLASS:
+        return quantifier.estimate_items(sample.by_expected_class(PIECES)).prevalence
+    return quantifier.estimate_items(sample.spread()).prevalence
+
+
+def in_cells(posteriors: Posteriors) -> Posteriors:
+    """The middles of the wide cells of two classes' posteriors."""
+    scores = WIDE.middles(WIDE.of(posteriors[:, 1]))
+    return np.column_stack([1 - scores, scores])
+
+
+def estimates(
+    quantifier: AbstractClassifying, posteriors: Posteriors, counts: Reals
+) -> Prevalences:
+    """The prevalence of every sample, (n_samples, n_classes); as of repeated items.
+
+    counts: (n_samples, n_cells).
+    """
+    n_samples = len(counts)
+    p_hat = np.empty((n_samples, len(quantifier.classes_)))
+    used = counts.any(axis=0)
+    posteriors, counts = posteriors[used], counts[:, used]
+    step = max(1, MOST_AT_ONCE // max(len(posteriors), 1))
+    for start in range(0, n_samples, step):
+        sample_counts = counts[start : start + step]
+        items, sample_counts = _as_counts(posteriors, sample_counts)
+        pool = np.broadcast_to(items, (len(sample_counts), *items.shape))
+        p_hat[start : start + step] = quantifier.aggregate(pool, weights=sample_counts)
+    return p_hat
+
+
+def _as_counts(posteriors: Posteriors, counts: Reals) -> tuple[Posteriors, Reals]:
+    """The same items with weights that are not all equal, which would be taken for none."""
+    if np.ptp(counts) > 0 or counts.flat[0] < 2:
+        return posteriors, counts
+    # Two rows for the first cell: one item, and all its others.
+    split = np.concatenate([np.ones((len(counts), 1)), counts], axis=1)
+    split[:, 1] -= 1
+    return np.concatenate([posteriors[:1], posteriors]), split
+
+
+def distinct(posteriors: Posteriors) -> tuple[Posteriors, NDArray[np.int64]]:
+    """The rows that differ, and which of them each row is."""
+    if posteriors.shape[1] > 2:
+        cells, place = np.unique(posteriors, axis=0, return_inverse=True)
+        return cells, place.ravel()
+    scores, place = np.unique(posteriors[:, 1], return_inverse=True)
+    return np.column_stack([1 - scores, scores]), place
+
+
+def coarser(samples: CountedSamples) -> CountedSamples:
+    """Samples of two classes in `COARSE` cells of equal width, whatever cells they had."""
+    if len(samples.posteriors) <= COARSE:
+        return samples
+    cells = (np.arange(COARSE) + 0.5) / COARSE
+    place = _coarse(samples.posteriors)
+    counts = np.stack([np.bincount(place, sample, COARSE) for sample in samples.counts]).astype(
+        np.float64
+    )
+    return CountedSamples(np.column_stack([1 - cells, cells]), counts)
+
+
+def together(groups: Sequence[CountedSamples]) -> list[CountedSamples]:
+    """The same samples in as few groups as neighbours have the same cells."""
+    joined: list[CountedSamples] = []
+    for group in groups:
+        if joined and np.array_equal(joined[-1].posteriors, group.posteriors):
+            counts = np.concatenate([joined[-1].counts, group.counts])
+            joined[-1] = CountedSamples(group.posteriors, counts)
+        else:
+            joined.append(group)
+    return joined
+
+
+def coarser_with_means(posteriors: Posteriors, counts: Reals) -> CountedSamples:
+    """One sample in fewer cells, which keep its mean posteriors and its predictions."""
+    if len(posteriors) <= COARSE:
+        return CountedSamples(posteriors, counts[np.newaxis])
+    key = posteriors.argmax(axis=1) * COARSE + _coarse(posteriors)
+    _, place = np.unique(key[counts > 0], return_inverse=True)
+    occupied, n = posteriors[counts > 0], counts[counts > 0]
+    totals = np.bincount(place, n).astype(np.float64)
+    means = np.stack([np.bincount(place, n * column) / totals for column in occupied.T], axis=1)
+    return CountedSamples(means, totals[np.newaxis])
+
+
+def _coarse(posteriors: Posteriors) -> NDArray[np.int64]:
+    return np.asarray(np.minimum(posteriors[:, -1] * COARSE, COARSE - 1).astype(np.int64))

@@ -1,0 +1,153 @@
+"""The model that a sketch is quantified with: from counts of labelled items, or a saved one."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from quantshift.base.seeding import generator
+from quantshift.base.types import Codes
+from quantshift.errors import DataError, UserError
+from quantshift.quantifiers.base.estimator import AbstractClassifying
+from quantshift.quantifiers.likelihood.sld import SLD
+from quantshift.quantifying.columns import NO_LABEL, ColumnOptions
+from quantshift.quantifying.output.result import Rows
+from quantshift.quantifying.training.classifiers import AUTO
+from quantshift.quantifying.training.model import (
+    NOT_DRAWN,
+    Model,
+    Training,
+    column_order,
+    posterior_columns,
+    quantifier_class,
+    without_training,
+)
+from quantshift.quantifying.training.train import MOST_TRAINING, REASONS
+from quantshift.sketches.about import COUNT, LABEL
+from quantshift.sketches.sketch_table import Sketch
+
+
+def check_together(sample: Sketch, training: Sketch) -> None:
+    """Refuse a training sketch without labels, or of other scores."""
+    if not training.about.labelled:
+        raise UserError(
+            "the training sketch has no labels: make it with the column of the labels",
+            arguments=["train_sketch"],
+        )
+    if sample.about.classes != training.about.classes:
+        raise DataError(
+            f"the sample has scores {', '.join(sample.about.classes)}, the training sketch has "
+            f"{', '.join(training.about.classes)}: make both from columns of the same names"
+        )
+
+
+def untrained_model(names: Sequence[str], method: str) -> Model:
+    """A model that takes scores at their word."""
+    if method not in (AUTO, "PCC"):
+        raise UserError(
+            f"{method} needs labelled rows: give a training sketch", arguments=["train_sketch"]
+        )
+    return without_training(names)
+
+
+def saved_model(given: Model | str | Path, sample: Sketch, method: str) -> Model:
+    """A trained model whose scores are those that the sketch has counted."""
+    from quantshift.quantifying.training.folder import load_model
+
+    model = given if isinstance(given, Model) else load_model(given)
+    if model.scorer is not None:
+        raise UserError(
+            "the model makes its scores from columns, of which a sketch has none: train it on the "
+            "column of the scores",
+            arguments=["posteriors", "model"],
+        )
+    if not _sees_posteriors(type(model.quantifier)):
+        raise UserError(f"{model.method} looks at more than posteriors: a sketch has nothing else")
+    if tuple(model.columns.posteriors) != sample.about.classes:
+        raise DataError(
+            f"the sample has scores {', '.join(sample.about.classes)}, the model was trained on "
+            f"{', '.join(model.columns.posteriors)}: make the sketch from columns of these names"
+        )
+    if method not in (AUTO, model.method):
+        raise UserError(
+            f"the model was trained for {model.method}: leave the method away, or train another",
+            arguments=["method"],
+        )
+    return model
+
+
+def trained_model(
+    training: Sketch, source: str, positive: str | None, method: str, seed: int
+) -> Model:
+    """A model fitted on the items that a sketch with labels has counted."""
+    usable = training.usable().filter(pl.col(LABEL).is_not_null())
+    classes = tuple(sorted(usable[LABEL].unique().to_list()))
+    names = training.about.classes
+    if len(classes) < 2:
+        raise DataError(f"{source}: labels of at least two classes are needed")
+    if len(classes) != training.about.n_classes:
+        raise DataError(
+            f"{source}: {len(classes)} classes ({', '.join(classes[:5])}) but scores of "
+            f"{training.about.n_classes}"
+        )
+    if positive is not None and positive not in classes:
+        raise UserError(
+            f"there is no class {positive!r}; there are {', '.join(classes)}",
+            arguments=["positive"],
+        )
+    if positive is not None and len(classes) == 2:
+        classes = (*(name for name in classes if name != positive), positive)
+    order = column_order(names, classes) if len(names) > 1 else list(range(len(classes)))
+    kind = quantifier_class(method, "posteriors")
+    if not _sees_posteriors(kind):
+        raise UserError(f"{method} looks at more than posteriors: a sketch has nothing else")
+    posteriors = training.posteriors_of(usable)[:, order]
+    codes = np.array([classes.index(label) for label in usable[LABEL].to_list()])
+    counts = usable[COUNT].to_numpy()
+    rows, drawn = _training_rows(counts, seed)
+    repeated, repeated_codes = posteriors[rows], codes[rows]
+    base = SLD(seed=seed).fit_posteriors(repeated, repeated_codes, classes=range(len(classes)))
+    quantifier = (
+        base
+        if kind is SLD
+        else kind().fit_posteriors(repeated, repeated_codes, classes=range(len(classes)))
+    )
+    left_out = dict(training.left_out)
+    n_unlabelled = int(training.usable().filter(pl.col(LABEL).is_null())[COUNT].sum())
+    if n_unlabelled:
+        left_out[NO_LABEL] = n_unlabelled
+    if drawn:
+        left_out[NOT_DRAWN] = drawn
+    options = ColumnOptions(label=training.about.label, posteriors=names, positive=positive)
+    return Model(
+        columns=posterior_columns(options, ()),
+        classes=classes,
+        preparation=None,
+        scorer=None,
+        base=base,
+        quantifier=quantifier,
+        method=kind.__name__,
+        reason="chosen by you" if method != AUTO else REASONS[kind.__name__],
+        training=Training(
+            rows=Rows(source, training.n_rows, len(rows), left_out),
+            counts={label: int(counts[codes == code].sum()) for code, label in enumerate(classes)},
+            classifier="given scores",
+            accuracy=float(np.mean(repeated.argmax(axis=1) == repeated_codes)),
+            seed=seed,
+        ),
+        positive=positive,
+    )
+
+
+def _sees_posteriors(kind: type) -> bool:
+    return issubclass(kind, AbstractClassifying) and not kind.sees - {"posteriors"}
+
+
+def _training_rows(counts: np.ndarray, seed: int) -> tuple[Codes, int]:
+    """Each row as often as it was counted, up to `MOST_TRAINING`; and how many more there are."""
+    total = int(counts.sum())
+    if total > MOST_TRAINING:
+        rng = generator(seed, purpose="training sketch")
+        counts = rng.multivariate_hypergeometric(counts, MOST_TRAINING, method="marginals")
+    return np.repeat(np.arange(len(counts)), counts), max(total - MOST_TRAINING, 0)

@@ -1,0 +1,1 @@
+from .multiple_tests import holm as holm

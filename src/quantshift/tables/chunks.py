@@ -1,0 +1,147 @@
+"""The results of reading a table: chunks of rows, a whole frame, an open table."""
+
+import difflib
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import polars as pl
+import polars.selectors as cs
+import pyarrow as pa
+
+from quantshift.errors import DataError
+from quantshift.tables.readers import explained
+
+Progress: TypeAlias = Callable[[str, int, int], None] | None
+"""Takes the name of the current step, how much of it is done and the total."""
+
+ROWS = 4096
+MISSING = frozenset({"", "nan", "NaN"})
+"""Cells that are missing values in files without types; pandas writes the last two."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Consecutive rows; the last chunk is empty if rows were left out at the end of the table.
+
+    first: the number of the first row, from 1 (a header is not counted).
+    columns: strings if the file has no types, otherwise with its types; missing values are null.
+    undecodable: cells that were not UTF-8; invalid bytes in them are replaced by U+FFFD.
+    ragged: rows left out because they have too many or too few cells; first_ragged: the position of
+    the table's first such row ("line 7"), in the first chunk with one.
+    """
+
+    first: int
+    columns: pl.DataFrame
+    undecodable: int = 0
+    ragged: int = 0
+    first_ragged: str = ""
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A whole table with the file's types, or strings if it has none; missing values are null.
+
+    undecodable: cells that were not UTF-8; invalid bytes in them are replaced by U+FFFD.
+    ragged: rows left out because they have too many or too few cells; first_ragged: the position of
+    the first one ("line 7").
+    """
+
+    name: str
+    columns: pl.DataFrame
+    undecodable: int = 0
+    ragged: int = 0
+    first_ragged: str = ""
+
+    def whole(self) -> "Frame":
+        """The frame itself, refused if rows were left out: other files refer to its row numbers."""
+        if self.ragged:
+            raise DataError(
+                f"{self.name}: {self.ragged} rows have too many or too few cells "
+                f"({self.first_ragged}); fix them"
+            )
+        return self
+
+    def require(self, column: str) -> pl.Series:
+        """The column; an unknown name is an error that suggests the nearest one."""
+        require_column(self.name, self.columns.columns, column)
+        return self.columns[column]
+
+
+@dataclass(frozen=True)
+class OpenTable:
+    """A table that has been opened: its name in messages, its columns, and a way to read it.
+
+    types: of the columns in all chunks. nested: the columns whose cells are lists or objects,
+    which chunks contain as JSON.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    types: Mapping[str, pl.DataType]
+    read: Callable[[Sequence[str]], Generator[Chunk]]
+    nested: frozenset[str] = frozenset()
+
+    def chunks(self, wanted: Sequence[str]) -> Generator[Chunk]:
+        """The chunks with the wanted columns, which must exist; close it if not read to the end."""
+        for column in wanted:
+            require_column(self.name, self.columns, column)
+        with explained(self.name):
+            yield from self.read(list(dict.fromkeys(wanted)))
+
+    def require(self, wanted: Sequence[str]) -> None:
+        """Refuse nested columns, and unknown names with the nearest known one."""
+        for column in wanted:
+            require_column(self.name, self.columns, column)
+            if column in self.nested:
+                raise DataError(
+                    f"{self.name}: the cells of {column!r} are lists or objects; split them into "
+                    "separate columns"
+                )
+
+
+def check_names(file: str, names: Sequence[str]) -> None:
+    """Refuse two columns with the same name."""
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise DataError(f"{file}: two columns are called {twice!r}; rename one")
+
+
+def polars_frame(table: Any) -> pl.DataFrame:
+    """An Arrow table or batch as a frame with the same names; an ArrowInvalid if it is broken."""
+    # Polars takes texts as they are, and panics if they are no UTF-8.
+    table.validate(full=True)
+    try:
+        frame = pl.DataFrame(table)
+    except pl.exceptions.PanicException as error:  # of a description of columns that is no UTF-8
+        raise pa.ArrowInvalid("the description of its columns is damaged") from error
+    # Polars would invent a name for a column without one.
+    frame.columns = table.schema.names
+    return frame
+
+
+def without_gaps(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with null for every kind of missing value."""
+    is_gap = cs.string().str.strip_chars().is_in(list(MISSING))
+    return frame.with_columns(pl.when(~is_gap).then(cs.string()), cs.float().fill_nan(None))
+
+
+def require_column(name: str, columns: Sequence[str], wanted: str) -> None:
+    """Refuse an unknown column, and suggest the nearest one."""
+    if wanted not in columns:
+        near = difflib.get_close_matches(wanted, columns, n=1, cutoff=0.7)
+        # Without a header, the first row is taken for it and may be long.
+        shown = ", ".join([*(c[:20] for c in columns[:10]), *(["..."] * (len(columns) > 10))])
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {shown}"
+        raise DataError(f"{name}: no column {wanted!r}; {hint}")
+    if columns.count(wanted) > 1:
+        raise DataError(f"{name}: two columns are called {wanted!r}; rename one")
+
+
+def require_columns(name: str, columns: Sequence[str], wanted: Sequence[str]) -> None:
+    """Refuse unknown columns, and suggest the nearest ones."""
+    for column in wanted:
+        require_column(name, columns, column)

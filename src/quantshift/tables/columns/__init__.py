@@ -1,0 +1,1 @@
+"""What the columns of a table hold: numbers, categories, dates, ids, texts."""

@@ -1,0 +1,453 @@
+"""The types of a table's columns, and which columns are features.
+
+In a file without types, they are inferred from the cells. A column holds numbers, booleans or dates
+if (nearly) all its cells do; the few other cells are treated as missing. Other strings are the
+levels of a category or, if they are long and mostly different, texts.
+
+Columns that no model should use are left out with a reason, unless asked for by name: columns that
+are entirely missing or constant, row numbers, counters and ids (`ids`), lists and objects. Dates
+are used by their parts (`dates`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+import polars.selectors as cs
+
+from quantshift.errors import DataError
+from quantshift.tables.columns.dates import (
+    date_format,
+    moments,
+    names_of_parts,
+    parts_of,
+    used_parts,
+)
+from quantshift.tables.columns.decimal_commas import (
+    FORMS,
+    comma_format,
+    comma_numbers,
+    is_comma_number,
+)
+from quantshift.tables.columns.ids import FEWEST_DISTINCT, why_names_are_ids, why_numbers_are_ids
+from quantshift.tables.columns.odd_numbers import form_of, why_not_numbers
+from quantshift.tables.columns.spelling import is_number
+
+NUMBER, CATEGORY, TRUTH, DATE, TEXT = "number", "category", "truth value", "date", "text"
+
+GAP_WORDS = ("", "NA", "N/A", "n/a", "NaN", "nan", "?", "NULL", "null", "None", "-", ".")
+"""Cells that are missing values in a column of numbers, booleans or dates."""
+
+TRUTH_WORDS = {"true": True, "false": False}
+TRUTH_NUMBERS = {0.0: False, 1.0: True}
+
+MOST_ODD = 0.05
+"""The largest share of other cells in a column of numbers or dates."""
+
+TEXT_WORDS, LONG_TEXT = 3, 8
+"""The fewest words of a typical text; with at least the second number, texts may repeat."""
+
+MOST_REPEATED = 0.5
+"""The share of different cells above which cells of several words are texts."""
+
+LARGEST_WHOLE = 2**53
+"""The largest integer up to which floats represent all integers."""
+
+DIGITS_OF_FLOATS = 15
+"""The number of digits up to which different integers are different floats."""
+
+_WHOLE = r"^([+-]?\d+)\.0*$"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A feature of a table: its kind, how many cells are missing, how many levels (of a category).
+
+    odd: cells treated as missing because they do not belong there: words in a column of numbers,
+        infinities.
+    parts: of a date, the parts that are used. format: of dates written as strings, and of numbers
+        with a decimal comma.
+    """
+
+    name: str
+    kind: str
+    gaps: int
+    levels: int | None = None
+    odd: int = 0
+    parts: tuple[str, ...] = ()
+    format: str | None = None
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A column that is not a feature, and why."""
+
+    name: str
+    reason: str
+
+
+def typed(column: pl.Series) -> pl.Series:
+    """The column with the type inferred from its cells; strings without surrounding blanks.
+
+    >>> typed(pl.Series(["1", " 2", None])).to_list()
+    [1, 2, None]
+    >>> typed(pl.Series(["1.5", "NA"])).to_list()
+    [1.5, None]
+    """
+    return _typed(column, most_odd=0.0)[0]
+
+
+def choose(
+    frame: pl.DataFrame, *, codes: Sequence[str] = (), named: Sequence[str] = ()
+) -> tuple[tuple[Column, ...], tuple[LeftOut, ...]]:
+    """The features among the columns and those left out, in the order of the table.
+
+    codes: numeric columns that hold category codes. named: columns that are features in any case.
+    """
+    features, left_out = [], []
+    for name in frame.columns:
+        chosen = _column(frame[name], is_code=name in codes, named=name in named)
+        if isinstance(chosen, Column):
+            features.append(chosen)
+        else:
+            left_out.append(chosen)
+    return tuple(features), tuple(left_out)
+
+
+def text_column(column: pl.Series) -> Column:
+    """A column that is treated as text, whatever it holds."""
+    words = as_words(column)
+    return Column(column.name, TEXT, int((words == "").sum()))
+
+
+def prepared(frame: pl.DataFrame, features: Sequence[Column]) -> pl.DataFrame:
+    """The features of a table as floats, booleans and strings; infinities become missing values.
+
+    A date has a column for each number derived from it (`part_names`). The features may come from
+    another table: cells that do not fit them become missing values.
+    """
+    numbers = _numbers(frame, features)
+    columns: list[pl.Series] = []
+    for feature in features:
+        if feature.name in numbers:
+            columns.append(numbers[feature.name])
+            continue
+        values = as_kind(frame[feature.name], feature)
+        columns += (
+            parts_of(values, feature.name, feature.parts) if feature.kind == DATE else [values]
+        )
+    return pl.DataFrame(columns)
+
+
+def odd_cells(frame: pl.DataFrame, features: Sequence[Column]) -> dict[str, pl.Series]:
+    """The cells of each feature that are not missing but cannot be used, if there are any.
+
+    These are words in a column of numbers, booleans or dates, and infinities.
+    """
+    all_numbers = _numbers(frame, features)
+    odd = {}
+    for feature in features:
+        column = frame[feature.name]
+        if feature.kind in (CATEGORY, TEXT):
+            continue
+        if (
+            feature.name in all_numbers
+            and all_numbers[feature.name].null_count() == column.null_count()
+        ):
+            continue
+        found = as_kind(column, feature).is_null() & ~_gaps(column)
+        if found.any():
+            odd[feature.name] = found
+    return odd
+
+
+def check_kinds(frame: pl.DataFrame, features: Sequence[Column], name: str) -> None:
+    """Refuse a table in which most cells of a column do not fit the feature."""
+    for feature in features:
+        odd = odd_cells(frame, [feature]).get(feature.name)
+        if odd is not None and mostly(odd, frame[feature.name]):
+            raise wrong_kind(feature, name, shown(frame[feature.name].filter(odd)[0]))
+
+
+def mostly(odd: pl.Series, column: pl.Series) -> bool:
+    """Whether at least half of the cells that are not missing are odd."""
+    return 2 * int(odd.sum()) >= len(column) - int(_gaps(column).sum())
+
+
+def wrong_kind(feature: Column, name: str, cell: str) -> DataError:
+    """The error for a table with a column whose cells do not fit the feature."""
+    if feature.kind == NUMBER and feature.format is None and is_comma_number(cell.strip("'")):
+        return DataError(
+            f"{name}: column {feature.name!r} holds decimal commas such as {cell}, but decimal "
+            "points in training; write them alike"
+        )
+    if feature.format in FORMS:
+        return DataError(
+            f"{name}: column {feature.name!r} holds {cell}, but numbers with a decimal comma in "
+            "training; write them alike"
+        )
+    form = form_of(cell.strip("'")) if feature.kind == NUMBER else None
+    if form is not None:
+        return DataError(
+            f"{name}: column {feature.name!r} holds {form.content} such as {cell}, but plain "
+            f"numbers in training; write {form.example} as {form.cure}"
+        )
+    content = "truth values" if cell.strip("'").lower() in TRUTH_WORDS else "words"
+    content = "numbers" if is_number(cell.strip("'")) else content
+    return DataError(
+        f"{name}: column {feature.name!r} holds {content} such as {cell}, but {feature.kind}s in "
+        "training; is it the same column?"
+    )
+
+
+def part_names(feature: Column) -> list[str]:
+    """The names of the prepared columns that a feature becomes."""
+    if feature.kind != DATE:
+        return [feature.name]
+    return names_of_parts(feature.name, feature.parts)
+
+
+def as_kind(column: pl.Series, feature: Column) -> pl.Series:
+    """The cells as floats, booleans, dates or strings; null where they cannot be converted."""
+    if feature.kind == CATEGORY:
+        return names_of(column)
+    if feature.kind == TEXT:
+        return as_words(column)
+    if column.dtype in (pl.Categorical, pl.Enum):
+        column = column.cast(pl.String)
+    if feature.kind == DATE:
+        return moments(column, feature.format)
+    if feature.kind == TRUTH:
+        return _truths(column)
+    return _finite(_as_numbers(column, feature.format))
+
+
+def names_of(column: pl.Series) -> pl.Series:
+    """The values as names: integers without a decimal point, strings without surrounding blanks.
+
+    >>> names_of(pl.Series(["1.0", " 1 ", "a", None])).to_list()
+    ['1', '1', 'a', None]
+    >>> names_of(pl.Series([1.0, 2.5])).to_list()
+    ['1', '2.5']
+    """
+    if column.dtype.is_float():
+        is_whole = (column.abs() <= LARGEST_WHOLE) & (column == column.round())
+        whole_ones = column.set(~is_whole.fill_null(False), None).cast(pl.Int64)
+        names = whole_ones.cast(pl.String).fill_null(column.fill_nan(None).cast(pl.String))
+        return names.rename(column.name)
+    if column.dtype.is_nested():
+        return pl.Series(column.name, [_json(v) for v in column.to_list()], dtype=pl.String)
+    words = column.cast(pl.String).str.strip_chars()
+    words = words.str.replace(_WHOLE, "${1}")
+    return words.set(words == "", None)
+
+
+def as_words(column: pl.Series) -> pl.Series:
+    """The cells as texts; a missing one is empty."""
+    if column.dtype.is_nested():
+        return pl.Series(column.name, [_json(v) for v in column.to_list()]).fill_null("")
+    return column.cast(pl.String).fill_null("")
+
+
+def shown(cell: object) -> str:
+    """A cell as messages show it."""
+    text = str(cell)
+    return repr(text if len(text) <= 30 else text[:30] + "...")
+
+
+def whole(column: pl.Series) -> pl.Series:
+    """Floats that are all whole numbers as integers; anything else unchanged."""
+    if not column.dtype.is_float():
+        return column.cast(pl.Int64) if column.dtype.is_integer() else column
+    is_whole = (column.abs() <= LARGEST_WHOLE) & (column == column.round())
+    return column.cast(pl.Int64) if is_whole.fill_null(True).all() else column
+
+
+def _column(column: pl.Series, *, is_code: bool, named: bool) -> Column | LeftOut:
+    """The feature that a column is, or why it is left out."""
+    name = column.name
+    if column.dtype == pl.Null:
+        column = column.cast(pl.String)
+    if column.dtype == pl.Duration:
+        column = column.dt.total_seconds(fractional=True)
+    fits = column.dtype.is_numeric() or column.dtype in (
+        pl.String,
+        pl.Boolean,
+        pl.Categorical,
+        pl.Enum,
+        pl.Date,
+        pl.Datetime,
+    )
+    if not fits:
+        content = "lists or objects" if column.dtype.is_nested() else str(column.dtype)
+        if named:
+            raise DataError(
+                f"column {name!r} holds {content}, which are not supported; leave it out"
+            )
+        return LeftOut(name, f"{content}: not supported")
+    if is_code:
+        names = names_of(column)
+        levels = names.drop_nulls().n_unique()
+        if levels < 2 and not named:
+            return LeftOut(name, "constant" if levels else "all missing")
+        return Column(name, CATEGORY, names.null_count(), levels)
+    values, format_ = _typed(column, most_odd=MOST_ODD)
+    if values.dtype == pl.String:
+        known = values.filter(~_gaps(values))
+        format_ = comma_format(known, MOST_ODD * len(known))
+        values = values if format_ is None else comma_numbers(values, format_)
+    if values.dtype.is_float():
+        values = _finite(values)
+    feature = _feature(values, format_)
+    if feature.kind != TEXT:
+        odd = odd_cells(column.to_frame(), [feature]).get(name)
+        n_odd = 0 if odd is None else int(odd.sum())
+        feature = replace(feature, gaps=as_kind(column, feature).null_count(), odd=n_odd)
+    reason = None if named else _unfit(values, feature)
+    return feature if reason is None else LeftOut(name, reason)
+
+
+def _feature(values: pl.Series, format_: str | None) -> Column:
+    name = values.name
+    if values.dtype.is_temporal():
+        return Column(name, DATE, 0, parts=used_parts(values), format=format_)
+    if values.dtype == pl.Boolean:
+        return Column(name, TRUTH, 0)
+    if values.dtype != pl.String:
+        return Column(name, NUMBER, 0, format=format_)
+    if _is_text(values):
+        return text_column(values)
+    return Column(name, CATEGORY, 0, names_of(values).drop_nulls().n_unique())
+
+
+def _unfit(values: pl.Series, feature: Column) -> str | None:
+    """Why a column is not a feature; None if it is one."""
+    known = values.drop_nulls()
+    distinct = known.n_unique()
+    if len(known) == 0:
+        return "all missing"
+    # Whether a cell is missing can be informative even if its value is always the same.
+    if distinct == 1 and not feature.gaps:
+        return "constant"
+    if feature.kind in (DATE, TEXT, TRUTH):
+        return None
+    if feature.kind == CATEGORY:
+        reason = why_names_are_ids(known)
+        return None if reason is None else why_not_numbers(known) or reason
+    return why_numbers_are_ids(whole(known))
+
+
+def _is_text(words: pl.Series) -> bool:
+    known = words.drop_nulls()
+    distinct = known.unique()
+    n_words = distinct.str.count_matches(r"\w\w+").median()
+    many, differ = len(distinct) > FEWEST_DISTINCT, len(distinct) > MOST_REPEATED * len(known)
+    if n_words is None or not isinstance(n_words, float | int):
+        return False
+    if n_words >= LONG_TEXT:
+        return many or differ
+    # The digits between separators look like words: $12,345.67.
+    return n_words >= TEXT_WORDS and many and differ and why_not_numbers(distinct) is None
+
+
+def _typed(column: pl.Series, *, most_odd: float) -> tuple[pl.Series, str | None]:
+    """The column with the type inferred from its cells, and the format of dates in strings.
+
+    most_odd: the largest share of cells that may be something else, and become missing.
+    """
+    if column.dtype in (pl.Categorical, pl.Enum):
+        column = column.cast(pl.String)
+    if column.dtype == pl.Decimal:
+        return column.cast(pl.Float64), None
+    if column.dtype != pl.String:
+        return column, None
+    words = column.str.strip_chars()
+    known = words.filter(~words.is_in(list(GAP_WORDS)) & words.is_not_null())
+    most = most_odd * len(known)
+    if not len(known):
+        return words, None
+    if _are_long_ids(known):
+        return words, None
+    for type_ in (pl.Int64, pl.Float64):
+        if known.cast(type_, strict=False).null_count() <= (0 if type_ == pl.Int64 else most):
+            return words.cast(type_, strict=False), None
+    lower_case = known.str.to_lowercase()
+    if (~lower_case.is_in(list(TRUTH_WORDS))).sum() <= most:
+        return _truths(words), None
+    format_ = date_format(known, most)
+    return (words, None) if format_ is None else (moments(words, format_), format_)
+
+
+def _are_long_ids(words: pl.Series) -> bool:
+    """Whether the strings are integers that would be equal as floats although they differ."""
+    if (words.str.len_chars().head(100) <= DIGITS_OF_FLOATS).any():
+        return False
+    if not words.str.contains(r"^[+-]?[0-9]+$").all():
+        return False
+    if not words.cast(pl.Int64, strict=False).null_count():
+        return False
+    return words.n_unique() > words.cast(pl.Float64).n_unique()
+
+
+def _truths(column: pl.Series) -> pl.Series:
+    if column.dtype == pl.Boolean:
+        return column
+    if not column.dtype.is_numeric() and column.dtype != pl.String:
+        return pl.Series(column.name, [None] * len(column), dtype=pl.Boolean)
+    numbers = _as_numbers(column, None)
+    truths = numbers.replace_strict(TRUTH_NUMBERS, default=None, return_dtype=pl.Boolean)
+    if column.dtype != pl.String:
+        return truths
+    lower_case = column.str.strip_chars().str.to_lowercase()
+    words = lower_case.replace_strict(TRUTH_WORDS, default=None, return_dtype=pl.Boolean)
+    return words.fill_null(truths)
+
+
+def _as_numbers(column: pl.Series, format_: str | None) -> pl.Series:
+    if column.dtype == pl.Duration:
+        return column.dt.total_seconds(fractional=True)
+    if column.dtype == pl.String and format_ is not None:
+        return comma_numbers(column, format_)
+    if column.dtype == pl.String:
+        return column.str.strip_chars().cast(pl.Float64, strict=False)
+    if column.dtype.is_numeric():
+        return column.cast(pl.Float64)
+    # Truth values and dates are no numbers, whatever a file of another format would hold.
+    return pl.Series(column.name, [None] * len(column), dtype=pl.Float64)
+
+
+def _finite(numbers: pl.Series) -> pl.Series:
+    return numbers.set(~numbers.is_finite().fill_null(True), None)
+
+
+def _gaps(column: pl.Series) -> pl.Series:
+    """Which cells are missing."""
+    if column.dtype in (pl.Categorical, pl.Enum):
+        column = column.cast(pl.String)
+    if column.dtype == pl.String:
+        return column.is_null() | column.str.strip_chars().is_in(list(GAP_WORDS)).fill_null(True)
+    if column.dtype.is_float():
+        return column.is_null() | column.is_nan().fill_null(True)
+    return column.is_null()
+
+
+def _numbers(frame: pl.DataFrame, features: Sequence[Column]) -> dict[str, pl.Series]:
+    """The string columns in which every cell is a number, converted together for speed."""
+    plain = [f.name for f in features if f.kind == NUMBER and f.format is None]
+    words = frame.select(plain).select(cs.string())
+    numbers = words.with_columns(cs.string().str.strip_chars().cast(pl.Float64, strict=False))
+    before, after = words.null_count().row(0), numbers.null_count().row(0)
+    finite = numbers.with_columns(pl.when(cs.float().is_finite()).then(cs.float()))
+    return {
+        column.name: column
+        for column, gaps, unread in zip(finite.get_columns(), before, after, strict=True)
+        if gaps == unread
+    }
+
+
+def _json(value: object) -> str | None:
+    if value is None:
+        return None
+    plain = value.tolist() if isinstance(value, np.ndarray) else value
+    return str(plain.to_list() if isinstance(plain, pl.Series) else plain)

@@ -1,0 +1,176 @@
+"""Tables of any common format: CSV, TSV, JSON lines, Parquet, Excel, data frames.
+
+`open_table` gives chunks of rows: only the requested columns are read, a few thousand rows at a
+time, so that memory does not grow with the file (Excel workbooks, a million rows at most, are read
+at once). `read_frame` gives a file as one frame. A file that cannot be read, or whose content does
+not match its name, raises a `DataError` of one line; so does a misplaced quote in a CSV file (see
+`tables.quotes`), unless the file is read line by line (lenient).
+"""
+
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import polars as pl
+
+from quantshift.base.forks import TABLE_THREADS
+from quantshift.errors import DataError, UserError
+from quantshift.tables.chunks import MISSING, Chunk, Frame, OpenTable, Progress, without_gaps
+from quantshift.tables.files import FORMATS, FRAME_FORMATS, kind_of, table_file
+from quantshift.tables.formats.csv import csv_frame, csv_table, lenient_copy
+from quantshift.tables.formats.databases import database_table, is_database
+from quantshift.tables.formats.json import json_table
+from quantshift.tables.formats.typed import frame_table, given_frame, parquet_frame, parquet_table
+from quantshift.tables.formats.workbooks import excel_frame
+from quantshift.tables.places import STANDARD_INPUT, matches
+from quantshift.tables.readers import explained
+
+__all__ = [
+    "FRAME_FORMATS",
+    "MISSING",
+    "Chunk",
+    "Frame",
+    "OpenTable",
+    "Progress",
+    "Source",
+    "expanded",
+    "files_of",
+    "open_table",
+    "read_frame",
+]
+
+Source: TypeAlias = str | Path | Any
+"""A path, `-` for standard input, a pattern such as `part*.csv`, a folder of tables, a sheet of a
+workbook (`sales.xlsx#March`), the URL of a table in a database (`duckdb:///file.db?table=name`,
+`postgresql://...?table=name`), a data frame of any library that supports Arrow (pandas, polars,
+pyarrow), or a list of these."""
+
+
+def open_table(source: Source, *, name: str = "the table", lenient: bool = False) -> OpenTable:
+    """The table of a source; messages call it `name` if it has no name.
+
+    Several files, whether listed, matched by a pattern or in a folder, are one table. With
+    `lenient`, every line of a CSV file is a row, and misplaced quotes are literal.
+    """
+    TABLE_THREADS.use()
+    listed = list(source) if isinstance(source, list | tuple) else None
+    sources = [source] if listed is None else listed
+    files = [file for entry in sources for file in files_of(entry)]
+    if not files:
+        raise UserError(f"{name}: give at least one file")
+    tables = [_open(file, name, lenient=lenient) for file in files]
+    if len(tables) == 1:
+        return tables[0]
+    joined_name = (
+        f"{tables[0].name} and {len(files) - 1} more" if listed is not None else str(source)
+    )
+    return _joined(joined_name, tables)
+
+
+def expanded(sources: Sequence[Source]) -> list[Source]:
+    """Each source that is a separate table.
+
+    That is every file that matches a pattern, and every file of a folder; but the Parquet files of
+    a folder are one table.
+    """
+    found: list[Source] = []
+    for source in sources:
+        is_file = isinstance(source, str | Path) and not is_database(source)
+        paths = matches(source) if is_file else None
+        for place in [source] if paths is None else paths:
+            files = files_of(place)
+            is_parts = any(isinstance(f, Path) and f.suffix.lower() == ".parquet" for f in files)
+            found += [place] if is_parts else files
+    return found
+
+
+def read_frame(
+    path: Path, *, without: Sequence[str] = (), lenient: bool = False, progress: Progress = None
+) -> Frame:
+    """A file as one frame, without some of its columns; .txt is read as CSV.
+
+    `progress` is called with the name of the file, the bytes read and the total.
+    """
+    TABLE_THREADS.use()
+    with explained(str(path)):
+        file = table_file(path, FRAME_FORMATS)
+        if file.kind == "csv":
+            return csv_frame(lenient_copy(file) if lenient else file, without, progress)
+        if file.kind == "parquet":
+            frame = parquet_frame(file)
+        elif file.kind == "excel":
+            frame = excel_frame(file)
+        else:
+            table = json_table(file)
+            frame = pl.concat([chunk.columns for chunk in table.chunks(table.columns)])
+    return Frame(file.name, without_gaps(frame.drop(without, strict=False)))
+
+
+def files_of(source: Source) -> list[Source]:
+    """The files of a pattern or a folder; any other source itself."""
+    if not isinstance(source, str | Path) or str(source) == STANDARD_INPUT:
+        return [source]
+    if is_database(source):
+        return [source]
+    paths = matches(source)
+    if paths is not None:
+        return [file for path in paths for file in files_of(path)]
+    if not Path(source).is_dir():
+        return [source]
+    inside = sorted(Path(source).iterdir())
+    files = [p for p in inside if p.is_file() and p.name[0] not in "._" and kind_of(p, FORMATS)]
+    if not files:
+        raise DataError(
+            f"{source}: a folder without tables; give files, or a pattern such as '"
+            f"{source}/**/*.parquet'"
+        )
+    return list(files)
+
+
+def _open(source: Source, name: str, *, lenient: bool) -> OpenTable:
+    if not isinstance(source, str | Path):
+        return frame_table(name, given_frame(source, name))
+    if is_database(source):
+        return database_table(str(source))
+    with explained(str(source)):
+        file = table_file(source, FORMATS)
+        if file.kind == "csv":
+            return csv_table(lenient_copy(file) if lenient else file)
+        if file.kind == "excel":
+            return frame_table(file.name, excel_frame(file))
+        return json_table(file) if file.kind == "json" else parquet_table(file)
+
+
+def _joined(name: str, tables: Sequence[OpenTable]) -> OpenTable:
+    """The rows of all tables, one after the other; columns are matched by name."""
+    first = tables[0]
+    for table in tables[1:]:
+        for one_table, other in ((first, table), (table, first)):
+            unmatched = [column for column in one_table.columns if column not in other.columns]
+            if unmatched:
+                raise DataError(
+                    f"{name}: {one_table.name} has a column {unmatched[0][:30]!r}, {other.name} "
+                    "has not; files that form one table need the same columns"
+                )
+    types = {name: _common_type([t.types[name] for t in tables]) for name in first.columns}
+
+    def read(wanted: Sequence[str]) -> Generator[Chunk]:
+        start = 1
+        for table in tables:
+            with closing(table.chunks(wanted)) as chunks:
+                for chunk in chunks:
+                    where = f"{table.name}, {chunk.first_ragged}" if chunk.first_ragged else ""
+                    columns = chunk.columns.cast({name: types[name] for name in wanted})
+                    yield replace(chunk, first=start, columns=columns, first_ragged=where)
+                    start += len(chunk)
+
+    nested = frozenset[str]().union(*(table.nested for table in tables))
+    return OpenTable(name, first.columns, types, read, nested)
+
+
+def _common_type(types: Sequence[pl.DataType]) -> pl.DataType:
+    if all(type_ == types[0] for type_ in types):
+        return types[0]
+    return pl.Float64() if all(type_.is_numeric() for type_ in types) else pl.String()

@@ -1,0 +1,58 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+
+from quantshift.base.compiled import ANNOUNCEMENT, announced
+
+
+def test_the_first_compilation_is_announced_once() -> None:
+    one, other = numba.njit(lambda x: x + 1), numba.njit(lambda x: x + 2)  # not kept on disk
+    told: list[str] = []
+    with announced(told.append):
+        assert (one(1), other(1), one(2)) == (2, 3, 3)
+    assert told == [ANNOUNCEMENT]
+    with announced(told.append):
+        assert one(3) == 4
+    assert told == [ANNOUNCEMENT]
+
+
+CALLER = """
+from quantshift.base.compiled import compiled
+from edited.callee import called
+from edited.constants import FACTOR
+
+@compiled
+def caller(x):
+    return FACTOR * called(x)
+"""
+
+CALLEE = """
+from quantshift.base.compiled import compiled
+
+@compiled
+def called(x):
+    return x + {added}
+"""
+
+RUN = """
+from edited.caller import caller
+print(caller(10), sum(caller.stats.cache_hits.values()))
+"""
+
+
+def test_machine_code_is_made_again_after_an_edit_in_another_module(tmp_path: Path) -> None:
+    package = tmp_path / "edited"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "caller.py").write_text(CALLER)
+    answers = []
+    for factor, added in ((1, 1), (1, 1), (1, 2), (3, 2)):
+        (package / "constants.py").write_text(f"FACTOR = {factor}\n")
+        (package / "callee.py").write_text(CALLEE.format(added=added))
+        command = [sys.executable, "-B", "-c", RUN]  # -B: stale bytecode is not the question here
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        answers.append(tuple(map(int, done.stdout.split())))
+    # The second run finds everything in the cache; the others do not.
+    assert answers == [(11, 0), (11, 1), (12, 0), (36, 0)]

@@ -1,0 +1,54 @@
+"""The functions that users call most: their arguments are the options of the command line."""
+
+import inspect
+from collections.abc import Callable
+
+import pytest
+import typer
+
+from quantshift.cli.app import app_with
+from quantshift.errors import UserError
+from quantshift.judging import judge, plan_labels
+from quantshift.quantifying import draw_audit_sheet, quantify, train
+from quantshift.sketches import quantify_sketch
+
+# Conditions are only checked by the functions; the options --fail-if decide on the exit code.
+DOORS = [
+    (quantify, ["quantify"], {"conditions"}),
+    (train, ["train"], {"source"}),
+    (draw_audit_sheet, ["audit-plan"], set()),
+    (judge, ["judge", "table"], set()),
+    (plan_labels, ["judge", "plan"], set()),
+    # The columns of the audit are --label and --by.
+    (quantify_sketch, ["quantify"], {"audit_columns", "conditions"}),
+]
+"""A function, the verb of the command line that calls it, and arguments that no option has."""
+
+
+@pytest.mark.parametrize(("function", "verb", "others"), DOORS)
+def test_arguments_are_called_what_the_options_are_called(
+    function: Callable[..., object], verb: list[str], others: set[str]
+) -> None:
+    """`--train` was `train_on=`, `--replicates` was `n_bootstrap=`, `--labels` was `n_labels=`."""
+    command: typer.core.TyperGroup = typer.main.get_command(app_with([verb[0]]))  # type: ignore[assignment]
+    found: object = command.commands[verb[0]]
+    if len(verb) > 1:
+        found = found.commands.get(verb[1]) or found.commands[found.default]  # type: ignore[attr-defined]
+    options = {
+        option.removeprefix("--").replace("-", "_") for p in found.params for option in p.opts
+    }  # type: ignore[attr-defined]
+    asked = set(inspect.signature(function).parameters) - {"progress"}
+    assert asked - options == others
+
+
+@pytest.mark.parametrize(
+    ("function", "wrong", "right"),
+    [(quantify, "train_on", "train"), (train, "lable", "label"), (judge, "verdicts", "verdict")],
+)
+def test_an_unknown_argument_gets_a_suggestion(
+    function: Callable[..., object], wrong: str, right: str
+) -> None:
+    """It was a bare TypeError from Python."""
+    with pytest.raises(UserError, match=rf"{function.__name__}\(\): '{wrong}'; .* '{right}'") as it:
+        function("new.csv", **{wrong: "a"})
+    assert isinstance(it.value, TypeError)

@@ -1,0 +1,105 @@
+"""Error rates and kappa of a judge: limits against closed forms and under repeated draws."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from quantshift.base.seeding import generator
+from quantshift.judging.estimating.quality import one_more, quality
+
+BOTH = np.arange(2)
+
+
+def found_by_verdict(F, N, level=0.95):
+    shares = N / N.sum()
+    p = (shares * F / np.maximum(F.sum(axis=0), 1)).sum(axis=1)
+    K = len(F)
+    return quality(F, N, p, np.arange(K), design="by-verdict", level=level, seed=0)
+
+
+@pytest.mark.parametrize(("axes", "kept"), [((-2, -1), (1, 2)), ((-2,), (1,)), ((-1,), (2,))])
+def test_one_more_item_changes_only_what_is_drawn_together(axes, kept):
+    rng = generator(0, test="one more")
+    tables, part = rng.dirichlet(np.ones(6), size=5).reshape(5, 2, 3), rng.random(5)
+    changed = one_more(tables, (1, 2), part, axes)
+    assert changed.sum(axis=kept) == pytest.approx(tables.sum(axis=kept))
+    grown = changed - tables > 1e-12
+    assert grown[:, 1, 2].all()
+    assert grown.sum() == 5
+
+
+def test_a_dirichlet_distribution_with_an_item_more():
+    rng = generator(0, test="dirichlet")
+    alpha = np.array([[3.0, 1.0], [2.0, 4.0]])
+    more = np.array([[0, 0.5], [0, 0]])
+    drawn = rng.dirichlet(alpha.ravel(), size=40_000).reshape(-1, 2, 2)
+    changed = one_more(drawn, (0, 1), rng.beta(0.5, 10.0, size=40_000), (-2, -1))
+    # The standard error of these means is at most .001.
+    assert changed.mean(axis=0) == pytest.approx((alpha + more) / 10.5, abs=4e-3)
+
+
+def test_rates_by_verdict_of_many_labels_have_the_limits_of_their_log_odds():
+    F, N = np.array([[1600.0, 600.0], [400.0, 1400.0]]), np.array([5e8, 5e8])
+    found = found_by_verdict(F, N)
+    share = F / 2000
+    for y in BOTH:
+        odds = np.log(share[y, y] / share[y, 1 - y])
+        error = np.sqrt(((1 - share[y]) / F[y]).sum())
+        z = stats.norm.ppf(0.975)
+        for limit, expected in (
+            (found.rates_low, odds - z * error),
+            (found.rates_high, odds + z * error),
+        ):
+            # Half an item of 400, and quantiles of 2,000 draws, are less than a tenth of the error.
+            assert np.log(limit[y, y] / (1 - limit[y, y])) == pytest.approx(expected, abs=error / 5)
+
+
+def test_the_shares_of_few_items_widen_rates_by_verdict():
+    F = np.array([[45.0, 20.0], [5.0, 30.0]])
+    few, many = (found_by_verdict(F, n * np.array([0.9, 0.1])) for n in (200, 200_000))
+    assert few.rates == pytest.approx(many.rates)
+    assert (few.rates_high - few.rates_low > 1.1 * (many.rates_high - many.rates_low)).all()
+
+
+def test_a_verdict_without_labels_may_be_all_of_a_class():
+    F, N = np.array([[20.0, 5.0, 0.0], [5.0, 20.0, 0.0]]), np.array([400.0, 400.0, 200.0])
+    found = quality(
+        F, N, np.full(2, 0.5), np.array([0, 1, -1]), design="by-verdict", level=0.95, seed=0
+    )
+    assert found.rates_low[:, 2] == pytest.approx(0)
+    assert (found.rates_high[:, 2] > 0.3).all()
+    assert (found.rates_high <= 1).all()
+
+
+def test_errors_that_were_not_seen_are_possible():
+    found = found_by_verdict(np.array([[50.0, 0.0], [0.0, 50.0]]), np.array([900.0, 100.0]))
+    assert found.rates_high.diagonal() == pytest.approx(1)
+    # One item of 50 is 9 times as heavy among the verdicts 0: up to .05 of .9 may be missed of .1.
+    assert 0.5 < found.rates_low[1, 1] < 0.8
+    assert 0.99 < found.rates_low[0, 0] < 1
+    assert found.kappa == found.kappa_high == 1
+    assert 0.5 < found.kappa_low < 0.9
+
+
+@pytest.mark.parametrize("design", ["random", "by-verdict"])
+def test_coverage_for_a_rare_class(design):
+    """200 draws: a coverage of .95 is below .90 once in 500 times."""
+    p, R, k = np.array([0.96, 0.04]), np.array([[0.95, 0.05], [0.15, 0.85]]), 160
+    T = p[:, np.newaxis] * R
+    chance = T.sum(axis=0) @ T.sum(axis=1)
+    kappa = (np.trace(T) - chance) / (1 - chance)
+    rng = generator(0, test="quality", design=design)
+    held, agreed = np.zeros((2, 2)), 0
+    for _ in range(200):
+        if design == "random":
+            F, N = rng.multinomial(k, T.ravel()).reshape(2, 2), rng.multinomial(2000, T.sum(axis=0))
+        else:
+            N = rng.multinomial(2000, T.sum(axis=0))
+            F = np.array([rng.multinomial(k // 2, t / t.sum()) for t in T.T]).T
+        found = quality(
+            F.astype(float), N.astype(float), p, BOTH, design=design, level=0.95, seed=0
+        )
+        held += (found.rates_low <= R + 1e-9) & (found.rates_high + 1e-9 >= R)
+        agreed += found.kappa_low <= kappa <= found.kappa_high
+    assert (held / 200 > 0.9).all()
+    assert agreed / 200 > 0.9

@@ -1,0 +1,383 @@
+"""Audit sheets: harmless in spreadsheets, read back right, and only for the items they are of."""
+
+import csv
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quantshift.errors import DataError, UserError
+from quantshift.quantifying import draw_audit_sheet, quantify, write_audit_sheet
+from quantshift.tables.spreadsheet_cells import comparable, escaped, unescaped
+
+FAST = {"replicates": 50}
+HARMFUL = "=+-@\t\r\n＝＋－＠"
+
+cells = st.text(
+    st.one_of(st.sampled_from("=+-@\t\r\n;\"', ab1.e＝"), st.characters(exclude_categories=["Cs"])),
+    max_size=12,
+)
+
+
+@given(cells)
+def test_every_cell_comes_back(cell):
+    assert unescaped(escaped(cell)) == cell
+
+
+@given(cells)
+def test_no_cell_is_a_formula(cell):
+    shown = escaped(cell)
+    try:
+        float(shown)
+    except ValueError:
+        # Nor is what a program sees that takes a semicolon or a tab for the delimiter.
+        for delimiter in ";\t\r\n":
+            assert not any(
+                part.lstrip("\" '")[:1] in tuple("=+-@＝＋－＠") and part[:1] != "'"
+                for part in shown.split(delimiter)
+            )
+        assert shown[:1] not in tuple(HARMFUL)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**60), 2**60))
+def test_numbers_stay_numbers(number):
+    text = str(number)
+    assert escaped(text) == text
+    told = comparable(pl.DataFrame({"a": [text], "b": [f" {text} "], "c": [number]}))
+    assert len(set(told.row(0))) == 1
+
+
+@pytest.mark.parametrize("cell", ["=cmd|'/c calc'!A0", "+49 170", "-1+2", "@SUM(1)", "\tx", "\r="])
+def test_known_attacks_are_text(cell):
+    assert escaped(cell) == "'" + cell.replace("\r=", "\r'=")
+
+
+def test_one_and_the_same_in_any_file():
+    frame = pl.DataFrame({"a": ["1", "TRUE", " a  b\r\nc ", ""]})
+    assert comparable(frame)["a"].to_list() == ["1.0", "true", "a b c", ""]
+    assert comparable(pl.DataFrame({"a": [1, None]}))["a"].to_list() == ["1.0", ""]
+    assert comparable(pl.DataFrame({"a": [1.0]}))["a"].to_list() == ["1.0"]
+    assert comparable(pl.DataFrame({"a": [True]}))["a"].to_list() == ["true"]
+
+
+@pytest.fixture
+def sheet(folder, plain_model):
+    return draw_audit_sheet(folder / "new.csv", model=plain_model, precision=0.1)
+
+
+def drawn(sheet, path):
+    write_audit_sheet(sheet, path, overwrite=True)
+    return pl.read_csv(path, infer_schema=False)
+
+
+@pytest.fixture
+def labelled(sheet, folder, tmp_path):
+    """The sheet with its labels, as a frame of strings."""
+    frame = drawn(sheet, tmp_path / "audit.csv")
+    truth = pl.read_csv(folder / "truth.csv")["sentiment"]
+    labels = [truth[int(item) - 1] for item in frame["item"]]
+    return frame.with_columns(sentiment=pl.Series(labels))
+
+
+@pytest.fixture
+def refused(folder, plain_model, tmp_path):
+    def call(frame):
+        frame.write_csv(tmp_path / "audited.csv")
+        with pytest.raises(DataError) as caught:
+            quantify(folder / "new.csv", model=plain_model, audit=tmp_path / "audited.csv", **FAST)
+        return str(caught.value).removeprefix(f"{tmp_path}/audited.csv: ")
+
+    return call
+
+
+def accepted(folder, plain_model, frame):
+    found = quantify(folder / "new.csv", model=plain_model, audit=frame, **FAST)
+    return found.batches[0].audit.n_labelled, [w for w in found.warnings if "differ" in w]
+
+
+OTHER = "of the sample has different content; the sheet belongs to another table, or the rows were"
+
+
+MOVED = (
+    "the cells in the columns item, plan, place, check do not go together: restore them as "
+    "quantshift audit-plan wrote them"
+)
+
+
+def without_content(frame):
+    """The sheet with checks that no content has, as if a column had been added to the sample."""
+    return frame.with_columns(pl.col("check").str.replace("^x[0-9a-f]*", "x0123456789"))
+
+
+def test_a_sheet_for_other_rows_is_refused(labelled, refused, folder, plain_model):
+    n = len(labelled)
+    assert accepted(folder, plain_model, labelled) == (n, [])
+    first = labelled["item"][0]
+    shifted = labelled.with_columns(item=(pl.col("item").cast(int) % 300 + 1).cast(str))
+    assert refused(shifted) == f"row 1: {MOVED}"
+    others = labelled.with_columns(pl.col("length", "price").reverse())
+    assert refused(without_content(others)).startswith(f"row 1: item {first} {OTHER}")
+    one = pl.concat([others[:1], labelled[1:]])
+    assert refused(without_content(one)).startswith(f"row 1: item {first} {OTHER}")
+
+
+def test_edited_columns_are_tolerated(labelled, folder, plain_model):
+    n = len(labelled)
+    reread = labelled.with_columns(pl.col("length").cast(float).round(6).cast(str))
+    assert accepted(folder, plain_model, reread) == (n, [])  # The check is of the content drawn.
+    edited = without_content(labelled).with_columns(review=pl.lit("shortened"))
+    assert accepted(folder, plain_model, edited) == (n, [])  # The model does not look at texts.
+    few = pl.when(pl.int_range(pl.len()) < 3).then(pl.lit("0")).otherwise("price")
+    edited = without_content(labelled).with_columns(price=few)
+    warning = "the audited table: 3 items have cells that differ from the sample's"
+    assert accepted(folder, plain_model, edited) == (n, [warning])
+
+
+@pytest.mark.parametrize("column", ["item", "plan", "place", "check"])
+def test_a_sheet_without_one_of_its_columns_is_refused(labelled, refused, column):
+    """Items were found in other ways, and the order of labelling was taken to be that of rows."""
+    assert refused(labelled.drop(column)).startswith(
+        f"a sheet of quantshift audit-plan without its column {column!r}: restore it (hide columns "
+        "instead of deleting them)"
+    )
+
+
+def test_numbers_alone_are_not_believed(labelled, refused):
+    """They were, with a warning."""
+    assert refused(labelled["item", "sentiment"]).startswith(
+        "a sheet of quantshift audit-plan without its columns 'plan', 'place', 'check': restore"
+    )
+
+
+@pytest.mark.parametrize("column", ["item", "plan", "place", "check"])
+@pytest.mark.parametrize("cell", ["1.7", "x", "0", "-3", "nan", "1e400", None, "x01234567-9"])
+def test_cells_that_were_changed(labelled, refused, column, cell):
+    wrong = labelled.with_columns(
+        pl.when(pl.int_range(pl.len()) == 4).then(pl.lit(cell)).otherwise(column).alias(column)
+    )
+    of_another_plan = column == "plan"
+    told = "row 5 is of another plan (" if of_another_plan else f"row 5: {MOVED}"
+    assert refused(wrong).startswith(told)
+
+
+def test_rows_of_another_plan_are_refused(labelled, refused, folder, plain_model, tmp_path):
+    """They were taken for rows of one draw."""
+    other = drawn(
+        draw_audit_sheet(folder / "new.csv", model=plain_model, labels=20, seed=5),
+        tmp_path / "other.csv",
+    ).with_columns(sentiment=pl.lit("positive"))
+    new = other.filter(~pl.col("item").is_in(labelled["item"].to_list()))
+    line = refused(pl.concat([labelled, new]))
+    assert line.startswith(f"row {len(labelled) + 1} is of another plan ({other['plan'][0]}) than")
+    assert line.endswith("give the rows of one sheet of quantshift audit-plan at a time")
+
+
+def test_removed_rows_are_noticed(labelled, folder, plain_model):
+    n = len(labelled)
+    kept = labelled.filter(pl.col("sentiment") == "positive")
+    found = quantify(folder / "new.csv", model=plain_model, audit=kept, **FAST)
+    (warning,) = [w for w in found.warnings if "removed" in w]
+    assert f"{n - len(kept)} of the {n} rows of its plan have no label or were removed" in warning
+
+
+def test_items_labelled_twice(labelled, refused):
+    item = labelled["item"][4]
+    twice = pl.concat([labelled, labelled[4:5]])
+    assert refused(twice) == f"item {item} is labelled twice (rows 5 and {len(twice)}); remove one"
+
+
+def test_a_sheet_that_nobody_filled_in_is_refused(labelled, refused):
+    """It was exit code 0, with an estimate that no label had confirmed."""
+    assert refused(labelled.with_columns(sentiment=pl.lit(None, pl.String))) == (
+        "no row has a label; fill in the column 'sentiment' from the top, save the file, and run "
+        "this again"
+    )
+
+
+def test_columns_of_the_sample_that_are_called_like_those_of_a_sheet_stay_on_it(
+    folder, plain_model, tmp_path
+):
+    """They were left off the sheet."""
+    truth = pl.read_csv(folder / "truth.csv", infer_schema=False)
+    sample = truth.drop("sentiment").with_columns(
+        plan=pl.lit("premium"), item=pl.int_range(300).cast(pl.String)
+    )
+    sheet = draw_audit_sheet(sample, model=plain_model, labels=40)
+    frame = drawn(sheet, tmp_path / "audit.csv")
+    assert frame["plan (in the table)"].unique().to_list() == ["premium"]
+    assert (frame["item"].cast(int) - 1 == frame["item (in the table)"].cast(int)).all()
+    labels = [truth["sentiment"][int(item) - 1] for item in frame["item"]]
+    filled = frame.with_columns(sentiment=pl.Series(labels))
+    (batch,) = quantify(sample, model=plain_model, audit=filled, **FAST).batches
+    assert batch.audit.n_labelled == 40
+    # A table of one's own may have such columns as well.
+    own = truth[:40].with_columns(sample["plan", "item"][:40])
+    (batch,) = quantify(sample, model=plain_model, audit=own, **FAST).batches
+    assert batch.audit.n_labelled == 40
+
+
+def test_a_sheet_with_labels_is_not_replaced(sheet, labelled, tmp_path):
+    path = tmp_path / "audit.csv"
+    write_audit_sheet(sheet, path)  # Nobody has labelled anything on it.
+    labelled.write_csv(path)
+    before = path.read_bytes()
+    with pytest.raises(UserError) as caught:
+        write_audit_sheet(sheet, path)
+    assert str(caught.value) == (
+        f"{path} holds {len(labelled)} labels; name another file, or overwrite it"
+    )
+    assert path.read_bytes() == before
+    write_audit_sheet(sheet, path, overwrite=True)
+    assert path.read_bytes() != before
+
+
+def test_the_sample_is_not_replaced_by_its_sheet(folder, plain_model, tmp_path):
+    own = tmp_path / "own.csv"
+    own.write_bytes((folder / "new.csv").read_bytes())
+    sheet = draw_audit_sheet(own, model=plain_model, precision=0.1)
+    for overwrite in (False, True):
+        with pytest.raises(UserError, match=r"own.csv is read by the same command; name another"):
+            write_audit_sheet(sheet, own, overwrite=overwrite)
+    assert own.read_bytes() == (folder / "new.csv").read_bytes()
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet"])
+def test_the_ending_says_how_a_sheet_is_written(sheet, folder, plain_model, tmp_path, ending):
+    path = tmp_path / f"audit{ending}"
+    write_audit_sheet(sheet, path)
+    write_audit_sheet(sheet, path)
+    if ending == ".parquet":
+        frame = pl.read_parquet(path)
+    else:
+        frame = pl.read_csv(path, separator="\t" if ending == ".tsv" else ",", infer_schema=False)
+    shown = ["review", "date", "length", "price"]
+    assert frame.columns == ["item", "sentiment", *shown, "plan", "place", "check"]
+    truth = pl.read_csv(folder / "truth.csv")["sentiment"]
+    labels = [truth[int(item) - 1] for item in frame["item"]]
+    frame = frame.with_columns(sentiment=pl.Series(labels))
+    assert accepted(folder, plain_model, frame) == (len(frame), [])
+    with pytest.raises(UserError, match=r"written as one of .csv, .tsv, .parquet; rename it"):
+        write_audit_sheet(sheet, tmp_path / "audit.xlsx")
+
+
+ODD = ["=1+1", "'=1", "''", "-5", "+x", "@a", "a;=b", "x\n- y", 'say "=x"', "plain", "é", "\t"]
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(cells.filter(lambda t: "\0" not in t), min_size=12, max_size=12))
+def test_any_text_goes_round(folder_of_texts, texts):
+    model, path = folder_of_texts
+    odd = pl.DataFrame({"=review": [f"{t} good" for t in (*ODD, *texts)], "number": range(24)})
+    odd.write_parquet(path / "odd.parquet")
+    sheet = draw_audit_sheet(path / "odd.parquet", model=model, precision=0.001)
+    write_audit_sheet(sheet, path / "audit.csv", overwrite=True)
+    with (path / "audit.csv").open(newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    assert header == ["item", "'=label", "'=review", "number", "plan", "place", "check"]
+    for row in rows:
+        assert row[2][:1] not in tuple(HARMFUL) or float(row[2])
+        row[1] = "yes" if int(row[0]) % 2 else "no"
+    with (path / "audited.csv").open("w", newline="", encoding="utf-8") as file:
+        no_content = ([*row[:-1], f"x0123456789-{row[-1][-6:]}"] for row in rows)
+        csv.writer(file).writerows([header, *no_content])
+    found = quantify(path / "odd.parquet", model=model, audit=path / "audited.csv", **FAST)
+    assert found.batches[0].audit.n_labelled == 24
+    assert not [w for w in found.warnings if "differ" in w]
+
+
+@pytest.fixture(scope="module")
+def folder_of_texts(tmp_path_factory):
+    from quantshift.quantifying import train
+
+    path = tmp_path_factory.mktemp("odd")
+    texts = [f"{word} {n}" for n in range(30) for word in ("good day", "bad night")]
+    table = pl.DataFrame({"=review": texts, "=label": ["yes", "no"] * 30})
+    return train(table, label="=label", text="=review", method="PACC"), path
+
+
+def test_an_audit_with_many_looks(folder, plain_model, tmp_path):
+    options = {"model": plain_model, "precision": 0.08}
+    looking = {**options, "audit": tmp_path / "s.csv", "sequential": True, "replicates": 100}
+    sheet = draw_audit_sheet(folder / "new.csv", sequential=True, **options)
+    assert len(sheet.rows) == min(3 * sheet.plan.n_counting, 300)
+    one_look = draw_audit_sheet(folder / "new.csv", **options)
+    assert sheet.rows[: len(one_look.rows)] == one_look.rows
+    assert sheet.next_command("s.csv") == ""  # a model in memory has no name
+    write_audit_sheet(sheet, tmp_path / "s.csv")
+    truth = pl.read_csv(folder / "truth.csv")["sentiment"]
+    blank = pl.read_csv(tmp_path / "s.csv", infer_schema=False)
+    labels = [truth[int(item) - 1] for item in blank["item"]]
+    looks = {}
+    for n_labels in (20, 60, 200):
+        known = pl.Series([*labels[:n_labels], *[None] * (len(labels) - n_labels)], dtype=pl.String)
+        blank.with_columns(sentiment=known).write_csv(tmp_path / "s.csv")
+        found = quantify(
+            folder / "new.csv",
+            audit=tmp_path / "s.csv",
+            sequential=True,
+            replicates=100,
+            **options,
+        )
+        (looks[n_labels],) = found.batches
+        assert found.warnings == ()  # rows at the end are still to come
+    for batch in looks.values():
+        assert batch.limits_are == "confidence interval that holds at every look"
+        assert batch.shares[1].low <= 0.3 <= batch.shares[1].high
+    assert looks[60].shares[1].low >= looks[20].shares[1].low
+    assert not looks[20].audit.looked.reached
+    assert looks[20].audit.looked.n_needed > 20
+    assert "label about" in looks[20].advice[0]
+    assert looks[200].audit.looked.reached
+    assert looks[200].advice[0].startswith("You can stop")
+    gap = pl.Series([None, *labels[1:30], *[None] * (len(labels) - 30)], dtype=pl.String)
+    blank.with_columns(sentiment=gap).write_csv(tmp_path / "s.csv")
+    found = quantify(folder / "new.csv", **looking)
+    assert "1 row without a label before others" in found.warnings[0]
+
+
+def test_rows_that_were_sorted_are_put_back_into_the_order_of_the_plan(
+    folder, plain_model, tmp_path
+):
+    """The interval of a sheet sorted by its labels was 10.3 to 18.0%, where the truth was 27.7%."""
+    looking = {"model": plain_model, "sequential": True, "replicates": 100}
+    sheet = draw_audit_sheet(folder / "new.csv", model=plain_model, labels=60)
+    frame = drawn(sheet, tmp_path / "audit.csv")
+    truth = pl.read_csv(folder / "truth.csv")["sentiment"]
+    labels = [truth[int(item) - 1] for item in frame["item"]]
+    filled = frame.with_columns(sentiment=pl.Series(labels))
+    right = quantify(folder / "new.csv", audit=filled, **looking)
+    # Typed tables, as of Excel, have 12.0 for 12.
+    typed = filled.with_columns(pl.col("item", "place").cast(float))
+    for changed in (filled.sort("sentiment"), filled.sort("check"), typed.reverse()):
+        again = quantify(folder / "new.csv", audit=changed, **looking)
+        assert again.batches[0].audit == right.batches[0].audit
+    # Without rows that are not there any more, it is not labelling from the top.
+    gone = quantify(folder / "new.csv", audit=filled[10:], **looking)
+    assert "10 rows without a label before others that have one" in gone.warnings[0]
+
+
+def test_the_order_of_labelling_is_never_that_of_the_rows(folder, plain_model):
+    """A table without it was taken to be in order."""
+    looking = {"model": plain_model, "sequential": True, "replicates": 100}
+    own = pl.read_csv(folder / "truth.csv")[:40]
+    with pytest.raises(DataError, match=r"a sequential audit needs the order of labelling: label"):
+        quantify(folder / "new.csv", audit=own, **looking)
+    placed = own.with_columns(place=pl.int_range(1, 41))
+    right = quantify(folder / "new.csv", audit=placed, **looking).batches[0].audit
+    again = quantify(folder / "new.csv", audit=placed.sort("sentiment"), **looking)
+    assert again.batches[0].audit == right
+    for place, words in (("first", "'first' is not a place"), ("2", "place 2 is labelled twice")):
+        text = pl.col("place").cast(str)
+        wrong = placed.with_columns(
+            place=pl.when(pl.col("place") == 3).then(pl.lit(place)).otherwise(text)
+        )
+        with pytest.raises(DataError, match=words):
+            quantify(folder / "new.csv", audit=wrong, **looking)
+
+
+def test_many_looks_need_labels(folder, plain_model):
+    with pytest.raises(UserError, match="a sequential audit needs labels"):
+        quantify(folder / "new.csv", model=plain_model, sequential=True)
+    with pytest.raises(UserError, match="precision must be between 0 and 1, got 3"):
+        quantify(folder / "new.csv", model=plain_model, precision=3)

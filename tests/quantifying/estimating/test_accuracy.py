@@ -1,0 +1,71 @@
+"""The accuracy of the classifier on a batch: what is said, and when nothing is."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from quantshift import quantify
+from quantshift.quantifying.estimating.accuracy import accuracy_sentence
+from quantshift.quantifying.output.text import render_text
+
+
+def table(n: int, p: float, seed: int, *, moved: float = 0.0) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) < n * p)
+    a = rng.normal(2.0 * y, np.where(y, 0.6, 1.4), n) + moved
+    return pl.DataFrame({"a": a, "b": rng.normal(size=n), "label": np.where(y, "yes", "no")})
+
+
+@pytest.fixture(scope="module")
+def answer():
+    sample = table(400, 0.3, 1)
+    found = quantify(
+        sample.drop("label"),
+        train=table(1200, 0.7, 0),
+        label="label",
+        method="SLD",
+        classifier="logistic",
+        replicates=100,
+    )
+    return found, sample
+
+
+def test_the_truth_is_within_the_limits(answer) -> None:
+    found, sample = answer
+    (batch,) = found.batches
+    accuracy = batch.accuracy
+    assert accuracy.method == "LEAP"
+    assert accuracy.training == pytest.approx(found.training.accuracy, abs=0.02)
+    # The best cut of one column is about what logistic regression does.
+    cut = (sample["a"].to_numpy() > 0.9) == (sample["label"] == "yes").to_numpy()
+    assert accuracy.low - 0.03 < cut.mean() < accuracy.high + 0.03
+    assert accuracy.estimate < accuracy.training
+
+
+def test_it_is_said_in_text_and_json(answer) -> None:
+    found, _ = answer
+    sentence = found.batches[0].accuracy.said
+    assert sentence.startswith("The accuracy of the classifier on this sample is about ")
+    assert sentence.endswith("in training).")
+    assert sentence in render_text(found)
+    assert json.loads(found.to_json())["batches"][0]["accuracy"]["said"] == sentence
+
+
+def test_sentences() -> None:
+    assert accuracy_sentence(0.841, 0.8, 0.88, 0.911, 0.95, "prior") == (
+        "The accuracy of the classifier on this sample is about 84% (95% interval 80 to 88%; "
+        "91% in "
+        "training)."
+    )
+    assert "label shift is ruled out" in accuracy_sentence(0.8, 0.7, 0.9, 0.9, 0.95, "unexplained")
+    assert accuracy_sentence(0.8, 0.7, 0.9, 0.9, 0.95, "assumed").endswith(
+        "judging by its own confidence."
+    )
+
+
+def test_nothing_is_said_without_labelled_rows() -> None:
+    posteriors = pl.DataFrame({"p": np.linspace(0.1, 0.9, 50)})
+    found = quantify(posteriors, posteriors=["p"], replicates=10)
+    assert found.batches[0].accuracy is None

@@ -1,0 +1,41 @@
+"""Names that differ only in case or blanks, or look mistyped."""
+
+from quantshift.tables.columns.spelling import (
+    known_spellings,
+    merged_notes,
+    mistyped,
+    usual_spellings,
+)
+
+
+def test_the_most_frequent_spelling_is_the_usual_one():
+    counts = {"YES": 3, "Yes": 40, "yes": 2, "No": 9, "NO": 9, "maybe": 1}
+    assert usual_spellings(counts) == {"YES": "Yes", "yes": "Yes", "No": "NO"}
+
+
+def test_a_given_spelling_is_right_however_rare():
+    assert usual_spellings({"YES": 40, "Yes": 1}, ["Yes"]) == {"YES": "Yes"}
+    assert usual_spellings({"a b": 5, "A  B": 1}) == {"A  B": "a b"}
+
+
+def test_only_one_fitting_name_is_a_match():
+    known = ["Two year", "Month", "month"]
+    assert known_spellings(["two  YEAR", "MONTH", "Month", "year"], known) == {
+        "two  YEAR": "Two year"
+    }
+
+
+def test_rare_names_that_look_like_common_ones():
+    assert mistyped({"positive": 500, "positve": 2, "negative": 400}) == {"positve": "positive"}
+    assert mistyped({"10": 500, "100": 2}) == {}
+    assert mistyped({"cat": 100, "cats": 90}) == {}
+
+
+def test_what_was_merged_is_counted():
+    counts = {"Yes": 40, "YES": 3, "yes ": 2, "No": 9}
+    (note,) = merged_notes(counts, {"YES": "Yes", "yes ": "Yes"})
+    assert note == (
+        "5 labels that differ only in case or blanks are treated as one: 'YES' (3), 'yes ' (2) as "
+        "'Yes'"
+    )
+    assert list(merged_notes(counts, {})) == []
