@@ -141,7 +141,11 @@ def test_a_sheet_is_known_by_ids(refuses, quantshift, place):
     asked = (*QUANTIFY, "--id", "id")
     new = pl.read_csv("new.csv")
     labels = pl.read_csv("labelled.csv")["y"]
-    audited = new.with_columns(y=labels, x=pl.lit(0), item=pl.lit(1))[:20].sample(20, seed=1)
+    audited = new.with_columns(y=labels, x=pl.lit(0))[:20].sample(20, seed=1)
+    audited.with_columns(item=pl.lit(1)).write_csv("audited.csv")
+    assert "if it is no such sheet, rename its column 'item'" in refuses(
+        *asked, "--audit", "audited.csv"
+    )
     audited.write_csv("audited.csv")
     code, out, err = quantshift(*asked, "--audit", "audited.csv")
     assert code == 0, err

@@ -452,7 +452,7 @@ def test_a_class_too_rare_for_a_plain_draw_stays():
 
 def test_wrong_options_are_one_line(fitted):
     X, _ = draw(50, 0.5, 8)
-    with pytest.raises(UserError, match="between 0 and 1, got 95"):
+    with pytest.raises(UserError, match=r"between 0 and 1, such as 0\.95, got 95"):
         predict_interval(fitted["PCC"], X, level=95, n_bootstrap=10)
     with pytest.raises(UserError, match="at least 2 bootstrap replicates, got 1"):
         predict_interval(fitted["PCC"], X, n_bootstrap=1)

@@ -14,7 +14,6 @@ from quantshift.results.schema import TYPES
 from quantshift.shifts.protocol import Coordinate
 
 NUMBERS = st.floats(allow_nan=False)
-FINITE = st.floats(allow_nan=False, allow_infinity=False)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 FREE = {
     "float": NUMBERS,
@@ -24,13 +23,15 @@ FREE = {
     "vector": st.lists(NUMBERS, max_size=4),
 }
 COUNTS = st.integers(0, 2**31 - 1)
+SHARES = st.lists(st.integers(0, 999), min_size=3, max_size=3).filter(any)
+PREVALENCES = SHARES.map(lambda counts: [count / sum(counts) for count in counts])
 CORE_VALUES = {
     "method": st.sampled_from(["A", "B ü/,"]),
     "facet": TEXTS,
     "degree": st.none() | NUMBERS,
     "size": COUNTS,
-    "p_true": st.lists(FINITE, min_size=3, max_size=3),
-    "p_hat": st.lists(FINITE, min_size=3, max_size=3),
+    "p_true": PREVALENCES,
+    "p_hat": PREVALENCES,
     "setting": st.none() | TEXTS,
     "classifier_converged": st.none() | st.booleans(),
 }
