@@ -14,12 +14,22 @@ import polars as pl
 from quantshift.tables.reading import open_table
 from quantshift.errors import UserError
 from quantshift.quantifying import load_model, quantify
+from quantshift import analysis
+from quantshift.experiments.evaluation import evaluate
+from quantshift.judging import judge, plan_labels
 from quantshift.quantifiers import PACC, SLD
+from quantshift.quantifying import draw_audit_sheet, train
+from quantshift.shifts import UniformPrevalence
+from quantshift.sketches import load_sketch, quantify_sketch, sketch
 
 rng = np.random.default_rng(0)
 y = np.arange(200) % 2
 X = y[:, np.newaxis] + rng.normal(size=(200, 1))
 frame = pl.DataFrame({"x": X[:, 0]})
+said = ["good", "bad"] * 50
+judged = dict(positive="good", sensitivity=0.9, specificity=0.9)
+draws = UniformPrevalence(test_size=20)
+fitted = PACC(cv=2).fit(X, y)
 if sys.argv[1] == "used":
     list(open_table(frame).chunks(["x"]))
 for name, call in {
@@ -28,6 +38,17 @@ for name, call in {
     "frame": lambda: list(open_table(frame).chunks(["x"])),
     "quantify": lambda: quantify(frame, model="nowhere"),
     "model": lambda: load_model("nowhere"),
+    "train": lambda: train("nowhere.csv", label="y"),
+    "audit": lambda: draw_audit_sheet("nowhere.csv", model="nowhere"),
+    "sketch": lambda: sketch("nowhere.csv", score="p"),
+    "load_sketch": lambda: load_sketch("nowhere.parquet"),
+    "quantify_sketch": lambda: quantify_sketch("a.parquet", train_sketch="b.parquet"),
+    "judge": lambda: judge("nowhere.csv", verdict="judge", **judged),
+    "judge_frame": lambda: judge(pl.DataFrame({"judge": said}), verdict="judge", **judged),
+    "judge_arrays": lambda: judge(verdict=said, **judged),
+    "plan": lambda: plan_labels("nowhere.csv", verdict="judge", n_labels=20),
+    "evaluate": lambda: evaluate(fitted, draws, X, y),
+    "analysis": lambda: analysis.mean_ranks(pl.DataFrame({"ae": [0.1]})),
 }.items():
     child = os.fork()
     if child == 0:
@@ -42,21 +63,36 @@ for name, call in {
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
-@pytest.mark.parametrize("before", ["used", "unused"])
-def test_a_forked_process_answers_or_refuses(before):
-    """`quantify` and `load_model` waited forever for the threads of polars."""
+REFUSED = "this process was forked from one that has read tables"
+TABLES = [
+    *["frame", "quantify", "model", "train", "audit", "sketch", "load_sketch", "quantify_sketch"],
+    *["judge", "judge_frame", "judge_arrays", "plan", "evaluate", "analysis"],
+]
+
+
+def answers(before):
+    """What each call says in a process of its own, forked before or after tables were read."""
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(CALLED), before],
         capture_output=True,
         text=True,
         timeout=300,
     )
-    refused = "this process was forked from one that has read tables"
     said = dict(line.split(" ", 1) for line in done.stdout.splitlines())
     assert said.pop("arrays") == said.pop("posteriors") == "works", done.stderr
-    if before == "used":
-        assert said == dict.fromkeys(["frame", "quantify", "model"], refused)
-    else:
-        assert said.pop("frame") == "works"
-        assert all("no model here" in line for line in said.values())
+    assert list(said) == TABLES
+    return said
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+def test_a_process_forked_after_tables_were_read_refuses_tables():
+    """`quantify`, `judge`, `plan_labels` and others waited forever for the threads of polars."""
+    assert answers("used") == dict.fromkeys(TABLES, REFUSED)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+def test_a_process_forked_before_any_table_was_read_works():
+    said = answers("unused")
+    assert said["frame"] == said["judge_arrays"] == said["evaluate"] == "works"
+    assert "no model here" in said["model"]
+    assert REFUSED not in said.values()

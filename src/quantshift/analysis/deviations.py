@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from quantshift.analysis.lean import spelt
+from quantshift.base.forks import uses_tables
 from quantshift.base.types import Prevalences
 from quantshift.errors import DataError, unknown_name
 from quantshift.metrics import measure_called
@@ -18,6 +19,7 @@ from quantshift.metrics import measure_called
 PREVALENCES = ("p_true", "p_hat")
 
 
+@uses_tables
 def with_errors(
     frame: pl.DataFrame, *, measure: str = "ae", smoothing: float | None = None
 ) -> pl.DataFrame:
@@ -48,6 +50,7 @@ def ensure_errors(frame: pl.DataFrame) -> pl.DataFrame:
     return frame if {"error", "signed"} <= set(frame.columns) else with_errors(frame)
 
 
+@uses_tables
 def bias_by_class(frame: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     """Mean of p_hat - p_true per group and class; columns: by, class (its number), bias.
 

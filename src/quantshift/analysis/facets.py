@@ -10,8 +10,10 @@ local-control.
 import polars as pl
 
 from quantshift.analysis.deviations import require
+from quantshift.base.forks import uses_tables
 
 
+@uses_tables
 def part_of(frame: pl.DataFrame) -> pl.DataFrame:
     """The rows with `part`: prior, covariate-pure, covariate-mixed, local, local-control ..."""
     require(frame, ["experiment", "facet"])

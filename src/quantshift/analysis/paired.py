@@ -35,6 +35,7 @@ from quantshift.analysis.deviations import ensure_errors, require
 from quantshift.analysis.facets import ensure_part
 from quantshift.analysis.lean import spelt
 from quantshift.analysis.methods import order_methods
+from quantshift.base.forks import uses_tables
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.statistics.multiple_tests import holm
 
@@ -88,6 +89,7 @@ class PairedErrors:
             start += size
 
 
+@uses_tables
 def compare_with_best(
     frame: pl.DataFrame, by: Sequence[str], *, correction: Correction | None = None
 ) -> pl.DataFrame:

@@ -26,6 +26,7 @@ from quantshift.analysis.deviations import ensure_errors, require
 from quantshift.analysis.facets import ensure_part
 from quantshift.analysis.methods import order_methods
 from quantshift.analysis.paired import CLUSTER
+from quantshift.base.forks import uses_tables
 from quantshift.errors import DataError, UserError
 
 TIE_DECIMALS = 10
@@ -55,6 +56,7 @@ class RankComparison:
         return pl.DataFrame({"method": self.methods, "mean_rank": self.ranks})
 
 
+@uses_tables
 def mean_ranks(
     frame: pl.DataFrame, blocks: Sequence[str] = CLUSTER, *, alpha: float = 0.05
 ) -> RankComparison:
@@ -94,6 +96,7 @@ def mean_ranks(
     )
 
 
+@uses_tables
 def rank_datasets(frame: pl.DataFrame, *, alpha: float = 0.05) -> RankComparison:
     """Rank the methods of `frame` in every data set, by their mean errors there."""
     return mean_ranks(frame, ["dataset"], alpha=alpha)

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from quantshift.analysis.deviations import ensure_errors, require
 from quantshift.analysis.facets import ensure_part
 from quantshift.analysis.lean import spelt
+from quantshift.base.forks import uses_tables
 from quantshift.base.seeding import generator
 from quantshift.errors import UserError
 
@@ -37,6 +38,7 @@ WHISKER = 1.5
 Array = NDArray[np.float64]
 
 
+@uses_tables
 def summarise(
     frame: pl.DataFrame,
     by: Sequence[str],

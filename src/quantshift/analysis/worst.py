@@ -12,6 +12,7 @@ import polars as pl
 from quantshift.analysis.deviations import ensure_errors, require
 from quantshift.analysis.facets import ensure_part
 from quantshift.analysis.paired import SAMPLE
+from quantshift.base.forks import uses_tables
 from quantshift.errors import DataError, UserError
 
 SMALL_SEPARATION = 0.05
@@ -37,6 +38,7 @@ class WorstEstimates:
     rows: pl.DataFrame
 
 
+@uses_tables
 def worst_estimates(
     frame: pl.DataFrame,
     *,

@@ -1,9 +1,14 @@
 """Forks: polars reads tables in threads, which do not survive them."""
 
+import functools
 import os
-from typing import final
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar, final
 
 from quantshift.errors import UserError
+
+Arguments = ParamSpec("Arguments")
+Returned = TypeVar("Returned")
 
 FORKED = (
     "this process was forked from one that has read tables, and would wait forever for threads "
@@ -33,3 +38,18 @@ class TableThreads:
 
 TABLE_THREADS = TableThreads()
 """Those of this process."""
+
+
+def uses_tables(function: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
+    """The function; it refuses a process in which polars would wait forever.
+
+    For everything that users call and that works on tables, also if it reads none itself: polars
+    compares two names in its threads, too.
+    """
+
+    @functools.wraps(function)
+    def call(*args: Arguments.args, **options: Arguments.kwargs) -> Returned:
+        TABLE_THREADS.use()
+        return function(*args, **options)
+
+    return call

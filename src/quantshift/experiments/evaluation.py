@@ -8,6 +8,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from quantshift import metrics
+from quantshift.base.forks import uses_tables
 from quantshift.base.types import Prevalences
 from quantshift.classify.classifier import n_rows
 from quantshift.errors import UserError
@@ -20,6 +21,7 @@ UNORDERED = tuple(name for name, known in metrics.MEASURES.items() if not known.
 """The measures that make sense whatever the classes are."""
 
 
+@uses_tables
 def evaluate(
     quantifier: AbstractQuantifier,
     protocol: AbstractProtocol,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from quantshift.base.forks import uses_tables
 from quantshift.base.keywords import suggests_arguments
 from quantshift.errors import UserError, unknown_name
 from quantshift.judging.arrays import asked_for, class_name, labels_by_verdict
@@ -26,6 +27,7 @@ Columns = str | Sequence[Any] | Any
 """The name of a column, or the values themselves."""
 
 
+@uses_tables
 @suggests_arguments
 def judge(
     table: Source | None = None,

@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from quantshift.base.files import head, is_page, write_output
+from quantshift.base.forks import uses_tables
 from quantshift.leaderboard.contents import Contents, contents_of
 from quantshift.leaderboard.page import render_page
 from quantshift.leaderboard.scores import SCHEMA
@@ -22,6 +23,7 @@ class Leaderboard:
     numbers: Path
 
 
+@uses_tables
 def build_leaderboard(
     results: ResultStore | str | Path,
     out: str | Path | None = None,

@@ -34,6 +34,7 @@ from quantshift.base.files import (
     make_folder,
     write_errors,
 )
+from quantshift.base.forks import uses_tables
 from quantshift.base.nouns import counted
 from quantshift.base.processes import WorkerPool
 from quantshift.errors import DataError, UserError, unknown_name
@@ -73,6 +74,7 @@ class Report:
     gaps: tuple[str, ...]
 
 
+@uses_tables
 def build_report(
     results: ResultStore | str | Path | pl.DataFrame,
     out: str | Path | None = None,

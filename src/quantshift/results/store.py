@@ -23,7 +23,7 @@ from typing import Any, Self
 import polars as pl
 
 from quantshift.base.files import is_temporary, locked, make_folder, remove_leftovers
-from quantshift.base.forks import TABLE_THREADS
+from quantshift.base.forks import TABLE_THREADS, uses_tables
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.results import description as described
 from quantshift.results import sharing
@@ -196,6 +196,7 @@ class ResultStore:
         """The failure records of the cell."""
         return load_failures(self._folder(experiment, dataset, cell))
 
+    @uses_tables
     def write_part(
         self,
         experiment: str,
@@ -278,6 +279,7 @@ class ResultStore:
                 if taken:
                     yield part, tuple(sorted(taken))
 
+    @uses_tables
     def read(
         self,
         experiments: Collection[str] | None = None,

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from quantshift.base.files import write_output
-from quantshift.base.forks import TABLE_THREADS
+from quantshift.base.forks import TABLE_THREADS, uses_tables
 from quantshift.base.integrity import broken_parquet, table_checksum
 from quantshift.base.nouns import counted
 from quantshift.base.types import Posteriors
@@ -95,16 +95,19 @@ class Sketch:
         return self.about.values[0] in self.table.columns
 
     @property
+    @uses_tables
     def n_rows(self) -> int:
         """How many rows were counted."""
         return int(self.table.filter(pl.col(CELL) < self.about.end_of_rows)[COUNT].sum())
 
     @property
+    @uses_tables
     def batches(self) -> list[str | None]:
         """The batches in order; None is that of rows without one."""
         return list(rows_by_batch(self.table))
 
     @property
+    @uses_tables
     def left_out(self) -> dict[str, int]:
         """Rows that were counted but cannot be used, by the reason."""
         by_cell = self.table.group_by(CELL).agg(pl.col(COUNT).sum())
@@ -114,10 +117,12 @@ class Sketch:
             reasons[cells.OUTSIDE] = NO_POSTERIORS
         return {reasons[cell]: counts[cell] for cell in sorted(counts, reverse=True)}
 
+    @uses_tables
     def binned(self) -> "Sketch":
         """The same rows in cells, as a warehouse counts them."""
         return Sketch.of(self.about, [binned(self.about, self.table)])
 
+    @uses_tables
     def merge(self, *others: "Sketch") -> "Sketch":
         """The rows of all sketches together, the same in any order."""
         for other in others:
@@ -131,6 +136,7 @@ class Sketch:
             raise DataError(f"two of the sketches {copy}; merge one of them")
         return Sketch.of(self.about, [self.table, *(other.table for other in others)])
 
+    @uses_tables
     def to_items(self, batch: str | None = None) -> Items:
         """The usable rows as items, one for each cell, whose weights are the counts.
 
@@ -169,6 +175,7 @@ class Sketch:
         """Write the sketch as Parquet, whole or not at all; equal sketches give equal bytes."""
         write_output(path, self.to_bytes(), overwrite=overwrite, ours=is_sketch)
 
+    @uses_tables
     def to_bytes(self) -> bytes:
         """The sketch as a Parquet file."""
         holds = {ROWS: self.n_rows, CELLS: self.table.height, CHECKSUM: table_checksum(self.table)}

@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from quantshift.base.forks import uses_tables
 from quantshift.base.seeding import generator
 from quantshift.base.types import Posteriors
 
@@ -64,6 +65,7 @@ class MixedTable:
         return mixed_posteriors(self.columns)
 
 
+@uses_tables
 def mixed_table(n_items: int = 12_000, *, seed: int = 0) -> MixedTable:
     """Draw the table; the defaults give the embedded data set `mixed-table`.
 
@@ -113,6 +115,7 @@ def mixed_table(n_items: int = 12_000, *, seed: int = 0) -> MixedTable:
     )
 
 
+@uses_tables
 def mixed_posteriors(columns: pl.DataFrame) -> Posteriors:
     """The true P(no | x) and P(yes | x) of rows with the columns of a `MixedTable`."""
     age, visits = columns["age"].to_numpy(), columns["visits"].to_numpy()

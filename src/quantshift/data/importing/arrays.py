@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, load_npz
 
+from quantshift.base.forks import uses_tables
 from quantshift.base.integrity import load_array
 from quantshift.errors import DataError
 from quantshift.prevalence.labels import check_texts
@@ -63,6 +64,7 @@ def is_table(path: Path) -> bool:
     return ending.lower() in FRAME_FORMATS
 
 
+@uses_tables
 def read_matrix(
     path: Path,
     *,

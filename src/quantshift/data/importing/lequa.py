@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from quantshift.base.forks import uses_tables
 from quantshift.data.folder import DataFolder
 from quantshift.data.importing import samples as sampling
 from quantshift.data.importing.arrays import numbers
@@ -47,6 +48,7 @@ def is_lequa(folder: Path) -> bool:
     return (inside / TRAINING).is_file() or (inside / TRAINING_SAMPLES).is_dir()
 
 
+@uses_tables
 def import_lequa(
     folder: str | Path,
     out: str | Path,

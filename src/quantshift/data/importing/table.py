@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from quantshift.base.files import file_sha256
+from quantshift.base.forks import uses_tables
 from quantshift.data.content import Content
 from quantshift.data.folder import DATA_SET, DataFolder, write_folder
 from quantshift.data.importing import samples as sampling
@@ -35,6 +36,7 @@ FEW = 10
 """Classes with fewer items are noted."""
 
 
+@uses_tables
 def import_table(
     path: str | Path,
     out: str | Path,
@@ -87,6 +89,7 @@ def import_table(
     return import_items(file, Path(out), wishes, about, progress)
 
 
+@uses_tables
 def import_arrays(
     out: str | Path,
     *,

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from quantshift.base.forks import uses_tables
 from quantshift.base.keywords import suggests_arguments
 from quantshift.base.nouns import counted
 from quantshift.base.types import Codes
@@ -53,6 +54,7 @@ class LabelSheet:
         return len(self.plan.items)
 
 
+@uses_tables
 @suggests_arguments
 def plan_labels(
     table: Source,
@@ -116,6 +118,7 @@ def plan_labels(
     return _sheet(read, found, names, table, labelled, options)
 
 
+@uses_tables
 def write_label_sheet(sheet: LabelSheet, path: str | Path, *, overwrite: bool = False) -> None:
     """The items to label, as CSV, TSV or Parquet.
 

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from quantshift.base.files import check_output, write_output
+from quantshift.base.forks import uses_tables
 from quantshift.base.keywords import suggests_arguments
 from quantshift.base.nouns import counted
 from quantshift.errors import DataError, UserError
@@ -93,6 +94,7 @@ class AuditSheet:
         )
 
 
+@uses_tables
 @suggests_arguments
 def draw_audit_sheet(
     sample: Source,
@@ -180,6 +182,7 @@ def check_sheet(
     check_output(path, inputs=inputs, overwrite=overwrite, ours=is_blank_sheet)
 
 
+@uses_tables
 def write_audit_sheet(sheet: AuditSheet, path: str | Path, *, overwrite: bool = False) -> None:
     """Write the items to label as CSV, TSV or Parquet.
 

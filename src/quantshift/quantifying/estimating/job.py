@@ -6,6 +6,7 @@ All batches share the bootstrap's replicates of the training side.
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from quantshift.base.forks import uses_tables
 from quantshift.base.keywords import suggests_arguments
 from quantshift.errors import UserError
 from quantshift.intervals.prediction import PrevalenceInterval
@@ -42,6 +43,7 @@ from quantshift.quantifying.training.summary import all_warnings, training_side
 from quantshift.tables.reading import Source
 
 
+@uses_tables
 @suggests_arguments
 def quantify(
     sample: Source | Sequence[Source],

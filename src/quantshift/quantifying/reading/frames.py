@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from quantshift.base.forks import TABLE_THREADS
+
 
 def as_frame(records: Iterable[Mapping[str, Any]]) -> Any:
     """Rows with the same columns as a data frame: pandas if it is installed, otherwise polars."""
@@ -13,5 +15,6 @@ def as_frame(records: Iterable[Mapping[str, Any]]) -> Any:
     except ImportError:
         import polars as pl
 
+        TABLE_THREADS.use()
         return pl.DataFrame(columns, infer_schema_length=None)
     return pd.DataFrame(columns)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from quantshift.base.forks import uses_tables
 from quantshift.base.types import Codes, Posteriors
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.diagnosis.training_profile import POSTERIOR, TrainingProfile
@@ -112,6 +113,7 @@ class Model:
         names = [column.name for column in self.columns.features if column.kind == CATEGORY]
         return dict(zip(names, self.preparation.levels, strict=True))
 
+    @uses_tables
     def items(self, frame: Any, weights: Weights | None = None) -> Items:
         """Posteriors of the rows of a frame, and what else the quantifier sees of them.
 

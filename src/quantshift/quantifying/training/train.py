@@ -13,6 +13,7 @@ from types import MappingProxyType
 import numpy as np
 import polars as pl
 
+from quantshift.base.forks import uses_tables
 from quantshift.base.keywords import suggests_arguments
 from quantshift.base.nouns import counted
 from quantshift.base.seeding import generator
@@ -67,6 +68,7 @@ REASONS = MappingProxyType(
 """Why `auto` chooses a method."""
 
 
+@uses_tables
 @suggests_arguments
 def train(
     source: Source,

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
+from quantshift.base.forks import uses_tables
 from quantshift.base.keywords import suggests_arguments
 from quantshift.base.types import Posteriors
 from quantshift.errors import DataError, UserError
@@ -156,6 +157,7 @@ class Counter:
             self._parts = [added(about, self._parts)]
             check_size(self._parts[0])
 
+    @uses_tables
     def sketch(self) -> Sketch:
         """All that was added."""
         about = self.columns.about

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from quantshift.base.forks import uses_tables
 from quantshift.base.keywords import suggests_arguments
 from quantshift.errors import unknown_name
 from quantshift.sketches.about import (
@@ -70,6 +71,7 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType(
 """The databases a query is written for."""
 
 
+@uses_tables
 @suggests_arguments
 def sketch_sql(
     dialect: str,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from quantshift.base.forks import uses_tables
 from quantshift.base.keywords import suggests_arguments
 from quantshift.errors import DataError, UserError
 from quantshift.intervals.prediction import PrevalenceInterval
@@ -39,6 +40,7 @@ from quantshift.sketches.sketch_table import Sketch, load_sketch
 from quantshift.tables.reading import Source
 
 
+@uses_tables
 @suggests_arguments
 def quantify_sketch(
     sample: Sketch | str | Path,
