@@ -1,6 +1,7 @@
 """No message shows a password, whatever the shape of the URL."""
 
 import gc
+import re
 import sys
 
 import pytest
@@ -70,16 +71,73 @@ def test_no_error_line_shows_a_password(url, monkeypatch, capsys, tmp_path):
     assert error.value.__cause__ is None
 
 
-def test_downloads_and_tracebacks_show_no_password(tmp_path, monkeypatch, capsys):
-    """They used to show the URL as it was given."""
-    url = "http://ann:s3cret@localhost:1/"
-    fetch = ["data", "fetch", "lequa2022", "--url", url, "--out", str(tmp_path / "x")]
-    line = told(fetch, monkeypatch, capsys)
-    assert "s3cret" not in line
-    assert "http://localhost:1/" in line
-    traceback = told(["--debug", *fetch], monkeypatch, capsys, code=1)
-    assert "s3cret" not in traceback
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://ann:s3cret@localhost:1/",
+        "http://ann:x/s3cret@localhost:1/",
+        "http://ann:s3cret/x@localhost:1/",
+        "http://ann:12/s3cret@localhost:1/",
+        "http://ann:s3 cret@localhost:1/",
+        "ann:s3cret@localhost",
+        "ann:s3/cret@localhost",
+        "http://s3cret@localhost:1/",
+    ],
+)
+def test_downloads_and_tracebacks_show_no_password(url, tmp_path, monkeypatch, capsys):
+    """Passwords were shown (`nonnumeric port: 's3'`), or taken for the host."""
+    fetch = ["data", "fetch", "lequa2022", "--out", str(tmp_path / "x")]
+    for given in (["--url", url], [f"--url={url}"]):
+        line = told([*fetch, *given], monkeypatch, capsys)
+        assert "user names and passwords in a URL are not sent" in " ".join(line.split())
+        assert not re.search("s3|cret", line)
+    traceback = told(["--debug", *fetch, "--url", url], monkeypatch, capsys, code=1)
+    assert not re.search("s3cret|s3/cret|s3 cret", traceback)
     assert "Traceback" in traceback
+
+
+@pytest.mark.parametrize("url", ["http://localhost:none/", "http://[::1/", "http:///x"])
+def test_a_url_that_is_none_is_one_line(url, tmp_path, monkeypatch, capsys):
+    fetch = ["data", "fetch", "lequa2022", "--url", url, "--out", str(tmp_path / "x")]
+    assert "URL" in told(fetch, monkeypatch, capsys)
+
+
+BLANKS = [
+    "postgresql://ann:s3 cret@127.0.0.1:1/db?table=t",
+    "postgresql://ann:12 cret@127.0.0.1:1/db?table=t",
+    "postgresql://ann: cret@127.0.0.1:1/db?table=t",
+    "postgresql://ann:s3 c@re cret@127.0.0.1:1/db?table=t",
+    "postgresql://ann:s3/x cret@127.0.0.1:1/db?table=t",
+    "ann:s3cret@127.0.0.1:1/db",
+]
+
+
+@pytest.mark.parametrize("url", BLANKS)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["quantify", "--sketch", "URL", "--train-sketch", "tr.parquet"],
+        ["quantify", "--sketch=URL", "--train-sketch", "tr.parquet"],
+        ["quantify", "--train", "URL", "--label", "y", "--sample", "URL"],
+        ["data", "import", "URL", "--label", "y", "--out", "d"],
+        ["audit-plan", "--train", "URL", "--label", "y", "--sample", "URL", "--out", "a.csv"],
+        ["history", "list", "URL"],
+        ["sketch", "merge", "URL", "b.parquet", "--out", "c.parquet"],
+        ["judge", "URL", "--verdict", "v", "--label", "y"],
+    ],
+    ids=lambda arguments: "-".join(arguments[:2]),
+)
+def test_a_password_with_a_blank_is_not_shown(arguments, url, tmp_path, monkeypatch, capsys):
+    """The part after the blank used to be shown, wherever a file name was expected."""
+    monkeypatch.chdir(tmp_path)
+    line = told([word.replace("URL", url) for word in arguments], monkeypatch, capsys)
+    assert "cret" not in "".join(line.split())
+    assert "s3" not in line
+
+
+def test_errors_of_the_library_show_no_password_with_a_blank():
+    told = "postgresql:/ann:s3 cret@127.0.0.1:1/db?table=t: no such file"
+    assert str(UserError(told)) == "postgresql:/127.0.0.1:1/db?table=t: no such file"
 
 
 def test_a_defect_that_shows_a_password_is_hidden_too(monkeypatch, capsys):
@@ -115,6 +173,12 @@ def test_an_open_ipv6_host_is_one_line():
 def test_what_is_no_secret_is_shown(text):
     assert without_credentials(text) == text
     assert public_url(text) == text
+
+
+@pytest.mark.parametrize("host", ["host:5432", "[::1]:5432", "one:1,two:2", "host"])
+def test_cells_with_an_at_sign_are_shown(host):
+    text = f"postgresql://{host}/db?table=t: row 2, column 'mail': 'ann@host.org' is not a date"
+    assert without_credentials(text) == text
 
 
 def test_a_password_is_hidden_wherever_a_driver_repeats_it():

@@ -18,7 +18,15 @@ SHORTEST = 4
 """The fewest characters of a part of a password that is looked for by itself."""
 
 _START = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/{1,2}(?!/)")
-_URL = re.compile(_START.pattern + r"\S+")
+_PORT = r"\d{0,5}(?:[/?#,]|[^\w@\s]*(?:\s|$))"
+_USER = rf"[^\s/?#@:\[]*:(?:(?!{_PORT})[^@]*|\d{{1,5}}\s[^\s@]*)@"
+"""A user and a password that may have blanks; what follows the colon is no port."""
+
+_URL = re.compile(rf"{_START.pattern}(?:{_USER})?\S+")
+_OPTION = re.compile(r"--?[\w-]+=")
+_BARE_USER = re.compile(r"[^\s/:@]+:(?P<password>[^@].*)@[^@]+", re.DOTALL)
+"""A user and a password of a URL whose scheme was forgotten."""
+
 _SECRET = re.compile(r"user|pass|pwd|secret|token|auth", re.IGNORECASE)
 _ASSIGNED = re.compile(
     r"""\b(\w*(?:pass|passwd|password|passphrase|pwd|secret|token))=[^\s&;'")]+""", re.IGNORECASE
@@ -26,13 +34,14 @@ _ASSIGNED = re.compile(
 _HOST = re.compile(r"(\[[^@]*|[^:@\[]*)(:\d{0,5}[^\w@]*)?")
 """A host and perhaps a port, perhaps followed by marks of the sentence."""
 
-_MARKS = re.compile(r"[/?#@&;:=]")
+_MARKS = re.compile(r"[/?#@&;:=\s]")
 
 
 def without_credentials(text: str, sources: Iterable[str] = ()) -> str:
     """A message without the user names and passwords of the URLs in it.
 
-    sources: URLs as the user gave them; their passwords are left out wherever they occur.
+    sources: what the user gave, such as the words of a command; the passwords of URLs among them
+        are left out wherever they occur.
 
     >>> without_credentials("http://ann:s3cret@host/: no answer")
     'http://host/: no answer'
@@ -40,13 +49,33 @@ def without_credentials(text: str, sources: Iterable[str] = ()) -> str:
     "invalid port '...'"
     """
     for source in sources:
-        public = public_url(source)
-        if public != source:
-            text = text.replace(source, public)
-            for secret in sorted(_secrets(source, public), key=len, reverse=True):
-                text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", HIDDEN, text)
+        text = _without_secrets_of(_OPTION.sub("", source, count=1), text)
     text = _URL.sub(lambda found: public_url(found.group()), text)
     return _ASSIGNED.sub(rf"\1={HIDDEN}", text)
+
+
+def _without_secrets_of(source: str, text: str) -> str:
+    bare = None if _START.match(source) else _BARE_USER.fullmatch(source)
+    if bare is not None:
+        password = bare["password"]
+        return _hidden([password], text.replace(f":{password}@", f":{HIDDEN}@"))
+    public = public_url(source)
+    if public == source:
+        return text
+    # Names of files are shown with a single slash.
+    for form in (source, re.sub("//+", "/", source)):
+        text = text.replace(form, public)
+    user = source.rpartition("@")[0]
+    for blank in re.finditer(r"\s", user):
+        # Messages that were taken to end at the blank have been shortened up to it.
+        text = text.replace(f"{user[blank.start() :]}@", f"{HIDDEN}@")
+    return _hidden(_secrets(source, public), text)
+
+
+def _hidden(secrets: Iterable[str], text: str) -> str:
+    for secret in sorted(secrets, key=len, reverse=True):
+        text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", HIDDEN, text)
+    return text
 
 
 def public_url(url: str) -> str:
@@ -61,13 +90,24 @@ def public_url(url: str) -> str:
     if start is None:
         return _without_parameters(url) if "://" in url else url
     rest = url[start.end() :]
-    host = re.split("[/?#]", rest, maxsplit=1)[0]
-    if "@" in rest and re.search("[:@]", host):
+    if has_credentials(url):
         rest = rest.rpartition("@")[2]
-        host = re.split("[/?#]", rest, maxsplit=1)[0]
+    host = re.split("[/?#]", rest, maxsplit=1)[0]
     if not all(map(_HOST.fullmatch, host.split(","))):
         return f"{start.group()}{HIDDEN}"
     return start.group() + _without_parameters(rest)
+
+
+def has_credentials(url: str) -> bool:
+    """Whether a URL gives a user or a password before the host, in whatever shape.
+
+    >>> [has_credentials(url) for url in ("http://ann:a/b@host/", "ann:b@host", "http://host:1/a")]
+    [True, True, False]
+    """
+    start = _START.match(url)
+    rest = url[start.end() :] if start else url
+    host = re.split("[/?#]", rest, maxsplit=1)[0]
+    return "@" in rest and re.search("[:@]", host) is not None
 
 
 def _without_parameters(rest: str) -> str:

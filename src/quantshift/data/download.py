@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from quantshift.credentials import has_credentials
 from quantshift.data.corpus import CORPUS
 from quantshift.data.importing.reviews import (
     MIN_CHARS,
@@ -240,11 +241,26 @@ def _continue(file: RemoteFile, part: Path, report: Callable[[int], None]) -> No
 
 
 def _open(url: str, headers: dict[str, str]) -> Any:
-    if urllib.parse.urlsplit(url).scheme not in ("http", "https"):
-        raise UserError(f"{url!r} is not a URL; it must begin with https:// or http://")
+    _check_url(url)
     agent = f"quantshift/{importlib.metadata.version('quantshift')}"
     request = urllib.request.Request(url, headers={"User-Agent": agent, **headers})
     return urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS)
+
+
+def _check_url(url: str) -> None:
+    if has_credentials(url):
+        # Not shown: where the password begins and ends cannot be told for sure.
+        raise UserError(
+            "user names and passwords in a URL are not sent; give a URL without them, with @ as "
+            "%40 in its path"
+        )
+    try:
+        parts = urllib.parse.urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        raise UserError(f"{url!r} is not a valid URL ({error})") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise UserError(f"{url!r} is not a URL; it must begin with https:// or http://")
 
 
 def _remote_file(entry: Any) -> RemoteFile:

@@ -100,11 +100,14 @@ def _parts(url: str) -> SplitResult:
     try:
         parts = urlsplit(url)
         _ = parts.port
+        if any(map(str.isspace, url.rpartition("@")[0])):
+            raise ValueError("a blank")
     except ValueError:
         # The library's message may show the password.
         raise UserError(
             f"{shown(url)}: not a valid URL; after the scheme write USER:PASSWORD@HOST:PORT, with "
-            "/ ? # and @ in the password as %2F %3F %23 and %40, and IPv6 hosts in square brackets"
+            "/ ? # @ and blanks in the password as %2F %3F %23 %40 and %20, and IPv6 hosts in "
+            "square brackets"
         ) from None
     return parts
 
