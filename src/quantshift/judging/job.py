@@ -20,7 +20,7 @@ from quantshift.judging.inputs import JudgeOptions, read_judged
 from quantshift.judging.result import JudgedBatch, Judgement, MeanDifference, SystemDifference
 from quantshift.quantifying.columns import as_names
 from quantshift.quantifying.output.words import class_names, headline
-from quantshift.quantifying.reading.pool import in_batch_order, row_warnings
+from quantshift.quantifying.reading.pool import batches_in_order, row_warnings
 from quantshift.tables.reading import Source
 
 Columns = str | Sequence[Any] | Any
@@ -159,7 +159,7 @@ def _groups(call: Call, design: str, lead: str) -> Iterator[JudgedBatch]:
     items = call.read.items
     groups = np.array(items.groups)
     pooled = call.pools(design)
-    for name in dict.fromkeys(sorted(groups.tolist(), key=in_batch_order)):
+    for name in batches_in_order(groups.tolist()):
         part = call.in_question(items.take(np.flatnonzero(groups == name)), design)
         if not pooled and not call.tells(part):
             yield unknown_batch(call, name, part, design)

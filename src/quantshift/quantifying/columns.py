@@ -20,7 +20,7 @@ from quantshift.base.types import Indices
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifying.output.result import LeftOutColumn, UsedColumn
-from quantshift.quantifying.reading.periods import EVERY, Periods
+from quantshift.quantifying.reading.periods import EVERY, BatchNames, Periods
 from quantshift.tables.columns.kinds import TEXT, Column, as_kind, names_of, shown
 from quantshift.tables.reading import Chunk, OpenTable
 
@@ -275,6 +275,7 @@ def read_items(
     periods = (
         Periods(table, grouping.column, grouping.every) if grouping and grouping.every else None
     )
+    batches = None if grouping is None else BatchNames(table, grouping.column)
     wanted = [*content, label, weights, None if grouping is None else grouping.column]
     with closing(table.chunks([name for name in wanted if name is not None])) as chunks:
         for chunk in chunks:
@@ -291,10 +292,10 @@ def read_items(
                 labels = label_names(frame[label], missing)
                 forms.update(frame[label].filter(labels.is_not_null()).cast(pl.String))
                 unlabelled = labels.is_null().to_numpy()
-            if grouping is not None:
+            if grouping is not None and batches is not None:
                 column = frame[grouping.column]
                 names = (
-                    names_of(column)
+                    batches.of(column)
                     if periods is None
                     else pl.Series(periods.of(column, chunk.first), dtype=pl.String)
                 )

@@ -77,3 +77,38 @@ def test_batches_of_such_dates():
         ("2026-02", 1),
         ("2026-03", 2),
     ]
+
+
+@pytest.mark.parametrize(
+    "days",
+    [
+        ["28/01/2026", "29/01/2026", "01/02/2026", "02/02/2026"],
+        ["1/28/2026", "1/29/2026", "2/1/2026", "02/02/2026"],
+        ["28.01.2026", "29.01.2026", "01.02.2026", "02.02.2026"],
+        ["2026/01/28", "2026/01/29", "2026/02/01", "2026/02/02"],
+    ],
+)
+def test_batches_by_date_without_a_period_are_in_the_order_of_time(days, tmp_path):
+    """Without `every`, 29/01/2026 used to be the last batch, after 02/02/2026."""
+    path = tmp_path / "sample.csv"
+    pl.DataFrame({"p": [0.2, 0.4, 0.6, 0.7, None], "day": [*days, None]}).write_csv(path)
+    found = quantify(path, posteriors=["p"], by="day", replicates=100)
+    assert [batch.name for batch in found.batches] == [
+        *("2026-01-28", "2026-01-29", "2026-02-01", "2026-02-02", "(missing)"),
+    ]
+    assert found.in_sequence
+
+
+def test_dates_that_may_be_two_things_are_batches_as_they_are_and_no_sequence():
+    """They used to be compared in alphabetical order, as if that were the order of time."""
+    days = ["03/04/2026", "02/05/2026", "01/06/2026"]
+    table = pl.DataFrame({"p": [0.2, 0.4, 0.6], "day": days})
+    found = quantify(table, posteriors=["p"], by="day", replicates=100)
+    assert [batch.name for batch in found.batches] == sorted(days)
+    assert not found.in_sequence
+
+
+def test_words_among_dates_leave_all_as_they_are():
+    table = pl.DataFrame({"p": [0.2, 0.4], "day": ["28/01/2026", "later"]})
+    found = quantify(table, posteriors=["p"], by="day", replicates=100)
+    assert [batch.name for batch in found.batches] == ["28/01/2026", "later"]

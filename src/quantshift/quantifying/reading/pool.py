@@ -5,7 +5,7 @@ Memory does not grow with the tables: `reservoir` bounds the number of items.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +34,7 @@ from quantshift.quantifying.columns import (
 from quantshift.quantifying.output.result import Rows
 from quantshift.quantifying.output.words import shortened
 from quantshift.quantifying.reading.levels import LevelReader, UnknownLevels
+from quantshift.quantifying.reading.periods import dates_of_names
 from quantshift.quantifying.reading.reservoir import MOST_KEPT, Kept, Reservoir
 from quantshift.quantifying.training.model import NOT_DRAWN, Model
 from quantshift.quantifying.training.progress import OnProgress
@@ -198,7 +199,7 @@ def read_pool(
             codes.setdefault(name, len(codes))
     if not codes:
         codes = {title: i for i, title in enumerate(titles)}
-    order = sorted(codes, key=in_batch_order) if grouping else titles
+    order = batches_in_order(codes) if grouping else titles
     return _pool(reservoir, {name: codes[name] for name in order}, tallies, compared)
 
 
@@ -414,6 +415,18 @@ def undecodable_warning(name: str, undecodable: int) -> Iterator[str]:
             f"{name}: {counted(undecodable, 'cell')} with characters that are not UTF-8 and were "
             "replaced; save the file as UTF-8"
         )
+
+
+def batches_in_order(names: Iterable[str]) -> list[str]:
+    """The names of batches in their order: that of time if all are dates, else `in_batch_order`.
+
+    >>> batches_in_order(["01/02/2026", "28/01/2026"]), batches_in_order(["b", "10", "9"])
+    (['28/01/2026', '01/02/2026'], ['9', '10', 'b'])
+    """
+    different = list(dict.fromkeys(names))
+    names_in_time = {name: name for name in different}
+    names_in_time |= dates_of_names(name for name in different if name != NO_GROUP)
+    return sorted(different, key=lambda name: in_batch_order(names_in_time[name]))
 
 
 def in_batch_order(name: str) -> tuple[object, ...]:

@@ -8,7 +8,7 @@ import polars as pl
 
 from quantshift.base.types import Posteriors, Reals
 from quantshift.quantifying.columns import NO_GROUP
-from quantshift.quantifying.reading.pool import in_batch_order
+from quantshift.quantifying.reading.pool import batches_in_order
 from quantshift.sketches.about import BATCH, CELL, COUNT
 from quantshift.sketches.cells.items import JointCounts, Marginal
 from quantshift.sketches.cells.joint import covariances
@@ -136,7 +136,7 @@ def batches_of(counted: Sketch, order: Sequence[int]) -> dict[str, OwnBatch]:
     if NO_GROUP in batches and not batches[NO_GROUP].n_items:
         del batches[NO_GROUP]
     # A sketch is sorted by text, in which 10 comes before 9.
-    return {name: batches[name] for name in sorted(batches, key=in_batch_order)}
+    return {name: batches[name] for name in batches_in_order(batches)}
 
 
 def batch_name(counted: Sketch, batch: str | None) -> str:
