@@ -26,6 +26,7 @@ from quantshift.data.corpus_description import describe, render
 from quantshift.data.embedded.reviews import write_corpus
 from quantshift.errors import DataError
 from quantshift.experiments import load_experiment
+from quantshift.history.archive import alarms_of
 from quantshift.history.store import Problem
 from quantshift.judging.plans.sheet import plan_labels, write_label_sheet
 from quantshift.quantifying import draw_audit_sheet, load_model, save_model, write_audit_sheet
@@ -250,7 +251,8 @@ def make_history(folder: Path) -> None:
 
 def answer_of_history(folder: Path) -> Any:
     history = History.open(folder, must_exist=True)
-    calls, alarms = history.calls(), history.alarms()
+    calls = history.calls()
+    alarms = alarms_of(calls)
     shown = history.to_csv() if calls else ""
     said([problem for problem in history.problems() if not is_description(problem)])
     return calls, alarms, shown

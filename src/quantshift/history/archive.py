@@ -1,6 +1,7 @@
 """A history: what `quantify` found call by call, as series with alarms."""
 
 import json
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -39,14 +40,17 @@ class Alarm:
     model_changed: bool
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, init=False)
 class History:
-    """The history in a folder; `open` it.
+    """The history in a folder; `open` also checks that it is one.
 
     Every question reads the folder as it is then: other processes may append meanwhile.
     """
 
     path: Path
+
+    def __init__(self, path: str | Path) -> None:
+        object.__setattr__(self, "path", Path(path))
 
     @classmethod
     def open(cls, folder: str | Path, *, must_exist: bool = False) -> "History":
@@ -127,20 +131,15 @@ class History:
 
         They are of batches that no call had measured before, and of the newest of each series:
         an old batch that is measured again does not raise its alarm again.
+
+        Warns of damaged files: without their calls, alarms may be missing.
         """
-        calls = self.calls()
-        if not calls:
-            return []
-        of = calls[-1] if call is None else call
-        chosen = limits or calls[-1].limits
-        series = series_of(calls)
-        return [
-            _alarm(one, control, i)
-            for one, controls in zip(series, controls_of(series, chosen), strict=True)
-            for control in controls
-            for i, (point, alarm) in enumerate(zip(one.points, control.alarms, strict=True))
-            if alarm and point.call == of and (not point.before or i == len(one.points) - 1)
-        ]
+        problems = self.problems()
+        if problems:
+            from quantshift.history.rendering import undecided
+
+            warnings.warn(undecided(problems), stacklevel=2)
+        return alarms_of(self.calls(), call, limits)
 
     def records(self, limits: Limits | None = None) -> Iterator[dict[str, Any]]:
         """The rows of `to_frame`: one for each look that counts and each class."""
@@ -231,6 +230,25 @@ class History:
 
     def _stored(self) -> list[StoredCall]:
         return store.read(self.path)[0] if self.path.exists() else []
+
+
+def alarms_of(
+    calls: Sequence[Call], call: Call | None = None, limits: Limits | None = None
+) -> list[Alarm]:
+    """The alarms that one of the calls (default: the last) has raised."""
+    if not calls:
+        return []
+    of = calls[-1] if call is None else call
+    series = series_of(calls)
+    return [
+        _alarm(one, control, i)
+        for one, controls in zip(
+            series, controls_of(series, limits or calls[-1].limits), strict=True
+        )
+        for control in controls
+        for i, (point, alarm) in enumerate(zip(one.points, control.alarms, strict=True))
+        if alarm and point.call == of and (not point.before or i == len(one.points) - 1)
+    ]
 
 
 def _check(limits: Limits) -> None:

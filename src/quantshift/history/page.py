@@ -30,6 +30,8 @@ LONGEST_LABEL = 30
 
 def render_page(history: "History", limits: "Limits | None" = None) -> str:
     """The page as one string of HTML."""
+    from quantshift.history.archive import alarms_of
+
     calls = history.calls()
     if not calls:
         raise UserError(f"{history.path} has no calls yet")
@@ -49,7 +51,7 @@ def render_page(history: "History", limits: "Limits | None" = None) -> str:
         headline=last.headline,
         newest=_newest(series),
         series=[_series(one, controls, last) for one, controls in zip(series, charts, strict=True)],
-        alarms=[f"{alarm_text(alarm)}." for alarm in history.alarms(limits=chosen)],
+        alarms=[f"{alarm_text(alarm)}." for alarm in alarms_of(calls, limits=chosen)],
         warnings=[str(problem) for problem in history.problems()],
         legend=[(mark, MARKS[mark]) for mark in MARKS if mark in _all_marks(series, charts)],
         models=_models(calls),

@@ -124,11 +124,12 @@ def _average_in_words(alarm: "Alarm") -> str:
     )
 
 
-def appended_text(history: "History", alarms: Sequence["Alarm"]) -> str:
+def appended_text(
+    history: "History", alarms: Sequence["Alarm"], problems: Sequence["Problem"]
+) -> str:
     """What is told after a call was appended."""
     lines = [f"appended to {history.path} ({counted(len(history.calls()), 'call')})"]
     charts = [control for controls in history.controls() for control in controls]
-    problems = history.problems()
     if problems:
         lines.append(undecided(problems))
     if alarms:
@@ -272,9 +273,11 @@ def short_table(history: "History") -> str:
 
 
 def _notes(history: "History") -> list[str]:
+    from quantshift.history.archive import alarms_of
+
     problems = [str(problem) for problem in history.problems()]
-    alarms = [alarm_text(alarm) for alarm in history.alarms()]
     calls = history.calls()
+    alarms = [alarm_text(alarm) for alarm in alarms_of(calls)]
     newest = [one.points[-1] for one in history.series()]
     headline = f"History of {counted(len(calls), 'call')} in {history.path}"
     if newest:

@@ -36,6 +36,8 @@ DESCRIPTION, CALLS = "history.json", "calls"
 SOUND, MISSING, DAMAGED = "sound", "missing", "damaged"
 """States of the description."""
 
+STRAY = "is no call by its name and place"
+
 _NAME = re.compile(r"\d{8}T\d{12}Z-(?P<digest>[0-9a-f]{16})\.json")
 _DESCRIBED = json.dumps({"format": FORMAT, "version": VERSION}, indent=1).encode() + b"\n"
 
@@ -117,10 +119,10 @@ def read(folder: Path) -> tuple[list[StoredCall], list[Problem]]:
             calls.append(StoredCall(path, _checked(path, content)))
         except DataError as error:
             problems.append(Problem(path, str(error)))
-    problems += [Problem(path, "has not the name of a call") for path in _stray_files(folder)]
+    problems += [Problem(path, STRAY) for path in _stray_files(folder)]
     # Asked after the calls: of a new history it is written after them.
     if calls and (state := _state(folder)) != SOUND:
-        problems.append(Problem(folder / DESCRIPTION, f"is {state}; the next call writes it again"))
+        problems.append(Problem(folder / DESCRIPTION, f"is {state} (a call writes it again)"))
     # Times are in the names, and equal ones are told apart by their hashes.
     return sorted(calls, key=lambda stored: stored.path.name), problems
 
@@ -158,14 +160,21 @@ def _call_files(folder: Path) -> list[Path]:
 
 
 def _stray_files(folder: Path) -> list[Path]:
-    """What may be a call that was given another name."""
+    """What may be a call that was given another name or another place.
+
+    The folder of the calls is ours alone; beside it people may keep pages and exports.
+    """
     calls = folder / CALLS
-    names = calls.glob("*.json") if calls.is_dir() else ()
-    return sorted(
+    among = calls.iterdir() if calls.is_dir() else ()
+    found = [
         path
-        for path in names
-        if not (_NAME.fullmatch(path.name) or is_temporary(path) or path.name.startswith("."))
-    )
+        for path in among
+        if not _NAME.fullmatch(path.name)
+        and not is_temporary(path)
+        and (not path.name.startswith(".") or _NAME.search(path.name))
+    ]
+    found += [path for path in folder.iterdir() if _NAME.search(path.name)]
+    return sorted(found)
 
 
 def _may_be_ours(path: Path) -> bool:
@@ -177,16 +186,20 @@ def _may_be_ours(path: Path) -> bool:
 def _state(folder: Path) -> str:
     """Whether the description is there as it was written; one of a later version is an error."""
     try:
-        description = parse_json((folder / DESCRIPTION).read_bytes())
+        content = (folder / DESCRIPTION).read_bytes()
     except FileNotFoundError:
         return MISSING
-    except (OSError, ValueError):
+    except OSError:
+        return DAMAGED
+    if content == _DESCRIBED:
+        return SOUND
+    try:
+        description = parse_json(content)
+    except ValueError:
         return DAMAGED
     if not isinstance(description, dict) or description.get("format") != FORMAT:
         return DAMAGED
     version = description.get("version")
-    if version != VERSION:
-        raise DataError(
-            f"{folder} has history format {version}, this is {VERSION}; upgrade quantshift"
-        )
-    return SOUND
+    if version == VERSION:
+        return DAMAGED
+    raise DataError(f"{folder} has history format {version}, this is {VERSION}; upgrade quantshift")

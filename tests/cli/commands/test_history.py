@@ -182,6 +182,24 @@ def test_a_damaged_call_fails_the_daily_call(answers, quantshift, tmp_path):
     assert "no alarm" not in said
 
 
+@pytest.mark.parametrize("content", [None, b"", b'{ "format": "quantshift history", "version": 1}'])
+def test_a_lost_description_is_told_by_the_daily_call(answers, quantshift, tmp_path, content):
+    """The call wrote it again without a word."""
+    history = filled(tmp_path / "h", answers[:27])
+    described = history.path / "history.json"
+    described.unlink()
+    if content is not None:
+        described.write_bytes(content)
+    asked = (*ASKED, "--json", "--at")
+    code, said, wrong = quantshift(*asked, time_of(27).isoformat())
+    state = "missing" if content is None else "damaged"
+    told = f"h/history.json is {state} (a call writes it again)"
+    assert (code, json.loads(said)["history"]["problems"]) == (0, [told])
+    assert f"warning: {told}" in wrong
+    code, said, _ = quantshift(*asked, time_of(28).isoformat())
+    assert (code, json.loads(said)["history"]["problems"]) == (0, [])
+
+
 def test_json_names_the_alarms(answers, quantshift, tmp_path):
     filled(tmp_path / "h", answers[:28])
     code, said, _ = quantshift(*ASKED, "--at", time_of(28).isoformat(), "--json")

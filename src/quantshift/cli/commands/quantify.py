@@ -329,11 +329,15 @@ def quantify(
     alarms: list[Alarm] = []
     problems: list[Problem] = []
     if opened_history is not None:
+        from quantshift.history.archive import alarms_of
+
+        # Before the call, which writes the description again, and after it.
+        found = opened_history.problems()
         call = opened_history.append(
             result, at=at, conditions=fail_if or (), limits=opened_history.limits(**limits)
         )
-        alarms = opened_history.alarms(call)
-        problems = opened_history.problems()
+        alarms = alarms_of(opened_history.calls(), call)
+        problems = list(dict.fromkeys([*found, *opened_history.problems()]))
         for problem in problems:
             typer.echo(f"warning: {problem}", err=True)
     if as_json:
@@ -345,7 +349,7 @@ def quantify(
     elif opened_history is not None and not as_json:
         from quantshift.history.rendering import appended_text
 
-        typer.echo(f"\n{appended_text(opened_history, alarms)}")
+        typer.echo(f"\n{appended_text(opened_history, alarms, problems)}")
     for line in outputs.write(
         lambda: _page(result, conditions, context), lambda: render_csv(result)
     ):
