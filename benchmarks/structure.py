@@ -22,7 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = Path("src") / "quantshift"
-COMPILED = {"compiled", "compiled_sums"}
+COMPILED = {"compiled", "compiled_inline", "compiled_sums"}
 
 LONG = 60
 VERY_LONG = 100

@@ -13,8 +13,7 @@ from quantshift.cli.app import main
 @pytest.fixture(scope="session")
 def reviews_dir() -> Path:
     """The folder of real reviews (`reviews/`, `raw/`), for tests that want real text."""
-    default = Path(__file__).parents[2] / "shared" / "data"
-    path = Path(os.environ.get("QUANTSHIFT_REVIEWS", default))
+    path = _real_data("QUANTSHIFT_REVIEWS")
     if not (path / "reviews").is_dir():
         pytest.skip(f"no real reviews in {path}; set QUANTSHIFT_REVIEWS to run this test")
     return path
@@ -23,10 +22,16 @@ def reviews_dir() -> Path:
 @pytest.fixture(scope="session")
 def tables_dir() -> Path:
     """The folder of real tables, for tests that want them."""
-    default = Path(__file__).parents[2] / "shared" / "data" / "tables"
-    path = Path(os.environ.get("QUANTSHIFT_TABLES", default))
+    return _real_data("QUANTSHIFT_TABLES")
+
+
+def _real_data(variable: str) -> Path:
+    """The folder that a variable names; without it, the test that asks is skipped."""
+    if not os.environ.get(variable):
+        pytest.skip(f"real data are not part of the project; set {variable} to run this test")
+    path = Path(os.environ[variable])
     if not path.is_dir():
-        pytest.skip(f"no real tables in {path}; set QUANTSHIFT_TABLES to run this test")
+        pytest.skip(f"there is no folder {path}; set {variable} to run this test")
     return path
 
 

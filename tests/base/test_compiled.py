@@ -1,8 +1,10 @@
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import numba
+import pytest
 
 from quantshift.base.compiled import ANNOUNCEMENT, announced
 
@@ -56,3 +58,28 @@ def test_machine_code_is_made_again_after_an_edit_in_another_module(tmp_path: Pa
         answers.append(tuple(map(int, done.stdout.split())))
     # The second run finds everything in the cache; the others do not.
     assert answers == [(11, 0), (11, 1), (12, 0), (36, 0)]
+
+
+BITS = """
+import numpy as np
+from quantshift.quantifiers import DMy, KDEyML, SLD
+
+rng = np.random.default_rng(3)
+y = np.arange(180) % 3
+X, new = rng.normal(size=(2, 180, 4)) + rng.normal(0.0, 1.6, (3, 4))[y]
+for method in (SLD(), KDEyML(), DMy()):
+    print(method.fit(X, y).predict(new[:95]).tobytes().hex())
+"""
+
+
+@pytest.mark.slow
+def test_estimates_do_not_depend_on_what_is_in_the_cache(tmp_path: Path) -> None:
+    """Sums of a process that had compiled them differed in the last bit from those in the cache."""
+    surroundings = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-W", "ignore", "-c", BITS]
+    empty, filled = (
+        subprocess.run(command, env=surroundings, capture_output=True, text=True, check=True)
+        for _ in range(2)
+    )
+    assert empty.stdout == filled.stdout
+    assert len(empty.stdout.split()) == 3

@@ -2,7 +2,6 @@
 
 import datetime
 import itertools
-import os
 from pathlib import Path
 
 import numpy as np
@@ -313,9 +312,10 @@ def test_a_few_rows_tell_nothing(known: tuple[pl.DataFrame, np.ndarray]) -> None
         ("weather_australia", "RainTomorrow", "Yes"),
     ],
 )
-def test_prior_shift_of_real_tables_is_no_change(name: str, label: str, positive: str) -> None:
-    default = Path(__file__).parents[3] / "shared" / "data" / "tables"
-    path = Path(os.environ.get("QUANTSHIFT_TABLES", default)) / f"{name}.csv"
+def test_prior_shift_of_real_tables_is_no_change(
+    name: str, label: str, positive: str, tables_dir: Path
+) -> None:
+    path = tables_dir / f"{name}.csv"
     if not path.is_file():
         pytest.skip(f"no table {path}; set QUANTSHIFT_TABLES to run this test")
     frame = pl.read_csv(path, infer_schema=False)

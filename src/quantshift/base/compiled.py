@@ -31,9 +31,17 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
 def compiled_sums(function: Callable[P, R]) -> Callable[P, R]:
     """Like `compiled`, but numbers are added up several at a time, in the order that is fastest.
 
-    The last digits of a sum then depend on the kind of processor.
+    The last digits of a sum then depend on the kind of processor. Which order is fastest also
+    depends on the code around it, so the function is a part of every function that calls it: a
+    process that has just compiled the two would otherwise call the one copy, and a process that
+    finds them in the cache the other. What calls it is for Python to call, or `compiled_inline`.
     """
-    return _compiled(function, fastmath={"reassoc", "contract", "nsz"})
+    return _compiled(function, fastmath={"reassoc", "contract", "nsz"}, forceinline=True)
+
+
+def compiled_inline(function: Callable[P, R]) -> Callable[P, R]:
+    """Like `compiled`, but always a part of the compiled functions that call it."""
+    return _compiled(function, forceinline=True)
 
 
 def _compiled(function: Callable[P, R], **options: Any) -> Callable[P, R]:
@@ -52,12 +60,13 @@ def _notice_every_edit(function: Any) -> None:
 
     numba looks at the file of the function alone. But the machine code contains that of the
     compiled functions it calls, which may stand in other files, and the values of constants, which
-    may have been imported.
+    may have been imported; and this file decides how it is compiled.
     """
     names: Mapping[str, Any] = function.py_func.__globals__
     used = function.py_func.__code__.co_names
     constants = [(n, names[n]) for n in used if isinstance(names.get(n), int | float | str | tuple)]
-    sources = sorted(map(_digest, _source_files(names, {function.py_func.__module__})))
+    files = {__file__} | _source_files(names, {function.py_func.__module__})
+    sources = sorted(map(_digest, files))
     index = function._cache._cache_file
     index._source_stamp = (index._source_stamp, repr((sources, constants)))
 

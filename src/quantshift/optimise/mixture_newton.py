@@ -16,7 +16,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from quantshift.base.compiled import compiled, compiled_sums
+from quantshift.base.compiled import compiled, compiled_inline, compiled_sums
 from quantshift.base.types import Ints, Reals
 from quantshift.optimise.newton_steps import NEARNESS, constrained_step, move
 
@@ -148,7 +148,7 @@ def _take(likelihoods: Reals, items: Ints, rows: Reals, sums: Reals) -> int:
     return n
 
 
-@compiled
+@compiled_inline
 def _climb(
     rows: Reals,
     n: int,

@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from quantshift.base.compiled import compiled, compiled_sums
+from quantshift.base.compiled import compiled, compiled_inline, compiled_sums
 from quantshift.base.types import Indices, Ints, Reals
 from quantshift.prevalence.weights import Weights
 
@@ -227,7 +227,7 @@ def _add(total: Reals, values: Reals) -> None:
         total[j] += values[j]
 
 
-@compiled
+@compiled_inline
 def _set_sums(
     items: Reals,
     ends: Ints,
