@@ -18,6 +18,7 @@ from types import FunctionType
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from quantshift.errors import DataError, UserError
@@ -584,3 +585,48 @@ def test_a_name_that_is_too_long_is_one_line(name, tmp_path):
         open_table(name)
     with pytest.raises(DataError, match=line):
         read_frame(name)
+
+
+def test_two_equal_keys_in_a_line_of_json_are_refused(tmp_path):
+    """The last value used to win without a word."""
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"a": 1, "b": 1}\n\n{"a": 1, "a": 2, "b": 1}\n')
+    with pytest.raises(DataError, match=r"t.jsonl: line 3: two values are called 'a'; rename one$"):
+        open_table(path)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "pandas numbers", "arrow", "parquet"])
+def test_two_columns_of_one_name_are_refused_in_every_format(tmp_path, kind):
+    """Frames of pandas used to raise an AttributeError, and Parquet files lost both columns."""
+    source = pa.table([[1], [2], [3]], names=["a", "b", "a"])
+    if kind == "pandas":
+        source = pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"])
+    elif kind == "pandas numbers":
+        source = pd.DataFrame([[1, 2]], columns=["a", "a"]).set_axis(["1", 1], axis=1)
+    elif kind == "parquet":
+        pq.write_table(source, tmp_path / "t.parquet")
+        source = tmp_path / "t.parquet"
+    with pytest.raises(DataError, match=r": two columns are called '[a1]'; rename one$"):
+        open_table(source)
+
+
+def test_column_names_of_pandas_may_be_of_any_type():
+    """Names of several types used to leak a warning of pyarrow."""
+    table = open_table(pd.DataFrame([[1, 2, 3]], columns=["a", 1, ("b", 2)]))
+    assert table.columns == ("a", "1", "('b', 2)")
+
+
+@pytest.mark.parametrize(
+    ("cells", "read"),
+    [
+        ([1.5, True], ["1.5", "True"]),
+        ([True, 1.5], ["True", "1.5"]),
+        ([1, pd.NA, False], ["1", None, "False"]),
+        ([True, None], [True, None]),
+        ([1, 2.5, None], [1.0, 2.5, None]),
+    ],
+)
+def test_truth_values_among_numbers_of_pandas_stay_truth_values(cells, read):
+    """After a number they used to be 1 and 0, without a warning."""
+    table = open_table(pd.DataFrame({"a": pd.Series(cells, dtype=object)}))
+    assert next(table.chunks(["a"])).columns["a"].to_list() == read

@@ -214,7 +214,8 @@ def _cells(table: OpenTable, options: JudgeOptions, label: str | None) -> _Cells
         if label is None
         else label_names(frame[label], options.missing)
     )
-    warnings = [*undecodable_warning(table.name, undecodable)]
+    warnings = [f"{table.name}: {note}" for note in table.notes]
+    warnings += undecodable_warning(table.name, undecodable)
     lost = 0 if label is None else _labelled_but_left_out(parts, label, options, kept)
     if lost:
         warnings.append(f"{rows.source}: {lost} of the rows left out have a label")

@@ -12,11 +12,19 @@ from quantshift.errors import DataError
 
 _COMPRESSED = ("csr", "csc", "bsr")
 
+MOST_COLUMNS = 100_000_000
+"""The most columns of a sparse matrix: a model needs a number for each."""
+
 
 def checked_sparse(matrix: Any, name: str) -> Any:
     """The matrix, dense or sparse; a sparse one is refused if its indices do not fit its shape."""
     if not issparse(matrix):
         return matrix
+    if matrix.ndim == 2 and matrix.shape[1] > MOST_COLUMNS:
+        raise DataError(
+            f"{name}: a sparse matrix of {matrix.shape[1]:,} columns, more than {MOST_COLUMNS:,}; "
+            "leave out empty columns, or hash the features"
+        )
     try:
         if matrix.format in _COMPRESSED:
             matrix.check_format(full_check=True)

@@ -243,9 +243,7 @@ def candidates(
     for name in dict.fromkeys(table.columns):
         if name in roles or name == options.label:
             continue
-        if table.columns.count(name) > 1:
-            left_out.append(LeftOutColumn(name, "several columns have this name"))
-        elif name in table.nested:
+        if name in table.nested:
             left_out.append(LeftOutColumn(name, "lists or objects: not supported"))
         elif offered is not None and name not in offered:
             left_out.append(LeftOutColumn(name, "missing in the sample"))

@@ -76,7 +76,7 @@ class OpenTable:
     """A table that has been opened: its name in messages, its columns, and a way to read it.
 
     types: of the columns in all chunks. nested: the columns whose cells are lists or objects,
-    which chunks contain as JSON.
+    which chunks contain as JSON. notes: what else is to be known about it, to be shown to the user.
     """
 
     name: str
@@ -84,6 +84,10 @@ class OpenTable:
     types: Mapping[str, pl.DataType]
     read: Callable[[Sequence[str]], Generator[Chunk]]
     nested: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_names(self.name, self.columns)
 
     def chunks(self, wanted: Sequence[str]) -> Generator[Chunk]:
         """The chunks with the wanted columns, which must exist; close it if not read to the end."""

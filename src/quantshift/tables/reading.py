@@ -23,7 +23,7 @@ from quantshift.tables.formats.csv import csv_frame, csv_table, lenient_copy
 from quantshift.tables.formats.databases import database_table, is_database
 from quantshift.tables.formats.json import json_table
 from quantshift.tables.formats.typed import frame_table, given_frame, parquet_frame, parquet_table
-from quantshift.tables.formats.workbooks import excel_frame
+from quantshift.tables.formats.workbooks import excel_table
 from quantshift.tables.places import STANDARD_INPUT, matches
 from quantshift.tables.readers import explained
 
@@ -101,7 +101,7 @@ def read_frame(
         if file.kind == "parquet":
             frame = parquet_frame(file)
         elif file.kind == "excel":
-            frame = excel_frame(file)
+            frame = excel_table(file).frame
         else:
             table = json_table(file)
             frame = pl.concat([chunk.columns for chunk in table.chunks(table.columns)])
@@ -139,7 +139,8 @@ def _open(source: Source, name: str, *, lenient: bool) -> OpenTable:
         if file.kind == "csv":
             return csv_table(lenient_copy(file) if lenient else file)
         if file.kind == "excel":
-            return frame_table(file.name, excel_frame(file))
+            sheet = excel_table(file)
+            return frame_table(file.name, sheet.frame, sheet.notes)
         return json_table(file) if file.kind == "json" else parquet_table(file)
 
 
@@ -167,7 +168,8 @@ def _joined(name: str, tables: Sequence[OpenTable]) -> OpenTable:
                     start += len(chunk)
 
     nested = frozenset[str]().union(*(table.nested for table in tables))
-    return OpenTable(name, first.columns, types, read, nested)
+    notes = tuple(f"{table.name}: {note}" for table in tables for note in table.notes)
+    return OpenTable(name, first.columns, types, read, nested, notes)
 
 
 def _common_type(types: Sequence[pl.DataType]) -> pl.DataType:

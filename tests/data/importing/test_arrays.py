@@ -162,3 +162,25 @@ def test_pickled_arrays_are_refused(tmp_path):
     np.savez(tmp_path / "mine.npz", y=np.array(["a", 1], dtype=object))
     with pytest.raises(DataError, match="the array 'y' holds Python objects; save num"):
         read_column(DataFile(tmp_path / "mine.npz", "y"))
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "index", "line"),
+    [
+        (3, 0.5, r"damaged sparse matrix \('indices' must hold integers, not float64\)"),
+        (2**40, 0, r"a sparse matrix of 1,099,511,627,776 columns, more than 100,000,000; leave"),
+    ],
+)
+def test_sparse_matrices_that_no_model_can_use_are_refused(tmp_path, n_columns, index, line):
+    """Both used to be imported; indices were rounded down."""
+    path = tmp_path / "x.npz"
+    np.savez(
+        path,
+        format=b"csr",
+        shape=[3, n_columns],
+        data=np.ones(3),
+        indices=np.full(3, index),
+        indptr=np.arange(4),
+    )
+    with pytest.raises(DataError, match=line):
+        read_matrix(path)

@@ -262,3 +262,22 @@ def test_another_table_must_have_numbers_where_the_main_one_has():
         check_kinds(pl.DataFrame({"x": ["1", "two"]}), features, "0.csv")
     check_kinds(pl.DataFrame({"x": ["1", "2", "two"]}), features, "0.csv")
     assert prepared(pl.DataFrame({"x": ["1", "two"]}), features)["x"].to_list() == [1, None]
+
+
+@pytest.mark.parametrize(
+    "error", ["#DIV/0!", "#N/A", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#SPILL!"]
+)
+def test_errors_of_a_spreadsheet_are_odd_cells_of_a_column_of_numbers(error):
+    """With 10% of them, a column used to be a category of hundreds of levels."""
+    cells = [error if i % 10 == 0 else f"{i / 7:.4f}" for i in range(N)]
+    dates = [error if i % 10 == 0 else f"2026-01-{1 + i % 28:02d}" for i in range(N)]
+    commas = [cell.replace(".", ",") for cell in cells]
+    frame = pl.DataFrame({"n": cells, "day": dates, "comma": commas})
+    features, left_out = choose(frame)
+    assert not left_out
+    assert [(column.kind, column.odd, column.gaps) for column in features] == [
+        ("number", 10, 10),
+        ("date", 10, 10),
+        ("number", 10, 10),
+    ]
+    assert prepared(frame, features)["n"].null_count() == 10

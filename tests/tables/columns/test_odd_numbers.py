@@ -47,16 +47,6 @@ def test_the_reason_says_what_the_cells_look_like(form):
     assert pl.Series([left_out.reason]).str.contains(reason)[0]
 
 
-@pytest.mark.parametrize("error", ["#N/A", "#DIV/0!", "#VALUE!", "#NAME?"])
-def test_errors_of_a_spreadsheet_are_named(error):
-    cells = [error if i % 10 == 0 else str(x) for i, x in enumerate(NUMBERS)]
-    _, (left_out,) = choose(pl.DataFrame({"x": cells}))
-    assert left_out.reason == (
-        "all cells look like numbers and errors of a spreadsheet (#N/A); write #N/A as an empty "
-        "cell"
-    )
-
-
 @pytest.mark.parametrize(
     "cells",
     [

@@ -5,6 +5,7 @@ import zipfile
 import pytest
 
 from quantshift.errors import DataError, UserError
+from quantshift.quantifying import quantify
 from quantshift.tables.reading import expanded, open_table, read_frame
 from tests.data.made_workbooks import workbook
 
@@ -114,3 +115,35 @@ def test_parts_that_are_missing_or_broken_are_one_line(tmp_path):
                     part.writestr(name, whole.read(name))
         with pytest.raises(DataError, match=rf"b.xlsx: {message}"):
             open_table(tmp_path / "b.xlsx")
+
+
+def test_truth_values_among_numbers_stay_truth_values(tmp_path):
+    """They used to be 1 and 0, without a warning."""
+    rows = [
+        ["n", "m", "truth"],
+        [1.5, 1, True],
+        [True, 2, False],
+        [None, 3, True],
+        [False, 4, True],
+    ]
+    assert read(workbook(tmp_path / "t.xlsx", rows)) == [
+        ("1.5", 1, True),
+        ("true", 2, False),
+        (None, 3, True),
+        ("false", 4, True),
+    ]
+
+
+def test_a_hidden_sheet_that_was_not_read_is_mentioned(tmp_path):
+    """It used to be ignored without a word."""
+    path = workbook(tmp_path / "t.xlsx", Data=ROWS, Old=OTHER, Empty=[], hidden=["Old", "Empty"])
+    assert open_table(path).notes == ("the hidden sheet 'Old' was not read",)
+    assert open_table([path, path]).notes == (f"{path}: the hidden sheet 'Old' was not read",) * 2
+    assert open_table(f"{path}#Data").notes == ()
+
+
+def test_the_note_about_a_hidden_sheet_is_a_warning_of_the_result(tmp_path):
+    rows = [["p"], [0.5], [0.25]]
+    path = workbook(tmp_path / "t.xlsx", Data=rows, Old=rows, hidden=["Old"])
+    found = quantify(path, posteriors=["p"], replicates=100)
+    assert f"{path}: the hidden sheet 'Old' was not read" in found.warnings

@@ -29,6 +29,9 @@ MATRIX_ENDINGS = (ARCHIVE, ".npy")
 LONGEST_CELL = 40
 """The most characters of a cell that an error shows."""
 
+_SPARSE_INDICES = ("indices", "indptr", "row", "col", "coords", "offsets")
+"""Arrays of SciPy's files that hold positions."""
+
 _NOT_REAL = MappingProxyType({"c": "complex numbers", "M": "dates", "m": "durations"})
 """Kinds of NumPy's types that convert to numbers, but not to ones of the same meaning."""
 
@@ -82,6 +85,7 @@ def read_matrix(
         return numbers(matrix_table(path, without=names, progress=progress), path)
     try:
         if path.suffix == ARCHIVE and name is None and _is_sparse(path):
+            _check_whole_indices(path)
             given = checked_sparse(load_npz(path), str(path))
             matrix = csr_array(_real(given, path)).astype(np.float64)
             matrix.sum_duplicates()
@@ -232,6 +236,17 @@ def _is_sparse(path: Path) -> bool:
     """Whether SciPy wrote the file."""
     with np.load(path, allow_pickle=False) as arrays:
         return {"format", "shape", "data"} <= set(arrays.files)
+
+
+def _check_whole_indices(path: Path) -> None:
+    """Refuse positions that are not integers, which SciPy would round down."""
+    with np.load(path, allow_pickle=False) as arrays:
+        for name in _SPARSE_INDICES:
+            if name in arrays.files and arrays[name].dtype.kind not in "iu":
+                raise DataError(
+                    f"{path}: a damaged sparse matrix ({name!r} must hold integers, not "
+                    f"{arrays[name].dtype}); build it again"
+                )
 
 
 def _real(array: Any, path: Path) -> Any:

@@ -375,6 +375,7 @@ class _Tally:
         return Rows(self.table.name, self.used + sum(left_out.values()), self.used, left_out)
 
     def warnings(self) -> Iterator[str]:
+        yield from (f"{self.table.name}: {note}" for note in self.table.notes)
         yield from row_warnings(self.rows())
         yield from undecodable_warning(self.table.name, self.undecodable)
         yield from self.levels.warnings(self.table.name)

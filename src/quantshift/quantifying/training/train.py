@@ -158,7 +158,7 @@ def train_on_table(
     right = [] if options.positive is None or options.positive not in counts else [options.positive]
     usual = usual_spellings(counts, right)
     items = replace(items, labels=items.labels.replace(usual))
-    notes = list(doubts.doubts_about_labels(items.label_forms, counts, usual))
+    notes = [*table.notes, *doubts.doubts_about_labels(items.label_forms, counts, usual)]
     if options.posteriors:
         columns = posterior_columns(options, left_out)
     else:

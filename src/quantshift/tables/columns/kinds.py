@@ -39,6 +39,10 @@ NUMBER, CATEGORY, TRUTH, DATE, TEXT = "number", "category", "truth value", "date
 GAP_WORDS = ("", "NA", "N/A", "n/a", "NaN", "nan", "?", "NULL", "null", "None", "-", ".")
 """Cells that are missing values in a column of numbers, booleans or dates."""
 
+ERRORS = r"^#(DIV/0!|N/A|VALUE!|REF!|NAME\?|NUM!|NULL!|SPILL!|CALC!|GETTING_DATA)$"
+"""Errors of a spreadsheet: the kind of a column does not depend on them, and where it is not a
+category or a text, they are treated as missing and counted as odd."""
+
 TRUTH_WORDS = {"true": True, "false": False}
 TRUTH_NUMBERS = {0.0: False, 1.0: True}
 
@@ -294,7 +298,7 @@ def _column(column: pl.Series, *, is_code: bool, named: bool) -> Column | LeftOu
         return Column(name, CATEGORY, names.null_count(), levels)
     values, format_ = _typed(column, most_odd=MOST_ODD)
     if values.dtype == pl.String:
-        known = values.filter(~_gaps(values))
+        known = _without_errors(values.filter(~_gaps(values)))
         format_ = comma_format(known, MOST_ODD * len(known))
         values = values if format_ is None else comma_numbers(values, format_)
     if values.dtype.is_float():
@@ -363,7 +367,7 @@ def _typed(column: pl.Series, *, most_odd: float) -> tuple[pl.Series, str | None
     if column.dtype != pl.String:
         return column, None
     words = column.str.strip_chars()
-    known = words.filter(~words.is_in(list(GAP_WORDS)) & words.is_not_null())
+    known = _without_errors(words.filter(~words.is_in(list(GAP_WORDS)) & words.is_not_null()))
     most = most_odd * len(known)
     if not len(known):
         return words, None
@@ -377,6 +381,10 @@ def _typed(column: pl.Series, *, most_odd: float) -> tuple[pl.Series, str | None
         return _truths(words), None
     format_ = date_format(known, most)
     return (words, None) if format_ is None else (moments(words, format_), format_)
+
+
+def _without_errors(words: pl.Series) -> pl.Series:
+    return words.filter(~words.str.contains(ERRORS))
 
 
 def _are_long_ids(words: pl.Series) -> bool:

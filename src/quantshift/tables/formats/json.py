@@ -23,7 +23,12 @@ def json_table(file: TableFile) -> OpenTable:
                     continue
                 text, was_undecodable = _text_of_line(line.removeprefix(BYTE_ORDER_MARK))
                 try:
-                    record = json.loads(text)
+                    record = json.loads(text, object_pairs_hook=_object)
+                except _DoubledKeyError as error:
+                    raise DataError(
+                        f"{file.name}: line {number}: two values are called {error.key!r}; rename "
+                        "one"
+                    ) from error
                 except (ValueError, RecursionError) as error:
                     raise DataError(
                         f"{file.name}: line {number} is not a JSON object{_hint(text)}"
@@ -53,6 +58,23 @@ def json_table(file: TableFile) -> OpenTable:
 
     nested = frozenset(name for name in kinds if kinds[name] & {dict, list})
     return OpenTable(file.name, tuple(kinds), types, read, nested)
+
+
+class _DoubledKeyError(Exception):
+    """Two values of an object have the same key."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of its keys and values, of which the last would win."""
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _DoubledKeyError(next(key for key in keys if keys.count(key) > 1))
+    return record
 
 
 def _text_of_line(line: bytes) -> tuple[str, bool]:

@@ -7,7 +7,7 @@ import polars as pl
 import polars.selectors as cs
 import pyarrow as pa
 
-from quantshift.errors import UserError
+from quantshift.errors import DataError, UserError
 from quantshift.tables.chunks import ROWS, Chunk, OpenTable, check_names, polars_frame, without_gaps
 from quantshift.tables.files import TableFile
 from quantshift.tables.values import column_type, kind_of_value, series_of
@@ -48,23 +48,40 @@ def given_frame(source: Any, name: str) -> pl.DataFrame:
     if isinstance(source, pl.DataFrame):
         return source
     kind = type(source).__name__
+    is_pandas = hasattr(source, "iloc") and hasattr(source, "columns")
+    if is_pandas:
+        names = [str(column) for column in source.columns]
+        check_names(name, names)
+        source = source.set_axis(names, axis=1)
     if not hasattr(source, "__arrow_c_stream__"):
         raise UserError(f"{name} must be a path or a data frame, got {kind}")
     try:
-        frame = polars_frame(pa.table(source))
+        table = pa.table(source)
+        check_names(name, table.schema.names)
+        frame = polars_frame(table)
+    except DataError:
+        raise
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError) as error:
-        if not hasattr(source, "columns"):
+        if not is_pandas:
             raise UserError(
                 f"{name} must be a path or a data frame, got {kind}; a single column is a data "
                 "frame too: use its to_frame()"
             ) from error
         # A pandas column may hold values of several types.
-        frame = pl.DataFrame({str(c): _mixed(source[c].tolist()) for c in source.columns})
+        frame = pl.DataFrame({column: _mixed(source[column]) for column in names})
+    if is_pandas:
+        # Arrow takes truth values after a number for 0 and 1.
+        objects = [column for column in names if source[column].dtype == object]
+        frame = frame.with_columns(
+            _mixed(source[column]).alias(column)
+            for column in objects
+            if frame[column].dtype.is_numeric()
+        )
     # The index of a pandas frame is not a column.
     return frame.select(cs.exclude(cs.matches(r"^__index_level_\d+__$")))
 
 
-def frame_table(name: str, frame: pl.DataFrame) -> OpenTable:
+def frame_table(name: str, frame: pl.DataFrame, notes: tuple[str, ...] = ()) -> OpenTable:
     """The table of a frame in memory."""
 
     def read(wanted: Sequence[str]) -> Generator[Chunk]:
@@ -75,11 +92,12 @@ def frame_table(name: str, frame: pl.DataFrame) -> OpenTable:
 
     nested = frozenset(frame.select(cs.nested() | cs.object()).columns)
     types = dict(plain(frame.clear()).schema)
-    return OpenTable(name, tuple(frame.columns), types, read, nested)
+    return OpenTable(name, tuple(frame.columns), types, read, nested, notes)
 
 
-def _mixed(values: Sequence[Any]) -> pl.Series:
-    values = [None if value != value else value for value in values]
+def _mixed(column: Any) -> pl.Series:
+    """A column of pandas that holds values of several types."""
+    values = column.astype(object).where(column.notna(), None).tolist()
     return series_of(values, column_type({kind_of_value(value) for value in values}))
 
 

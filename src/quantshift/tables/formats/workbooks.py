@@ -15,6 +15,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import polars as pl
+import polars.selectors as cs
 
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.tables.chunks import check_names
@@ -35,6 +36,7 @@ VISIBLE = "visible"
 
 _ROW, _CELL = re.compile(rb"<(?:\w+:)?row\b"), re.compile(rb"<(?:\w+:)?c[\s/>]")
 _PLACE = re.compile(rb"""<(?:\w+:)?(?:row|c)\b[^>]*?\sr\s*=\s*["']([A-Z]*)([0-9]+)["']""")
+_TRUTH = re.compile(rb"""<(?:\w+:)?c\b[^>]*?\st\s*=\s*["']b["']""")
 _CONTENT = re.compile(rb"<(?:\w+:)?(?:v|is)[\s>]")
 _ADDED_NUMBER = re.compile(r"(.*)_\d+")
 
@@ -50,14 +52,26 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Extent:
-    """The cells of a sheet that hold something, and the rectangle around all its cells."""
+    """The cells of a sheet that hold something, and the rectangle around all its cells.
+
+    has_truths: whether cells hold TRUE or FALSE.
+    """
 
     n_cells: int
     n_rows: int
     n_columns: int
+    has_truths: bool
 
 
-def excel_frame(file: TableFile) -> pl.DataFrame:
+@dataclass(frozen=True, eq=False)
+class SheetTable:
+    """The table of a workbook. notes: which sheets with data were not read."""
+
+    frame: pl.DataFrame
+    notes: tuple[str, ...]
+
+
+def excel_table(file: TableFile) -> SheetTable:
     """The table of a workbook: the sheet that is named, or the only visible one with data."""
     content = file.path.read_bytes()
     with _explained(file.name):
@@ -68,6 +82,7 @@ def excel_frame(file: TableFile) -> pl.DataFrame:
             filled = [sheet for sheet in sheets if extents[sheet.name].n_cells]
             sheet = _chosen(file, sheets, filled)
             _check_extent(file, sheet, extents[sheet.name])
+            may_have_truths = extents[sheet.name].has_truths
         else:
             reader = fastexcel.read_excel(content)
             loaded = [
@@ -77,9 +92,10 @@ def excel_frame(file: TableFile) -> pl.DataFrame:
             sheets = [Sheet(sheet.name, sheet.visible == VISIBLE) for sheet in loaded]
             filled = [s for s, read in zip(sheets, loaded, strict=True) if read.total_height]
             sheet = _chosen(file, sheets, filled)
-        frame = pl.read_excel(
-            content, sheet_name=sheet.name, infer_schema_length=None, drop_empty_rows=False
-        )
+            may_have_truths = True
+        frame = _cells(content, sheet)
+        if may_have_truths:
+            frame = _with_truths(frame, content, sheet)
         # The reader adds a number to a name that occurs twice.
         added = [match.group(1) for name in frame.columns if (match := _ADDED_NUMBER.match(name))]
         if set(added) & set(frame.columns):
@@ -88,7 +104,41 @@ def excel_frame(file: TableFile) -> pl.DataFrame:
             )
             names = header.to_polars().row(0)
             check_names(file.name, [name for name in names if name is not None])
-    return _without_empty_rows(frame)
+    notes = () if file.sheet else tuple(_hidden_notes(filled))
+    return SheetTable(_without_empty_rows(frame), notes)
+
+
+def _cells(content: bytes, sheet: Sheet, as_text: Sequence[str] = ()) -> pl.DataFrame:
+    """The cells of a sheet; those of some columns as text."""
+    return pl.read_excel(
+        content,
+        sheet_name=sheet.name,
+        infer_schema_length=None,
+        drop_empty_rows=False,
+        schema_overrides=dict.fromkeys(as_text, pl.String),
+    )
+
+
+def _with_truths(frame: pl.DataFrame, content: bytes, sheet: Sheet) -> pl.DataFrame:
+    """The cells with TRUE and FALSE as such in columns of numbers, where they are read as 1 and 0.
+
+    Such columns become text, as in formats without types.
+    """
+    numeric = frame.select(cs.numeric()).columns
+    texts = _cells(content, sheet, numeric) if numeric else frame
+    mixed = []
+    for name in numeric:
+        words = texts[name].str.to_lowercase()
+        is_truth = words.is_in(["true", "false"]).fill_null(False)
+        if is_truth.any():
+            mixed.append(words.set(~is_truth, None).fill_null(frame[name].cast(pl.String)))
+    return frame.with_columns(mixed)
+
+
+def _hidden_notes(filled: Sequence[Sheet]) -> Iterator[str]:
+    for sheet in filled:
+        if not sheet.is_visible:
+            yield f"the hidden sheet {sheet.name!r} was not read"
 
 
 def _chosen(file: TableFile, sheets: Sequence[Sheet], filled: Sequence[Sheet]) -> Sheet:
@@ -155,6 +205,7 @@ def _elements(archive: zipfile.ZipFile, part: str, tag: str) -> list[Any]:
 def _extent(archive: zipfile.ZipFile, part: str) -> Extent:
     """How far a sheet reaches, from the places of its cells."""
     n_cells = n_rows = n_columns = n_row_tags = n_in_row = 0
+    has_truths = False
     remainder = b""
     with archive.open(part) as stream:
         while (block := stream.read(BLOCK_BYTES)) and n_cells <= MOST_CELLS:
@@ -164,6 +215,7 @@ def _extent(archive: zipfile.ZipFile, part: str) -> Extent:
             if len(remainder) > LONGEST_PART:
                 raise DataError(f"a tag is longer than {LONGEST_PART >> 20} MB")
             n_cells += len(_CONTENT.findall(whole_tags))
+            has_truths = has_truths or _TRUTH.search(whole_tags) is not None
             places = _PLACE.findall(whole_tags)
             n_rows = max([n_rows, *(int(row[:9]) for _, row in places)])
             n_columns = max([n_columns, *map(_column_number, {letters for letters, _ in places})])
@@ -173,7 +225,7 @@ def _extent(archive: zipfile.ZipFile, part: str) -> Extent:
             n_columns, n_in_row = max(n_columns, *cells_of_rows, 0), cells_of_rows[-1]
             n_row_tags += len(cells_of_rows) - 1
     n_rows = max(n_rows, n_row_tags)
-    return Extent(n_cells, n_rows, n_columns)
+    return Extent(n_cells, n_rows, n_columns, has_truths)
 
 
 def _column_number(letters: bytes) -> int:
