@@ -82,6 +82,24 @@ def test_a_dash_is_no_file(refuses, arguments):
     assert refuses(*arguments, "-").startswith("- stands for standard output")
 
 
+@pytest.mark.parametrize(
+    ("option", "file", "line"),
+    [
+        ("--csv", "o.xlsx", "o.xlsx: the name says xlsx, and csv would be written; name it o.csv"),
+        ("--csv", "o.html", "o.html: the name says html, and csv would be written; name it o.csv"),
+        ("--html", "o.csv", "o.csv: the name says csv, and html would be written; name it o.html"),
+        (
+            "--html",
+            "o.JSON",
+            "o.JSON: the name says json, and html would be written; name it o.html",
+        ),
+    ],
+)
+def test_the_ending_of_a_name_is_that_of_the_format(refuses, option, file, line):
+    """A table was written as CSV under the name of a workbook."""
+    assert refuses(*QUANTIFY, option, file) == line
+
+
 def test_conditions_on_unknown_classes_are_refused_before_samples_are_read(refuses, monkeypatch):
     """They were refused after all the work."""
     monkeypatch.setattr("quantshift.quantifying.estimating.job.read_pool", None)

@@ -37,13 +37,16 @@ class Outputs:
     def check(self) -> None:
         """Refuse files that cannot be written, before the work starts."""
         if self.html is not None:
-            check_output(self.html, inputs=self.inputs, overwrite=self.overwrite, ours=is_page)
+            self._check(self.html, "html", is_page)
         if self.table is not None:
-            check_output(self.table, inputs=self.inputs, overwrite=self.overwrite, ours=self.ours)
+            self._check(self.table, "csv", self.ours)
             if self.html and os.path.realpath(self.html) == os.path.realpath(self.table):
                 raise UserError(
                     f"{self.table} cannot be both the page and the table; name two files"
                 )
+
+    def _check(self, path: Path, kind: str, ours: Recognises) -> None:
+        check_output(path, inputs=self.inputs, overwrite=self.overwrite, ours=ours, kind=kind)
 
     def write(self, page: Callable[[], str], table: Callable[[], str]) -> Iterator[str]:
         """Write both; returns what to print, line by line."""

@@ -163,7 +163,8 @@ class History:
         """
         from quantshift.history.page import render_page
 
-        write_output(path, render_page(self).encode(), overwrite=overwrite, ours=is_page)
+        content = render_page(self).encode()
+        write_output(path, content, overwrite=overwrite, ours=is_page, kind="html")
 
     def to_csv(self) -> str:
         """The rows of `to_frame` as CSV."""

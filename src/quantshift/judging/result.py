@@ -201,7 +201,8 @@ class Judgement:
         """
         from quantshift.judging.output.page import render_page
 
-        write_output(path, render_page(self).encode(), overwrite=overwrite, ours=is_page)
+        content = render_page(self).encode()
+        write_output(path, content, overwrite=overwrite, ours=is_page, kind="html")
 
     def to_frame(self) -> Any:
         """A data frame with a row per batch and class: pandas if it is installed, else polars."""

@@ -173,7 +173,7 @@ class Sketch:
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the sketch as Parquet, whole or not at all; equal sketches give equal bytes."""
-        write_output(path, self.to_bytes(), overwrite=overwrite, ours=is_sketch)
+        write_output(path, self.to_bytes(), overwrite=overwrite, ours=is_sketch, kind="parquet")
 
     @uses_tables
     def to_bytes(self) -> bytes:

@@ -28,8 +28,6 @@ Folder = Annotated[
     ),
 ]
 FORMATS = ("csv", "json")
-_OTHER_ENDINGS = frozenset({"gz", "html", "jsonl", "ods", "parquet", "tsv", "xls", "xlsx", "zip"})
-"""Of files that a program would not read as CSV or JSON."""
 
 
 @app.command("list")
@@ -98,13 +96,8 @@ def export(
     as_ = as_ or (ending if ending in FORMATS else "csv")
     if as_ not in FORMATS:
         raise UserError(f"cannot export as {as_!r}; known: {', '.join(FORMATS)}")
-    if ending in (*FORMATS, *_OTHER_ENDINGS) and ending != as_:
-        raise UserError(
-            f"{out}: the name says {ending}, and {as_} would be written; export as csv or json, "
-            "under a name that says so"
-        )
     if out is not None:
-        check_output(out, inputs=[folder], overwrite=overwrite, ours=_is_export)
+        check_output(out, inputs=[folder], overwrite=overwrite, ours=_is_export, kind=as_)
     history = _opened(folder)
     text = history.to_csv() if as_ == "csv" else history.to_json()
     if out is None:
@@ -154,7 +147,7 @@ def page(
     overwrite: Overwrite = False,
 ) -> None:
     """Write a page with the series: intervals, alarms, shifts, audits and model changes."""
-    check_output(html, inputs=[folder], overwrite=overwrite, ours=is_page)
+    check_output(html, inputs=[folder], overwrite=overwrite, ours=is_page, kind="html")
     history = _opened(folder)
     limits = history.limits(
         baseline=baseline,
