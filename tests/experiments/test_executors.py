@@ -106,6 +106,8 @@ def test_an_error_of_the_store_stops_the_run(small, prepare):
 def test_which_executor():
     assert executor(1) == SerialExecutor()
     assert executor(3) == ProcessExecutor(3)
+    # With `os._exit` in an added method, `bench --jobs 1` ended without a word.
+    assert executor(1, apart=True) == ProcessExecutor(1)
     assert executor(3, "tcp://10.0.0.1:8786") == DaskExecutor("tcp://10.0.0.1:8786")
     assert (executor(1).n_workers, executor(3).n_workers) == (1, 3)
     with pytest.raises(UserError, match="at least 1"):

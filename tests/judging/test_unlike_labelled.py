@@ -1,5 +1,7 @@
 """Items that are unlike all labelled ones, and rates that cannot be: what is not known is shown."""
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -65,6 +67,17 @@ def test_verdicts_that_no_labelled_item_has_are_refused(table, older, spelling):
     for design in ("by-label", "elsewhere"):
         with pytest.raises(DataError, match=words):
             judge(mixed, labels=design, **ASKED)
+
+
+def test_the_headline_names_verdicts_that_no_labelled_item_has():
+    """It blamed the judge, which "treats these items differently"."""
+    table = verdicts(2000).drop("truth")
+    labelled = verdicts(800, share=0.6, seed=9).rename({"truth": "human"})
+    found = judge(table, labelled=spelled(labelled, {"fail": "FAILED"}), **ASKED)
+    assert not found.overall.can_be_estimated
+    said = r"^\d+\.\d% of the items have verdicts that no labelled item has, and .* written alike"
+    assert re.match(said, found.overall.why_not)
+    assert "differently" not in render_text(found).splitlines()[0]
 
 
 def with_unsure(table, part=0.15, seed=3):

@@ -24,6 +24,11 @@ class NotOne:
 
 class PACC(CC):
     pass
+
+class OnInstance(CC):
+    def __init__(self, classifier=None):
+        super().__init__(classifier)
+        self.predict = lambda X, **options: [0.9, 0.1]
 """
 
 
@@ -68,10 +73,12 @@ def test_a_file_may_move_and_its_results_stay(file, tmp_path):
         ("Min", "did you mean 'Mine'"),
         ("NotOne", "'mine.py:NotOne' is not a quantifier"),
         ("PACC", "there is a method called 'PACC' already"),
+        ("OnInstance", "'predict' is set on the instance, which is not called; define it as a"),
         ("", "is not of the form FILE.py:Class"),
     ],
 )
 def test_a_class_that_cannot_be_added(file, name, message):
+    """A `predict` set in `__init__` was ignored, and that of CC called."""
     with pytest.raises(UserError, match=message):
         added_method(f"{file}:{name}")
 

@@ -15,7 +15,10 @@ from quantshift import (
     MLPE,
     PACC,
     SLD,
+    DMx,
+    EDx,
     HDx,
+    MMDx,
     PriorShift,
     SubclassSLD,
     aggregate_interval,
@@ -237,3 +240,17 @@ def test_columns_of_posteriors_are_matched_with_classes_that_are_numbers():
     for names in ([1, 0], ["1", "0"], [1.0, 0.0]):
         assert_array_equal(method.aggregate(pd.DataFrame(SAMPLE[:, ::-1], columns=names)), right)
     assert_array_equal(method.aggregate(polars_frame(SAMPLE[:, ::-1], ["1", "0"])), right)
+
+
+@pytest.mark.parametrize("method", [HDx, DMx, EDx, MMDx])
+def test_features_without_a_column_and_no_items_are_refused(method, items):
+    """HDx was fitted on no column at all, and MMDx divided by zero."""
+    X, y = items
+    with pytest.raises(
+        DataError, match=r"^0 feature\(s\) \(shape=\(160, 0\)\) while a minimum of 1"
+    ):
+        method().fit(X[:, :0], y)
+    with pytest.raises(DataError, match="give at least one item"):
+        method().fit(X[:0], y[:0])
+    with pytest.raises(DataError, match="the sample is empty"):
+        method().fit(X, y).predict(X[:0])

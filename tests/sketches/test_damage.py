@@ -214,3 +214,13 @@ def test_without_its_totals_it_is_no_sketch(result, tmp_path):
     for name in ("check", "total", "batch_total", "lines"):
         with pytest.raises(DataError, match="not a sketch"):
             exported(result.drop(name), tmp_path)
+
+
+def test_a_description_that_is_no_text_is_one_line(made, tmp_path, capfd):
+    """The panic of polars printed lines of its own before ours."""
+    file = pq.read_table(io.BytesIO(made.to_bytes()))
+    path = tmp_path / "s.parquet"
+    pq.write_table(file.replace_schema_metadata({b"quantshift": b"\xff\xfe{}"}), path)
+    with pytest.raises(DataError, match=r"a broken Parquet file; make the sketch again$"):
+        load_sketch(path)
+    assert capfd.readouterr().err == ""

@@ -35,6 +35,7 @@ from quantshift.data.content import Content
 from quantshift.data.corpus import split_by_bytes
 from quantshift.data.dataset import Dataset, Features
 from quantshift.shifts.given import Given
+from quantshift.tables.chunks import polars_frame
 from quantshift.tables.preparation import TableColumns
 from quantshift.texts import counts
 from quantshift.texts.view import MatrixView
@@ -151,7 +152,7 @@ class DataFolder:
 
     def _frame(self, name: str) -> pl.DataFrame:
         try:
-            return pl.DataFrame(pq.read_table(self.path / name))
+            return polars_frame(pq.read_table(self.path / name))
         except (OSError, pa.ArrowException) as error:
             raise DATA_SET.damaged(f"{self.path / name} cannot be read") from error
 

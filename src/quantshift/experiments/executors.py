@@ -170,13 +170,19 @@ class DaskExecutor(AbstractExecutor):
                 future.release()
 
 
-def executor(n_workers: int, cluster: str | None = None) -> AbstractExecutor:
-    """The executor for that many local workers, or for the cluster at an address."""
+def executor(
+    n_workers: int, cluster: str | None = None, *, apart: bool = False
+) -> AbstractExecutor:
+    """The executor for that many local workers, or for the cluster at an address.
+
+    apart: a process of its own for a single worker, too, so that code that ends its process does
+        not end this one.
+    """
     if cluster is not None:
         return DaskExecutor(cluster)
     if n_workers < 1:
         raise UserError(f"n_workers must be at least 1, got {n_workers}", arguments=["n_workers"])
-    return SerialExecutor() if n_workers == 1 else ProcessExecutor(n_workers)
+    return SerialExecutor() if n_workers == 1 and not apart else ProcessExecutor(n_workers)
 
 
 class Gathered:

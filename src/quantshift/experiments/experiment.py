@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from quantshift.data.importing.arrays import DataFile
 from quantshift.data.sources import STARS_CUT
-from quantshift.errors import unknown_name
+from quantshift.errors import UserError, unknown_name
 from quantshift.experiments.documents.classes import default_options, parameters, quantifier_class
 from quantshift.experiments.documents.toml_tables import ClassifierTable, DataTable, SelectionTable
 from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQuantifier
@@ -100,6 +100,12 @@ class MethodSpec:
             return ForeignQuantifier(self.cls, options=options)
         given = {"seed": seed} if "seed" in parameters(self.cls) else {}
         quantifier: AbstractQuantifier = self.cls(**options, **given)
+        for own in (*ON_FEATURES, *ON_POSTERIORS):
+            if own in vars(quantifier):
+                raise UserError(
+                    f"{self.name}: {own!r} is set on the instance, which is not called; define it "
+                    "as a method of the class"
+                )
         if isinstance(quantifier, AbstractClassifying) and self._aggregates_itself:
             return OwnAggregation(quantifier)
         return quantifier

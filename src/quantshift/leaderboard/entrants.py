@@ -61,7 +61,18 @@ def added_method(text: str) -> MethodSpec:
     check_options(method.cls, {})
     if name in catalogue.quantifiers():
         raise UserError(f"{text!r}: there is a method called {name!r} already; rename the class")
+    _check_instance(method)
     return method
+
+
+def _check_instance(method: MethodSpec) -> None:
+    """Refuse a method whose instances are not what their class says; errors are left to the run."""
+    try:
+        method.quantifier_with({}, seed=0)
+    except UserError:
+        raise
+    except Exception:
+        return  # the run records it as a failure of the method, with its reason
 
 
 def entrants(

@@ -49,6 +49,7 @@ from quantshift.sketches.cells import rounded
 from quantshift.sketches.cells import score as cells
 from quantshift.sketches.cells.widths import settled, total, totalled
 from quantshift.sketches.copies import first_copy
+from quantshift.tables.chunks import polars_frame
 
 METADATA = b"quantshift"
 """Where the description stands in the file."""
@@ -220,9 +221,7 @@ def load_sketch(path: str | Path) -> Sketch:
         if about_file.num_rows > MOST_CELLS:
             raise damaged(str(source))
         table = pa.parquet.read_table(source)
-        # Polars takes texts as they are, and panics if they are no UTF-8.
-        table.validate(full=True)
-        frame = pl.DataFrame(table)
+        frame = polars_frame(table)
     description = (table.schema.metadata or {}).get(METADATA)
     if description is None:
         return counted_by_query(frame, str(source))

@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, TypeAlias
 
 import polars as pl
@@ -116,15 +117,26 @@ def check_names(file: str, names: Sequence[str]) -> None:
 
 def polars_frame(table: Any) -> pl.DataFrame:
     """An Arrow table or batch as a frame with the same names; an ArrowInvalid if it is broken."""
-    # Polars takes texts as they are, and panics if they are no UTF-8.
+    # Polars takes texts as they are, and panics if they are no UTF-8. A panic prints lines of its
+    # own, so that it is prevented where this is possible.
     table.validate(full=True)
+    _check_descriptions(table.schema)
     try:
         frame = pl.DataFrame(table)
-    except pl.exceptions.PanicException as error:  # of a description of columns that is no UTF-8
+    except pl.exceptions.PanicException as error:
         raise pa.ArrowInvalid("the description of its columns is damaged") from error
     # Polars would invent a name for a column without one.
     frame.columns = table.schema.names
     return frame
+
+
+def _check_descriptions(schema: pa.Schema) -> None:
+    for described in (schema, *schema):
+        for text in chain.from_iterable((described.metadata or {}).items()):
+            try:
+                text.decode()
+            except UnicodeDecodeError as error:
+                raise pa.ArrowInvalid("the description of its columns is damaged") from error
 
 
 def without_gaps(frame: pl.DataFrame) -> pl.DataFrame:

@@ -332,8 +332,9 @@ def test_an_audit_with_many_looks(folder, plain_model, tmp_path):
     assert looks[200].advice[0].startswith("You can stop")
     gap = pl.Series([None, *labels[1:30], *[None] * (len(labels) - 30)], dtype=pl.String)
     blank.with_columns(sentiment=gap).write_csv(tmp_path / "s.csv")
-    found = quantify(folder / "new.csv", **looking)
-    assert "1 row without a label before others" in found.warnings[0]
+    # It used to be a warning beside "valid under any shift, and at every look".
+    with pytest.raises(DataError, match="1 row before the last label without a label"):
+        quantify(folder / "new.csv", **looking)
 
 
 def test_rows_that_were_sorted_are_put_back_into_the_order_of_the_plan(
@@ -353,8 +354,12 @@ def test_rows_that_were_sorted_are_put_back_into_the_order_of_the_plan(
         again = quantify(folder / "new.csv", audit=changed, **looking)
         assert again.batches[0].audit == right.batches[0].audit
     # Without rows that are not there any more, it is not labelling from the top.
-    gone = quantify(folder / "new.csv", audit=filled[10:], **looking)
-    assert "10 rows without a label before others that have one" in gone.warnings[0]
+    for gone, told in [
+        (filled[10:], r"10 rows before the last label .*\(place 1, 2, 3 and 7 more\)"),
+        (pl.concat([filled[:5], filled[6:]]), r"1 row before the last label .*\(place 6\)"),
+    ]:
+        with pytest.raises(DataError, match=f"{told}: .* no interval is valid; label them"):
+            quantify(folder / "new.csv", audit=gone, **looking)
 
 
 def test_the_order_of_labelling_is_never_that_of_the_rows(folder, plain_model):

@@ -122,7 +122,7 @@ def bench(
         _tell_plan(planned, jobs or n_cores(), console)
         return
     tokenise_corpora(planned.run, console)
-    chosen = executor(jobs or n_cores(), cluster)
+    chosen = executor(jobs or n_cores(), cluster, apart=bool(add))
     try:
         with cell_progress(console) as progress:
             summary = run_experiments(planned.run, chosen, redo=redo, progress=progress)

@@ -54,12 +54,17 @@ class Answer(NamedTuple):
             f"{part:.1%} of the items have {what} that no labelled item has: anything may be true "
             "of them, and the limits allow for it. Label some of them."
         )
+        why_not = self.why_not and (
+            f"{part:.1%} of the items have {what} that no labelled item has, and those of the "
+            "others do not fit the labels; are they written alike in both tables?"
+        )
         return self._replace(
             low=(1 - part) * self.low,
             high=(1 - part) * self.high + part,
             influence=influence,
             notes=(*self.notes, note),
             can_be_halved=False,
+            why_not=why_not,
         )
 
 

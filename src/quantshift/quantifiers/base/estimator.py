@@ -360,6 +360,10 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
             classes, codes = encode_labels(y, classes=declared)
         if n_rows(X) != len(codes):
             raise DataError(f"X has {n_rows(X)} items but y has {len(codes)} labels")
+        if "features" in self.sees and np.ndim(X) == 2 and X.shape[1] == 0:
+            raise DataError(
+                f"0 feature(s) (shape={X.shape}) while a minimum of 1 is required: give X a column"
+            )
         given = training_weights(weights, codes, classes)
         cv = self.get_params(deep=False).get("cv", CV)
         if given is not None and not given.all():

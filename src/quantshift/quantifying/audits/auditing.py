@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,10 @@ class AuditTable:
 
 Place = tuple[int, int]
 """A table's position among the samples, and a row in it, from 1."""
+
+
+MOST_GAPS = 3
+"""Places without a label that a message names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +110,9 @@ def read_audit(
         for number, name in zip(sheet.numbers, sheet.labels, strict=True)
     ]
     known = set(sheet.cells.columns)
-    warnings = [*(passed_over(sheet) if sequential else left_open(sheet))]
+    if sequential:
+        require_no_gaps(sheet.name, sheet.places or ())
+    warnings = [] if sequential else left_open(sheet)
     if id_ is not None and id_ in known:
         places = _by_id(sheet, id_, samples)
     elif drawn and len(samples) == 1:
@@ -262,15 +269,27 @@ def left_open(sheet: Sheet) -> list[str]:
     ]
 
 
-def passed_over(sheet: Sheet) -> list[str]:
-    """A warning if there are rows without a label before others that have one."""
-    n_rows = max(sheet.places or [0]) - len(sheet.places or [])
-    if n_rows <= 0:
-        return []
-    return [
-        f"{sheet.name}: {counted(n_rows, 'row')} without a label before others that have one; "
-        "label from the top and leave none out: if these are the hard ones, the audit is biased"
-    ]
+def require_no_gaps(name: str, labelled: Iterable[int]) -> None:
+    """Refuse rows without a label, or rows that are gone, before others that have a label.
+
+    name: of the table; labelled: the places of the rows with a label.
+
+    Those may be the hard ones, so that no interval would be valid at every look.
+    """
+    places = set(labelled)
+    last = max(places, default=0)
+    n_gaps = last - len(places)
+    if n_gaps <= 0:
+        return
+    first = islice((place for place in range(1, last) if place not in places), MOST_GAPS)
+    more = f" and {n_gaps - MOST_GAPS:,} more" if n_gaps > MOST_GAPS else ""
+    raise DataError(
+        f"{name}: {counted(n_gaps, 'row')} before the last label without a label, or removed "
+        f"(place {', '.join(map(str, first))}{more}): if these are the hard ones, the audit is "
+        "biased, and no interval is valid; label them from the top and put back what was removed, "
+        "or do without the sequential audit",
+        arguments=["sequential"],
+    )
 
 
 def rows_by_number(

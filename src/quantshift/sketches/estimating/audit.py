@@ -9,6 +9,7 @@ import numpy as np
 
 from quantshift.base.types import Codes, Posteriors, Reals
 from quantshift.errors import DataError
+from quantshift.quantifying.audits.auditing import require_no_gaps
 from quantshift.quantifying.audits.sheet_columns import PLACE, whole_number
 from quantshift.quantifying.training.model import Model
 from quantshift.sketches.about import CELL
@@ -119,6 +120,7 @@ def labelled_items(
     if sequential:
         _require_places(files)
     labelled: dict[int, tuple[str, Posteriors, int]] = {}
+    places_taken: set[int] = set()
     for rows in (part for file in files for part in rows_of(file, columns)):
         posteriors, cell = scored_cells(rows, columns)
         if about.n_classes == 2:
@@ -133,13 +135,16 @@ def labelled_items(
         for row, label, batch, place, cell_of_row in zip(
             posteriors, labels, batches, places, cell, strict=True
         ):
-            if label is None or cell_of_row < 0:
+            if label is None:
+                continue
+            at = _place(place, places_taken) if sequential else len(places_taken)
+            places_taken.add(at)
+            if cell_of_row < 0:
                 continue
             if label not in model.classes:
                 raise DataError(
                     f"the audit has a label {label!r}; the classes are {', '.join(model.classes)}"
                 )
-            at = _place(place, labelled) if sequential else len(labelled)
             code = model.classes.index(label)
             labelled[at] = batch_name(counted, batch), row[list(order)], code
     if not labelled:
@@ -147,6 +152,8 @@ def labelled_items(
             f"the audit has no row with a label and a score; fill in the column {label_column!r}, "
             "and run this again"
         )
+    if sequential:
+        require_no_gaps("the audit", places_taken)
     items: dict[str, tuple[list[Posteriors], list[int]]] = {}
     for _, (name, scores, code) in sorted(labelled.items(), key=lambda entry: entry[0]):
         rows_of_batch, codes = items.setdefault(name, ([], []))
