@@ -330,6 +330,10 @@ def test_an_audit_with_many_looks_is_that_of_the_items_themselves(training):
     assert found.audit.looked.half_width == pytest.approx(expected.half_width, abs=1e-6)
     with pytest.raises(UserError, match="needs its labels"):
         quantify_sketch(made, training, sequential=True)
+    # It was "valid at every look".
+    gap = {**asked, "audit": asked["audit"].filter(pl.col("place") != 7)}
+    with pytest.raises(DataError, match=r"1 row before the last label .* \(place 7\)"):
+        quantify_sketch(made, training, **gap)
     with pytest.raises(DataError, match="not among those"):
         quantify_sketch(
             made, training, **{**asked, "audit": asked["audit"].with_columns(p=0.123456)}
