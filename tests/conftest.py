@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -75,7 +76,11 @@ def open_quietly(browser):
 
 @pytest.fixture
 def quantshift(monkeypatch, capsys):
-    """Calls the command; returns exit code, standard output and standard error."""
+    """Calls the command; returns exit code, standard output and standard error.
+
+    It does not announce that functions are compiled, which depends on what is in the cache.
+    """
+    monkeypatch.setattr("quantshift.base.compiled.announced", lambda say: nullcontext())
 
     def call(*arguments):
         monkeypatch.setattr(sys, "argv", ["quantshift", *map(str, arguments)])

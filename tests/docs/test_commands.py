@@ -129,10 +129,54 @@ def test_what_make_benchmark_runs_besides(name: str, tmp_path: Path) -> None:
     assert code in (0, None), said
 
 
-def run(command: list[str], folder: Path) -> tuple[int | None, str]:
-    """Exit code (None if the time was not enough) and output, in a folder and without real data."""
+RUN = {"demo": [], "lint": [], "docs": [], "benchmark": ["SIZE=--small"]}
+"""Targets that are run here, with what makes them shorter."""
+
+TESTS = {"test", "test-slow", "test-pythons", "fuzz"}
+"""Targets that run tests, this one among them."""
+
+REWRITE = {"format", "docs-refresh"}
+"""Targets that write the files of the repository anew; tests say if that is due."""
+
+
+def test_every_target_that_a_page_names_is_run_or_runs_tests() -> None:
+    assert named_targets() <= RUN.keys() | TESTS | REWRITE
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", RUN)
+def test_a_target_runs_in_a_clone_without_real_data(target: str, tmp_path: Path) -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no clone of the repository")
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "-q", str(ROOT), str(clone)], check=True)
+    # What is installed here serves the clone too.
+    installed = [f"-o{sys.prefix}/.installed{kind}" for kind in ("", "-docs", "-test")]
+    code, said = run(
+        [
+            "make",
+            target,
+            *RUN[target],
+            f"VENV={sys.prefix}",
+            f"-o{sys.prefix}/bin/python",
+            *installed,
+        ],
+        clone,
+        path=clone / "src",
+        seconds=900,
+    )
+    assert code == 0, said
+
+
+def run(
+    command: list[str], folder: Path, *, path: Path = ROOT, seconds: int = BUDGET_SECONDS
+) -> tuple[int | None, str]:
+    """Exit code (None if the time was not enough) and output, in a folder and without real data.
+
+    path: where Python finds modules before all others.
+    """
     environment = {k: v for k, v in os.environ.items() if not k.startswith("QUANTSHIFT_")}
-    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    paths = [str(path), *filter(None, [os.environ.get("PYTHONPATH")])]
     process = subprocess.Popen(
         command,
         cwd=folder,
@@ -143,7 +187,7 @@ def run(command: list[str], folder: Path) -> tuple[int | None, str]:
         start_new_session=True,
     )
     try:
-        said, _ = process.communicate(timeout=BUDGET_SECONDS)
+        said, _ = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, 9)
         said, _ = process.communicate()
