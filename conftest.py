@@ -13,6 +13,7 @@ import os
 import random
 import secrets
 import shutil
+import signal
 import tempfile
 import time
 from contextlib import suppress
@@ -89,6 +90,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Give Hypothesis its seed before it asks; the workers of a run inherit that of the run."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored by jobs in the background
     options: Any = config.option
     if options.seed is None:
         settings.load_profile("same")
