@@ -34,7 +34,7 @@ from quantshift.base.seeding import generator
 from quantshift.classify.classifier import cross_fit, fit_classifier, predict_posteriors
 from quantshift.classify.folds import stratified_folds
 from quantshift.optimise.smoothness import second_differences
-from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence import simplex
 
 METHODS = {
     "CC": CC(),
@@ -85,14 +85,14 @@ def samples(codes: NDArray, n: int, size: int, *, smooth: bool) -> tuple[NDArray
     """Prevalences and positions of samples of the pool."""
     n_classes = int(codes.max()) + 1
     rng = generator(0, purpose="ordinal benchmark", smooth=smooth)
-    p = prevalence.uniform(5 * n if smooth else n, n_classes, rng)
+    p = simplex.uniform(5 * n if smooth else n, n_classes, rng)
     if smooth:
         rough = ((p @ second_differences(n_classes).T) ** 2).sum(axis=1)
         p = p[np.argsort(rough)[:n]]
     members = [np.flatnonzero(codes == k) for k in range(n_classes)]
     rows = []
     for shares in p:
-        counts = prevalence.whole_counts(shares, size)
+        counts = simplex.whole_counts(shares, size)
         parts = [m[rng.integers(len(m), size=c)] for m, c in zip(members, counts, strict=True)]
         rows.append(np.concatenate(parts))
     index = np.array(rows)

@@ -49,7 +49,7 @@ from quantshift.base.seeding import generator
 from quantshift.classify.folds import stratified_folds
 from quantshift.classify.learners import AbstractLearner, LogisticLearner, SklearnLearner
 from quantshift.data import EMBEDDED
-from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence import simplex
 from quantshift.shifts.uniform import jaggedness
 from quantshift.texts import MatrixView
 
@@ -155,11 +155,11 @@ def draw(
     """Samples with uniform prevalences, or with the smoothest fifth of them."""
     n_classes = int(codes.max()) + 1
     rng = generator(seed, purpose="published", smooth=smooth, **axes)
-    points = prevalence.uniform(5 * n if smooth else n, n_classes, rng)
+    points = simplex.uniform(5 * n if smooth else n, n_classes, rng)
     if smooth:
         points = points[np.argsort(jaggedness(points), kind="stable")[:n]]
     members = [np.flatnonzero(codes == k) for k in range(n_classes)]
-    counts = np.stack([prevalence.whole_counts(point, size) for point in points])
+    counts = np.stack([simplex.whole_counts(point, size) for point in points])
     index = [
         np.concatenate(
             [

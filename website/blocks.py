@@ -15,8 +15,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from quantshift import judging, metrics
-from quantshift import quantifying as own_data
+from quantshift import judging, metrics, quantifying
 from quantshift.experiments.documents.loading import library
 from quantshift.quantifiers.base import catalogue
 from quantshift.quantifiers.base.estimator import AbstractQuantifier
@@ -99,7 +98,7 @@ BLOCKS: Mapping[str, Callable[[Path], str]] = MappingProxyType(
         "report-options": lambda page: commands.options_table("quantshift report"),
         "commands": lambda page: commands.reference(),
         "gallery-script": gallery_script,
-        "quantification-json": lambda page: json_layout.layout(own_data.json_schema()),
+        "quantification-json": lambda page: json_layout.layout(quantifying.json_schema()),
         "judgement-json": lambda page: json_layout.layout(judging.json_schema()),
     }
 )

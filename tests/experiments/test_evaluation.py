@@ -17,7 +17,7 @@ from quantshift import (
     metrics,
 )
 from quantshift.errors import UserError
-from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence import simplex
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(0, 2, 2_000)
@@ -68,7 +68,7 @@ def test_measures_and_smoothing() -> None:
     quantifier = PCC().fit(X[TRAIN], Y[TRAIN])
     protocol = PriorShift(test_prevalences=(0.0,), test_size=50, test_repeats=1)
     row = evaluate(quantifier, protocol, X, Y, pool=POOL).row(0, named=True)
-    p_hat = prevalence.of_positive(row["p_hat"])
+    p_hat = simplex.of_positive(row["p_hat"])
     assert row["rae"] == pytest.approx(float(metrics.rae([1, 0], p_hat, smoothing=1 / 100)))
     fixed = evaluate(quantifier, protocol, X, Y, pool=POOL, measures=["kld"], smoothing=0.01)
     assert fixed["kld"][0] == pytest.approx(float(metrics.kld([1, 0], p_hat, smoothing=0.01)))

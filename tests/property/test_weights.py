@@ -20,7 +20,7 @@ from quantshift.classify.clusters.fitting import fit_clusters, fit_groups
 from quantshift.classify.scores import platt_targets
 from quantshift.intervals.information import rank_sum_z, told_apart, weighted_rank_sum_z
 from quantshift.optimise.solvers import log_likelihood, maximise_factors, maximise_mixtures
-from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence import simplex
 from quantshift.quantifiers.base.simulation import ClassMembers
 from quantshift.quantifiers.likelihood.shift_likelihood import maximise_subclasses
 
@@ -82,15 +82,11 @@ FACTORS = st.floats(1e-3, 1e3)
 @given(labelled(), FACTORS)
 def test_shares_of_classes(items: Labelled, factor: float) -> None:
     k, rows = items.n_classes, items.repeated
-    found = prevalence.from_codes(items.codes, k, items.weights)
-    assert_allclose(found, prevalence.from_codes(items.codes[rows], k), atol=EXACT)
-    assert_allclose(
-        prevalence.from_codes(items.codes, k, factor * items.weights), found, atol=EXACT
-    )
+    found = simplex.from_codes(items.codes, k, items.weights)
+    assert_allclose(found, simplex.from_codes(items.codes[rows], k), atol=EXACT)
+    assert_allclose(simplex.from_codes(items.codes, k, factor * items.weights), found, atol=EXACT)
     ones = np.ones(len(items.codes))
-    assert_array_equal(
-        prevalence.from_codes(items.codes, k, ones), prevalence.from_codes(items.codes, k)
-    )
+    assert_array_equal(simplex.from_codes(items.codes, k, ones), simplex.from_codes(items.codes, k))
 
 
 @given(labelled())

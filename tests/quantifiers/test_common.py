@@ -39,7 +39,7 @@ from quantshift import (
 from quantshift.checks.every_quantifier import check_quantifier, yield_checks
 from quantshift.classify.folds import stratified_folds
 from quantshift.errors import DataError, UserError
-from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence import simplex
 from quantshift.quantifiers.base import catalogue
 from quantshift.quantifiers.base.estimator import AbstractQuantifier
 from tests.quick_methods import each, speed_of
@@ -229,7 +229,7 @@ def test_grid_search(data: tuple[np.ndarray, ...]) -> None:
     X, y, X_new = data
 
     def negative_error(quantifier: AbstractQuantifier, X: np.ndarray, y: np.ndarray) -> float:
-        return -float(metrics.ae(prevalence.from_codes(y, 2), quantifier.predict(X)))
+        return -float(metrics.ae(simplex.from_codes(y, 2), quantifier.predict(X)))
 
     search = GridSearchCV(
         PACC(LogisticRegression()), {"classifier__C": [0.01, 1.0]}, scoring=negative_error, cv=3

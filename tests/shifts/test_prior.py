@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from quantshift.errors import DataError, UserError
-from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence import simplex
 from quantshift.shifts import PriorShift
 
 Y = np.repeat([0, 1], 6000)
@@ -69,12 +69,12 @@ def test_columns_of_prevalence_vectors_are_the_sorted_classes(positive):
 
 def test_several_classes_follow_a_grid_of_vectors():
     y = np.array(["a", "b", "c"] * 100)
-    points = prevalence.grid(3, 6)
+    points = simplex.grid(3, 6)
     shift = PriorShift(test_prevalences=points, test_size=51, test_repeats=1)
     train = {"p_train": (0.2, 0.4, 0.4)}
     for point, draw in zip(points, shift.samples(y, train=train), strict=True):
         counts = [(draw.labels == label).sum() for label in "abc"]
-        assert counts == prevalence.whole_counts(point, 51).tolist()
+        assert counts == simplex.whole_counts(point, 51).tolist()
         assert draw.coordinates["p_test"] == pytest.approx(tuple(point))
         distance = np.abs(point - [0.2, 0.4, 0.4]).sum() / 2
         assert draw.degree == pytest.approx(distance, abs=1e-9)
@@ -96,7 +96,7 @@ def test_several_classes_train_and_test():
 
 
 def test_recoded_classes_draw_the_same_items():
-    shift = PriorShift(test_prevalences=prevalence.grid(3, 3), test_size=20, test_repeats=2)
+    shift = PriorShift(test_prevalences=simplex.grid(3, 3), test_size=20, test_repeats=2)
     codes = np.arange(150) % 3
     names = np.array(["ask", "buy", "sell"])[codes]
     coded = shift.samples(codes, train={"p_train": (0.2, 0.3, 0.5)})

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from quantshift.errors import DataError, UserError
-from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence import simplex
 from quantshift.shifts import (
     ConceptShift,
     Coordinate,
@@ -24,7 +24,7 @@ Y = np.arange(600) % 2
 CATEGORIES = np.where(np.arange(600) % 4 < 2, "A", "B")
 THREE = np.arange(600) % 3
 SIZES = {"test_size": 24, "train_size": 40, "test_repeats": 2, "train_repeats": 2}
-GRID = prevalence.grid(3, 3)
+GRID = simplex.grid(3, 3)
 
 SHIFTS = {
     "prior": PriorShift(test_prevalences=[0.2, 0.5], train_prevalences=[0.1, 0.5], **SIZES),
@@ -104,7 +104,7 @@ def test_points_of_vectors_are_vectors():
     alone = SHIFTS["prior-vectors"].training_set(points[1], THREE)
     assert (
         np.bincount(alone.labels, minlength=3).tolist()
-        == prevalence.whole_counts(GRID[3], 40).tolist()
+        == simplex.whole_counts(GRID[3], 40).tolist()
     )
 
 

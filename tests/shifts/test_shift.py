@@ -10,7 +10,7 @@ import pytest
 
 from quantshift import shifts
 from quantshift.errors import DataError, PoolTooSmallError, UserError
-from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence import simplex
 from quantshift.shifts import (
     AbstractShift,
     ConceptShift,
@@ -254,7 +254,7 @@ def test_the_draws_of_a_seed_never_change(some, expected):
 
 
 SIZES = {"test_size": 20, "train_size": 40, "test_repeats": 2, "train_repeats": 2}
-GRID = prevalence.grid(3, 3)
+GRID = simplex.grid(3, 3)
 THREE = (
     (
         PriorShift(test_prevalences=GRID, train_prevalences=GRID[1:4], **SIZES),

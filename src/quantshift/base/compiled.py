@@ -1,6 +1,5 @@
 """Compilation of the few performance-critical loops: numba, with types for mypy and a cache."""
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -11,6 +10,8 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numba
 from numba.core import event
 from numba.core.dispatcher import Dispatcher
+
+from quantshift.base.files import file_sha256
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -66,7 +67,7 @@ def _notice_every_edit(function: Any) -> None:
     used = function.py_func.__code__.co_names
     constants = [(n, names[n]) for n in used if isinstance(names.get(n), int | float | str | tuple)]
     files = {__file__} | _source_files(names, {function.py_func.__module__})
-    sources = sorted(map(_digest, files))
+    sources = sorted(_digest(Path(file)) for file in files)
     index = function._cache._cache_file
     index._source_stamp = (index._source_stamp, repr((sources, constants)))
 
@@ -92,9 +93,7 @@ def _source_files(names: Mapping[str, Any], modules: set[str]) -> set[str]:
 _PACKAGE = __name__.partition(".")[0]
 
 
-@cache
-def _digest(file: str) -> str:
-    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+_digest = cache(file_sha256)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from quantshift import metrics
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Prevalences
-from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence import simplex
 from quantshift.quantifiers.base.estimator import AbstractQuantifier
 from quantshift.quantifiers.base.items import Items
 
@@ -59,7 +59,7 @@ def draw_validation(
         placed = _uniform(n_prevalences * repeats, size, seed, n_classes)
     rows, counts_of = [], []
     for point, rng in placed:
-        counts = prevalence.whole_counts(point, size)
+        counts = simplex.whole_counts(point, size)
         counts_of.append(counts)
         rows.append(
             np.concatenate(
@@ -71,7 +71,7 @@ def draw_validation(
         )
     p_true = np.stack(counts_of) / size
     if n_classes == 2:
-        p_true = prevalence.of_positive(p_true[:, 1])
+        p_true = simplex.of_positive(p_true[:, 1])
     return ValidationSamples(np.stack(rows), p_true, 1 / (2 * size))
 
 
@@ -118,7 +118,7 @@ def _uniform(
 ) -> Iterator[tuple[Prevalences, np.random.Generator]]:
     for repeat in range(n_samples):
         rng = generator(seed, purpose="validation", repeat=repeat, size=size, n_classes=n_classes)
-        yield prevalence.uniform(1, n_classes, rng)[0], rng
+        yield simplex.uniform(1, n_classes, rng)[0], rng
 
 
 def _given(

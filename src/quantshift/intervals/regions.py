@@ -38,7 +38,7 @@ from quantshift.base.seeding import generator
 from quantshift.base.types import Prevalences, Reals
 from quantshift.errors import DataError, check_level, unknown_name
 from quantshift.intervals.prediction import PrevalenceInterval, aggregate_interval, predict_interval
-from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence import simplex
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Samples
 
 KINDS = ("box", "ellipse", "clr", "ilr")
@@ -91,7 +91,7 @@ class Region:
     def simplex_share(self, *, n_points: int = N_POINTS, seed: int = 0) -> float:
         """The part of the simplex that the region covers, by uniform points."""
         rng = generator(seed, purpose="share of the simplex", n_classes=len(self.centre))
-        return float(self.contains(prevalence.uniform(n_points, len(self.centre), rng)).mean())
+        return float(self.contains(simplex.uniform(n_points, len(self.centre), rng)).mean())
 
 
 def region(replicates: ArrayLike, *, kind: str = "ellipse", level: float = 0.95) -> Region:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quantshift.errors import UserError
-from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence import simplex
 from quantshift.prevalence.binarisation import ordinal
 from quantshift.prevalence.labels import column
 from quantshift.shifts.given import Given
@@ -144,7 +144,7 @@ def _level_counts(
         kept = below | above
         counts[kept] = _equal_parts(int(kept.sum()), size)
     else:
-        n_below, n_above = prevalence.whole_counts((1 - forced, forced), size).tolist()
+        n_below, n_above = simplex.whole_counts((1 - forced, forced), size).tolist()
         counts[below] = _equal_parts(int(below.sum()), n_below)
         counts[above] = _equal_parts(int(above.sum()), n_above)
     result: list[int] = counts.tolist()
@@ -152,4 +152,4 @@ def _level_counts(
 
 
 def _equal_parts(n_parts: int, size: int) -> NDArray[np.int64]:
-    return prevalence.whole_counts(np.full(n_parts, 1 / n_parts), size)
+    return simplex.whole_counts(np.full(n_parts, 1 / n_parts), size)

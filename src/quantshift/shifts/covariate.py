@@ -13,7 +13,7 @@ from typing import Any, ClassVar, final
 
 from numpy.typing import ArrayLike, NDArray
 
-from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence import simplex
 from quantshift.shifts.parts.categories import AbstractCategoryShift
 from quantshift.shifts.parts.coordinates import ALPHA_TEST, ALPHA_TRAIN, P_TEST, P_TRAIN, number
 from quantshift.shifts.parts.grids import TENTHS, grid_values, nominal, rounded
@@ -112,6 +112,6 @@ def _mixtures(
 ) -> Iterator[tuple[float, float, list[int]]]:
     for alpha, p in product(alphas, prevalences):
         n_a = math.ceil(nominal(alpha * size))
-        shares = prevalence.of_positive(p)
-        counts = [prevalence.whole_counts(shares, n).tolist() for n in (n_a, size - n_a)]
+        shares = simplex.of_positive(p)
+        counts = [simplex.whole_counts(shares, n).tolist() for n in (n_a, size - n_a)]
         yield alpha, p, counts[0] + counts[1]

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from quantshift.base.seeding import generator
 from quantshift.base.types import Indices, Prevalences
 from quantshift.errors import DataError, PoolTooSmallError, UserError
-from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence import simplex
 from quantshift.prevalence.labels import column, encode_labels
 from quantshift.shifts.parts.coordinates import (
     TRAIN_COORDINATES,
@@ -86,7 +86,7 @@ class Given:
         truth = np.asarray(self.prevalences)
         if truth.ndim != 2 or not len(truth):
             raise DataError(f"true prevalences must have one row per sample, got {truth.shape}")
-        prevalence.check(truth)
+        simplex.check(truth)
         if not len(self.samples) == len(truth) == len(self.names):
             raise DataError(
                 f"there are {len(self.samples)} samples, {len(truth)} rows of true prevalences "
@@ -281,7 +281,7 @@ class GivenSamples(AbstractProtocol):
         labels = column(everything[train])
         order = self._classes(labels)
         codes = encode_labels(labels, classes=order)[1]
-        return train, labels, prevalence.from_codes(codes, len(order))
+        return train, labels, simplex.from_codes(codes, len(order))
 
     def _classes(self, labels: NDArray[Any]) -> tuple[Any, ...]:
         """The classes, with the positive one of two last; once bound, they are codes."""
@@ -304,7 +304,7 @@ class GivenSamples(AbstractProtocol):
 
     def _draws(self, given: Given, train: Coordinates, place: int) -> Iterator[Draw]:
         for name, sample, truth in zip(given.names, given.samples, given.prevalences, strict=True):
-            p_test = truth if len(truth) > 2 else prevalence.of_positive(truth[place])
+            p_test = truth if len(truth) > 2 else simplex.of_positive(truth[place])
             point = {**train, "p_test": prevalence_value(p_test), "given": name}
             yield Draw(
                 indices=np.asarray(sample, dtype=np.int64),

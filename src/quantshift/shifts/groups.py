@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices
 from quantshift.errors import DataError, UserError
-from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence import simplex
 from quantshift.prevalence.labels import column, encode_labels
 from quantshift.shifts.given import Given
 from quantshift.shifts.parts.coordinates import (
@@ -389,7 +389,7 @@ class GroupShift(AbstractProtocol):
         labels = column(y)
         order = self._classes(labels)
         return prevalence_value(
-            prevalence.from_codes(encode_labels(labels[rows], classes=order)[1], len(order))
+            simplex.from_codes(encode_labels(labels[rows], classes=order)[1], len(order))
         )
 
     def _classes(self, labels: NDArray[Any]) -> tuple[Any, ...]:

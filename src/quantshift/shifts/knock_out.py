@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quantshift.errors import DataError
-from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence import simplex
 from quantshift.prevalence.labels import column
 from quantshift.shifts.natural import AbstractNaturalTraining
 from quantshift.shifts.parts.coordinates import number, prevalence_value, prevalences_declared
@@ -130,7 +130,7 @@ class KnockOutShift(AbstractNaturalTraining):
                 "p_test": prevalence_value(shares.reshape(2, n_classes).sum(axis=0)),
                 "removed": share,
             }
-            counts = [*prevalence.whole_counts(shares, size).tolist(), 0]
+            counts = [*simplex.whole_counts(shares, size).tolist(), 0]
             recipes.append(Recipe(point, counts, labels, self._repeats("test")))
         return recipes
 

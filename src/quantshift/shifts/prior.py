@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from quantshift.base.types import Prevalences
 from quantshift.errors import UserError
-from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence import simplex
 from quantshift.shifts.given import Given
 from quantshift.shifts.parts.coordinates import (
     prevalence_degree,
@@ -121,7 +121,7 @@ def _points(name: str, values: ArrayLike, classes: Sequence[Any]) -> Prevalences
     n_classes = len(classes)
     array = numbers(name, values)
     if array.ndim != 2 and n_classes == 2:
-        return prevalence.of_positive(grid_values(name, array, low=0, high=1))
+        return simplex.of_positive(grid_values(name, array, low=0, high=1))
     if array.ndim != 2 or array.shape[1] != n_classes or n_classes < 2 or not len(array):
         raise UserError(
             f"{name} must have one row per point and one column per class ({n_classes}), "
@@ -131,7 +131,7 @@ def _points(name: str, values: ArrayLike, classes: Sequence[Any]) -> Prevalences
         raise UserError(f"{name} contains a point twice; list each point once")
     # The user's columns are the sorted classes; the positive one of two groups is last.
     columns = [sorted(classes).index(label) for label in classes]
-    return prevalence.check(array)[:, columns]
+    return simplex.check(array)[:, columns]
 
 
 def _in_codes(name: str, values: ArrayLike, order: Sequence[Any]) -> ArrayLike:
@@ -146,7 +146,7 @@ def _recipes(
     return [
         Recipe(
             {prefix: prevalence_value(point)},
-            prevalence.whole_counts(point, size).tolist(),
+            simplex.whole_counts(point, size).tolist(),
             labels,
             repeats,
         )

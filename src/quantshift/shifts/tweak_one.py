@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quantshift.base.types import Prevalences
-from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence import simplex
 from quantshift.shifts.natural import AbstractNaturalTraining
 from quantshift.shifts.parts.coordinates import prevalence_value, prevalences_declared
 from quantshift.shifts.parts.grids import TENTHS, grid_values
@@ -63,7 +63,7 @@ class TweakOneShift(AbstractNaturalTraining):
             recipes.append(
                 Recipe(
                     {"p_test": prevalence_value(shares), "tweaked": value},
-                    [*prevalence.whole_counts(shares, size).tolist(), 0],
+                    [*simplex.whole_counts(shares, size).tolist(), 0],
                     labels,
                     repeats,
                 )

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from quantshift.base.seeding import generator
 from quantshift.base.types import Prevalences
 from quantshift.errors import DataError, UserError
-from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence import simplex
 from quantshift.shifts.natural import AbstractNaturalTraining
 from quantshift.shifts.parts.coordinates import prevalence_value
 from quantshift.shifts.parts.strata import Recipe, Strata
@@ -80,7 +80,7 @@ class UniformPrevalence(AbstractNaturalTraining):
         return [
             Recipe(
                 {"p_test": prevalence_value(point)},
-                [*prevalence.whole_counts(point, size).tolist(), 0],
+                [*simplex.whole_counts(point, size).tolist(), 0],
                 labels,
                 range(repeat, repeat + 1),
             )
@@ -121,7 +121,7 @@ class UniformPrevalence(AbstractNaturalTraining):
 
     def _point(self, n_classes: int, rng: np.random.Generator) -> Prevalences:
         if self.concentration == 1:
-            return np.asarray(prevalence.uniform(1, n_classes, rng)[0])
+            return np.asarray(simplex.uniform(1, n_classes, rng)[0])
         if not (0 < self.concentration < math.inf):
             raise UserError(f"concentration={self.concentration} must be above 0 and finite")
         return np.asarray(rng.dirichlet(np.full(n_classes, self.concentration)))

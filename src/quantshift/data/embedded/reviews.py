@@ -32,7 +32,7 @@ from scipy.special import expit, logsumexp
 from quantshift.base.seeding import generator
 from quantshift.data.corpus import CORPUS, CorpusWriter
 from quantshift.errors import DataError, UserError
-from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence import simplex
 
 CATEGORY_NAMES = ("Novels", "Gadgets")
 STARS = np.arange(1, 6)
@@ -167,7 +167,7 @@ class SyntheticModel:
         shape = (len(self.frequencies), len(STARS))
         if weights.shape != shape:
             raise DataError(f"a prior over (category, star) has shape {shape}, got {weights.shape}")
-        prevalence.check(weights.ravel())
+        simplex.check(weights.ravel())
         return np.asarray(logsumexp(self.log_likelihoods(counts), axis=1, b=weights))
 
 
@@ -335,7 +335,7 @@ def _made_up_words(n_words: int, taken: set[str], rng: Generator) -> NDArray[np.
 
 
 def _prior(star_shares: ArrayLike) -> NDArray[np.float64]:
-    shares = prevalence.check(star_shares)
+    shares = simplex.check(star_shares)
     if shares.shape not in {(5,), (2, 5)}:
         raise DataError(f"star_shares must have shape (5,) or (2, 5), got {shares.shape}")
     return np.broadcast_to(shares, (2, 5)) / 2

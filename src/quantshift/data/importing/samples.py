@@ -11,7 +11,7 @@ import polars as pl
 from quantshift.base.types import Codes, Indices, Prevalences
 from quantshift.data.importing.arrays import MATRIX_ENDINGS, is_table, numbers
 from quantshift.errors import DataError
-from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence import simplex
 from quantshift.tables.columns.kinds import names_of, typed
 from quantshift.tables.columns.names import in_order
 from quantshift.tables.reading import read_frame
@@ -114,4 +114,4 @@ def counted(samples: Sequence[Indices], names: Sequence[str], codes: Codes, n: i
             raise DataError(
                 f"sample {name!r} has items without labels: give the true prevalences in a file"
             )
-    return np.array([prevalence.from_codes(codes[rows], n) for rows in samples])
+    return np.array([simplex.from_codes(codes[rows], n) for rows in samples])

@@ -40,7 +40,7 @@ from quantshift.classify.classifier import (
 from quantshift.classify.folds import folds_of
 from quantshift.classify.posteriors import check_posteriors, check_shape
 from quantshift.errors import DataError, UserError
-from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence import simplex
 from quantshift.prevalence.labels import declared_order, encode_labels
 from quantshift.prevalence.weights import Weights, checked_weights
 from quantshift.quantifiers.base.items import Items, take_rows, uneven
@@ -427,7 +427,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         return self
 
     def _set_training(self, items: Items, codes: Codes, classes: NDArray[Any]) -> None:
-        self.prior_ = prevalence.from_codes(codes, len(classes), items.weights)
+        self.prior_ = simplex.from_codes(codes, len(classes), items.weights)
         self.classes_ = classes
         self.held_out_, self.held_out_codes_ = items, codes
 

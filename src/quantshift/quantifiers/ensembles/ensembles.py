@@ -31,7 +31,7 @@ from quantshift.classify.folds import folds_of
 from quantshift.errors import UserError, unknown_name
 from quantshift.optimise.divergences import hellinger
 from quantshift.optimise.solvers import maximise_mixtures
-from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence import simplex
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Diagnostics
 from quantshift.quantifiers.base.items import Items, drawn_weights, take_rows
@@ -266,8 +266,8 @@ def random_draws(
     draws = np.empty((n_members, n_items), dtype=np.int64)
     for number in range(n_members):
         rng = generator(seed, purpose="ensemble", member=number)
-        shares = prevalence.uniform(1, n_classes, rng)[0]
-        counts = least + prevalence.whole_counts(shares, n_items - least * n_classes)
+        shares = simplex.uniform(1, n_classes, rng)[0]
+        counts = least + simplex.whole_counts(shares, n_items - least * n_classes)
         draws[number] = np.concatenate(
             [
                 items[rng.permutation(len(items))[:count]]

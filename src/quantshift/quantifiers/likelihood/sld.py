@@ -41,7 +41,7 @@ from quantshift.classify.calibration.calibration import (
 from quantshift.classify.folds import stratified_folds
 from quantshift.errors import UserError
 from quantshift.optimise.solvers import maximise_mixtures
-from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence import simplex
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractAggregative, Diagnostics
 from quantshift.quantifiers.base.items import drawn_weights
@@ -196,7 +196,7 @@ class SLD(AbstractLikelihood):
         ratios = self._ratios(self._cross_calibrated(posteriors, codes, weights))
         n_classes = len(ratios)
         rng = generator(self.seed, purpose="prior of SLD", n_classes=n_classes)
-        p_true = prevalence.uniform(N_VALIDATION, n_classes, rng)
+        p_true = simplex.uniform(N_VALIDATION, n_classes, rng)
         index = ClassMembers(codes, n_classes, weights).draw(p_true, VALIDATION_SIZE, 1, rng)
         p_drawn = np.eye(n_classes)[codes[index]].mean(axis=1)
         errors = [

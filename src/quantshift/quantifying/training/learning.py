@@ -19,7 +19,7 @@ from quantshift.quantifiers.likelihood.sld import SLD
 from quantshift.quantifying.columns import ColumnOptions, Columns, TableItems
 from quantshift.quantifying.output.result import LeftOutColumn, UsedColumn
 from quantshift.quantifying.output.words import GIVEN_POSTERIORS
-from quantshift.quantifying.training import warnings as doubts
+from quantshift.quantifying.training import training_warnings
 from quantshift.quantifying.training.classifiers import AUTO, LOGISTIC, make_classifier, make_rivals
 from quantshift.quantifying.training.copies import copies
 from quantshift.quantifying.training.model import given_posteriors, quantifier_class
@@ -72,7 +72,7 @@ def learn_posteriors(
     quantifier = quantifier_class(method, "posteriors")().fit_items(
         base.held_out_, base.held_out_codes_
     )
-    notes = tuple(doubts.doubt_about_posteriors(posteriors, codes))
+    notes = tuple(training_warnings.doubt_about_posteriors(posteriors, codes))
     return Learnt(columns, None, None, base, quantifier, notes, GIVEN_POSTERIORS)
 
 
@@ -103,7 +103,7 @@ def learn(
         )
     cls = quantifier_class(method, "features")
     if doubting:
-        notes += doubts.doubts_about_columns(X, preparation, codes, seed=seed)
+        notes += training_warnings.doubts_about_columns(X, preparation, codes, seed=seed)
     if cls is GuardedSLD:
         n_classes = int(codes.max()) + 1
         rivals = make_rivals(classifier, preparation, n_classes, seed)

@@ -24,7 +24,7 @@ from quantshift.base.nouns import counted
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.errors import DataError
-from quantshift.prevalence import simplex as prevalence
+from quantshift.prevalence import simplex
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.items import Items
 from quantshift.quantifiers.counting.adjusted import PACC
@@ -224,7 +224,7 @@ def _at_most(rows: Indices, seed: int, name: str) -> Indices:
 def _estimated(data: Labelled, name: str, train: Indices, rows: Indices) -> LeftOutGroup:
     """The group's shares as estimated by every method."""
     group = data.items.take(rows)
-    truth = prevalence.from_codes(data.codes[rows], len(data.classes), weights=group.weights)
+    truth = simplex.from_codes(data.codes[rows], len(data.classes), weights=group.weights)
     learnt = _learn(data, train, AUTO)
     weights = group.weights
     refuted: bool | None = None

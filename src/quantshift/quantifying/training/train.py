@@ -36,7 +36,7 @@ from quantshift.quantifying.columns import (
 from quantshift.quantifying.output.result import LeftOutColumn, Rows
 from quantshift.quantifying.output.words import parts
 from quantshift.quantifying.reading.reservoir import Reservoir
-from quantshift.quantifying.training import warnings as doubts
+from quantshift.quantifying.training import training_warnings
 from quantshift.quantifying.training.classifiers import AUTO, check_classifier
 from quantshift.quantifying.training.learning import learn, learn_posteriors
 from quantshift.quantifying.training.model import (
@@ -158,12 +158,12 @@ def train_on_table(
     right = [] if options.positive is None or options.positive not in counts else [options.positive]
     usual = usual_spellings(counts, right)
     items = replace(items, labels=items.labels.replace(usual))
-    notes = [*table.notes, *doubts.doubts_about_labels(items.label_forms, counts, usual)]
+    notes = [*table.notes, *training_warnings.doubts_about_labels(items.label_forms, counts, usual)]
     if options.posteriors:
         columns = posterior_columns(options, left_out)
     else:
         columns = _chosen(table, items.values, options, left_out)
-        notes += doubts.decimal_comma_notes(columns.features)
+        notes += training_warnings.decimal_comma_notes(columns.features)
         content = ~empty_rows(items.values, columns.features)
         n_empty = len(content) - int(content.sum())
         items = replace(
@@ -181,7 +181,7 @@ def train_on_table(
     accuracy = float(
         np.average(held_out.argmax(axis=1) == true_codes, weights=learnt.base.held_out_.weights)
     )
-    notes += [*learnt.notes, *doubts.doubt_about_accuracy(accuracy)]
+    notes += [*learnt.notes, *training_warnings.doubt_about_accuracy(accuracy)]
     groups = None
     if options.groups is not None:
         # Imported here because most calls have no groups.
