@@ -24,7 +24,7 @@ import pytest
 from quantshift.errors import DataError, UserError
 from quantshift.tables.formats import csv as csv_tables
 from quantshift.tables.formats import json as json_tables
-from quantshift.tables.formats import typed as typed_tables
+from quantshift.tables.formats import parquet as parquet_tables
 from quantshift.tables.reading import expanded, files_of, open_table, read_frame
 from tests.data.made_workbooks import workbook
 
@@ -85,7 +85,7 @@ def test_a_semicolon_separates_too(tmp_path):
 
 
 def test_chunks_number_their_rows(tmp_path, monkeypatch):
-    for format_ in (csv_tables, json_tables, typed_tables):
+    for format_ in (csv_tables, json_tables, parquet_tables):
         monkeypatch.setattr(format_, "ROWS", 3)
     for ending in ("csv", "jsonl", "parquet"):
         chunks = list(open_table(write(tmp_path / f"t.{ending}")).chunks(["n"]))

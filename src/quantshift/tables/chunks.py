@@ -11,7 +11,7 @@ import polars.selectors as cs
 import pyarrow as pa
 
 from quantshift.errors import DataError
-from quantshift.tables.readers import explained
+from quantshift.tables.broken_files import explained
 
 Progress: TypeAlias = Callable[[str, int, int], None] | None
 """Takes the name of the current step, how much of it is done and the total."""

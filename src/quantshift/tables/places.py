@@ -5,18 +5,36 @@ import glob
 import os
 import stat
 import sys
+import tempfile
+import weakref
+from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
 
 from quantshift.errors import DataError, UserError
 from quantshift.tables.columns.names import natural
-from quantshift.tables.spool import Spool
 
 STANDARD_INPUT = "-"
+"""The source that stands for it."""
+
 _BLOCK_BYTES = 1 << 20
 
 MOST_SHOWN = 60
 """The most characters of a name that cannot be one of a file."""
+
+
+class Spool:
+    """A temporary file for data that can be read only once, or must be rewritten first.
+
+    It is removed when the object is garbage-collected.
+    """
+
+    def __init__(self, parts: Iterable[bytes]) -> None:
+        handle, name = tempfile.mkstemp(prefix="quantshift-")
+        self.path = Path(name)
+        weakref.finalize(self, self.path.unlink, missing_ok=True)
+        with os.fdopen(handle, "wb") as file:
+            file.writelines(parts)
 
 
 def is_piped(source: str | Path) -> bool:
@@ -65,12 +83,6 @@ def matches(source: str | Path) -> list[Path] | None:
     check_length(pattern)
     if os.path.lexists(pattern):
         return None
-    scheme, separator, _ = pattern.partition("://")
-    if separator and "/" not in scheme:
-        raise UserError(
-            f"{scheme}:// addresses cannot be read; known: duckdb:///FILE?table=NAME, "
-            "postgresql://HOST/DB?table=NAME, and files on this machine"
-        )
     if not glob.has_magic(pattern):
         return None
     found = sorted(map(Path, glob.glob(pattern, recursive=True)), key=lambda p: natural(str(p)))

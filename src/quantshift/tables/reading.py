@@ -1,4 +1,4 @@
-"""Tables of any common format: CSV, TSV, JSON lines, Parquet, Excel, data frames.
+"""Tables of every format: files (see `quantshift.tables.formats`), databases, data frames.
 
 `open_table` gives chunks of rows: only the requested columns are read, a few thousand rows at a
 time, so that memory does not grow with the file (Excel workbooks, a million rows at most, are read
@@ -7,6 +7,7 @@ not match its name, raises a `DataError` of one line; so does a misplaced quote 
 `tables.quotes`), unless the file is read line by line (lenient).
 """
 
+import os
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -17,18 +18,15 @@ import polars as pl
 
 from quantshift.base.forks import TABLE_THREADS
 from quantshift.errors import DataError, UserError
-from quantshift.tables.chunks import MISSING, Chunk, Frame, OpenTable, Progress, without_gaps
-from quantshift.tables.files import FORMATS, FRAME_FORMATS, kind_of, table_file
-from quantshift.tables.formats.csv import csv_frame, csv_table, lenient_copy
-from quantshift.tables.formats.databases import database_table, is_database
-from quantshift.tables.formats.json import json_table
-from quantshift.tables.formats.typed import frame_table, given_frame, parquet_frame, parquet_table
-from quantshift.tables.formats.workbooks import excel_table
+from quantshift.tables.broken_files import explained
+from quantshift.tables.chunks import MISSING, Chunk, Frame, OpenTable, Progress
+from quantshift.tables.files import table_file
+from quantshift.tables.formats import database_of, format_of, known_urls
+from quantshift.tables.formats.frames import frame_table, given_frame
+from quantshift.tables.formats.table_format import TableFile
 from quantshift.tables.places import STANDARD_INPUT, matches
-from quantshift.tables.readers import explained
 
 __all__ = [
-    "FRAME_FORMATS",
     "MISSING",
     "Chunk",
     "Frame",
@@ -37,6 +35,7 @@ __all__ = [
     "Source",
     "expanded",
     "files_of",
+    "open_file",
     "open_table",
     "read_frame",
 ]
@@ -72,17 +71,16 @@ def open_table(source: Source, *, name: str = "the table", lenient: bool = False
 def expanded(sources: Sequence[Source]) -> list[Source]:
     """Each source that is a separate table.
 
-    That is every file that matches a pattern, and every file of a folder; but the Parquet files of
-    a folder are one table.
+    That is every file that matches a pattern, and every file of a folder; but files of some formats
+    (Parquet) in a folder are one table.
     """
     found: list[Source] = []
     for source in sources:
-        is_file = isinstance(source, str | Path) and not is_database(source)
-        paths = matches(source) if is_file else None
+        is_file = isinstance(source, str | Path) and database_of(source) is None
+        paths = _matching(source) if is_file else None
         for place in [source] if paths is None else paths:
             files = files_of(place)
-            is_parts = any(isinstance(f, Path) and f.suffix.lower() == ".parquet" for f in files)
-            found += [place] if is_parts else files
+            found += [place] if any(map(_is_part, files)) else files
     return found
 
 
@@ -95,32 +93,23 @@ def read_frame(
     """
     TABLE_THREADS.use()
     with explained(str(path)):
-        file = table_file(path, FRAME_FORMATS)
-        if file.kind == "csv":
-            return csv_frame(lenient_copy(file) if lenient else file, without, progress)
-        if file.kind == "parquet":
-            frame = parquet_frame(file)
-        elif file.kind == "excel":
-            frame = excel_table(file).frame
-        else:
-            table = json_table(file)
-            frame = pl.concat([chunk.columns for chunk in table.chunks(table.columns)])
-    return Frame(file.name, without_gaps(frame.drop(without, strict=False)))
+        file = _prepared(table_file(path, whole=True), lenient=lenient)
+        return file.format.read_frame(file, without, progress)
 
 
 def files_of(source: Source) -> list[Source]:
     """The files of a pattern or a folder; any other source itself."""
     if not isinstance(source, str | Path) or str(source) == STANDARD_INPUT:
         return [source]
-    if is_database(source):
+    if database_of(source) is not None:
         return [source]
-    paths = matches(source)
+    paths = _matching(source)
     if paths is not None:
         return [file for path in paths for file in files_of(path)]
     if not Path(source).is_dir():
         return [source]
     inside = sorted(Path(source).iterdir())
-    files = [p for p in inside if p.is_file() and p.name[0] not in "._" and kind_of(p, FORMATS)]
+    files = [p for p in inside if p.is_file() and p.name[0] not in "._" and format_of(p)]
     if not files:
         raise DataError(
             f"{source}: a folder without tables; give files, or a pattern such as '"
@@ -129,19 +118,43 @@ def files_of(source: Source) -> list[Source]:
     return list(files)
 
 
+def open_file(file: TableFile, *, lenient: bool = False) -> OpenTable:
+    """The table of a file whose format is known."""
+    file = _prepared(file, lenient=lenient)
+    return file.format.open(file)
+
+
 def _open(source: Source, name: str, *, lenient: bool) -> OpenTable:
     if not isinstance(source, str | Path):
         return frame_table(name, given_frame(source, name))
-    if is_database(source):
-        return database_table(str(source))
+    database = database_of(source)
+    if database is not None:
+        return database.open(str(source))
     with explained(str(source)):
-        file = table_file(source, FORMATS)
-        if file.kind == "csv":
-            return csv_table(lenient_copy(file) if lenient else file)
-        if file.kind == "excel":
-            sheet = excel_table(file)
-            return frame_table(file.name, sheet.frame, sheet.notes)
-        return json_table(file) if file.kind == "json" else parquet_table(file)
+        return open_file(table_file(source), lenient=lenient)
+
+
+def _prepared(file: TableFile, *, lenient: bool) -> TableFile:
+    """The file to read; if lenient, with every line as a row where the format has lines."""
+    rewritten = file.format.line_by_line if lenient else None
+    return file if rewritten is None else rewritten(file)
+
+
+def _is_part(source: Source) -> bool:
+    """Whether the files of its folder are one table."""
+    known = format_of(source) if isinstance(source, Path) else None
+    return known is not None and known.joins_folder
+
+
+def _matching(source: str | Path) -> list[Path] | None:
+    """The files that match a pattern; None if it is not one."""
+    scheme, separator, _ = str(source).partition("://")
+    if separator and "/" not in scheme and not os.path.lexists(source):
+        raise UserError(
+            f"{scheme}:// addresses cannot be read; known: {known_urls()}, and files on this "
+            "machine"
+        )
+    return matches(source)
 
 
 def _joined(name: str, tables: Sequence[OpenTable]) -> OpenTable:

@@ -63,7 +63,7 @@ def write_matrix(path, kind):
         ("x.npz", "index 3", "a damaged sparse matrix of shape (3, 3)"),
         ("x.npz", "index 50000000", "a damaged sparse matrix of shape (3, 3)"),
         ("x.npz", "index -1", "a damaged sparse matrix of shape (3, 3)"),
-        ("x.bin", "text", ".npz (SciPy sparse, or file.npz:array), .npy, .parquet"),
+        ("x.bin", "text", ".npz (SciPy sparse, or file.npz:array), .npy or a table: .csv, .tsv"),
     ],
 )
 def test_what_is_no_matrix_is_refused_with_its_path(name, kind, message, tmp_path):

@@ -167,14 +167,15 @@ def sketch(
     from quantshift.sketches.counting.making import sketch as make
     from quantshift.sketches.counting.source_files import check_once
     from quantshift.sketches.sketch_table import is_sketch, load_sketch
-    from quantshift.tables.files import FORMATS, kind_of
+    from quantshift.tables.formats import format_of
+    from quantshift.tables.formats.parquet import PARQUET
     from quantshift.tables.reading import files_of
 
     merging = inputs_given[0] == MERGE
     inputs = inputs_given[1:] if merging else inputs_given
     if not inputs:
         raise UserError("name the sketches to merge")
-    if kind_of(out, FORMATS) not in (None, "parquet"):
+    if format_of(out) not in (None, PARQUET):
         raise UserError(f"{out}: sketches are Parquet files; name it {out.with_suffix('.parquet')}")
     # A pattern must not match the sketch of the day before, which would be counted again.
     read = [file for name in inputs for file in files_of(name)]

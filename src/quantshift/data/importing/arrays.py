@@ -17,8 +17,8 @@ from quantshift.errors import DataError
 from quantshift.prevalence.labels import check_texts
 from quantshift.prevalence.sparse_matrices import checked_sparse
 from quantshift.tables.columns.kinds import typed
-from quantshift.tables.files import sheet_of
-from quantshift.tables.reading import FRAME_FORMATS, Progress, read_frame
+from quantshift.tables.formats import format_of, known_endings, sheet_of
+from quantshift.tables.reading import Progress, read_frame
 
 ARCHIVE = ".npz"
 """SciPy's sparse matrices, and NumPy's files of several arrays."""
@@ -63,8 +63,7 @@ class DataFile:
 def is_table(path: Path) -> bool:
     """Whether the name is that of a table."""
     path, _ = sheet_of(path)
-    ending = Path(path.stem).suffix if path.suffix.lower() == ".gz" else path.suffix
-    return ending.lower() in FRAME_FORMATS
+    return format_of(path, whole=True) is not None
 
 
 @uses_tables
@@ -113,8 +112,8 @@ def matrix_table(
     """The table of a matrix, with its column names."""
     if not is_table(path):
         raise DataError(
-            f"{path}: a matrix must be .npz (SciPy sparse, or file.npz:array), .npy, .parquet, "
-            ".csv or .tsv"
+            f"{path}: a matrix must be .npz (SciPy sparse, or file.npz:array), .npy or a table: "
+            f"{known_endings(whole=True)}"
         )
     return read_frame(path, without=without, progress=progress).whole().columns
 

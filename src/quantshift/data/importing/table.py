@@ -26,7 +26,7 @@ from quantshift.data.importing.items import (
 from quantshift.errors import DataError, UserError
 from quantshift.tables.columns.kinds import TEXT, LeftOut, choose
 from quantshift.tables.columns.names import check_name, folder_name
-from quantshift.tables.files import sheet_of
+from quantshift.tables.formats import sheet_of
 from quantshift.tables.reading import Frame, Progress, read_frame
 
 WORDS = "text; import it as the text column to use its words"

@@ -1,8 +1,6 @@
 """The items that people are asked to label: how many, which ones, and the sheet to fill in."""
 
-import csv
-import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +8,6 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from quantshift.base.files import check_output, write_output
 from quantshift.base.forks import uses_tables
@@ -38,6 +35,8 @@ from quantshift.quantifying.training.classifiers import AUTO
 from quantshift.quantifying.training.model import Model
 from quantshift.quantifying.training.progress import OnProgress, silent
 from quantshift.quantifying.training.recipe import Recipe, model_for
+from quantshift.tables.formats import known_formats
+from quantshift.tables.formats.table_format import Rows
 from quantshift.tables.reading import OpenTable, Source, open_table
 from quantshift.tables.spreadsheet_cells import as_text, escaped
 
@@ -51,9 +50,6 @@ are about 1.5 times as wide at the same number of labels (`benchmarks/audit_sequ
 MORE_ROWS, FEWEST_ROWS = 3, 200
 """Rows on a sheet for many looks: a multiple of the labels that a single look needs by counting,
 but no fewer than FEWEST_ROWS. This is enough even if the scores turn out to be useless."""
-
-FORMATS = (".csv", ".tsv", ".parquet")
-"""File extensions that a sheet can have."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -177,8 +173,7 @@ def check_sheet(
 
     inputs: what it is drawn from; overwrite: replace any other file, even one with labels.
     """
-    if Path(path).suffix.lower() not in FORMATS:
-        raise UserError(f"{path}: a sheet is written as one of {', '.join(FORMATS)}; rename it")
+    _writer(Path(path))
     check_output(path, inputs=inputs, overwrite=overwrite, ours=is_blank_sheet)
 
 
@@ -248,7 +243,7 @@ def write_sheet(
         lines.append([None if cell is None else escaped(cell) for cell in line])
     names = [f"{name} (in the table)" if name in own else name for name in shown]
     header = [escaped(name) for name in (ITEM, label, *names, *chosen, PLAN, PLACE, CHECK)]
-    encoded = _encoded(Path(path).suffix.lower(), header, lines)
+    encoded = _writer(Path(path))(Path(path).suffix.lower(), header, lines)
     write_output(path, encoded, inputs=inputs, overwrite=overwrite, ours=is_blank_sheet)
 
 
@@ -271,13 +266,10 @@ def is_blank_sheet(path: Path) -> bool:
     return True
 
 
-def _encoded(ending: str, header: Sequence[str], rows: Sequence[Sequence[str | None]]) -> bytes:
-    if ending == ".parquet":
-        data = io.BytesIO()
-        schema = dict.fromkeys(header, pl.String)
-        pl.DataFrame(rows, schema=schema, orient="row").write_parquet(data)
-        return data.getvalue()
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter="\t" if ending == ".tsv" else ",")
-    writer.writerows([header, *rows])
-    return text.getvalue().encode()
+def _writer(path: Path) -> Callable[[str, Sequence[str], Rows], bytes]:
+    """What turns header and rows into the content of a sheet with this name."""
+    known = {e: f.write for f in known_formats() if f.write is not None for e in f.endings}
+    writer = known.get(path.suffix.lower())
+    if writer is None:
+        raise UserError(f"{path}: a sheet is written as one of {', '.join(known)}; rename it")
+    return writer

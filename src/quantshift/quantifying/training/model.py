@@ -25,7 +25,7 @@ from quantshift.quantifying.output.result import LeftOutColumn, Rows, UsedColumn
 from quantshift.quantifying.training.classifiers import AUTO
 from quantshift.quantifying.training.group_errors import GroupErrors
 from quantshift.tables.columns.kinds import CATEGORY
-from quantshift.tables.formats.typed import given_frame, plain
+from quantshift.tables.formats.frames import given_frame, plain
 
 NOT_DRAWN = "not drawn at random from a long table"
 """Why rows of a long table are left out."""

@@ -4,20 +4,16 @@ from collections.abc import Sequence
 from concurrent.futures import CancelledError
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet
-
 from quantshift import __version__
 from quantshift.errors import UserError
 from quantshift.experiments.executors import dask_client, unlogged
-from quantshift.sketches.counting.making import Columns, Counter, count_file, is_parquet
+from quantshift.sketches.counting.making import Columns, Counter, count_file, stored_rows
 from quantshift.sketches.sketch_table import Sketch
 from quantshift.tables.places import is_piped
-from quantshift.tables.readers import explained
 from quantshift.tables.reading import Progress, Source
 
 PART_ROWS = 4_000_000
-"""Rows of a Parquet file that one task counts, in whole row groups."""
+"""Rows that one task counts, in whole groups, of files that are read as they are stored."""
 
 
 def sketch_on_cluster(
@@ -38,8 +34,8 @@ def sketch_on_cluster(
         from distributed.comm import CommClosedError
 
         futures = [
-            client.submit(count_part, path, row_groups, columns, bins, pure=False)
-            for path, row_groups in tasks
+            client.submit(count_part, path, groups, columns, bins, pure=False)
+            for path, groups in tasks
         ]
         try:
             for done, future in enumerate(as_completed(futures), start=1):
@@ -58,32 +54,31 @@ def sketch_on_cluster(
     return counter.sketch()
 
 
-def count_part(path: str, row_groups: Sequence[int] | None, columns: Columns, bins: bool) -> Sketch:
+def count_part(path: str, groups: Sequence[int] | None, columns: Columns, bins: bool) -> Sketch:
     """Runs on a worker: the counts of a part of a file."""
     counter = Counter(columns, bins)
-    for _ in count_file(counter, path, row_groups):
+    for _ in count_file(counter, path, groups):
         pass
     return counter.sketch()
 
 
 def _tasks(file: Source) -> list[tuple[str, list[int] | None]]:
-    """The parts of a file: row groups of Parquet, else the whole."""
+    """The parts of a file: some of its groups of rows, or the whole."""
     if not isinstance(file, str | Path) or is_piped(file):
         raise UserError(
             "the workers of a cluster can only read files; store the table in a file that they see"
         )
     path = str(Path(file).resolve()) if "://" not in str(file) else str(file)
-    if not is_parquet(file):
+    stored = stored_rows(file)
+    if stored is None:
         return [(path, None)]
-    with explained(str(file)):
-        about = pa.parquet.read_metadata(file)
     parts: list[tuple[str, list[int] | None]] = []
     groups: list[int] = []
     rows = 0
-    for group in range(about.num_row_groups):
+    for group, size in enumerate(stored.sizes):
         groups.append(group)
-        rows += about.row_group(group).num_rows
-        if rows >= PART_ROWS or group == about.num_row_groups - 1:
+        rows += size
+        if rows >= PART_ROWS or group == len(stored.sizes) - 1:
             parts.append((path, groups))
             groups, rows = [], 0
     return parts or [(path, None)]

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
-import pyarrow.parquet
 from numpy.typing import NDArray
 
 from quantshift.base.forks import uses_tables
@@ -28,22 +26,23 @@ from quantshift.sketches.counting.source_files import (
 )
 from quantshift.sketches.counting.tally import Tally
 from quantshift.sketches.sketch_table import (
-    METADATA,
     Sketch,
     added,
     binned,
     cells_of,
     check_size,
+    is_sketch,
     rounded_columns,
 )
-from quantshift.tables.chunks import polars_frame, require_columns
-from quantshift.tables.formats.databases import is_database
-from quantshift.tables.formats.typed import given_frame
-from quantshift.tables.readers import explained
+from quantshift.tables.broken_files import explained
+from quantshift.tables.chunks import require_columns
+from quantshift.tables.formats import database_of, format_of
+from quantshift.tables.formats.frames import given_frame
+from quantshift.tables.formats.table_format import StoredRows
 from quantshift.tables.reading import Progress, Source, files_of, open_table
 
 PART_ROWS = 1 << 18
-"""Rows of a Parquet file that are in memory at once."""
+"""Rows that are in memory at once, of files that are read as they are stored."""
 
 FEW_ROWS = 1 << 17
 """Rows of other files that are counted at once."""
@@ -225,42 +224,45 @@ def sketch(
 
 
 def count_file(
-    counter: Counter, file: Source, row_groups: Sequence[int] | None = None
+    counter: Counter, file: Source, groups: Sequence[int] | None = None
 ) -> Iterator[int]:
-    """Count a table part by part, and tell how many rows each has. row_groups: of Parquet."""
+    """Count a table part by part, and tell how many rows each has. groups: of stored rows."""
     columns = counter.columns
-    if is_database(file):
+    database = database_of(file)
+    if database is not None:
         from quantshift.sketches.counting.sql import counts_in_database
-        from quantshift.tables.formats.databases import column_types
 
-        types = column_types(str(file))
+        types = database.types(str(file))
         require_columns(shown_file(file), list(types), columns.wanted)
         check_types(types, columns.scores, columns.keys)
-        counts = counts_in_database(str(file), columns).table
+        counts = counts_in_database(database, str(file), columns).table
         counter.add_counts(counts)
         yield int(counts[COUNT].sum())
         return
-    for rows in rows_of(file, columns, row_groups):
+    for rows in rows_of(file, columns, groups):
         counter.add(rows)
         yield rows.height
 
 
 def rows_of(
-    file: Source, columns: Columns, row_groups: Sequence[int] | None = None
+    file: Source, columns: Columns, groups: Sequence[int] | None = None
 ) -> Iterator[pl.DataFrame]:
     """The rows of a table, part by part, with the wanted columns."""
-    parts = (
-        _parquet_rows(Path(file), columns, row_groups) if is_parquet(file) else _rows(file, columns)
-    )
+    stored = stored_rows(file)
+    parts = _rows(file, columns) if stored is None else _as_stored(file, stored, columns, groups)
     for rows in parts:
         if rows.height:
             check_types(rows.schema, columns.scores, columns.keys)
             yield rows
 
 
-def is_parquet(file: Source) -> bool:
-    """Whether a source is a Parquet file."""
-    return isinstance(file, str | Path) and Path(file).suffix.lower() == ".parquet"
+def stored_rows(file: Source) -> StoredRows | None:
+    """The rows of a file as they are stored; None if its format has no such way to read them."""
+    known = format_of(Path(file)) if isinstance(file, str | Path) else None
+    if known is None or known.stored is None:
+        return None
+    with explained(str(file)):
+        return known.stored(Path(file))
 
 
 def counts_of(rows: pl.DataFrame, columns: Columns) -> pl.DataFrame:
@@ -359,25 +361,25 @@ def _groups(rows: pl.DataFrame, columns: Columns) -> tuple[pl.DataFrame, cells.C
     return texts.drop(""), groups
 
 
-def _parquet_rows(
-    path: Path, columns: Columns, row_groups: Sequence[int] | None
+def _as_stored(
+    file: Source, stored: StoredRows, columns: Columns, groups: Sequence[int] | None
 ) -> Iterator[pl.DataFrame]:
-    with explained(str(path)), pa.parquet.ParquetFile(path, pre_buffer=False) as file:
-        if METADATA in (file.schema_arrow.metadata or {}):
-            raise DataError(f"{path}: a sketch, whose rows are counted already; use it as it is")
-        inside = file.schema_arrow.names
-        of_folders = {
-            name: value for name, value in keys_of_folders(path).items() if name not in inside
-        }
-        require_columns(str(path), [*inside, *of_folders], columns.wanted)
-        wanted = [name for name in columns.wanted if name in inside]
-        keys = [
-            pl.lit(value, pl.String).alias(name)
-            for name, value in of_folders.items()
-            if name in columns.wanted
-        ]
-        for batch in file.iter_batches(PART_ROWS, row_groups=row_groups, columns=wanted):
-            yield polars_frame(batch).with_columns(keys)
+    path, inside = Path(file), stored.columns
+    if is_sketch(path):
+        raise DataError(f"{path}: a sketch, whose rows are counted already; use it as it is")
+    of_folders = {
+        name: value for name, value in keys_of_folders(path).items() if name not in inside
+    }
+    require_columns(str(path), [*inside, *of_folders], columns.wanted)
+    wanted = [name for name in columns.wanted if name in inside]
+    keys = [
+        pl.lit(value, pl.String).alias(name)
+        for name, value in of_folders.items()
+        if name in columns.wanted
+    ]
+    with explained(str(path)):
+        for rows in stored.read(wanted, groups, PART_ROWS):
+            yield rows.with_columns(keys)
 
 
 def _rows(file: Source, columns: Columns) -> Iterator[pl.DataFrame]:

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import unquote
 
+from quantshift.credentials import public_url
 from quantshift.errors import DataError, UserError
-from quantshift.tables.files import sheet_of
-from quantshift.tables.formats.databases import is_database, shown
+from quantshift.tables.formats import database_of, sheet_of
 from quantshift.tables.reading import Source
 
 NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -18,7 +18,7 @@ def check_once(files: Sequence[str | Path]) -> None:
     """Refuse a file that is named twice, since its rows would be counted twice."""
     known: set[str] = set()
     for file in files:
-        place = str(file) if is_database(file) else str(Path(file).resolve())
+        place = str(file) if database_of(file) else str(Path(file).resolve())
         if place in known:
             raise UserError(
                 f"{shown_file(file)} is named twice, and would be counted twice; name it once"
@@ -42,7 +42,7 @@ def unchanged(files: Sequence[str | Path]) -> Iterator[None]:
 def _state(file: str | Path) -> tuple[int, int, int] | None:
     """What tells whether a file is as it was; None for pipes and tables in databases."""
     path, _ = sheet_of(file)
-    if is_database(file) or not path.is_file():
+    if database_of(file) or not path.is_file():
         return None
     found = path.stat()
     return found.st_ino, found.st_size, found.st_mtime_ns
@@ -58,6 +58,6 @@ def keys_of_folders(path: Path) -> dict[str, str | None]:
 
 def shown_file(file: Source) -> str:
     """A source in messages."""
-    if is_database(file):
-        return shown(str(file))
+    if database_of(file):
+        return public_url(str(file))
     return Path(file).name if isinstance(file, str | Path) else "the table"

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from quantshift.base.forks import uses_tables
 from quantshift.base.keywords import suggests_arguments
+from quantshift.credentials import public_url
 from quantshift.errors import unknown_name
 from quantshift.sketches.about import (
     BATCH,
@@ -34,7 +35,8 @@ from quantshift.sketches.cells import score as cells
 from quantshift.sketches.cells.widths import most_narrow
 from quantshift.sketches.counting.making import Columns
 from quantshift.sketches.sketch_table import Sketch, counted_by_query
-from quantshift.tables.formats.databases import query_database, shown, table_of
+from quantshift.tables.formats.databases import table_of
+from quantshift.tables.formats.table_format import Database
 
 
 class Dialect(NamedTuple):
@@ -95,15 +97,14 @@ def sketch_sql(
     return query(DIALECTS[dialect], table, Columns.of(score, posteriors, batch, by, label))
 
 
-def counts_in_database(url: str, columns: Columns) -> Sketch:
+def counts_in_database(database: Database, url: str, columns: Columns) -> Sketch:
     """Count in the database of a URL; only the counts travel."""
-    dialect, table = table_of(url)
-    counts = query_database(url, query(DIALECTS[dialect], table, columns))
+    counts = database.query(url, query(DIALECTS[database.dialect], table_of(url), columns))
     if not counts.height:
         from quantshift.sketches.counting.making import Counter
 
         return Counter(columns).sketch()
-    return counted_by_query(counts, shown(url))
+    return counted_by_query(counts, public_url(url))
 
 
 def query(sql: Dialect, table: str, columns: Columns) -> str:

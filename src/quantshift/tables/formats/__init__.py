@@ -1,1 +1,100 @@
-"""One module per format of tables."""
+"""The formats of tables: the only place that lists them.
+
+A format is an object in a module of its own (`TableFormat`, or `Database` for tables behind URLs).
+Everything that depends on a format asks its object, so that a line in one of these lists is enough
+for all commands.
+"""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from quantshift.errors import UserError
+from quantshift.tables.formats.csv import CSV
+from quantshift.tables.formats.databases import DUCKDB, POSTGRESQL
+from quantshift.tables.formats.json import JSON_LINES
+from quantshift.tables.formats.parquet import PARQUET
+from quantshift.tables.formats.table_format import Database, TableFormat
+from quantshift.tables.formats.workbooks import EXCEL
+
+GZIP = ".gz"
+
+_FORMATS: list[TableFormat] = [CSV, JSON_LINES, PARQUET, EXCEL]
+_DATABASES: tuple[Database, ...] = (DUCKDB, POSTGRESQL)
+
+LINES_OF_TEXT = CSV
+"""The format of lines of text that no other format recognises as its own."""
+
+
+def known_formats() -> tuple[TableFormat, ...]:
+    """All formats of files."""
+    return tuple(_FORMATS)
+
+
+def register_format(new: TableFormat) -> None:
+    """Make a format known to all readers and commands of this process."""
+    for ending in (*new.endings, *new.frame_endings):
+        taken = next((f for f in _FORMATS if ending in (*f.endings, *f.frame_endings)), None)
+        if taken is not None:
+            raise UserError(f"files that end in {ending} are {taken.name}; choose other endings")
+        if not re.fullmatch(r"\.[^./\s]+", ending) or ending != ending.lower() or ending == GZIP:
+            raise UserError(f"{ending!r} is no ending of file names; give e.g. '.psv'")
+    _FORMATS.append(new)
+
+
+def withdraw_format(known: TableFormat) -> None:
+    """Undo `register_format`."""
+    _FORMATS.remove(known)
+
+
+def format_of(path: Path, *, whole: bool = False) -> TableFormat | None:
+    """The format of a file by its name; None if it is no table.
+
+    whole: the file is read as one frame.
+    """
+    compressed, ending = endings_of(path)
+    for known in _FORMATS:
+        if ending in known.endings or (whole and ending in known.frame_endings):
+            return None if compressed and not known.gzipped else known
+    return None
+
+
+def endings_of(path: Path) -> tuple[bool, str]:
+    """Whether the name ends in .gz, and the ending that gives the format."""
+    compressed = path.suffix.lower() == GZIP
+    return compressed, (Path(path.stem) if compressed else path).suffix.lower()
+
+
+def database_of(source: Any) -> Database | None:
+    """The kind of database of a source, if it is the URL of a table in one."""
+    if not isinstance(source, str):
+        return None
+    scheme, separator, _ = source.partition("://")
+    found = (database for database in _DATABASES if scheme in database.schemes)
+    return next(found, None) if separator else None
+
+
+def sheet_of(source: str | Path) -> tuple[Path, str]:
+    """The path of a source and the sheet that is named after it, as in `sales.xlsx#March`."""
+    with_sheets = "|".join(re.escape(e) for f in _FORMATS if f.has_sheets for e in f.endings)
+    named = re.fullmatch(rf"(.*(?:{with_sheets}))#([^/]+)", str(source), re.I | re.S)
+    if named is not None and not Path(source).exists():
+        return Path(named.group(1)), named.group(2)
+    return Path(source), ""
+
+
+def known_endings(*, whole: bool = False) -> str:
+    """The endings of tables in words, for messages and help."""
+    endings = [e for f in _FORMATS for e in (*f.endings, *(f.frame_endings if whole else ()))]
+    return f"{', '.join(endings)}, and .gz after {_listed(f.name for f in _FORMATS if f.gzipped)}"
+
+
+def known_urls() -> str:
+    """The URLs of tables in words, for messages."""
+    return ", ".join(database.example for database in _DATABASES)
+
+
+def _listed(names: Iterable[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

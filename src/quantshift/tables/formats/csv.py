@@ -16,6 +16,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.csv
 
+from quantshift.errors import DataError
+from quantshift.tables.broken_files import LONGEST_ROW
 from quantshift.tables.chunks import (
     ROWS,
     Chunk,
@@ -26,10 +28,15 @@ from quantshift.tables.chunks import (
     polars_frame,
     without_gaps,
 )
-from quantshift.tables.files import TableFile
+from quantshift.tables.formats.table_format import Rows, TableFile, TableFormat
+from quantshift.tables.places import Spool
 from quantshift.tables.quotes import BYTE_ORDER_MARK, check_quotes, line_by_line
-from quantshift.tables.readers import BLOCK_BYTES, first_row
-from quantshift.tables.spool import Spool
+
+BLOCK_BYTES = LONGEST_ROW
+"""The size of the blocks that are parsed."""
+
+TABBED = ".tsv"
+"""The ending of files whose cells are separated by tabs."""
 
 MOST_OF_A_HEADER = 1 << 16
 """The number of bytes in which to look for the delimiter of the header."""
@@ -46,8 +53,7 @@ _DECLARED = re.compile(rb"""(\xef\xbb\xbf)?"?sep=([,;|:\t])"?(?=\r?\n)""", re.IG
 """The first line of a file for Excel that declares its delimiter: sep=;"""
 
 
-def csv_table(file: TableFile) -> OpenTable:
-    """The table of a CSV file; its cells are strings."""
+def _open(file: TableFile) -> OpenTable:
     file, names, delimiter, empty_lines = _checked(file)
 
     def read(wanted: Sequence[str]) -> Generator[Chunk]:
@@ -79,8 +85,7 @@ def csv_table(file: TableFile) -> OpenTable:
     return OpenTable(file.name, names, dict.fromkeys(names, pl.String()), read)
 
 
-def csv_frame(file: TableFile, without: Sequence[str], progress: Progress) -> Frame:
-    """A CSV file as one frame of strings, without some columns."""
+def _frame(file: TableFile, without: Sequence[str], progress: Progress) -> Frame:
     file, names, delimiter, empty_lines = _checked(file)
     check_names(file.name, names)
     wanted = [name for name in names if name not in set(without)]
@@ -106,7 +111,7 @@ def csv_frame(file: TableFile, without: Sequence[str], progress: Progress) -> Fr
     return Frame(file.name, frame, _undecodable(file, frame), ragged[0], where)
 
 
-def lenient_copy(file: TableFile) -> TableFile:
+def _line_by_line(file: TableFile) -> TableFile:
     """A copy in which every line is a row, and misplaced quotes are literal."""
     file = _with_declared_delimiter(file)
     delimiter = _delimiter(file, lenient=True)
@@ -210,7 +215,7 @@ def _delimiter(file: TableFile, *, lenient: bool = False) -> str:
         start = start.split(b"\n", 1)[0]
     line = _QUOTED.sub(b"", start).split(b"\n", 1)[0]
     # In much of Europe, spreadsheets write CSV files with semicolons.
-    return "\t" if file.ending == ".tsv" else max(",;\t", key=lambda d: line.count(d.encode()))
+    return "\t" if file.ending == TABBED else max(",;\t", key=lambda d: line.count(d.encode()))
 
 
 def _checked(file: TableFile) -> tuple[TableFile, tuple[str, ...], str, int | None]:
@@ -222,7 +227,7 @@ def _checked(file: TableFile) -> tuple[TableFile, tuple[str, ...], str, int | No
     file = _with_declared_delimiter(file)
     delimiter = _delimiter(file)
     start = _beginning(file)
-    names = first_row(file.name, start, delimiter)
+    names = _first_row(file.name, start, delimiter)
     with file.open() as stream:
         is_utf8 = check_quotes(file.name, stream, delimiter, names)
     empty_lines = None
@@ -243,3 +248,37 @@ def _with_declared_delimiter(file: TableFile) -> TableFile:
         spool = Spool(itertools.chain([b"\n"], lines))
     delimiter = declared.group(2).decode("ascii")
     return replace(file, path=spool.path, compressed=False, spool=spool, delimiter=delimiter)
+
+
+def _first_row(name: str, start: bytes, delimiter: str) -> tuple[str, ...]:
+    """The names of the columns in the first row of a CSV file, given its first bytes."""
+    text = start.removeprefix(BYTE_ORDER_MARK).lstrip(b"\r\n").decode("utf-8", "replace")
+    try:
+        names = tuple(next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), []))
+    except csv.Error as error:
+        raise DataError(f"{name}: the first row is not a header ({error})") from error
+    if not names:
+        raise DataError(f"{name}: the file is empty")
+    if any("\ufffd" in column for column in names):
+        raise DataError(f"{name}: the names of the columns are not UTF-8; save the file as UTF-8")
+    return names
+
+
+def _written(ending: str, header: Sequence[str], rows: Rows) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter="\t" if ending == TABBED else ",")
+    writer.writerows([header, *rows])
+    return text.getvalue().encode()
+
+
+CSV = TableFormat(
+    name="CSV",
+    endings=(".csv", TABBED),
+    # Some data sets (LeQua's) call their CSV files .txt.
+    frame_endings=(".txt",),
+    gzipped=True,
+    open=_open,
+    frame=_frame,
+    line_by_line=_line_by_line,
+    write=_written,
+)

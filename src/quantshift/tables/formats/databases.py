@@ -5,10 +5,11 @@ PostgreSQL is ADBC's, which needs no other packages and reads several times fast
 create Python objects for every row.
 """
 
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 import polars as pl
@@ -17,55 +18,33 @@ import pyarrow as pa
 from quantshift.credentials import public_url, without_credentials
 from quantshift.errors import DataError, UserError
 from quantshift.tables.chunks import Chunk, OpenTable, check_names, polars_frame
-from quantshift.tables.formats.typed import plain
-
-SCHEMES = {"duckdb": "duckdb", "postgresql": "postgres", "postgres": "postgres"}
-"""The schemes of the URLs, and their databases."""
+from quantshift.tables.formats.frames import arrow_types, plain
+from quantshift.tables.formats.table_format import Database
 
 BATCH_ROWS = 65_536
 
-
-def is_database(source: Any) -> bool:
-    """Whether a source is the URL of a table in a database."""
-    return isinstance(source, str) and source.partition("://")[0] in SCHEMES and "://" in source
+Batches: TypeAlias = Callable[[str, str], AbstractContextManager[pa.RecordBatchReader]]
+"""From a URL and a query to the batches of the result."""
 
 
-def shown(url: str) -> str:
-    """A URL for messages, without user and password.
-
-    >>> shown("postgresql://ann:secret@host/sales?table=scores&password=secret")
-    'postgresql://host/sales?table=scores'
-    >>> shown("duckdb:///scores.db?table=scores")
-    'duckdb:///scores.db?table=scores'
-    """
-    return public_url(url)
-
-
-def table_of(url: str) -> tuple[str, str]:
-    """The database ("duckdb" or "postgres") and the quoted name of the table of a URL."""
-    parts = _parts(url)
-    table_name = dict(parse_qsl(parts.query)).get("table", "")
+def table_of(url: str) -> str:
+    """The quoted name of the table of a URL."""
+    table_name = dict(parse_qsl(_parts(url).query)).get("table", "")
     if not table_name:
-        raise UserError(f"{shown(url)}: name the table by adding ?table=NAME to the URL")
-    quoted = ".".join('"' + name.replace('"', '""') + '"' for name in table_name.split("."))
-    return SCHEMES[parts.scheme], quoted
+        raise UserError(f"{public_url(url)}: name the table by adding ?table=NAME to the URL")
+    return ".".join(map(_quoted, table_name.split(".")))
 
 
-def database_table(url: str) -> OpenTable:
+def _open(batches: Batches, url: str) -> OpenTable:
     """The table of a URL, to be read in chunks."""
-    _, table = table_of(url)
-    name = shown(url)
-    with _batches(url, f"SELECT * FROM {table} LIMIT 0") as reader:
-        schema = reader.schema
-    check_names(name, schema.names)
-    empty = [polars_frame(pa.table([[]], schema=pa.schema([field]))) for field in schema]
-    types = {column.columns[0]: plain(column).dtypes[0] for column in empty}
-    nested = frozenset(field.name for field in schema if pa.types.is_nested(field.type))
+    name, table = public_url(url), table_of(url)
+    schema = _schema(batches, url)
+    types, nested = arrow_types(schema)
 
     def read(wanted: Sequence[str]) -> Generator[Chunk]:
-        columns = ", ".join('"' + column.replace('"', '""') + '"' for column in wanted)
+        columns = ", ".join(map(_quoted, wanted))
         first = 1
-        with _batches(url, f"SELECT {columns} FROM {table}") as reader:
+        with batches(url, f"SELECT {columns} FROM {table}") as reader:
             for batch in reader:
                 if len(batch):
                     yield Chunk(first, plain(polars_frame(batch)).select(wanted))
@@ -74,18 +53,8 @@ def database_table(url: str) -> OpenTable:
     return OpenTable(name, tuple(schema.names), types, read, nested)
 
 
-def query_database(url: str, query: str) -> pl.DataFrame:
-    """The result of a query as it is: an empty text is not a missing value."""
-    with _batches(url, query) as reader:
-        return polars_frame(reader.read_all())
-
-
-def column_types(url: str) -> dict[str, pl.DataType]:
-    """The columns of a table with the types they have in the database."""
-    _, table = table_of(url)
-    with _batches(url, f"SELECT * FROM {table} LIMIT 0") as reader:
-        schema = reader.schema
-    check_names(shown(url), schema.names)
+def _types(batches: Batches, url: str) -> dict[str, pl.DataType]:
+    schema = _schema(batches, url)
     # PostgreSQL's numbers of any precision, for instance, arrive as text.
     types = [
         field.type.storage_type if isinstance(field.type, pa.BaseExtensionType) else field.type
@@ -93,6 +62,23 @@ def column_types(url: str) -> dict[str, pl.DataType]:
     ]
     empty = pa.table([pa.array([], kind) for kind in types], names=schema.names)
     return dict(polars_frame(empty).schema)
+
+
+def _query(batches: Batches, url: str, query: str) -> pl.DataFrame:
+    """The result of a query as it is: an empty text is not a missing value."""
+    with batches(url, query) as reader:
+        return polars_frame(reader.read_all())
+
+
+def _schema(batches: Batches, url: str) -> Any:
+    with batches(url, f"SELECT * FROM {table_of(url)} LIMIT 0") as reader:
+        schema = reader.schema
+    check_names(public_url(url), schema.names)
+    return schema
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _parts(url: str) -> SplitResult:
@@ -105,43 +91,45 @@ def _parts(url: str) -> SplitResult:
     except ValueError:
         # The library's message may show the password.
         raise UserError(
-            f"{shown(url)}: not a valid URL; after the scheme write USER:PASSWORD@HOST:PORT, with "
-            "/ ? # @ and blanks in the password as %2F %3F %23 %40 and %20, and IPv6 hosts in "
-            "square brackets"
+            f"{public_url(url)}: not a valid URL; after the scheme write USER:PASSWORD@HOST:PORT, "
+            "with / ? # @ and blanks in the password as %2F %3F %23 %40 and %20, and IPv6 hosts "
+            "in square brackets"
         ) from None
     return parts
 
 
 @contextmanager
-def _batches(url: str, query: str) -> Iterator[pa.RecordBatchReader]:
-    """The batches of a query's result; database errors become errors of one line."""
-    with _explained(url), closing(_connection(url)) as connection:
-        if SCHEMES[_parts(url).scheme] == "duckdb":
-            yield connection.sql(query).to_arrow_reader(BATCH_ROWS)
-            return
-        with closing(connection.cursor()) as cursor:
-            cursor.execute(query)
-            yield cursor.fetch_record_batch()
-
-
-def _connection(url: str) -> Any:
-    parts = _parts(url)
-    if SCHEMES[parts.scheme] == "duckdb":
+def _duckdb_batches(url: str, query: str) -> Iterator[pa.RecordBatchReader]:
+    with _explained(url):
+        parts = _parts(url)
         # A URL has three slashes before a relative path, four before an absolute one.
         path = Path(unquote(parts.path.removeprefix("/")))
         if parts.netloc:
             raise UserError(
-                f"{shown(url)}: write three slashes before the path, "
-                f"{shown(url).replace('://', ':///', 1)}"
+                f"{public_url(url)}: write three slashes before the path, "
+                f"{public_url(url).replace('://', ':///', 1)}"
             )
         if not path.is_file():
-            raise DataError(f"{shown(url)}: there is no file {str(path)!r}")
+            raise DataError(f"{public_url(url)}: there is no file {str(path)!r}")
         if not _is_duckdb(path):
-            raise DataError(f"{shown(url)}: {str(path)!r} is not a DuckDB database")
-        return _driver("duckdb", url).connect(str(path), read_only=True)
-    driver = _driver("adbc_driver_postgresql.dbapi", url)
-    other_parameters = [(key, value) for key, value in parse_qsl(parts.query) if key != "table"]
-    return driver.connect(urlunsplit(parts._replace(query=urlencode(other_parameters))))
+            raise DataError(f"{public_url(url)}: {str(path)!r} is not a DuckDB database")
+        with closing(_driver("duckdb", url).connect(str(path), read_only=True)) as connection:
+            yield connection.sql(query).to_arrow_reader(BATCH_ROWS)
+
+
+@contextmanager
+def _postgresql_batches(url: str, query: str) -> Iterator[pa.RecordBatchReader]:
+    with _explained(url):
+        parts = _parts(url)
+        driver = _driver("adbc_driver_postgresql.dbapi", url)
+        other_parameters = [(key, value) for key, value in parse_qsl(parts.query) if key != "table"]
+        address = urlunsplit(parts._replace(query=urlencode(other_parameters)))
+        with (
+            closing(driver.connect(address)) as connection,
+            closing(connection.cursor()) as cursor,
+        ):
+            cursor.execute(query)
+            yield cursor.fetch_record_batch()
 
 
 def _is_duckdb(path: Path) -> bool:
@@ -157,7 +145,7 @@ def _driver(module: str, url: str) -> Any:
         return import_module(module)
     except ModuleNotFoundError as error:
         raise UserError(
-            f"{shown(url)}: reading from a database needs its driver; install it with: pip "
+            f"{public_url(url)}: reading from a database needs its driver; install it with: pip "
             "install 'quantshift[warehouse]'"
         ) from error
 
@@ -180,4 +168,24 @@ def _explained(url: str) -> Iterator[None]:
         told = str(error).partition("\nQuery was:")[0].partition("\nQuery: ")[0]
         message = " ".join(told.split())[:300]
         # Without its cause, which may show the password.
-        raise DataError(f"{shown(url)}: {without_credentials(message, [url])}") from None
+        raise DataError(f"{public_url(url)}: {without_credentials(message, [url])}") from None
+
+
+def _database(schemes: tuple[str, ...], example: str, dialect: str, batches: Batches) -> Database:
+    return Database(
+        schemes=schemes,
+        example=example,
+        dialect=dialect,
+        open=partial(_open, batches),
+        types=partial(_types, batches),
+        query=partial(_query, batches),
+    )
+
+
+DUCKDB = _database(("duckdb",), "duckdb:///FILE?table=NAME", "duckdb", _duckdb_batches)
+POSTGRESQL = _database(
+    ("postgresql", "postgres"),
+    "postgresql://HOST/DB?table=NAME",
+    "postgres",
+    _postgresql_batches,
+)

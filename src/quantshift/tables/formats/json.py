@@ -2,19 +2,20 @@
 
 import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from quantshift.errors import DataError
 from quantshift.tables.chunks import ROWS, Chunk, OpenTable, without_gaps
-from quantshift.tables.files import TableFile
+from quantshift.tables.formats.frames import column_type, kind_of_value, series_of
+from quantshift.tables.formats.table_format import TableFile, TableFormat
 from quantshift.tables.quotes import BYTE_ORDER_MARK
-from quantshift.tables.values import column_type, kind_of_value, series_of
 
 
-def json_table(file: TableFile) -> OpenTable:
-    """The table of a file of JSON lines, with the type that all values of a column share."""
+def _open(file: TableFile) -> OpenTable:
+    """The table, with the type that all values of a column share."""
 
     def objects() -> Iterator[tuple[dict[str, Any], bool]]:
         with file.lines() as lines:
@@ -96,3 +97,16 @@ def _record_frame(
             {name: series_of([row.get(name) for row in rows], types[name]) for name in wanted}
         )
     )
+
+
+def _recognises(_: Path, start: bytes) -> bool:
+    return start.removeprefix(BYTE_ORDER_MARK).lstrip()[:1] in (b"{", b"[")
+
+
+JSON_LINES = TableFormat(
+    name="JSON lines",
+    endings=(".jsonl", ".ndjson", ".json"),
+    gzipped=True,
+    recognises=_recognises,
+    open=_open,
+)

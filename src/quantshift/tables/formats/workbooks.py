@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -18,8 +19,9 @@ import polars as pl
 import polars.selectors as cs
 
 from quantshift.errors import DataError, UserError, unknown_name
-from quantshift.tables.chunks import check_names
-from quantshift.tables.files import TableFile
+from quantshift.tables.chunks import Frame, OpenTable, Progress, check_names, without_gaps
+from quantshift.tables.formats.frames import frame_table
+from quantshift.tables.formats.table_format import TableFile, TableFormat
 
 MOST_CELLS = 200_000_000
 """The most cells that are read of a sheet."""
@@ -33,6 +35,9 @@ LONGEST_PART = 1 << 24
 """The most bytes of the part of a workbook that lists its sheets."""
 
 VISIBLE = "visible"
+
+ARCHIVE, OLDER = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+"""The first bytes of .xlsx files, which are zip archives, and of .xls files."""
 
 _ROW, _CELL = re.compile(rb"<(?:\w+:)?row\b"), re.compile(rb"<(?:\w+:)?c[\s/>]")
 _PLACE = re.compile(rb"""<(?:\w+:)?(?:row|c)\b[^>]*?\sr\s*=\s*["']([A-Z]*)([0-9]+)["']""")
@@ -71,7 +76,7 @@ class SheetTable:
     notes: tuple[str, ...]
 
 
-def excel_table(file: TableFile) -> SheetTable:
+def sheet_table(file: TableFile) -> SheetTable:
     """The table of a workbook: the sheet that is named, or the only visible one with data."""
     content = file.path.read_bytes()
     with _explained(file.name):
@@ -272,3 +277,31 @@ def _explained(name: str) -> Iterator[None]:
     except Exception as error:  # the reader raises its own errors for a broken workbook
         reason = (str(error) or type(error).__name__).splitlines()[0]
         raise DataError(f"{name}: not a readable workbook ({reason})") from error
+
+
+def _open(file: TableFile) -> OpenTable:
+    sheet = sheet_table(file)
+    return frame_table(file.name, sheet.frame, sheet.notes)
+
+
+def _frame(file: TableFile, without: Sequence[str], _: Progress) -> Frame:
+    return Frame(file.name, without_gaps(sheet_table(file).frame.drop(without, strict=False)))
+
+
+def _recognises(path: Path, start: bytes) -> bool:
+    if start.startswith(ARCHIVE) and zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            return any(name.startswith("xl/") for name in archive.namelist())
+    return start.startswith(OLDER)
+
+
+EXCEL = TableFormat(
+    name="Excel",
+    endings=(".xlsx", ".xls"),
+    described="an Excel workbook",
+    magic=(ARCHIVE, OLDER),
+    recognises=_recognises,
+    has_sheets=True,
+    open=_open,
+    frame=_frame,
+)

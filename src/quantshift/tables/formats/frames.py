@@ -1,5 +1,6 @@
-"""Tables whose columns have types: Parquet files and data frames."""
+"""Data frames of any library, and columns of Python values."""
 
+import json
 from collections.abc import Generator, Sequence
 from typing import Any
 
@@ -9,38 +10,6 @@ import pyarrow as pa
 
 from quantshift.errors import DataError, UserError
 from quantshift.tables.chunks import ROWS, Chunk, OpenTable, check_names, polars_frame, without_gaps
-from quantshift.tables.files import TableFile
-from quantshift.tables.values import column_type, kind_of_value, series_of
-
-
-def parquet_table(file: TableFile) -> OpenTable:
-    """The table of a Parquet file."""
-    # Imported inside functions, because most tables are not Parquet files.
-    from pyarrow.parquet import ParquetFile
-
-    with ParquetFile(file.path) as parquet:
-        schema = parquet.schema_arrow
-
-    def read(wanted: Sequence[str]) -> Generator[Chunk]:
-        first = 1
-        with ParquetFile(file.path) as parquet:
-            for batch in parquet.iter_batches(ROWS, columns=list(wanted), use_threads=False):
-                yield Chunk(first, plain(polars_frame(batch)).select(wanted))
-                first += len(batch)
-
-    nested = frozenset(field.name for field in schema if pa.types.is_nested(field.type))
-    empty = [polars_frame(pa.table([[]], schema=pa.schema([field]))) for field in schema]
-    types = {column.columns[0]: plain(column).dtypes[0] for column in empty}
-    return OpenTable(file.name, tuple(schema.names), types, read, nested)
-
-
-def parquet_frame(file: TableFile) -> pl.DataFrame:
-    """A Parquet file as one frame."""
-    from pyarrow.parquet import ParquetFile
-
-    with ParquetFile(file.path) as parquet:
-        check_names(file.name, parquet.schema_arrow.names)
-        return polars_frame(parquet.read())
 
 
 def given_frame(source: Any, name: str) -> pl.DataFrame:
@@ -113,3 +82,45 @@ def plain(frame: pl.DataFrame) -> pl.DataFrame:
             *(series_of(column.to_list(), pl.String()).alias(column.name) for column in odd),
         )
     )
+
+
+def arrow_types(schema: Any) -> tuple[dict[str, pl.DataType], frozenset[str]]:
+    """The types of an Arrow schema's columns in chunks, and the columns that are nested."""
+    empty = [polars_frame(pa.table([[]], schema=pa.schema([field]))) for field in schema]
+    types = {column.columns[0]: plain(column).dtypes[0] for column in empty}
+    nested = frozenset(field.name for field in schema if pa.types.is_nested(field.type))
+    return types, nested
+
+
+def kind_of_value(value: Any) -> type:
+    """The type of a value, to infer the type of its column."""
+    # Integers that do not fit into 64 bits are kept as strings.
+    return str if type(value) is int and not -(2**63) <= value < 2**63 else type(value)
+
+
+def column_type(kinds: set[type]) -> pl.DataType:
+    """The type of a column with values of these types; strings if they have none in common."""
+    kinds = kinds - {type(None)}
+    if kinds == {bool}:
+        return pl.Boolean()
+    if kinds == {int}:
+        return pl.Int64()
+    return pl.Float64() if kinds and kinds <= {int, float} else pl.String()
+
+
+def series_of(values: Sequence[Any], kind: pl.DataType) -> pl.Series:
+    """The values as a column of this type."""
+    if kind == pl.String:
+        values = [value if value is None else _string(value) for value in values]
+    return pl.Series(values, dtype=kind)
+
+
+def _string(value: Any) -> str:
+    if isinstance(value, str):
+        # JSON allows lone surrogates, UTF-8 does not.
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, dict | list):
+        return json.dumps(value, default=str, ensure_ascii=False)
+    return str(value)

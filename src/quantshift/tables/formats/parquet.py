@@ -1,0 +1,85 @@
+"""Parquet files: columns with types, read batch by batch."""
+
+import io
+from collections.abc import Generator, Iterator, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from quantshift.tables.chunks import (
+    ROWS,
+    Chunk,
+    Frame,
+    OpenTable,
+    Progress,
+    check_names,
+    polars_frame,
+    without_gaps,
+)
+from quantshift.tables.formats.frames import arrow_types, plain
+from quantshift.tables.formats.table_format import Rows, StoredRows, TableFile, TableFormat
+
+
+def _open(file: TableFile) -> OpenTable:
+    # Imported inside functions, because most tables are not Parquet files.
+    from pyarrow.parquet import ParquetFile
+
+    with ParquetFile(file.path) as parquet:
+        schema = parquet.schema_arrow
+
+    def read(wanted: Sequence[str]) -> Generator[Chunk]:
+        first = 1
+        with ParquetFile(file.path) as parquet:
+            for batch in parquet.iter_batches(ROWS, columns=list(wanted), use_threads=False):
+                yield Chunk(first, plain(polars_frame(batch)).select(wanted))
+                first += len(batch)
+
+    types, nested = arrow_types(schema)
+    return OpenTable(file.name, tuple(schema.names), types, read, nested)
+
+
+def _frame(file: TableFile, without: Sequence[str], _: Progress) -> Frame:
+    from pyarrow.parquet import ParquetFile
+
+    with ParquetFile(file.path) as parquet:
+        check_names(file.name, parquet.schema_arrow.names)
+        frame = polars_frame(parquet.read())
+    return Frame(file.name, without_gaps(frame.drop(without, strict=False)))
+
+
+def _stored(path: Path) -> StoredRows:
+    from pyarrow.parquet import ParquetFile
+
+    with ParquetFile(path) as parquet:
+        columns = tuple(parquet.schema_arrow.names)
+        groups = range(parquet.num_row_groups)
+        sizes = tuple(parquet.metadata.row_group(group).num_rows for group in groups)
+
+    def read(
+        wanted: Sequence[str], groups: Sequence[int] | None, n_rows: int
+    ) -> Iterator[pl.DataFrame]:
+        with ParquetFile(path, pre_buffer=False) as parquet:
+            for batch in parquet.iter_batches(n_rows, row_groups=groups, columns=list(wanted)):
+                yield polars_frame(batch)
+
+    return StoredRows(columns, sizes, read)
+
+
+def _written(_: str, header: Sequence[str], rows: Rows) -> bytes:
+    data = io.BytesIO()
+    schema = dict.fromkeys(header, pl.String)
+    pl.DataFrame(rows, schema=schema, orient="row").write_parquet(data)
+    return data.getvalue()
+
+
+PARQUET = TableFormat(
+    name="Parquet",
+    endings=(".parquet",),
+    described="a Parquet file",
+    magic=(b"PAR1",),
+    open=_open,
+    frame=_frame,
+    joins_folder=True,
+    write=_written,
+    stored=_stored,
+)
