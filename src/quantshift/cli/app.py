@@ -78,15 +78,10 @@ VERBS: Mapping[str, Verb] = MappingProxyType(
             "app",
             "Estimate the true rate behind the verdicts of an LLM judge or any model.",
         ),
-        "corpus": Verb(
-            "corpus",
-            "app",
-            "Create and inspect corpora of reviews.",
-        ),
         "data": Verb(
             "data",
             "app",
-            "Create and inspect data sets from your own tables, arrays and posteriors.",
+            "Create and inspect data sets from your own tables, texts, arrays and posteriors.",
         ),
         "run": Verb(
             "run",

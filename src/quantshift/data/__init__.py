@@ -1,4 +1,4 @@
-"""Data sets: items with labels and features, from corpora, tables, arrays or posteriors."""
+"""Data sets: items with labels and features, from tables, texts, arrays or posteriors."""
 
 import lazy_loader
 

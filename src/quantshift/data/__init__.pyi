@@ -1,4 +1,3 @@
-from .corpus import Category as Category, Corpus as Corpus, CorpusWriter as CorpusWriter
 from .dataset import Dataset as Dataset
 from .description import (
     describe as describe,
@@ -7,7 +6,6 @@ from .description import (
     render as render,
     render_list as render_list,
 )
-from .download import fetch_reviews as fetch_reviews
 from .embedded.embedded import (
     EMBEDDED as EMBEDDED,
     EmbeddedSet as EmbeddedSet,
@@ -18,11 +16,11 @@ from .embedded.mixed_columns import (
     mixed_posteriors as mixed_posteriors,
     mixed_table as mixed_table,
 )
-from .embedded.reviews import (
+from .embedded.synthetic import (
     SyntheticCorpus as SyntheticCorpus,
     SyntheticModel as SyntheticModel,
     generate as generate,
-    write_corpus as write_corpus,
+    write_synthetic as write_synthetic,
 )
 from .fetching import (
     Fetched as Fetched,
@@ -34,11 +32,11 @@ from .folder import DataFolder as DataFolder
 from .importing.arrays import DataFile as DataFile, read_matrix as read_matrix
 from .importing.assembly import Wishes as Wishes
 from .importing.lequa import import_lequa as import_lequa
-from .importing.reviews import import_reviews as import_reviews
+from .importing.review_folder import ReviewsWriter as ReviewsWriter, new_reviews as new_reviews
+from .importing.reviews import ReviewFile as ReviewFile, import_reviews as import_reviews
 from .importing.table import import_arrays as import_arrays, import_table as import_table
 from .sources import (
     AbstractSource as AbstractSource,
-    CorpusSource as CorpusSource,
     EmbeddedSource as EmbeddedSource,
     FileSource as FileSource,
     FolderSource as FolderSource,

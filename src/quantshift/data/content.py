@@ -2,13 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
@@ -110,6 +111,29 @@ class Content:
 def _levels(values: pl.Series) -> list[dict[str, Any]]:
     counts = dict(values.value_counts().iter_rows())
     return [{"name": name, "items": counts[name]} for name in in_order(counts)]
+
+
+class BlockDigest:
+    """A hash of categories, labels and texts that come in blocks, whatever the blocks.
+
+    Each column has a running hash, so that texts of any amount need not be in memory.
+    """
+
+    def __init__(self, categories: Sequence[str]) -> None:
+        self._names = json.dumps(list(categories)).encode()
+        self._columns = [hashlib.sha256() for _ in range(4)]
+
+    def update(self, codes: NDArray[np.int16], labels: NDArray[np.int8], texts: Any) -> None:
+        """Add rows; codes: positions of their categories, texts: an array of large strings."""
+        lengths = pc.binary_length(texts).to_numpy(zero_copy_only=False).astype("<i8")
+        content = (codes.astype("<i2").tobytes(), labels.tobytes(), lengths.tobytes())
+        for column, data in zip(self._columns, (*content, _utf8(texts)), strict=True):
+            column.update(data)
+
+    def hexdigest(self) -> str:
+        """The hash of all rows."""
+        digests = b"".join(column.digest() for column in self._columns)
+        return hashlib.sha256(self._names + digests).hexdigest()
 
 
 class _Hash:

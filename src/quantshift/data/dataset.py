@@ -15,6 +15,9 @@ from quantshift.texts.counts import CountMatrix
 from quantshift.texts.tfidf import TfidfView
 from quantshift.texts.view import MatrixView, View
 
+STARS_CUT = 3.0
+"""Reviews with more stars are positive, with fewer negative, as in the paper."""
+
 Features: TypeAlias = CountMatrix | MatrixView | TableColumns
 """Term counts, a matrix, or the columns of a table."""
 

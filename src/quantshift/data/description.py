@@ -10,13 +10,12 @@ import polars as pl
 
 from quantshift.base.manifests import format_of
 from quantshift.base.text_tables import RENDERERS, Table
-from quantshift.data.corpus import CORPUS, Corpus
 from quantshift.data.embedded.embedded import EMBEDDED, EmbeddedSet
 from quantshift.data.folder import DATA_SET, DataFolder
 from quantshift.errors import UserError, unknown_name
 from quantshift.tables.columns.kinds import CATEGORY, NUMBER, TRUTH
 
-FORMATS = ("text", "markdown", "json")
+FORMATS = (*RENDERERS, "json")
 SHOWN = 20
 """The most values of a category, columns or classes that tables show; JSON has all."""
 
@@ -48,7 +47,7 @@ def describe(data: DataFolder | EmbeddedSet) -> dict[str, Any]:
 
 
 def render(description: Mapping[str, Any], format: str = "text") -> str:  # noqa: A002
-    """A description as text, markdown or json."""
+    """A description as text, markdown, latex or json."""
     if format == "json":
         return json.dumps(description, indent=2, ensure_ascii=False)
     if format not in FORMATS:
@@ -65,23 +64,23 @@ def render(description: Mapping[str, Any], format: str = "text") -> str:  # noqa
     if description.get("left_out"):
         rows = [(column["name"], column["reason"]) for column in description["left_out"]]
         tables.append(_cut("Columns not used as features", ("column", "why"), rows))
+    tables += _review_tables(description)
     parts = [RENDERERS[format](table) for table in tables]
-    if description["notes"]:
+    if description["notes"] and format != "latex":
         parts.append("\n".join(f"- {note}" for note in description["notes"]))
     return "\n\n".join(parts)
 
 
 def find(places: Iterable[Path]) -> list[Listed]:
-    """The data sets and corpora in the folders: the folders themselves, or their subfolders."""
+    """The data sets in the folders: the folders themselves, or their subfolders."""
     listed = []
     for place in places:
         if not place.is_dir():
             raise UserError(f"{place} is not a folder; name one with data sets in it")
-        folders = [place] if format_of(place) in _LISTERS else sorted(place.iterdir())
+        folders = [place] if format_of(place) == DATA_SET.format else sorted(place.iterdir())
         for folder in folders:
-            lister = _LISTERS.get(format_of(folder) or "")
-            if lister is not None and not folder.name.startswith("."):
-                listed.append(_listed(folder, lister))
+            if format_of(folder) == DATA_SET.format and not folder.name.startswith("."):
+                listed.append(_listed(folder))
     return listed
 
 
@@ -103,7 +102,7 @@ def find_embedded() -> list[Listed]:
 
 
 def render_list(listed: Sequence[Listed], format: str = "text") -> str:  # noqa: A002
-    """The data sets as text, markdown or json."""
+    """The data sets as text, markdown, latex or json."""
     if format == "json":
         return json.dumps([asdict(entry) for entry in listed], indent=2, ensure_ascii=False)
     if format not in FORMATS:
@@ -140,16 +139,11 @@ def _embedded_table(embedded: Sequence[Listed]) -> Table:
     return Table("Embedded data sets", header, rows)
 
 
-def _listed(folder: Path, lister: Any) -> Listed:
+def _listed(folder: Path) -> Listed:
     try:
-        listed: Listed = lister(folder)
+        manifest = DataFolder.open(folder).manifest
     except UserError as error:
         return Listed(str(folder), folder.name, "damaged", 0, 0, 0, 0, str(error))
-    return listed
-
-
-def _listed_data(folder: Path) -> Listed:
-    manifest = DataFolder.open(folder).manifest
     return Listed(
         folder=str(folder),
         name=manifest["name"],
@@ -159,16 +153,6 @@ def _listed_data(folder: Path) -> Listed:
         categories=len(manifest["categories"] or ()),
         samples=manifest.get("given", {}).get("samples", 0),
     )
-
-
-def _listed_corpus(folder: Path) -> Listed:
-    corpus = Corpus.open(folder)
-    stars = len({s for c in corpus.category_table for s, n in enumerate(c.star_counts) if n})
-    n = corpus.n_documents
-    return Listed(str(folder), folder.name, "corpus", n, stars, len(corpus.categories), 0)
-
-
-_LISTERS = {DATA_SET.format: _listed_data, CORPUS.format: _listed_corpus}
 
 
 def _described_embedded(data: EmbeddedSet) -> dict[str, Any]:
@@ -245,6 +229,33 @@ def _level_table(title: str, column: str, levels: Sequence[Mapping[str, Any]]) -
         for level in levels
     ]
     return _cut(title, (column, "items", "share"), rows)
+
+
+def _review_tables(description: Mapping[str, Any]) -> list[Table]:
+    """What the manifest of reviews adds: shares of stars, lengths, rows by file."""
+    categories = [entry for entry in description["categories"] or () if "classes" in entry]
+    if not categories:
+        return []
+    counts = {c["name"]: [level["items"] for level in c["classes"]] for c in categories}
+    levels = [level["name"] for level in categories[0]["classes"]]
+    cut = levels.index(description["cut_point"])
+    shares = tuple(
+        (name, f"{sum(n):,}", f"{sum(n) - n[cut]:,}", *(f"{k / max(1, sum(n)):.3f}" for k in n))
+        for name, n in counts.items()
+    )
+    header = ("category", "items", f"without {levels[cut]}", *map(str, levels))
+    tables = [Table(f"Shares of {description['label']} by category", header, shares)]
+    lengths = [(c["name"], c["characters"]) for c in categories if "characters" in c]
+    rows = tuple((name, *(f"{value:,.0f}" for value in of.values())) for name, of in lengths)
+    tables.append(Table("Length in characters", ("category", *lengths[0][1]), rows))
+    if sources := description.get("sources"):
+        reasons = ("rows", "malformed", "not UTF-8", "0 stars", "short", "unvoted", "kept")
+        rows = tuple(
+            (source["file"], source["category"], *(f"{n:,}" for n in source["tally"].values()))
+            for source in sources
+        )
+        tables.append(Table("Rows read and kept", ("file", "category", *reasons), rows))
+    return tables
 
 
 def _column_table(columns: Sequence[Mapping[str, Any]]) -> Table:

@@ -1,51 +1,119 @@
 """Public records of quantification data: downloaded, checked and unpacked.
 
-Names, sizes and checksums of the files are those listed in the record. The result is a folder in
-its authors' layout; `quantshift data import` turns its parts into data sets.
+pooch downloads the files: each goes to a temporary name and gets its own when its checksum is that
+of the record's listing, so that a part is never taken for the whole; passing troubles are tried
+again. Nothing that exists is replaced. The result is a folder in its authors' layout; `quantshift
+data import` turns its parts into data sets.
 """
 
+import http
+import importlib.metadata
+import json
+import logging
+import os
 import shutil
 import stat
+import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
+from typing import Any
+from urllib.parse import urlsplit
 
-from quantshift.base.files import check_new_folder, folder_aside, put_in_place, write_errors
-from quantshift.data.download import DownloadProgress, RemoteFile, download_files, list_record
+from quantshift.base.extras import extra_needed
+from quantshift.base.files import (
+    check_new_folder,
+    disk_errors,
+    folder_aside,
+    make_folder,
+    put_in_place,
+    write_errors,
+)
+from quantshift.credentials import has_credentials
 from quantshift.data.importing.lequa import is_lequa
 from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.tables.chunks import Progress
 
 ARCHIVE = ".zip"
 NOT_DATA = "__MACOSX"
 """A folder of metadata in some archives."""
 
+ABOUT = ("readme", "license", "licence")
+"""How the names of files begin that are about the data."""
+
+CHUNK_BYTES = 1 << 18
+TIMEOUT_SECONDS = 60.0
+RETRIES = 4
+"""How often a download is tried again, after pauses of 1, 2, 3 and 4 seconds."""
+
+PASSING = (http.HTTPStatus.REQUEST_TIMEOUT, http.HTTPStatus.TOO_MANY_REQUESTS)
+"""Refusals of a server that a later attempt may not meet."""
+
 
 @dataclass(frozen=True)
 class PublicRecord:
-    """A public record: its title, and the URL that lists its files."""
+    """A public record: its title, the URL that lists its files, and the endings of its data.
+
+    imports: from the folder to the arguments of the `quantshift data import` that follow.
+    """
 
     title: str
     url: str
+    endings: tuple[str, ...]
+    imports: Callable[[Path], list[list[str]]]
 
 
-RECORDS: Mapping[str, PublicRecord] = MappingProxyType(
-    {
-        "lequa2022": PublicRecord("LeQua 2022", "https://zenodo.org/api/records/6546188"),
-        "lequa2024": PublicRecord("LeQua 2024", "https://zenodo.org/api/records/11661820"),
-    }
-)
-"""The records that can be fetched, by name."""
+@dataclass(frozen=True)
+class RemoteFile:
+    """A file of a record: name, size in bytes, checksum ("md5:...") and URL."""
+
+    name: str
+    size: int
+    checksum: str
+    url: str
 
 
 @dataclass(frozen=True)
 class Fetched:
-    """A fetched record: its folder, and the folders in it that are LeQua tasks."""
+    """A fetched record: its folder, and the arguments of the imports that can follow."""
 
     folder: Path
-    tasks: tuple[Path, ...]
+    imports: tuple[tuple[str, ...], ...]
+
+
+def _lequa_imports(folder: Path) -> list[list[str]]:
+    inside = sorted(path for path in folder.iterdir() if path.is_dir())
+    tasks = [path for path in (folder, *inside) if is_lequa(path)]
+    return [[str(task), "--out", f"sets/{task.name}"] for task in tasks]
+
+
+def _review_imports(folder: Path) -> list[list[str]]:
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and not _is_about(path))
+    named = [f"{path.name.split('.')[0]}={path}" for path in files]
+    return [["--layout", "reviews", *named, "--out", "sets/reviews"]] if named else []
+
+
+RECORDS: Mapping[str, PublicRecord] = MappingProxyType(
+    {
+        "lequa2022": PublicRecord(
+            "LeQua 2022", "https://zenodo.org/api/records/6546188", (ARCHIVE,), _lequa_imports
+        ),
+        "lequa2024": PublicRecord(
+            "LeQua 2024", "https://zenodo.org/api/records/11661820", (ARCHIVE,), _lequa_imports
+        ),
+        "reviews": PublicRecord(
+            "The reviews of the paper",
+            "https://zenodo.org/api/records/8421611",
+            (".txt", ".gz", ARCHIVE),
+            _review_imports,
+        ),
+    }
+)
+"""The records that can be fetched, by name."""
 
 
 def fetch_record(
@@ -55,58 +123,260 @@ def fetch_record(
     tasks: Sequence[str] = (),
     url: str | None = None,
     downloads: str | Path | None = None,
-    pause: float = 1.0,
-    progress: Callable[[DownloadProgress], None] | None = None,
+    progress: Progress = None,
 ) -> Fetched:
-    """Download the archives of a record and unpack them into the new folder `out`.
+    """Download the files of a record into the new folder `out`; archives are unpacked.
 
-    tasks: only archives whose names begin with one of these and a dot (`T1` takes `T1.test.zip`).
-    The archives are kept in the folder `downloads` (default: the name of `out` with `.downloads`
-    added); complete archives in it are not downloaded again.
+    tasks: only files whose names begin with one of these and a dot (`T1` takes `T1.test.zip`).
+    The files are kept in the folder `downloads` (default: the name of `out` with `.downloads`
+    added); complete files in it are not downloaded again.
     """
     if name not in RECORDS:
         raise unknown_name("record", name, RECORDS)
-    folder = Path(out)
+    record, folder = RECORDS[name], Path(out)
     if folder.exists():
         raise UserError(f"{folder} exists; choose a new folder", arguments=["out"])
     check_new_folder(folder)
-    address = url or RECORDS[name].url
-    files = _archives(list_record(address), tasks, address)
+    address = url or record.url
+    files = _chosen(list_record(address), record.endings, tasks, address)
     kept = Path(downloads) if downloads else folder.with_name(folder.name + ".downloads")
-    archives = download_files(files, kept, pause=pause, progress=progress)
-    unpack(archives, folder)
-    inside = sorted(path for path in folder.iterdir() if path.is_dir())
-    return Fetched(folder, tuple(path for path in (folder, *inside) if is_lequa(path)))
+    unpack(download_files(files, kept, progress), folder)
+    return Fetched(folder, tuple(map(tuple, record.imports(folder))))
 
 
-def unpack(archives: Sequence[Path], out: Path) -> None:
-    """Unpack zip archives into the new folder `out`, completely or not at all.
+def list_record(url: str) -> tuple[RemoteFile, ...]:
+    """All files of a Zenodo record, with the record's checksums."""
+    _check_url(url)
+    with tempfile.TemporaryDirectory(prefix="quantshift-") as folder:
+        with _told(url, f"reach {url}"):
+            _download(RemoteFile("record.json", 0, "", url), Path(folder), None)
+        listing = (Path(folder) / "record.json").read_bytes()
+    try:
+        return tuple(map(_remote_file, json.loads(listing)["files"]))
+    except UserError:
+        raise
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError(f"{url} did not return the listing of a Zenodo record") from error
 
-    Members outside the folder, links and different files with the same name are refused.
-    """
-    with folder_aside(out) as aside:
-        for archive in archives:
-            try:
-                with zipfile.ZipFile(archive) as opened:
-                    _extract(opened, archive, aside)
-            except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
-                raise DataError(f"{archive} is not a complete zip archive ({error})") from error
-        put_in_place(aside, out, own=lambda path: False)
+
+def download_files(
+    files: Sequence[RemoteFile], folder: Path, progress: Progress = None
+) -> tuple[Path, ...]:
+    """Download files into a folder; returns their paths. Those that are there stay as they are."""
+    make_folder(folder)
+    missing = [file for file in files if not (folder / file.name).exists()]
+    needed, free = sum(file.size for file in missing), shutil.disk_usage(folder).free
+    if free < needed:
+        raise UserError(
+            f"not enough space for the download: {folder} has {free / 1e9:.1f} GB free, "
+            f"{needed / 1e9:.1f} GB are needed"
+        )
+    total, done = sum(file.size for file in files), 0
+    for file in files:
+        bar = None if progress is None else _Bar(progress, file.name, done, total)
+        with _told(file.url, f"download {file.name}"), disk_errors(folder):
+            _download(file, folder, bar)
+        done += file.size
+    return tuple(folder / file.name for file in files)
 
 
-def _archives(
-    listed: Sequence[RemoteFile], tasks: Sequence[str], url: str
+class _Bar:
+    """What pooch takes for a progress bar: it reports the bytes of all files together."""
+
+    def __init__(
+        self, progress: Callable[[str, int, int], None], name: str, before: int, total: int
+    ) -> None:
+        self._report, self._name, self._before, self._total = progress, name, before, total
+        self._done = 0
+        self.total = 0
+        """The size of the file, which pooch sets."""
+
+    def update(self, n_bytes: int) -> None:
+        self._done = min(self._done + n_bytes, self.total)
+        self._report(self._name, self._before + self._done, self._total)
+
+    def reset(self) -> None:
+        self._done = 0
+
+    def close(self) -> None:
+        """Nothing is to be closed."""
+
+
+class _Refused(Exception):  # noqa: N818 - becomes a UserError
+    """The server refuses a file for good; pooch does not try again after this."""
+
+
+def _download(file: RemoteFile, folder: Path, bar: _Bar | None) -> None:
+    """Download a file that is not there; one that is there must have its checksum."""
+    with extra_needed("fetch", "downloads"):
+        import pooch
+        import requests
+
+    agent = f"quantshift/{importlib.metadata.version('quantshift')}"
+    get = pooch.HTTPDownloader(
+        progressbar=bar or False,
+        chunk_size=CHUNK_BYTES,
+        timeout=TIMEOUT_SECONDS,
+        # As it is: the checksum is not that of the unpacked content.
+        headers={"User-Agent": agent, "Accept-Encoding": "identity"},
+    )
+
+    def downloader(url: str, output_file: Any, manager: Any) -> None:
+        if bar is not None:
+            bar.reset()
+        try:
+            get(url, output_file, manager)
+        except requests.HTTPError as error:
+            answer = error.response
+            code = http.HTTPStatus.INTERNAL_SERVER_ERROR if answer is None else answer.status_code
+            if code < http.HTTPStatus.INTERNAL_SERVER_ERROR and code not in PASSING:
+                raise _Refused(_returned(url, answer)) from error
+            raise
+
+    files = pooch.create(
+        path=folder.absolute(),
+        base_url="",
+        registry={file.name: file.checksum or None},
+        urls={file.name: file.url},
+        retry_if_failed=RETRIES,
+        allow_updates=False,
+    )
+    with _silent(pooch.get_logger()):
+        files.fetch(file.name, downloader=downloader)
+
+
+@contextmanager
+def _silent(logger: logging.Logger) -> Iterator[None]:
+    level = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+@contextmanager
+def _told(url: str, what: str) -> Iterator[None]:
+    """Turn the errors of a download into one line; what: could not be done."""
+    with extra_needed("fetch", "downloads"):
+        import requests
+
+    try:
+        yield
+    except UserError:
+        raise
+    except _Refused as error:
+        raise UserError(f"cannot {what}: {error}") from error
+    except requests.HTTPError as error:
+        reason = _returned(url, error.response)
+        raise UserError(f"cannot {what} ({reason}); try again later") from error
+    except requests.RequestException as error:
+        # The library's messages are long, and may show the password of a proxy.
+        raise UserError(f"cannot {what} ({_reason(error)}); try again later") from None
+    except ValueError as error:
+        name = what.removeprefix("download ")
+        if "updates are disallowed" in str(error):
+            raise DataError(
+                f"{name} is in the folder of downloads, and is not that of the record (its "
+                "checksum is another); move it away"
+            ) from None
+        raise DataError(
+            f"the download of {name} has the wrong checksum and was removed; run the command again"
+        ) from None
+
+
+def _returned(url: str, answer: Any) -> str:
+    return f"{url} returns {answer.status_code} {answer.reason}"
+
+
+def _reason(error: Exception) -> str:
+    import requests
+
+    if isinstance(error, requests.Timeout):
+        return f"no answer within {TIMEOUT_SECONDS:.0f} seconds"
+    if isinstance(error, requests.exceptions.ChunkedEncodingError):
+        return "the connection was lost"
+    if isinstance(error, requests.ConnectionError):
+        return "no connection"
+    return type(error).__name__
+
+
+def _check_url(url: str) -> None:
+    if has_credentials(url):
+        # Not shown: where the password begins and ends cannot be told for sure.
+        raise UserError(
+            "user names and passwords in a URL are not sent; give a URL without them, with @ as "
+            "%40 in its path"
+        )
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        raise UserError(f"{url!r} is not a valid URL ({error})") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise UserError(f"{url!r} is not a URL; it must begin with https:// or http://")
+
+
+def _remote_file(entry: Any) -> RemoteFile:
+    name, checksum = str(entry["key"]), str(entry["checksum"])
+    if Path(name).name != name or not checksum.startswith("md5:"):
+        raise DataError(f"the record lists a file that cannot be used: {name!r} ({checksum})")
+    url = str(entry["links"]["self"])
+    _check_url(url)
+    return RemoteFile(name, int(entry["size"]), checksum, url)
+
+
+def _is_about(path: Path) -> bool:
+    return path.name.lower().startswith(ABOUT)
+
+
+def _chosen(
+    listed: Sequence[RemoteFile], endings: tuple[str, ...], tasks: Sequence[str], url: str
 ) -> tuple[RemoteFile, ...]:
-    files = [file for file in listed if file.name.lower().endswith(ARCHIVE)]
+    files = [
+        file
+        for file in listed
+        if file.name.lower().endswith(endings) and not _is_about(Path(file.name))
+    ]
     if not files:
         names = ", ".join(file.name for file in listed) or "no files"
-        raise DataError(f"{url} lists no {ARCHIVE} archive; it lists {names}")
+        raise DataError(f"{url} lists no {', '.join(endings)} file of data; it lists {names}")
     known = sorted({file.name.split(".")[0] for file in files})
     for task in tasks:
         if task not in known:
             raise unknown_name("task", task, known)
     chosen = [file for file in files if not tasks or file.name.split(".")[0] in tasks]
     return tuple(sorted(chosen, key=lambda file: file.name))
+
+
+def unpack(files: Sequence[Path], out: Path) -> None:
+    """Unpack zip archives into the new folder `out`, completely or not at all.
+
+    Files that are no archives are put there as they are. Members outside the folder, links and
+    different files with the same name are refused.
+    """
+    with folder_aside(out) as aside:
+        for file in files:
+            if file.suffix.lower() != ARCHIVE:
+                with write_errors(out):
+                    _place(file, aside / file.name)
+                continue
+            try:
+                with zipfile.ZipFile(file) as opened:
+                    _extract(opened, file, aside)
+            except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+                raise DataError(f"{file} is not a complete zip archive ({error})") from error
+        put_in_place(aside, out, own=lambda path: False)
+
+
+def _place(file: Path, target: Path) -> None:
+    """A second name for a file, or a copy where the file system has no such names."""
+    if target.exists():
+        raise DataError(f"{file}: another file of the record is called so, too")
+    try:
+        os.link(file, target)
+    except OSError:
+        shutil.copyfile(file, target)
 
 
 def _extract(opened: zipfile.ZipFile, archive: Path, folder: Path) -> None:

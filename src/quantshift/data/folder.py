@@ -10,13 +10,15 @@
     DIR/test.npy           positions of the items kept for testing, if the items are split
 
 The same input gives the same bytes, and a hash of the content that does not depend on the library
-that wrote the files. A data set exists when its folder has its final name: everything is written
-into a sibling folder, flushed to disk and renamed at the end.
+that wrote the files. Large amounts of texts (reviews) are written in blocks; their hash is that of
+`BlockDigest`, which a manifest with `streamed` says. A data set exists when its folder has its
+final name: everything is written into a sibling folder, flushed to disk and renamed at the end.
 """
 
 import importlib.metadata
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -31,14 +33,17 @@ from quantshift.base.files import folder_aside, write_errors
 from quantshift.base.forks import TABLE_THREADS
 from quantshift.base.integrity import load_array
 from quantshift.base.manifests import FolderKind
-from quantshift.data.content import Content
-from quantshift.data.corpus import split_by_bytes
+from quantshift.data.content import BlockDigest, Content
 from quantshift.data.dataset import Dataset, Features
+from quantshift.data.stored_texts import StoredTexts, TextsWriter
 from quantshift.shifts.given import Given
 from quantshift.tables.chunks import polars_frame
 from quantshift.tables.preparation import TableColumns
 from quantshift.texts import counts
 from quantshift.texts.view import MatrixView
+
+TEXT_BYTES = 1 << 24
+"""The bytes of texts that are hashed at once."""
 
 _GROUP = "group: "
 _CSR = ("indptr", "indices", "data")
@@ -97,12 +102,13 @@ class DataFolder:
         """The data set; arrays are mapped into memory, so that processes share them."""
         content = self._content(texts=False)
         features = self._features(content)
-        return dataset_of(content, self.name, self.title, features, hash_=self.hash)
+        made = dataset_of(content, self.name, self.title, features, hash_=self.hash)
+        return replace(made, cut_point=self.manifest.get("cut_point"))
 
     def verify(self) -> None:
         """Read everything and compare it with the hashes of the manifest."""
         self.verify_files()
-        if self._content(texts=True).digest() != self.hash:
+        if self._digest() != self.hash:
             raise DATA_SET.damaged(
                 f"the manifest in {self.path} was changed (its hash does not match the items)"
             )
@@ -110,6 +116,23 @@ class DataFolder:
     def verify_files(self) -> None:
         """Compare the files with the hashes of the manifest, without parsing them."""
         DATA_SET.check_hashes(self.path, self.manifest)
+
+    @property
+    def texts(self) -> StoredTexts:
+        """The texts of a data set of that kind."""
+        return StoredTexts(self.path, self.hash, int(self.manifest["items"]))
+
+    def _digest(self) -> str:
+        if not self.manifest.get("streamed"):
+            return self._content(texts=True).digest()
+        items = self._frame("items.parquet")
+        names = [entry["name"] for entry in self.manifest["categories"]]
+        codes = items["category"].cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int16)
+        labels, digest = items["label"].to_numpy(), BlockDigest(names)
+        for start, texts in self.texts.text_blocks(TEXT_BYTES):
+            rows = slice(start, start + len(texts))
+            digest.update(codes[rows], labels[rows], texts)
+        return digest.hexdigest()
 
     def _content(self, *, texts: bool) -> Content:
         items = self._frame("items.parquet")
@@ -197,56 +220,67 @@ def write_folder(
     about: the other entries of the manifest. `progress` takes the number of texts counted and the
     total.
     """
-    DATA_SET.check_free(out, overwrite=overwrite)
-    with folder_aside(out) as aside:
+    with new_folder(out, overwrite=overwrite) as folder:
+        hash_ = content.digest()
         with write_errors(out):
-            described = {
-                "quantshift": importlib.metadata.version("quantshift"),
-                **about,
-                "hash": content.digest(),
-            }
-            _write_files(aside, content, described["hash"], progress)
-            files = sorted(path for path in aside.rglob("*") if path.is_file())
-            DATA_SET.write(aside, described, files)
-        # Checked again: the folder may have been created while the data was written.
-        DATA_SET.check_free(out, overwrite=overwrite)
-        DATA_SET.put_in_place(aside, out)
-    return DataFolder.open(out)
+            _write_files(folder.path, content)
+        if content.texts is not None:
+            folder.count_words(hash_, len(content.texts), progress)
+        return folder.commit({**about, "hash": hash_})
 
 
 @dataclass(frozen=True)
-class _Texts:
-    """Texts for the counting of words (a `quantshift.texts.counts.TextCorpus`)."""
+class NewFolder:
+    """A data-set folder that is being written, next to its final place."""
 
     path: Path
-    hash: str
-    texts: Any
+    out: Path
+    overwrite: bool
 
-    @property
-    def n_documents(self) -> int:
-        return len(self.texts)
+    def count_words(
+        self, hash_: str, n_texts: int, progress: Callable[[int, int], None] | None
+    ) -> None:
+        """Count the words of the texts that have been written."""
+        counts.tokenise_corpus(StoredTexts(self.path, hash_, n_texts), progress=progress)
 
-    def text_blocks(self, max_bytes: int) -> Iterator[tuple[int, Any]]:
-        start = 0
-        for block in split_by_bytes(self.texts, max_bytes):
-            yield start, block
-            start += len(block)
+    def commit(self, about: Mapping[str, Any]) -> DataFolder:
+        """Write the manifest, give the folder its final name and open it."""
+        described = {"quantshift": importlib.metadata.version("quantshift"), **about}
+        with write_errors(self.out):
+            files = sorted(path for path in self.path.rglob("*") if path.is_file())
+            DATA_SET.write(self.path, described, files)
+        # Checked again: the folder may have been created while the data was written.
+        DATA_SET.check_free(self.out, overwrite=self.overwrite)
+        DATA_SET.put_in_place(self.path, self.out)
+        return DataFolder.open(self.out)
 
 
-def _write_files(
-    folder: Path, content: Content, hash_: str, progress: Callable[[int, int], None] | None
-) -> None:
+@contextmanager
+def new_folder(
+    out: Path, *, overwrite: bool = False, inputs: Iterable[str | Path] = ()
+) -> Iterator[NewFolder]:
+    """A folder to write a data set into; without a `commit`, nothing is left of it."""
+    DATA_SET.check_free(out, overwrite=overwrite, inputs=inputs)
+    with folder_aside(out) as aside:
+        yield NewFolder(aside, out, overwrite)
+
+
+def write_items(folder: Path, columns: Mapping[str, pl.Series]) -> None:
+    """Write the labels, and the categories and groups, of all items."""
+    _write_table(folder / "items.parquet", pl.DataFrame(dict(columns)))
+
+
+def _write_files(folder: Path, content: Content) -> None:
     columns = {"label": content.labels}
     if content.categories is not None:
         columns["category"] = content.categories
     columns |= {_GROUP + name: values for name, values in content.groups.items()}
-    _write_table(folder / "items.parquet", pl.DataFrame(columns))
+    write_items(folder, columns)
     if content.columns is not None:
         _write_table(folder / "columns.parquet", content.columns)
     if content.texts is not None:
-        _write_table(folder / "texts.parquet", pl.DataFrame({"text": content.texts}))
-        texts = content.texts.to_arrow().cast(pa.large_string())
-        counts.tokenise_corpus(_Texts(folder, hash_, texts), progress=progress)
+        with TextsWriter(folder) as writer:
+            writer.write(content.texts.to_arrow().cast(pa.large_string()))
     if issparse(content.matrix):
         for name in _CSR:
             np.save(folder / f"features-{name}.npy", getattr(content.matrix, name))
@@ -285,5 +319,8 @@ def _array(values: pl.Series) -> NDArray[Any]:
     if values.null_count():
         return np.array(values.to_list(), dtype=object)
     if values.dtype == pl.String:
-        return np.array(values.to_list(), dtype=np.str_)
+        # By level, because millions of Python strings would need many times the memory.
+        levels = values.unique().to_list()
+        codes = values.cast(pl.Enum(levels)).to_physical().to_numpy()
+        return np.asarray(np.array(levels, dtype=np.str_)[codes])
     return values.to_numpy()

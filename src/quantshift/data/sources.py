@@ -1,8 +1,7 @@
 """Sources of data sets: small references that are sent to the workers instead of the data.
 
-A data set is opened once per process. There are five kinds of sources: a corpus on disk, the
-embedded synthetic corpus, an embedded data set, arrays in files, and a folder made by `quantshift
-data import`.
+A data set is opened once per process. There are four kinds of sources: the embedded synthetic
+corpus, an embedded data set, arrays in files, and a folder made by `quantshift data import`.
 """
 
 import hashlib
@@ -19,9 +18,8 @@ from scipy.sparse import issparse
 from quantshift.base.manifests import format_of
 from quantshift.base.types import Posteriors
 from quantshift.classify.posteriors import check_posteriors
-from quantshift.data.corpus import CORPUS, Corpus
-from quantshift.data.dataset import Dataset
-from quantshift.data.embedded import reviews as synthetic
+from quantshift.data.dataset import STARS_CUT, Dataset
+from quantshift.data.embedded import synthetic
 from quantshift.data.embedded.embedded import EMBEDDED, embedded_set
 from quantshift.data.folder import DATA_SET, DataFolder, dataset_of
 from quantshift.data.importing.arrays import DataFile, read_column, read_matrix, read_vector
@@ -29,11 +27,11 @@ from quantshift.errors import DataError, UserError
 from quantshift.prevalence.labels import column
 from quantshift.tables.columns.names import folder_name
 from quantshift.tables.preparation import TableColumns
-from quantshift.texts.counts import FOLDER, CountMatrix, open_counts, verify_counts
+from quantshift.texts.counts import CountMatrix
 from quantshift.texts.view import MatrixView
 
-STARS_CUT = 3.0
-"""Reviews with more stars are positive, with fewer negative, as in the paper."""
+OLDER_CORPUS = "quantshift-corpus"
+"""The format of reviews on disk before they became data sets."""
 
 
 class AbstractSource(ABC):
@@ -56,42 +54,6 @@ class AbstractSource(ABC):
     @abstractmethod
     def title(self) -> str:
         """Its display name."""
-
-
-@dataclass(frozen=True)
-class CorpusSource(AbstractSource):
-    """A tokenised corpus on disk."""
-
-    path: Path
-
-    @property
-    def name(self) -> str:
-        """The folder's name, without invalid characters."""
-        return folder_name(self.title)
-
-    @property
-    def title(self) -> str:
-        """The folder's name without its path: results should not depend on the place."""
-        return self.path.name
-
-    def open(self) -> Dataset:
-        """Stars, category names and memory-mapped term counts."""
-        corpus = Corpus.open(self.path)
-        return Dataset(
-            name=self.name,
-            title=self.title,
-            labels=corpus.stars,
-            ordinal=True,
-            cut_point=STARS_CUT,
-            categories=np.array(corpus.categories)[corpus.category_codes],
-            features=open_counts(corpus),
-            hash=corpus.hash,
-        )
-
-    def verify(self) -> None:
-        """Compare the reviews and their counts with their hashes."""
-        Corpus.open(self.path).verify_files()
-        verify_counts(self.path / FOLDER)
 
 
 @dataclass(frozen=True)
@@ -258,7 +220,7 @@ def open_source(source: AbstractSource) -> Dataset:
 
 
 def source_at(path: str | Path, folder: Path = Path()) -> AbstractSource:
-    """The source of this name: an embedded data set, or a corpus or imported data set in a folder.
+    """The source of this name: an embedded data set, or an imported one in a folder.
 
     Paths are relative to `folder`. A string that names an embedded data set means that one; for a
     folder of the same name write "./" before it, or give a `Path`.
@@ -272,20 +234,22 @@ def source_at(path: str | Path, folder: Path = Path()) -> AbstractSource:
         return EmbeddedSource(path)
     place = (folder / path).absolute()
     kind = format_of(place)
-    if kind == CORPUS.format:
-        return CorpusSource(place)
     if kind == DATA_SET.format:
         return FolderSource(place)
+    if kind == OLDER_CORPUS:
+        raise DataError(
+            f"{path} is a corpus of an older version; import its files again with `quantshift data "
+            "import --layout reviews` (results computed from it stay valid)"
+        )
     if place.is_file():
         raise DataError(
             f"{path} is a file; import it with `quantshift data import`, then give the folder of "
             "the data set"
         )
-    state = "does not exist" if not place.exists() else "is neither a data set nor a corpus"
+    state = "does not exist" if not place.exists() else "is not a data set"
     raise DataError(
-        f"{place if folder != Path() else path} {state}; create a data set with `quantshift data "
-        "import`, or a corpus of reviews with `quantshift corpus import`; `quantshift data list` "
-        "shows the embedded ones"
+        f"{place if folder != Path() else path} {state}; create one with `quantshift data import`; "
+        "`quantshift data list` shows the embedded ones"
     )
 
 

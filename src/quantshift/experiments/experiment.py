@@ -12,8 +12,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from quantshift.data.dataset import STARS_CUT
 from quantshift.data.importing.arrays import DataFile
-from quantshift.data.sources import STARS_CUT
 from quantshift.errors import UserError, unknown_name
 from quantshift.experiments.documents.classes import default_options, parameters, quantifier_class
 from quantshift.experiments.documents.toml_tables import ClassifierTable, DataTable, SelectionTable
@@ -252,7 +252,7 @@ class Experiment:
         # Data sets are not part of the experiment: their results are in separate folders.
         data = self.data.model_dump(exclude={"sets"})
         if self.data.cut_point is None and not self.data.labels and not self.shift.cuts_levels:
-            # The default cut point of a corpus; the classes of other data are described elsewhere.
+            # The default cut point of reviews; the classes of other data are described elsewhere.
             data["cut_point"] = STARS_CUT
         return {
             "seed": self.seed,

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import polars as pl
 
-from quantshift.data.sources import STARS_CUT
+from quantshift.data.dataset import STARS_CUT
 from quantshift.leaderboard.scores import READ
 from quantshift.paper.published import against_published
 from quantshift.results.store import ResultStore
@@ -45,7 +45,7 @@ OUR_NAMES: Mapping[str, str] = MappingProxyType(
 PAPER = "Binary Quantification and Dataset Shift (2024), tables of mean absolute errors"
 
 STARS = tuple(f"{side} {STARS_CUT:g}" for side in ("below", "above"))
-"""The classes of a corpus of reviews, as in the paper."""
+"""The classes of reviews, as in the paper."""
 
 _CSV = ("suite", "experiment", "dataset", "method", "measure", "value", "source", "differs")
 

@@ -1,4 +1,4 @@
-"""Term counts of a corpus, computed once: a CSR matrix over one sorted vocabulary, memory-mapped.
+"""Term counts of texts, computed once: a CSR matrix over one sorted vocabulary, memory-mapped.
 
     DIR/counts/manifest.json        format and version, shape, hash of the corpus, hashes of files
     DIR/counts/indptr.npy           int64, where each document's entries begin
@@ -47,8 +47,8 @@ COUNTS = FolderKind(
     noun="counts",
     described="term counts",
     keys=frozenset({"corpus", "shape", "entries", "count_type", "files"}),
-    absent="no term counts in {folder}; tokenise the corpus first",
-    cure="tokenise the corpus again",
+    absent="no term counts in {folder}; import the data again",
+    cure="import the data again",
 )
 
 
@@ -91,7 +91,7 @@ class CountMatrix:
         folder = Path(path)
         manifest = COUNTS.read(folder)
         if corpus_hash is not None and manifest["corpus"] != corpus_hash:
-            raise DataError(f"the counts in {folder} are those of another corpus; {COUNTS.cure}")
+            raise DataError(f"the counts in {folder} are those of other texts; {COUNTS.cure}")
         COUNTS.check_sizes(folder, manifest)
         n_documents, n_words = manifest["shape"]
         types = ("int64", "int32", manifest["count_type"])
@@ -244,7 +244,7 @@ def _write_counts(
     if n_rows != corpus.n_documents:
         raise DataError(
             f"{corpus.path} has {n_rows} texts for {corpus.n_documents} documents; import the "
-            "corpus again"
+            "data again"
         )
 
     columns, words, frequency = dictionary.sort()

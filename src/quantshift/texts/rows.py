@@ -17,7 +17,7 @@ Longs = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Counts = NDArray[np.uint16] | NDArray[np.int32]
 
-DAMAGED = "damaged counts: a word number is outside the vocabulary; tokenise the corpus again"
+DAMAGED = "damaged counts: a word number is outside the vocabulary; import the data again"
 
 
 @compiled

@@ -195,7 +195,7 @@ def _lowered(first_row: int, texts: Texts) -> tuple[Bytes, Longs, Longs]:
             part = raw[starts[i] : stops[i]].tobytes().decode().lower().encode()
         except UnicodeDecodeError as error:
             raise DataError(
-                f"document {first_row + i} is not valid UTF-8; import the corpus again"
+                f"document {first_row + i} is not valid UTF-8; import the data again"
             ) from error
         parts.append(np.frombuffer(part, np.uint8))
         starts[i], stops[i] = size, size + len(part)

@@ -10,7 +10,7 @@ from rich.console import Console
 from quantshift.base.nouns import counted
 from quantshift.base.text_tables import text_table
 from quantshift.cli.commands.cells import cell_progress
-from quantshift.cli.commands.run import resume_command, tell_summary, tokenise_corpora
+from quantshift.cli.commands.run import resume_command, tell_summary
 from quantshift.cli.machine import load, n_cores
 from quantshift.cli.progress import say
 from quantshift.cli.run_options import Classifier, Cluster, Jobs, Profile, Redo, Settings
@@ -58,7 +58,6 @@ def bench(
         list[str] | None,
         typer.Option(
             "--data",
-            "--corpus",
             metavar="DIR",
             help="Data sets to use instead of those of the experiments, as in `quantshift run`; "
             "may be given several times.",
@@ -121,7 +120,6 @@ def bench(
     if dry_run:
         _tell_plan(planned, jobs or n_cores(), console)
         return
-    tokenise_corpora(planned.run, console)
     chosen = executor(jobs or n_cores(), cluster, apart=bool(add))
     try:
         with cell_progress(console) as progress:

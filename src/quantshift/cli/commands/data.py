@@ -1,4 +1,4 @@
-"""`quantshift data`: create data sets from tables, arrays and posteriors, and inspect them."""
+"""`quantshift data`: create data sets from tables, reviews, arrays and posteriors; inspect them."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from quantshift.base.nouns import counted
 from quantshift.base.shell import command_line
 from quantshift.cli.progress import byte_progress, share_progress
 from quantshift.cli.shared_options import names
@@ -18,12 +19,14 @@ from quantshift.data.folder import DataFolder
 from quantshift.data.importing.arrays import DataFile
 from quantshift.data.importing.assembly import Wishes
 from quantshift.data.importing.lequa import import_lequa, is_lequa
+from quantshift.data.importing.reviews import MIN_CHARS, MIN_USEFUL, ReviewFile, import_reviews
 from quantshift.data.importing.table import import_arrays, import_table
 from quantshift.data.sources import source_at
 from quantshift.errors import UserError
+from quantshift.tables.formats import known_endings
 
 app = typer.Typer(
-    help="Create and inspect data sets from your own tables, arrays and posteriors.",
+    help="Create and inspect data sets from your own tables, texts, arrays and posteriors.",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
@@ -34,7 +37,14 @@ class Format(StrEnum):
 
     TEXT = "text"
     MARKDOWN = "markdown"
+    LATEX = "latex"
     JSON = "json"
+
+
+class Layout(StrEnum):
+    """Layouts of files that must be named."""
+
+    REVIEWS = "reviews"
 
 
 class Record(StrEnum):
@@ -42,6 +52,7 @@ class Record(StrEnum):
 
     LEQUA2022 = "lequa2022"
     LEQUA2024 = "lequa2024"
+    REVIEWS = "reviews"
 
 
 Shown = Annotated[Format, typer.Option("--format", "-f", help="How to show it.")]
@@ -52,12 +63,44 @@ def import_(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="The data-set folder to create.")
     ],
-    table: Annotated[
-        Path | None,
+    files: Annotated[
+        list[str] | None,
         typer.Argument(
             metavar="TABLE",
-            help="A table: .csv, .tsv, .txt (as CSV), .jsonl, .parquet, .xlsx; text also as .gz. "
-            "Or the folder of a task of the LeQua challenges, which needs no --label.",
+            help=f"A table: {known_endings(whole=True)}. Or the folder of a task of the LeQua "
+            "challenges, which needs no --label. With --layout reviews: NAME=FILE for each file.",
+            show_default=False,
+        ),
+    ] = None,
+    layout: Annotated[
+        Layout | None,
+        typer.Option(
+            "--layout",
+            help="reviews: files of reviews, NAME=FILE with the name of a category; a NAME given "
+            "again appends to its category. The files are .json, .jsonl (an object per line with "
+            "reviewText, overall, and helpful or vote), .txt (star<TAB>text) or tables with the "
+            "columns text and stars (others: --text, --label); also as .gz, and in a .zip.",
+            show_default=False,
+        ),
+    ] = None,
+    min_chars: Annotated[
+        int | None,
+        typer.Option(
+            "--min-chars",
+            metavar="N",
+            min=0,
+            help=f"Of reviews: drop shorter texts (default: {MIN_CHARS}).",
+            show_default=False,
+        ),
+    ] = None,
+    min_useful: Annotated[
+        int | None,
+        typer.Option(
+            "--min-useful",
+            metavar="N",
+            min=0,
+            help="Of reviews: drop those with fewer useful votes (JSON lines only; default: "
+            f"{MIN_USEFUL}).",
             show_default=False,
         ),
     ] = None,
@@ -199,7 +242,7 @@ def import_(
         ),
     ] = False,
 ) -> None:
-    """Import a table, arrays or posteriors into a data-set folder.
+    """Import a table, reviews, arrays or posteriors into a data-set folder.
 
     In a table, all columns except the label are features: numbers, categories and booleans,
     inferred from their cells. Missing values are fine. Rows without a label are left out. Columns
@@ -228,6 +271,8 @@ def import_(
     --out weeks
 
     quantshift data import T1/public --out lequa-t1
+
+    quantshift data import --layout reviews Books=Books.json.gz Music=Music.txt --out reviews
     """
     wishes = Wishes(
         ordinal=ordinal,
@@ -244,8 +289,32 @@ def import_(
     )
     arrays = {"--features": features, "--posteriors": posteriors, "--labels": labels}
     columns = {"--label": label, "--text": text, "--drop": drop, "--codes": codes}
+    table = Path(files[0]) if files else None
+    if files and len(files) > 1 and layout is None:
+        raise UserError(
+            f"{files[1]}: a second table; import one at a time, or files of reviews with --layout "
+            "reviews"
+        )
+    if layout is None:
+        of_reviews = {"--min-chars": min_chars, "--min-useful": min_useful}
+        _refuse(of_reviews, "it filters reviews; add --layout reviews")
     with share_progress(Console(stderr=True)) as progress:
-        if table is not None and is_lequa(table):
+        if layout is Layout.REVIEWS:
+            reason = "reviews have stars and texts, and their categories are named with the files"
+            others = {"--categories": categories, "--groups": groups}
+            _refuse({**arrays, "--drop": drop, "--codes": codes, **others}, reason)
+            data = import_reviews(
+                [ReviewFile.parse(file) for file in files or ()],
+                out,
+                text=text or "text",
+                stars=label or "stars",
+                min_chars=MIN_CHARS if min_chars is None else min_chars,
+                min_useful=MIN_USEFUL if min_useful is None else min_useful,
+                lenient=lenient,
+                wishes=wishes,
+                progress=progress,
+            )
+        elif table is not None and is_lequa(table):
             reason = "the folder of a LeQua task already defines its labels and columns"
             others = {"--categories": categories, "--groups": groups}
             _refuse({**arrays, **columns, **others}, reason)
@@ -332,13 +401,13 @@ def list_(
     ] = None,
     format: Shown = Format.TEXT,  # noqa: A002 - the option's name
 ) -> None:
-    """List the data sets and corpora in folders, and the embedded data sets.
+    """List the data sets in folders, and the embedded data sets.
 
     Examples:
 
     quantshift data list
 
-    quantshift data list tables corpora --format markdown
+    quantshift data list tables texts --format markdown
     """
     listed = find(folders) if folders else [*find([Path()]), *find_embedded()]
     if listed or format is Format.JSON:
@@ -350,17 +419,16 @@ def list_(
 @app.command("fetch")
 def fetch(
     record: Annotated[
-        Record, typer.Argument(metavar="NAME", help="lequa2022 or lequa2024.", show_default=False)
+        Record,
+        typer.Argument(metavar="NAME", help="lequa2022, lequa2024 or reviews.", show_default=False),
     ],
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="The folder to unpack it into.")
-    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The folder to create.")],
     tasks: Annotated[
         str | None,
         typer.Option(
             "--tasks",
             metavar="T1,T2",
-            help="Only these tasks (default: all; they are large).",
+            help="Only these tasks or categories (default: all; they are large).",
             show_default=False,
         ),
     ] = None,
@@ -373,21 +441,22 @@ def fetch(
         typer.Option(
             "--downloads",
             metavar="DIR",
-            help="Where to keep the archives (default: DIR.downloads next to the folder).",
+            help="Where to keep the downloads (default: DIR.downloads next to the folder).",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Download a public record and unpack it: LeQua 2022 (Zenodo 6546188) or 2024 (11661820).
+    """Download a public record: LeQua 2022 (Zenodo 6546188), 2024 (11661820), reviews (8421611).
 
-    Every file is checked against the checksum in the record. Run the command again to continue an
-    interrupted download. The output ends with the commands to run next.
+    Every file is checked against the checksum in the record; archives are unpacked. After an
+    interruption, the same command fetches what is missing. The output ends with the commands to run
+    next.
 
     Examples:
 
     quantshift data fetch lequa2024 --tasks T1,T3 --out lequa2024
 
-    quantshift data fetch lequa2022 --out lequa2022
+    quantshift data fetch reviews --out downloaded
     """
     with byte_progress(Console(stderr=True)) as advance:
         fetched = fetch_record(
@@ -396,14 +465,34 @@ def fetch(
             tasks=names(tasks),
             url=url,
             downloads=downloads,
-            progress=lambda p: advance(p.file, p.bytes_done, p.bytes_total),
+            progress=advance,
         )
     typer.echo(f"{RECORDS[record.value].title} in {out}")
-    if fetched.tasks:
+    if fetched.imports:
         typer.echo("next:")
-    for task in fetched.tasks:
-        command = ["quantshift", "data", "import", str(task), "--out", f"sets/{task.name}"]
-        typer.echo(f"  {command_line(command)}")
+    for arguments in fetched.imports:
+        typer.echo(f"  {command_line(['quantshift', 'data', 'import', *arguments])}")
+
+
+@app.command("synthetic")
+def synthetic(
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="The data-set folder to create.")
+    ],
+    documents: Annotated[
+        int, typer.Option("--documents", "-n", min=1, help="Number of documents.")
+    ] = 20_000,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same texts.")] = 0,
+) -> None:
+    """Create synthetic reviews of two categories and five stars; needs no download.
+
+    Example: quantshift data synthetic --out reviews --documents 20000
+    """
+    from quantshift.data.embedded.synthetic import write_synthetic
+
+    data = write_synthetic(out, n_documents=documents, seed=seed)
+    n = counted(int(data.manifest["items"]), "document")
+    typer.echo(f"data set {data.name} ({data.hash[:12]}) of {n} in {out}")
 
 
 def _file_or_label_column(text: str, labels: DataFile) -> DataFile:

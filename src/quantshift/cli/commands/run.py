@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -14,10 +13,8 @@ from quantshift.base.shell import command_line
 from quantshift.base.text_tables import text_table
 from quantshift.cli.commands.cells import cell_progress
 from quantshift.cli.machine import n_cores
-from quantshift.cli.progress import item_progress, say
+from quantshift.cli.progress import say
 from quantshift.cli.run_options import Classifier, Cluster, Jobs, Profile, Redo, Settings
-from quantshift.data.corpus import Corpus
-from quantshift.data.sources import CorpusSource
 from quantshift.experiments.documents.document import parse_overrides
 from quantshift.experiments.documents.loading import experiments_of, library_names, load_experiment
 from quantshift.experiments.executors import executor
@@ -25,7 +22,6 @@ from quantshift.experiments.planning import plan_table
 from quantshift.experiments.runner import REDO_FAILED, Run, RunSummary, run_experiments
 from quantshift.experiments.sources import sources_of
 from quantshift.results.store import ResultStore
-from quantshift.texts.counts import FOLDER, tokenise_corpus
 
 
 def run(
@@ -45,12 +41,10 @@ def run(
         list[str] | None,
         typer.Option(
             "--data",
-            "--corpus",
             metavar="DIR",
-            help="A data set made with `quantshift data import`, a corpus made with `quantshift "
-            "corpus import`, or the name of an embedded data set (see `quantshift data list`); may "
-            "be given several times (default: those named in the experiment, or synthetic "
-            "reviews).",
+            help="A data set made with `quantshift data import`, or the name of an embedded data "
+            "set (see `quantshift data list`); may be given several times (default: those named "
+            "in the experiment, or synthetic reviews).",
             show_default=False,
         ),
     ] = None,
@@ -113,7 +107,6 @@ def run(
         store = ResultStore.open(out) if (out / "store.json").exists() else None
         say(console, text_table(plan_table(prepared.plan(store))))
         return
-    tokenise_corpora(prepared, console)
     chosen = executor(jobs or n_cores(), cluster)
     try:
         with cell_progress(console) as progress:
@@ -146,26 +139,6 @@ def _profile(experiment: str, wanted: Profile | None, *, on_own_data: bool) -> s
     # A user's own file is run as written, because it may have no quick profile.
     quick = not on_own_data and experiment in library_names()
     return (wanted or (Profile.QUICK if quick else Profile.PAPER)).value
-
-
-def tokenise_corpora(run: Run, console: Console) -> None:
-    """Count the words of those corpora of the run that have no counts yet."""
-    for folder in {
-        source.path
-        for sources in run.sources.values()
-        for source in sources
-        if isinstance(source, CorpusSource)
-    }:
-        _tokenise_if_needed(folder, console)
-
-
-def _tokenise_if_needed(path: Path, console: Console) -> None:
-    corpus = Corpus.open(path)
-    if (corpus.path / FOLDER).exists():
-        return
-    say(console, f"counting the words of {path} (once)")
-    with item_progress(console) as advance:
-        tokenise_corpus(corpus, progress=partial(advance, "documents"))
 
 
 def tell_summary(summary: RunSummary, out: Path, console: Console) -> None:

@@ -30,7 +30,8 @@ from scipy.sparse import csr_array
 from scipy.special import expit, logsumexp
 
 from quantshift.base.seeding import generator
-from quantshift.data.corpus import CORPUS, CorpusWriter
+from quantshift.data.folder import DATA_SET, DataFolder
+from quantshift.data.importing.review_folder import new_reviews
 from quantshift.errors import DataError, UserError
 from quantshift.prevalence import simplex
 
@@ -260,16 +261,16 @@ def generate(
     )
 
 
-def write_corpus(out: Path, *, n_documents: int, seed: int = 0) -> None:
-    """Write `generate(n_documents, seed=seed)` to the folder `out` as a corpus on disk."""
-    CORPUS.check_free(out, overwrite=False)
+def write_synthetic(out: str | Path, *, n_documents: int, seed: int = 0) -> DataFolder:
+    """Write `generate(n_documents, seed=seed)` as a data set into the folder `out`."""
+    DATA_SET.check_free(Path(out), overwrite=False)
     corpus = generate(n_documents, seed=seed)
-    with CorpusWriter(out, categories=corpus.category_names) as writer:
+    with new_reviews(out, corpus.category_names) as writer:
         for start in range(0, n_documents, _BLOCK):
             rows = slice(start, start + _BLOCK)
             texts = corpus.texts(range(start, min(start + _BLOCK, n_documents)))
             writer.write(corpus.categories[rows], corpus.stars[rows], texts)
-        writer.commit(origin={"kind": "synthetic", "documents": n_documents, "seed": seed})
+        return writer.commit({"synthetic": {"documents": n_documents, "seed": seed}})
 
 
 @cache
