@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,14 +15,11 @@ class Record:
 
     files: dict[str, bytes]
     url: str = ""
-    ranges: bool = True
-    etag: str | None = '"v1"'
     cut_after: list[int] = field(default_factory=list)
     answers: list[int] = field(default_factory=list)
     checksums: dict[str, str] = field(default_factory=dict)
     listing: bytes | None = None
-    wrong_range: bool = False
-    requests: list[tuple[str, str | None, str | None]] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
 
     def listed(self) -> bytes:
         if self.listing is not None:
@@ -47,28 +43,15 @@ def handler(record: Record) -> type[BaseHTTPRequestHandler]:
                 self.answer(200, record.listed())
                 return
             name = self.path.split("/")[2]
-            asked, condition = self.headers.get("Range"), self.headers.get("If-Range")
-            record.requests.append((name, asked, condition))
+            record.requests.append(name)
             if record.answers and (code := record.answers.pop(0)) != 200:
                 self.answer(code, b"")
                 return
-            content = record.files[name]
-            valid = condition is None or condition == record.etag
-            if asked and record.ranges and valid:
-                start = int(re.fullmatch(r"bytes=(\d+)-", asked).group(1))  # type: ignore[union-attr]
-                shown = start + 1 if record.wrong_range else start
-                span = {"Content-Range": f"bytes {shown}-{len(content) - 1}/{len(content)}"}
-                self.answer(206, content[start:], span)
-            else:
-                self.answer(200, content)
+            self.answer(200, record.files[name])
 
-        def answer(self, code: int, body: bytes, headers: dict[str, str] | None = None) -> None:
+        def answer(self, code: int, body: bytes) -> None:
             self.send_response(code)
             self.send_header("Content-Length", str(len(body)))
-            if record.etag:
-                self.send_header("ETag", record.etag)
-            for name, value in (headers or {}).items():
-                self.send_header(name, value)
             self.end_headers()
             cut = record.cut_after.pop(0) if record.cut_after and self.path != "/record" else None
             self.wfile.write(body[:cut])

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from quantshift.base import files
-from quantshift.data.corpus import Corpus, CorpusWriter
+from quantshift.data import DataFolder, new_reviews
 from quantshift.errors import UserError
-from quantshift.texts.counts import tokenise_corpus
 
 PAGE = b'<!doctype html><meta name="generator" content="quantshift 1.0">'
 
@@ -79,7 +78,7 @@ def test_places_that_cannot_be_written_are_found_by_trying(tmp_path, monkeypatch
     assert refused("/proc/page.html").startswith("/proc cannot be written (")
     assert "too long" in refused(tmp_path / ("x" * 300))
     with pytest.raises(UserError, match="the name is too long; choose a shorter one"):
-        write_corpus(tmp_path / ("x" * 300))
+        write_reviews(tmp_path / ("x" * 300))
     fsync = os.fsync
     for code, line in (
         (errno.EROFS, f"no permission to write in {tmp_path}; choose another place"),
@@ -110,16 +109,16 @@ def disk(tmp_path):
     subprocess.run(["umount", str(folder)], check=True)
 
 
-def write_corpus(out, **options):
-    with CorpusWriter(out, categories=("A",), **options) as writer:
+def write_reviews(out, **options):
+    with new_reviews(out, ("A",), **options) as writer:
         for _ in range(4):
             writer.write([0], [1], [os.urandom(200_000).hex()])
-        return writer.commit(origin={})
+        return writer.commit()
 
 
 def test_a_disk_that_is_full_keeps_nothing_half_done(disk):
     with pytest.raises(UserError, match="no space left on the disk of"):
-        write_corpus(disk / "deep" / "corpus")
+        write_reviews(disk / "deep" / "reviews")
     assert list(disk.iterdir()) == []
     with pytest.raises(UserError, match="no space left on the disk of"):
         files.write_output(disk / "page.html", b"x" * 300_000)
@@ -129,40 +128,40 @@ def test_a_disk_that_is_full_keeps_nothing_half_done(disk):
 def test_a_disk_that_may_only_be_read(disk):
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
     with pytest.raises(UserError, match=r"no permission to write in .*; choose another place"):
-        write_corpus(disk / "corpus")
+        write_reviews(disk / "reviews")
     with pytest.raises(UserError, match=r"no permission to write in .*; choose another place"):
         files.check_output(disk / "page.html")
 
 
-def test_a_new_corpus_leaves_foreign_files_alone(tmp_path):
+def test_a_new_data_set_leaves_foreign_files_alone(tmp_path):
     out = tmp_path / "c"
-    tokenise_corpus(write_corpus(out))
+    write_reviews(out)
     (out / "notes.txt").write_text("mine")
     (out / "counts" / "notes.txt").write_text("mine too")
     (out / "deep" / "er").mkdir(parents=True)
     (out / "deep" / "link").symlink_to("nowhere")
     (out / ".counts.0123abcd.partial").mkdir()
     (out / ".counts.0123abcd.partial" / "data.npy").write_bytes(b"half")
-    write_corpus(out / "another")
+    write_reviews(out / "another")
     inode = (out / "notes.txt").stat().st_ino
     out.chmod(0o750)
-    new = write_corpus(out, overwrite=True)
+    new = write_reviews(out, overwrite=True)
+    counts = ["data.npy", "indices.npy", "indptr.npy", "manifest.json", "vocabulary.parquet"]
     assert sorted(str(path.relative_to(out)) for path in out.rglob("*")) == [
         "another",
-        "another/manifest.json",
-        "another/reviews.parquet",
+        "another/counts",
+        *(f"another/counts/{name}" for name in counts),
+        *(f"another/{name}" for name in ("items.parquet", "manifest.json", "texts.parquet")),
         "counts",
-        "counts/notes.txt",
+        *sorted(f"counts/{name}" for name in (*counts, "notes.txt")),
         "deep",
         "deep/er",
         "deep/link",
-        "manifest.json",
-        "notes.txt",
-        "reviews.parquet",
+        *("items.parquet", "manifest.json", "notes.txt", "texts.parquet"),
     ]
     assert (out / "notes.txt").stat().st_ino == inode
     assert out.stat().st_mode & 0o777 == 0o750
-    assert Corpus.open(out).hash == new.hash
+    assert DataFolder.open(out).hash == new.hash
     assert [path.name for path in tmp_path.iterdir()] == ["c"]
 
 
@@ -178,9 +177,9 @@ def test_a_foreign_file_in_the_way_is_named(tmp_path):
 
 @pytest.mark.parametrize("nth", range(8))
 def test_foreign_files_survive_a_kill_at_any_moment(tmp_path, monkeypatch, nth):
-    """Whatever call is the last, the notes are whole somewhere, and so is a corpus."""
+    """Whatever call is the last, the notes are whole somewhere, and so is a data set."""
     out, calls = tmp_path / "c", 0
-    write_corpus(out)
+    write_reviews(out)
     (out / "notes.txt").write_text("mine")
 
     class Killed(BaseException):
@@ -204,34 +203,34 @@ def test_foreign_files_survive_a_kill_at_any_moment(tmp_path, monkeypatch, nth):
         dying(name)
     killed = False
     try:
-        write_corpus(out, overwrite=True)
+        write_reviews(out, overwrite=True)
     except Killed:
         killed = True
     monkeypatch.setattr(shutil, "rmtree", real_rmtree)
     monkeypatch.undo()
     assert killed == (nth < calls)
     assert any(path.read_text() == "mine" for path in tmp_path.rglob("notes.txt"))
-    assert any(_is_corpus(path) for path in tmp_path.iterdir())
+    assert any(_is_data_set(path) for path in tmp_path.iterdir())
 
 
-def _is_corpus(path):
+def _is_data_set(path):
     try:
-        Corpus.open(path).verify()
+        DataFolder.open(path).verify()
     except UserError:
         return False
     return True
 
 
-def test_the_files_of_a_corpus_cannot_become_its_successor(tmp_path):
+def test_the_files_of_a_data_set_cannot_become_its_successor(tmp_path):
     out = tmp_path / "c"
-    write_corpus(out)
-    reviews = out / "reviews.parquet"
-    with pytest.raises(UserError, match=r"reviews.parquet is part of the corpus that would be"):
-        write_corpus(out, overwrite=True, inputs=[reviews])
+    write_reviews(out)
+    reviews = out / "texts.parquet"
+    with pytest.raises(UserError, match=r"texts.parquet is part of the data set that would be"):
+        write_reviews(out, overwrite=True, inputs=[reviews])
     link = tmp_path / "link.parquet"
     link.symlink_to(reviews)
-    with pytest.raises(UserError, match=r"link.parquet is part of the corpus that would be"):
-        write_corpus(out, overwrite=True, inputs=[link])
+    with pytest.raises(UserError, match=r"link.parquet is part of the data set that would be"):
+        write_reviews(out, overwrite=True, inputs=[link])
     (out / "more.csv").write_text("stars,text\n")
-    write_corpus(out, overwrite=True, inputs=[out / "more.csv"])
+    write_reviews(out, overwrite=True, inputs=[out / "more.csv"])
     assert (out / "more.csv").exists()

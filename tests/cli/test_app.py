@@ -80,7 +80,7 @@ def test_help_names_every_verb() -> None:
     done = quantshift("--help")
     assert done.returncode == 0
     assert "how common is each class" in done.stdout
-    for verb in ("corpus", "run", "status", "verify", "demo", "list", "doctor"):
+    for verb in ("data", "run", "status", "verify", "demo", "list", "doctor"):
         assert verb in done.stdout
 
 
@@ -138,7 +138,7 @@ def test_doctor_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_user_s_error_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
-    done = quantshift("corpus", "describe", str(tmp_path / "nowhere"))
+    done = quantshift("data", "describe", str(tmp_path / "nowhere"))
     assert done.returncode == 2
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
@@ -148,7 +148,7 @@ def test_a_user_s_error_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", ["before", "behind"])
 def test_debug_shows_the_traceback(tmp_path: Path, place: str) -> None:
-    verb = ["corpus", "describe", str(tmp_path / "nowhere")]
+    verb = ["data", "describe", str(tmp_path / "nowhere")]
     done = quantshift(*(["--debug", *verb] if place == "before" else [*verb, "--debug"]))
     assert done.returncode != 0
     assert "Traceback" in done.stderr
@@ -165,7 +165,7 @@ def test_an_unknown_verb_is_exit_code_2() -> None:
     [
         (("quantify", "--sample", "new.csv"), "(--train, --model, --posteriors)"),
         (("quantify", "--sample", "new.csv", "--train", "old.csv"), "(--label)"),
-        (("corpus", "synthetic", "--out", "old.csv"), "(--out)"),
+        (("data", "synthetic", "--out", "old.csv"), "(--out)"),
     ],
 )
 def test_an_error_names_the_options_of_the_verb_that_cure_it(arguments, options, tmp_path) -> None:

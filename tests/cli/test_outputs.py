@@ -35,7 +35,8 @@ def content(folder):
 TRAIN = ("--train", "labelled.csv", "--label", "y", "--features", "x")
 QUANTIFY = ("quantify", *TRAIN, "--sample", "new.csv", "--method", "PACC", "--replicates", 100)
 PLAN = ("audit-plan", *TRAIN, "--sample", "new.csv", "--precision", 0.2)
-SYNTHETIC = ("corpus", "synthetic", "--documents", 50)
+SYNTHETIC = ("data", "synthetic", "--documents", 50)
+REVIEWS = ("data", "import", "--layout", "reviews", "A=reviews.txt", "--min-chars", 0)
 IMPORT = ("data", "import", "labelled.csv", "--label", "y")
 
 
@@ -189,9 +190,9 @@ def test_a_sheet_is_known_by_ids(refuses, quantshift, place):
         (*QUANTIFY, "--html", "{}/page.html"),
         (*PLAN, "--out", "{}/audit.csv"),
         ("train", *TRAIN, "--out", "{}/model"),
-        (*SYNTHETIC, "--out", "{}/corpus"),
+        (*SYNTHETIC, "--out", "{}/reviews"),
         (*IMPORT, "--out", "{}/data"),
-        ("corpus", "import", "A=reviews.txt", "--min-chars", 0, "--out", "{}/corpus"),
+        (*REVIEWS, "--out", "{}/reviews"),
     ],
 )
 def test_places_that_cannot_be_written_are_one_line_before_the_work(
@@ -226,7 +227,7 @@ def test_foreign_files_in_folders_stay(quantshift, place):
     for out, arguments in (
         ("model", ("train", *TRAIN, "--method", "PACC")),
         ("data", (*IMPORT, "--overwrite")),
-        ("corpus", ("corpus", "import", "A=reviews.txt", "--min-chars", 0, "--overwrite")),
+        ("reviews", (*REVIEWS, "--overwrite")),
     ):
         code, _, err = quantshift(*arguments, "--out", out)
         assert code == 0, err
@@ -257,17 +258,14 @@ def test_a_model_that_cannot_be_saved_is_not_trained(refuses, place, monkeypatch
     assert line.startswith("own.Mine cannot be saved: a model can only hold parts of scikit-learn")
 
 
-@pytest.mark.parametrize(
-    "name", ["reviews.parquet", "counts/data.npy", "counts/vocabulary.parquet"]
-)
-def test_a_damaged_corpus_is_not_run(refuses, quantshift, place, name):
-    quantshift(*SYNTHETIC, "--out", "corpus")
-    quantshift("corpus", "tokenise", "corpus")
-    file = place / "corpus" / name
+@pytest.mark.parametrize("name", ["texts.parquet", "counts/data.npy", "counts/vocabulary.parquet"])
+def test_damaged_reviews_are_not_run(refuses, quantshift, place, name):
+    quantshift(*SYNTHETIC, "--out", "reviews")
+    file = place / "reviews" / name
     data = bytearray(file.read_bytes())
     data[len(data) // 2] ^= 1
     file.write_bytes(data)
-    line = refuses("run", "prior", "--corpus", "corpus", "--out", "runs", "--jobs", 1)
+    line = refuses("run", "prior", "--data", "reviews", "--out", "runs", "--jobs", 1)
     assert f"{file} does not match its manifest; " in line
     assert line.endswith("again")
 

@@ -6,22 +6,20 @@ import numpy as np
 import pytest
 
 from quantshift.data import (
-    CorpusSource,
     DataFile,
     Dataset,
     FileSource,
     FolderSource,
+    ReviewFile,
     SyntheticSource,
     Wishes,
+    import_reviews,
     import_table,
     open_source,
     source_at,
 )
-from quantshift.data.corpus import Corpus
-from quantshift.data.importing.reviews import Source, import_reviews
 from quantshift.errors import DataError
 from quantshift.tables.columns.names import check_name, folder_name
-from quantshift.texts.counts import tokenise_corpus
 
 
 def test_the_hash_is_of_the_content(tmp_path):
@@ -51,7 +49,6 @@ def test_sources_have_names_fit_for_folders(tmp_path):
     assert FileSource(features, None, labels, None).name == "My-items-1"
     assert FileSource(None, None, labels, None).name == "y"
     assert SyntheticSource(10).name == "synthetic"
-    assert CorpusSource(tmp_path / "größte Bücher").name == "größte-Bücher"
 
 
 @pytest.mark.parametrize(
@@ -77,7 +74,7 @@ def test_posteriors_have_a_column_for_every_class(tmp_path):
         FileSource(None, DataFile(tmp_path / "q.npy"), labels, None).open()
 
 
-def test_a_place_is_a_corpus_or_a_data_set(tmp_path):
+def test_a_place_is_a_data_set(tmp_path):
     (tmp_path / "t.csv").write_text("x,y\n1,a\n2,b\n4,a\n")
     import_table(tmp_path / "t.csv", tmp_path / "mine", label="y", wishes=Wishes(name="ours"))
     source = source_at(tmp_path / "mine")
@@ -88,12 +85,13 @@ def test_a_place_is_a_corpus_or_a_data_set(tmp_path):
     assert open_source(source).labels.tolist() == ["a", "b", "a"]
 
     (tmp_path / "r.txt").write_text("5\ta good book\n1\ta bad one\n")
-    import_reviews([Source("Books", tmp_path / "r.txt")], tmp_path / "reviews", min_chars=0)
-    tokenise_corpus(Corpus.open(tmp_path / "reviews"))
-    corpus = source_at(str(tmp_path / "reviews"))
-    assert corpus == CorpusSource(tmp_path / "reviews")
-    dataset = open_source(corpus)
-    assert (dataset.name, dataset.ordinal, dataset.classes.tolist()) == ("reviews", True, [1, 5])
+    files = [ReviewFile("Books", tmp_path / "r.txt")]
+    import_reviews(files, tmp_path / "größte Bücher", min_chars=0)
+    reviews = source_at(str(tmp_path / "größte Bücher"))
+    assert reviews == FolderSource(tmp_path / "größte Bücher")
+    assert (reviews.name, reviews.title) == ("größte-Bücher", "größte Bücher")
+    dataset = open_source(reviews)
+    assert (dataset.ordinal, dataset.classes.tolist()) == (True, [1, 5])
 
 
 def test_a_relative_place_is_made_absolute(tmp_path, monkeypatch):
@@ -106,13 +104,16 @@ def test_a_relative_place_is_made_absolute(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("nowhere", "nowhere does not exist; create a data set with `quantshift data import`"),
-        ("folder", "folder is neither a data set nor a corpus"),
+        ("nowhere", "nowhere does not exist; create one with `quantshift data import`"),
+        ("folder", "folder is not a data set"),
+        ("corpus", "a corpus of an older version; import its files again with .* stay valid"),
         ("t.csv", "t.csv is a file; import it with `quantshift data import`"),
     ],
 )
 def test_other_places_are_refused(name, message, tmp_path):
     (tmp_path / "folder").mkdir()
+    (tmp_path / "corpus").mkdir()
+    (tmp_path / "corpus" / "manifest.json").write_text('{"format": "quantshift-corpus"}')
     (tmp_path / "t.csv").write_text("x,y\n1,a\n2,b\n")
     with pytest.raises(DataError, match=message):
         source_at(tmp_path / name)

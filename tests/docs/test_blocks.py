@@ -54,7 +54,7 @@ def test_a_malformed_block_is_refused(text, problem):
 def test_the_command_line_is_complete():
     names = [command.name for command in commands.commands()]
     assert names[:3] == ["quantshift", "quantshift quantify", "quantshift train"]
-    assert "quantshift corpus import" in names
+    assert "quantshift data import" in names
     for name in names[1:]:
         assert f"\n## {name}\n" in commands.reference()
 

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from quantshift.data.corpus import CorpusWriter
-from quantshift.data.embedded.reviews import CATEGORY_NAMES, generate
-from quantshift.texts.counts import tokenise_corpus
+from quantshift.data import write_synthetic
 from tests.docs.commands import ROOT, Command, benchmark_commands, named_targets, targets
 
 COMMANDS = benchmark_commands()
@@ -95,22 +93,19 @@ def test_benchmarks_read_real_data_only_from_variables() -> None:
 
 
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("commands") / "corpus"
-    made = generate(120_000)  # enough for training sets of 5,000
-    two = [row for row, category in enumerate(made.categories) if category < 2]
-    texts = made.texts()
-    with CorpusWriter(folder, categories=CATEGORY_NAMES[:2]) as writer:
-        writer.write(made.categories[two], made.stars[two], [texts[row] for row in two])
-        tokenise_corpus(writer.commit(origin={}))
-    return folder
+def reviews(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("commands") / "reviews"
+    # Enough for training sets of 5,000.
+    return write_synthetic(folder, n_documents=120_000).path
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS, ids=shown)
-def test_a_benchmark_runs_without_real_data(command: Command, corpus: Path, tmp_path: Path) -> None:
+def test_a_benchmark_runs_without_real_data(
+    command: Command, reviews: Path, tmp_path: Path
+) -> None:
     folders = dict.fromkeys(PLACES, str(tmp_path / "new")) | dict.fromkeys(
-        ("CORPUS", "DIR"), str(corpus)
+        ("REVIEWS", "DIR"), str(reviews)
     )
     arguments = [folders.get(word, word) for word in command.arguments]
     code, said = run(
@@ -122,7 +117,7 @@ def test_a_benchmark_runs_without_real_data(command: Command, corpus: Path, tmp_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["logistic", "tokenise", "tfidf_view", "corpus_import"])
+@pytest.mark.parametrize("name", ["logistic", "tokenise", "tfidf_view", "review_import"])
 def test_what_make_benchmark_runs_besides(name: str, tmp_path: Path) -> None:
     script = ROOT / "benchmarks" / f"{name}.py"
     code, said = run([sys.executable, str(script), "--small"], tmp_path)

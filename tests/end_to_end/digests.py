@@ -1,6 +1,6 @@
 """Fingerprints of the library's experiments: what a change of the engine must not move.
 
-    python tests/end_to_end/digests.py --reviews CORPUS
+    python tests/end_to_end/digests.py --reviews REVIEWS
 
 writes them anew, which is right only where a change of results is wanted and said. A fingerprint
 of a cell has its seed, its key, and for every method its signature, the SHA-256 of the bytes of its
@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from quantshift.base.seeding import seed_of
-from quantshift.data.sources import AbstractSource, CorpusSource, SyntheticSource
+from quantshift.data.sources import AbstractSource, FolderSource, SyntheticSource
 from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.executors import executor
 from quantshift.experiments.experiment import Experiment
@@ -117,13 +117,13 @@ def main() -> None:
     import tempfile
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--reviews", type=Path, required=True, help="folder of an imported corpus")
+    parser.add_argument("--reviews", type=Path, required=True, help="folder of imported reviews")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder)
         made = fingerprints(map(quick, EXPERIMENTS), SyntheticSource(), out / "quick", n_workers=2)
         save("quick", made)
-        source = CorpusSource(arguments.reviews.absolute())
+        source = FolderSource(arguments.reviews.absolute())
         save("paper", fingerprints(map(of_paper_size, EXPERIMENTS), source, out / "paper"))
 
 

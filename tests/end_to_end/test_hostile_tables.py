@@ -134,14 +134,14 @@ def test_an_open_quote_names_the_line_and_stops(quantshift, tmp_path, rows, colu
         assert r["read"] == r["used"] + sum(r["left_out"].values())
 
 
-@pytest.mark.parametrize("command", ["corpus", "data"])
-def test_an_import_stops_at_an_open_quote(quantshift, tmp_path, command):
+@pytest.mark.parametrize("layout", ["table", "reviews"])
+def test_an_import_stops_at_an_open_quote(quantshift, tmp_path, layout):
     frame = reviews(100, 3).with_columns(stars=pl.Series([1, 5] * 50))
     frame.select("text", "stars").write_csv(tmp_path / "r.csv")
     lines_with(tmp_path / "r.csv", dict.fromkeys([21, 71], lambda line: '"' + line))
-    how = {"data": (tmp_path / "r.csv", "--label", "stars", "--text", "text")}
-    how["corpus"] = (f"All={tmp_path / 'r.csv'}",)
-    code, _, err = quantshift(command, "import", *how[command], "--out", tmp_path / "out")
+    how = {"table": (tmp_path / "r.csv", "--label", "stars", "--text", "text")}
+    how["reviews"] = ("--layout", "reviews", f"All={tmp_path / 'r.csv'}")
+    code, _, err = quantshift("data", "import", *how[layout], "--out", tmp_path / "out")
     assert code == 2
     assert "line 22" in one_line(err)
     assert not (tmp_path / "out").exists()

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from quantshift.data.importing.reviews import import_reviews, parse_source
-from quantshift.data.sources import AbstractSource, CorpusSource, SyntheticSource
-from quantshift.texts.counts import tokenise_corpus
+from quantshift.data.importing.reviews import ReviewFile, import_reviews
+from quantshift.data.sources import AbstractSource, FolderSource, SyntheticSource
 
 
 def _digests() -> ModuleType:
@@ -59,8 +58,8 @@ def test_quick_experiments_on_the_embedded_corpus(name: str, tmp_path: Path) -> 
 def reviews(reviews_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> AbstractSource:
     folder = tmp_path_factory.mktemp("reviews") / "corpus"
     sources = [f"{n}={reviews_dir / 'reviews' / n}.txt.gz" for n in ("Books", "Electronics")]
-    tokenise_corpus(import_reviews([parse_source(s) for s in sources], folder).corpus)
-    return CorpusSource(folder)
+    import_reviews([ReviewFile.parse(s) for s in sources], folder)
+    return FolderSource(folder)
 
 
 def test_cells_of_the_papers_size_on_real_reviews(reviews: AbstractSource, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Features, posteriors and labels from files; corpora; what does not fit together is refused."""
+"""Features, posteriors and labels from files; reviews; what does not fit together is refused."""
 
 from pathlib import Path
 
@@ -9,15 +9,12 @@ from numpy.testing import assert_allclose
 from scipy.sparse import csr_array, save_npz
 
 from quantshift.base.seeding import generator
-from quantshift.data import CorpusSource, open_source
-from quantshift.data.corpus import Corpus
-from quantshift.data.importing.reviews import Source, import_reviews
+from quantshift.data import DataFolder, FolderSource, ReviewFile, import_reviews, open_source
 from quantshift.errors import DataError, UserError
 from quantshift.experiments.cell import run_cell
 from quantshift.experiments.planning import cells_of
 from quantshift.experiments.population import population_of
 from quantshift.experiments.sources import sources_of
-from quantshift.texts.counts import tokenise_corpus
 
 N = 900
 
@@ -138,21 +135,20 @@ def test_paths_travel_as_absolute_ones(written, arrays, tmp_path, monkeypatch):
     assert source.labels.path.is_absolute()
 
 
-def test_a_corpus_is_read_with_its_counts(written, tmp_path, monkeypatch):
+def test_reviews_are_read_with_their_counts(written, tmp_path, monkeypatch):
     lines = [f"{1 + i % 5}\tword{i % 7} another text {i % 3}\n" for i in range(40)]
     (tmp_path / "a.txt").write_text("".join(lines))
     (tmp_path / "b.txt").write_text("".join(lines[:20]))
-    sources = [Source("A", tmp_path / "a.txt"), Source("B", tmp_path / "b.txt")]
-    import_reviews(sources, tmp_path / "corpus", min_chars=0, workers=1)
-    tokenise_corpus(Corpus.open(tmp_path / "corpus"))
+    files = [ReviewFile("A", tmp_path / "a.txt"), ReviewFile("B", tmp_path / "b.txt")]
+    import_reviews(files, tmp_path / "reviews", min_chars=0, workers=1)
     monkeypatch.chdir(tmp_path)
-    source = source_of(written(), Path("corpus"))
-    assert source == CorpusSource(tmp_path / "corpus")
+    source = source_of(written(), Path("reviews"))
+    assert source == FolderSource(tmp_path / "reviews")
     dataset = open_source(source)
     assert dataset.labels.tolist()[:5] == [1, 2, 3, 4, 5]
     assert np.unique(dataset.categories, return_counts=True)[1].tolist() == [40, 20]
     assert dataset.view(np.arange(10)).transform(np.arange(4)).shape[0] == 4
-    assert dataset.hash == Corpus.open(tmp_path / "corpus").hash
+    assert dataset.hash == DataFolder.open(tmp_path / "reviews").hash
 
 
 @pytest.mark.parametrize(

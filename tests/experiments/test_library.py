@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from quantshift import ConceptShift, CovariateShift, LocalCovariateShift, PriorShift, binarise
-from quantshift.data.embedded.reviews import generate
+from quantshift.data.embedded.synthetic import generate
 from quantshift.experiments.documents.loading import library, library_names, load_experiment, suites
 from quantshift.experiments.planning import describe_plan, plan
 from quantshift.shifts import split_pools

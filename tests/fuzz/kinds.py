@@ -19,11 +19,15 @@ import pyarrow.parquet as pq
 
 from quantshift import History, judge, load_sketch, quantify, sketch, sketch_sql, train
 from quantshift.base.integrity import SEAL, checksum, sealed, table_checksum
-from quantshift.data import DataFile, DataFolder, Wishes, import_arrays, import_table
-from quantshift.data import describe as describe_data
-from quantshift.data.corpus import Corpus
-from quantshift.data.corpus_description import describe, render
-from quantshift.data.embedded.reviews import write_corpus
+from quantshift.data import (
+    DataFile,
+    DataFolder,
+    Wishes,
+    describe,
+    import_arrays,
+    import_table,
+    write_synthetic,
+)
 from quantshift.errors import DataError
 from quantshift.experiments import load_experiment
 from quantshift.history.archive import alarms_of
@@ -33,7 +37,6 @@ from quantshift.quantifying import draw_audit_sheet, load_model, save_model, wri
 from quantshift.results import ResultStore
 from quantshift.results.verification import verify
 from quantshift.sketches.about import CHECKED_BITS, CHECKSUM
-from quantshift.texts.counts import tokenise_corpus, verify_counts
 from tests.fuzz.mutations import VALUES, change_table, mutations_of
 from tests.history.made import days, filled
 from tests.judging.made import verdicts
@@ -185,7 +188,7 @@ def forge_sketch(path: Path, rng: np.random.Generator) -> Path:
     return path
 
 
-# Data sets and corpora
+# Data sets
 
 
 def make_data_sets(folder: Path) -> None:
@@ -209,19 +212,11 @@ def make_data_sets(folder: Path) -> None:
 def answer_of_data_set(folder: Path) -> Any:
     data = DataFolder.open(folder)
     data.verify()
-    return describe_data(data), data.dataset().hash
+    return describe(data), data.dataset().hash
 
 
-def make_corpus(folder: Path) -> None:
-    write_corpus(folder / "c", n_documents=60)
-    tokenise_corpus(Corpus.open(folder / "c"))
-
-
-def answer_of_corpus(folder: Path) -> Any:
-    corpus = Corpus.open(folder)
-    corpus.verify()
-    verify_counts(folder / "counts")
-    return render(describe(corpus, n_samples=1), "json"), dict(corpus.manifest)
+def make_reviews(folder: Path) -> None:
+    write_synthetic(folder / "c", n_documents=60)
 
 
 # Results and histories
@@ -381,7 +376,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("sketch", make_sketches, answer_of_sketch, share=1.5),
     Kind("query result", make_query_results, answer_of_query_result, share=1.5),
     Kind("data set", make_data_sets, answer_of_data_set, share=1.5),
-    Kind("corpus", make_corpus, answer_of_corpus),
+    Kind("reviews", make_reviews, answer_of_data_set),
     Kind("results", make_store, answer_of_store),
     Kind("history", make_history, answer_of_history, share=1.5),
     Kind("forged sketch", make_sketches, answer_of_sketch, ours=False, mutate=forge_sketch),

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from threadpoolctl import threadpool_limits
 
-from quantshift.data.embedded.reviews import generate
+from quantshift.data.embedded.synthetic import generate
 from quantshift.quantifying import Model, train
 
 

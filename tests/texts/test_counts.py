@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.sparse import csr_array
 
-from quantshift.data.corpus import CorpusWriter
+from quantshift.data import new_reviews
 from quantshift.errors import DataError, UserError
 from quantshift.texts import counts as module
 from quantshift.texts.counts import (
@@ -17,7 +17,6 @@ from quantshift.texts.counts import (
     open_counts,
     tokenise,
     tokenise_corpus,
-    verify_counts,
 )
 from quantshift.texts.tfidf import TfidfView
 
@@ -159,7 +158,8 @@ def test_tokenise_corpus_equals_counts_in_memory(corpus: ListCorpus) -> None:
         assert not getattr(on_disk, name).flags.writeable
     assert seen[-1] == (6, 6)
     assert [path.name for path in corpus.path.iterdir()] == ["counts"]
-    verify_counts(corpus.path / "counts")
+    folder = corpus.path / "counts"
+    module.COUNTS.check_hashes(folder, module.COUNTS.read(folder))
 
 
 def test_document_frequency_is_written_beside_the_words(corpus: ListCorpus) -> None:
@@ -196,14 +196,13 @@ def test_blocks_in_memory_do_not_change_the_result() -> None:
     assert np.array_equal(single.indices, whole.indices)
 
 
-def test_a_written_corpus(tmp_path: Path) -> None:
-    out = tmp_path / "corpus"
-    with CorpusWriter(out, categories=("A", "B")) as writer:
+def test_a_written_data_set(tmp_path: Path) -> None:
+    with new_reviews(tmp_path / "reviews", ("A", "B")) as writer:
         writer.write([0, 0, 0, 1, 1, 1], [1, 2, 3, 4, 5, 1], TEXTS)
-        corpus = writer.commit(origin={"kind": "test"})
-    assert dense(tokenise_corpus(corpus)) == dense(CountMatrix.from_texts(TEXTS))
-    assert dense(open_counts(corpus)) == dense(CountMatrix.from_texts(TEXTS))
-    corpus.verify()
+        data = writer.commit()
+    assert dense(open_counts(data.texts)) == dense(CountMatrix.from_texts(TEXTS))
+    assert dense(data.dataset().features) == dense(CountMatrix.from_texts(TEXTS))
+    data.verify()
 
 
 def test_an_empty_corpus(tmp_path: Path) -> None:
@@ -214,16 +213,16 @@ def test_an_empty_corpus(tmp_path: Path) -> None:
 def test_counts_of_another_corpus_are_refused(corpus: ListCorpus) -> None:
     tokenise_corpus(corpus)
     other = ListCorpus(corpus.path, corpus.documents, hash="def")
-    with pytest.raises(DataError, match=r"those of another corpus; tokenise the corpus again"):
+    with pytest.raises(DataError, match=r"those of other texts; import the data again"):
         open_counts(other)
     tokenise_corpus(other)
     assert dense(open_counts(other)) == dense(CountMatrix.from_texts(TEXTS))
-    with pytest.raises(DataError, match="those of another corpus"):
+    with pytest.raises(DataError, match="those of other texts"):
         open_counts(corpus)
 
 
 def test_no_counts_yet(corpus: ListCorpus) -> None:
-    with pytest.raises(DataError, match=r"no term counts in .*; tokenise the corpus first"):
+    with pytest.raises(DataError, match=r"no term counts in .*; import the data again"):
         open_counts(corpus)
 
 
@@ -235,7 +234,7 @@ def test_a_truncated_or_missing_file_is_named(corpus: ListCorpus, name: str) -> 
     with pytest.raises(DataError, match=rf"damaged counts: .*{name} has \d+ bytes instead of"):
         open_counts(corpus)
     path.unlink()
-    with pytest.raises(DataError, match=rf"{name} is missing; tokenise the corpus again"):
+    with pytest.raises(DataError, match=rf"{name} is missing; import the data again"):
         open_counts(corpus)
 
 
@@ -270,7 +269,7 @@ def test_a_foreign_vocabulary_is_refused(corpus: ListCorpus) -> None:
         ("{", "is not JSON"),
         ("[]", "does not describe term counts"),
         ('{"format": "quantshift-corpus"}', "does not describe term counts"),
-        ('{"format": "quantshift-counts", "version": 0}', "format 0, this is 1; tokenise"),
+        ('{"format": "quantshift-counts", "version": 0}', "format 0, this is 1; import the data"),
         ('{"format": "quantshift-counts", "version": 2}', "format 2, this is 1; upgrade"),
         ('{"format": "quantshift-counts", "version": 1}', "lacks corpus, count_type, entries"),
     ],
@@ -298,8 +297,6 @@ def test_a_changed_byte_is_found(corpus: ListCorpus) -> None:
     content = bytearray(path.read_bytes())
     content[-1] ^= 0x40  # the last column is now far outside the vocabulary
     path.write_bytes(content)
-    with pytest.raises(DataError, match=r"indices\.npy does not match its manifest"):
-        verify_counts(corpus.path / "counts")
     with pytest.raises(DataError, match="word number is outside the vocabulary"):
         TfidfView.fit(open_counts(corpus), [5], min_df=1)
     view = TfidfView(counts, np.array([0]), np.ones(1))

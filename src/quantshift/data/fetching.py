@@ -35,6 +35,7 @@ from quantshift.base.files import (
 )
 from quantshift.credentials import has_credentials
 from quantshift.data.importing.lequa import is_lequa
+from quantshift.data.importing.reviews import ReviewFile
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.tables.chunks import Progress
 
@@ -56,15 +57,12 @@ PASSING = (http.HTTPStatus.REQUEST_TIMEOUT, http.HTTPStatus.TOO_MANY_REQUESTS)
 
 @dataclass(frozen=True)
 class PublicRecord:
-    """A public record: its title, the URL that lists its files, and the endings of its data.
-
-    imports: from the folder to the arguments of the `quantshift data import` that follow.
-    """
+    """A public record: its title, the URL that lists its files, and the endings of its data."""
 
     title: str
     url: str
     endings: tuple[str, ...]
-    imports: Callable[[Path], list[list[str]]]
+    holds_reviews: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,37 +77,29 @@ class RemoteFile:
 
 @dataclass(frozen=True)
 class Fetched:
-    """A fetched record: its folder, and the arguments of the imports that can follow."""
+    """A fetched record: its folder, and what can be imported from it.
+
+    tasks: folders that are LeQua tasks; reviews: files of reviews, by category.
+    """
 
     folder: Path
-    imports: tuple[tuple[str, ...], ...]
-
-
-def _lequa_imports(folder: Path) -> list[list[str]]:
-    inside = sorted(path for path in folder.iterdir() if path.is_dir())
-    tasks = [path for path in (folder, *inside) if is_lequa(path)]
-    return [[str(task), "--out", f"sets/{task.name}"] for task in tasks]
-
-
-def _review_imports(folder: Path) -> list[list[str]]:
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and not _is_about(path))
-    named = [f"{path.name.split('.')[0]}={path}" for path in files]
-    return [["--layout", "reviews", *named, "--out", "sets/reviews"]] if named else []
+    tasks: tuple[Path, ...] = ()
+    reviews: tuple[ReviewFile, ...] = ()
 
 
 RECORDS: Mapping[str, PublicRecord] = MappingProxyType(
     {
         "lequa2022": PublicRecord(
-            "LeQua 2022", "https://zenodo.org/api/records/6546188", (ARCHIVE,), _lequa_imports
+            "LeQua 2022", "https://zenodo.org/api/records/6546188", (ARCHIVE,)
         ),
         "lequa2024": PublicRecord(
-            "LeQua 2024", "https://zenodo.org/api/records/11661820", (ARCHIVE,), _lequa_imports
+            "LeQua 2024", "https://zenodo.org/api/records/11661820", (ARCHIVE,)
         ),
         "reviews": PublicRecord(
             "The reviews of the paper",
             "https://zenodo.org/api/records/8421611",
             (".txt", ".gz", ARCHIVE),
-            _review_imports,
+            holds_reviews=True,
         ),
     }
 )
@@ -141,7 +131,12 @@ def fetch_record(
     files = _chosen(list_record(address), record.endings, tasks, address)
     kept = Path(downloads) if downloads else folder.with_name(folder.name + ".downloads")
     unpack(download_files(files, kept, progress), folder)
-    return Fetched(folder, tuple(map(tuple, record.imports(folder))))
+    if not record.holds_reviews:
+        inside = sorted(path for path in folder.iterdir() if path.is_dir())
+        return Fetched(folder, tasks=tuple(p for p in (folder, *inside) if is_lequa(p)))
+    found = sorted(path for path in folder.rglob("*") if path.is_file() and not _is_about(path))
+    reviews = tuple(ReviewFile(path.name.split(".")[0], path) for path in found)
+    return Fetched(folder, reviews=reviews)
 
 
 def list_record(url: str) -> tuple[RemoteFile, ...]:

@@ -127,11 +127,15 @@ class DataFolder:
             return self._content(texts=True).digest()
         items = self._frame("items.parquet")
         names = [entry["name"] for entry in self.manifest["categories"]]
-        codes = items["category"].cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int16)
-        labels, digest = items["label"].to_numpy(), BlockDigest(names)
-        for start, texts in self.texts.text_blocks(TEXT_BYTES):
-            rows = slice(start, start + len(texts))
-            digest.update(codes[rows], labels[rows], texts)
+        digest = BlockDigest(names)
+        try:
+            codes = items["category"].cast(pl.Enum(names)).to_physical().to_numpy()
+            labels = items["label"].to_numpy()
+            for start, texts in self.texts.text_blocks(TEXT_BYTES):
+                rows = slice(start, start + len(texts))
+                digest.update(codes[rows].astype(np.int16), labels[rows], texts)
+        except (OSError, pa.ArrowException, pl.exceptions.PolarsError) as error:
+            raise DATA_SET.damaged(f"the reviews in {self.path} cannot be read") from error
         return digest.hexdigest()
 
     def _content(self, *, texts: bool) -> Content:

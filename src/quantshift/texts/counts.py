@@ -211,13 +211,6 @@ def open_counts(corpus: TextCorpus) -> CountMatrix:
     return CountMatrix.open(corpus.path / FOLDER, corpus_hash=corpus.hash)
 
 
-def verify_counts(path: str | Path) -> None:
-    """Read all files of the counts in the folder `path` and compare them with their hashes."""
-    folder = Path(path)
-    CountMatrix.open(folder)
-    COUNTS.check_hashes(folder, COUNTS.read(folder))
-
-
 def _write_counts(
     corpus: TextCorpus,
     folder: Path,

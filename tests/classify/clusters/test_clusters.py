@@ -13,7 +13,7 @@ from quantshift.classify.clusters.clusters import (
     feature_matrix,
 )
 from quantshift.classify.clusters.fitting import fit_clusters, fit_groups
-from quantshift.data.embedded.reviews import generate
+from quantshift.data.embedded.synthetic import generate
 from quantshift.errors import DataError, UserError
 
 

@@ -132,16 +132,16 @@ def test_embedded_data_sets_are_described_and_listed_by_name(quantshift, churn):
     assert quantshift("data", "describe", "./iris")[0] == 0
 
 
-def test_lists_name_corpora_and_damaged_data_sets(quantshift, churn):
+def test_lists_name_reviews_and_damaged_data_sets(quantshift, churn):
     assert quantshift("data", "list", ".")[1].startswith("no data sets found")
     assert quantshift("data", "list")[1].startswith("Embedded data sets")
-    assert quantshift("corpus", "synthetic", "--out", "reviews", "--documents", "50")[0] == 0
+    assert quantshift("data", "synthetic", "--out", "reviews", "--documents", "50")[0] == 0
     assert quantshift("data", "import", "churn.csv", "--label", "left", "--out", "mine")[0] == 0
     (churn / "mine" / "items.parquet").write_bytes(b"")
     _, out, _ = quantshift("data", "list")
     assert "damaged" in out
     assert "mine: damaged data set: mine/items.parquet has 0 bytes" in out
-    assert any(line.split()[:3] == ["reviews", "corpus", "50"] for line in out.splitlines())
+    assert any(line.split()[:3] == ["reviews", "text", "50"] for line in out.splitlines())
     assert quantshift("data", "list", "reviews")[1].count("\n") == 3
 
 

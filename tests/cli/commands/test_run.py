@@ -6,7 +6,7 @@ import pytest
 
 from quantshift.cli.commands import run as verb
 from quantshift.cli.commands.run import resume_command
-from quantshift.data.importing.reviews import import_reviews, parse_source
+from quantshift.data import ReviewFile, import_reviews
 from quantshift.results import ResultStore
 
 SMALL = (
@@ -59,17 +59,16 @@ def test_dry_run_knows_what_is_there(quantshift, tmp_path):
     assert sorted((p, p.stat().st_mtime_ns) for p in tmp_path.rglob("*")) == before
 
 
-def test_the_paper_s_sizes_for_a_corpus(quantshift, tmp_path):
+def test_the_paper_s_sizes_for_reviews(quantshift, tmp_path):
     lines = [f"{1 + i % 5}\ttext number {i % 7}\n" for i in range(60)]
     (tmp_path / "a.txt").write_text("".join(lines))
-    corpus = tmp_path / "reviews"
-    import_reviews([parse_source(f"A={tmp_path / 'a.txt'}")], corpus, min_chars=0, workers=1)
-    for option in ("--data", "--corpus"):
-        code, said, _ = quantshift(
-            "run", "prior", option, corpus, "--out", tmp_path / "out", "--dry-run"
-        )
-        assert code == 0
-        assert "reviews    110   60,500" in said
+    reviews = tmp_path / "reviews"
+    import_reviews([ReviewFile("A", tmp_path / "a.txt")], reviews, min_chars=0, workers=1)
+    code, said, _ = quantshift(
+        "run", "prior", "--data", reviews, "--out", tmp_path / "out", "--dry-run"
+    )
+    assert code == 0
+    assert "reviews    110   60,500" in said
 
 
 @pytest.mark.parametrize(
@@ -80,7 +79,7 @@ def test_the_paper_s_sizes_for_a_corpus(quantshift, tmp_path):
         (["prior", "--set", "shift.train_sise=5"], "did you mean 'train_size'?"),
         (["prior", "--set", "shift.train_size"], "is not of the form key=value"),
         (["prior", "--set", 'quantifiers=["PAC"]'], "did you mean"),
-        (["prior", "--corpus", "nowhere"], "nowhere"),
+        (["prior", "--data", "nowhere"], "nowhere"),
         (["prior", *SMALL, "--redo", "Pacc"], "redo='Pacc' is neither 'failed' nor 'all'"),
         (["prior", "--set", "shift.train_size=500000"], "asks for 490000 items"),
     ],

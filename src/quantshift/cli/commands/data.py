@@ -468,9 +468,13 @@ def fetch(
             progress=advance,
         )
     typer.echo(f"{RECORDS[record.value].title} in {out}")
-    if fetched.imports:
+    imports = [[str(task), "--out", f"sets/{task.name}"] for task in fetched.tasks]
+    if fetched.reviews:
+        files = [f"{file.category}={file.path}" for file in fetched.reviews]
+        imports.append(["--layout", "reviews", *files, "--out", "sets/reviews"])
+    if imports:
         typer.echo("next:")
-    for arguments in fetched.imports:
+    for arguments in imports:
         typer.echo(f"  {command_line(['quantshift', 'data', 'import', *arguments])}")
 
 

@@ -9,17 +9,18 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import CountVectorizer
 
-from quantshift.data.corpus import Corpus
-from quantshift.data.embedded.reviews import (
+from quantshift.data import DataFolder
+from quantshift.data.embedded.synthetic import (
     MIN_WORDS,
     STAR_SHARES,
     SyntheticCorpus,
     SyntheticModel,
     default_model,
     generate,
-    write_corpus,
+    write_synthetic,
 )
 from quantshift.errors import DataError, UserError
+from tests.data.made_reviews import texts_of
 
 UNIFORM = np.full((2, 5), 0.1)
 
@@ -193,7 +194,7 @@ def test_a_larger_corpus_extends_a_smaller_one(corpus: SyntheticCorpus) -> None:
 
 def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = generate(100)
-    monkeypatch.setattr("quantshift.data.embedded.reviews._BLOCK", 7)
+    monkeypatch.setattr("quantshift.data.embedded.synthetic._BLOCK", 7)
     np.testing.assert_array_equal(generate(100).tokens, whole.tokens)
 
 
@@ -258,27 +259,27 @@ def test_counts_are_canonical() -> None:
 
 
 def test_written_corpus_holds_the_same_documents(tmp_path: Path) -> None:
-    write_corpus(tmp_path / "demo", n_documents=150, seed=9)
-    on_disk, in_memory = Corpus.open(tmp_path / "demo"), generate(150, seed=9)
+    write_synthetic(tmp_path / "demo", n_documents=150, seed=9)
+    on_disk, in_memory = DataFolder.open(tmp_path / "demo"), generate(150, seed=9)
     on_disk.verify()
-    assert on_disk.categories == in_memory.category_names
-    np.testing.assert_array_equal(on_disk.stars, in_memory.stars)
-    np.testing.assert_array_equal(on_disk.category_codes, in_memory.categories)
-    assert on_disk.texts(np.arange(150)) == in_memory.texts()
-    assert on_disk.origin == {"kind": "synthetic", "documents": 150, "seed": 9}
+    categories = np.array(in_memory.category_names)[in_memory.categories]
+    np.testing.assert_array_equal(on_disk.dataset().labels, in_memory.stars)
+    np.testing.assert_array_equal(on_disk.dataset().categories, categories)
+    assert texts_of(on_disk) == in_memory.texts()
+    assert on_disk.manifest["synthetic"] == {"documents": 150, "seed": 9}
 
 
 def test_an_existing_corpus_is_not_overwritten(tmp_path: Path) -> None:
-    write_corpus(tmp_path / "demo", n_documents=10)
-    with pytest.raises(UserError, match="already holds a corpus"):
-        write_corpus(tmp_path / "demo", n_documents=20)
-    assert Corpus.open(tmp_path / "demo").n_documents == 10
+    write_synthetic(tmp_path / "demo", n_documents=10)
+    with pytest.raises(UserError, match="already holds a data set"):
+        write_synthetic(tmp_path / "demo", n_documents=20)
+    assert DataFolder.open(tmp_path / "demo").manifest["items"] == 10
 
 
 @pytest.mark.parametrize("n_documents", [10**12, 10**18])
 def test_a_corpus_that_memory_cannot_hold_is_refused(n_documents: int, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"needs about [\d,]+ GB of memory, this machine") as told:
-        write_corpus(tmp_path / "c", n_documents=n_documents)
+        write_synthetic(tmp_path / "c", n_documents=n_documents)
     assert told.value.arguments == ("documents",)
     assert list(tmp_path.iterdir()) == []
 
@@ -288,7 +289,7 @@ def test_no_documents_is_an_error(n_documents: int, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=f"at least 1 document, got n_documents={n_documents}"):
         generate(n_documents)
     with pytest.raises(UserError, match="at least 1 document"):
-        write_corpus(tmp_path / "none", n_documents=n_documents)
+        write_synthetic(tmp_path / "none", n_documents=n_documents)
     assert not (tmp_path / "none").exists()
 
 

@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quantshift.data.corpus import CorpusWriter
-from quantshift.data.importing.reviews import Source, import_reviews
+from quantshift.data import new_reviews
+from tests.data.made_reviews import imported as import_file
+from tests.data.made_reviews import rows_of, texts_of
 
 HOSTILE = ["", "\x00", "\ufeff", "\u2028\u2029\x85", "İSTANBUL ς", "e\u0301", "😀\U0010ffff", "\\n"]
 texts = st.text(st.characters(exclude_categories=["Cs"])) | st.sampled_from(HOSTILE)
@@ -24,12 +25,9 @@ def imported(name: str, content: bytes) -> list[tuple[int, str]]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         path.write_bytes(content)
-        out = Path(folder) / "c"
-        corpus = import_reviews([Source("A", path)], out, min_chars=0, min_useful=0).corpus
-        corpus.verify()
-        return list(
-            zip(corpus.stars.tolist(), corpus.texts(range(corpus.n_documents)), strict=True)
-        )
+        data = import_file(path)
+        data.verify()
+        return rows_of(data)
 
 
 @given(rows=reviews, ascii_only=st.booleans())
@@ -49,33 +47,46 @@ def test_tabbed(rows):
     assert imported("a.txt", content.encode()) == clean
 
 
+UNLIKE = {0: "0", **dict.fromkeys(range(0x1C, 0x20), "x")}
+"""A text file has no zero bytes, and the separators of ASCII are blank to Python alone."""
+
+
+def in_tables(rows: list[tuple[int, str]]) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
+    """Reviews that a table can hold, and what is read of them: a blank text is a missing one."""
+    clean = [(star, text.translate(UNLIKE)) for star, text in rows]
+    return clean, [(s, "" if t.strip() in ("", "nan", "NaN") else t) for s, t in clean]
+
+
 @given(rows=reviews)
 def test_csv(rows):
+    clean, expected = in_tables(rows)
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, quoting=csv.QUOTE_ALL)
-    writer.writerows([("stars", "text"), *rows])
-    assert imported("a.csv", buffer.getvalue().encode()) == rows
+    writer.writerows([("stars", "text"), *clean])
+    assert imported("a.csv", buffer.getvalue().encode()) == expected
 
 
 @given(rows=reviews)
 def test_parquet(rows):
+    clean, expected = in_tables(rows)
     buffer = io.BytesIO()
-    pq.write_table(pa.table({"stars": [s for s, _ in rows], "text": [t for _, t in rows]}), buffer)
-    assert imported("a.parquet", buffer.getvalue()) == rows
+    stars, texts = [star for star, _ in clean], [text for _, text in clean]
+    pq.write_table(pa.table({"stars": stars, "text": texts}), buffer)
+    assert imported("a.parquet", buffer.getvalue()) == expected
 
 
 @given(rows=reviews, cuts=st.lists(st.integers(0, 20), max_size=4), max_bytes=st.integers(1, 50))
-def test_the_hash_and_the_blocks_do_not_depend_on_how_rows_were_written(rows, cuts, max_bytes):
+def test_the_files_and_the_blocks_do_not_depend_on_how_rows_were_written(rows, cuts, max_bytes):
     stars, words = [s for s, _ in rows], [t for _, t in rows]
-    hashes = set()
+    contents = set()
     with tempfile.TemporaryDirectory() as folder:
         for name, bounds in (("whole", [0, len(rows)]), ("cut", sorted([0, *cuts, len(rows)]))):
-            with CorpusWriter(Path(folder) / name, categories=("A",)) as writer:
+            with new_reviews(Path(folder) / name, ("A",)) as writer:
                 for start, stop in itertools.pairwise(bounds):
                     part = slice(start, min(stop, len(rows)))
                     writer.write([0] * len(stars[part]), stars[part], words[part])
-                corpus = writer.commit(origin={})
-            hashes.add(corpus.hash)
-            blocks = [block.to_pylist() for _, block in corpus.text_blocks(max_bytes)]
-            assert [text for block in blocks for text in block] == words
-    assert len(hashes) == 1
+                data = writer.commit(name="same", title="same")
+            contents.add((data.path / "manifest.json").read_bytes())
+            blocks = [block.to_pylist() for _, block in data.texts.text_blocks(max_bytes)]
+            assert [text for block in blocks for text in block] == texts_of(data) == words
+    assert len(contents) == 1

@@ -9,8 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from quantshift.data.importing.reviews import ImportSummary, Source, import_reviews
+from quantshift.data import DataFolder, Wishes
+from quantshift.data.importing.review_layouts import Tally
 from quantshift.errors import DataError, UserError
+from quantshift.tables.formats import csv as csv_tables
+from tests.data.made_reviews import imported, rows_of, tally_of
+from tests.data.made_workbooks import workbook
 
 REVIEWS = [(5, "good\tbook"), (1, 'bad "book"'), (3, "so, so"), (4, "naïve 😀 book")]
 TABBED = "".join(f"{star}\t{text}\n" for star, text in REVIEWS).encode()
@@ -20,18 +24,16 @@ CSV = (
     b'1,5,"good\tbook"\n2,1,"bad ""book"""\n3,3,"so, so"\n'
     b'4,4,"na\xc3\xafve \xf0\x9f\x98\x80 book"\n'
 )
+LAYOUTS = "quantshift.data.importing.review_layouts"
 TSV = b"stars\ttext\n5\tgood book\n"
 
 
-def run(path: Path, **options: object) -> ImportSummary:
-    defaults: dict[str, object] = {"min_chars": 0, "min_useful": 0, "overwrite": True}
-    out = path.parent / "corpus"
-    return import_reviews([Source("A", path)], out, **{**defaults, **options})  # type: ignore[arg-type]
+def run(path: Path, **options: object) -> DataFolder:
+    return imported(path, wishes=Wishes(overwrite=True), **options)
 
 
-def rows_of(summary: ImportSummary) -> list[tuple[int, str]]:
-    corpus = summary.corpus
-    return list(zip(corpus.stars.tolist(), corpus.texts(range(corpus.n_documents)), strict=True))
+def first_malformed(data: DataFolder) -> str | None:
+    return data.manifest["sources"][0]["first_malformed"]
 
 
 def zipped(path: Path, members: dict[str, bytes]) -> Path:
@@ -68,7 +70,8 @@ def written(path: Path, content: bytes) -> Path:
 )
 @pytest.mark.parametrize("block_bytes", [1 << 22, 64])
 def test_layouts(tmp_path, monkeypatch, name, content, block_bytes):
-    monkeypatch.setattr("quantshift.tables.readers.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(f"{LAYOUTS}.BLOCK_BYTES", block_bytes)
+    monkeypatch.setattr(csv_tables, "BLOCK_BYTES", block_bytes)
     assert rows_of(run(written(tmp_path / name, content))) == REVIEWS
 
 
@@ -85,10 +88,10 @@ def test_zip(tmp_path, name):
 
 def test_members_of_an_archive_follow_one_another(tmp_path):
     path = zipped(tmp_path / "a.zip", {"b.txt": b"1\tone\n", "a.json": JSON})
-    summary = run(path, min_useful=1, min_chars=3)
-    assert rows_of(summary) == [(1, "one")]
-    assert summary.sources[0].layout == "tabbed+json"
-    assert summary.total.unvoted == 4
+    data = run(path, min_useful=1, min_chars=3)
+    assert rows_of(data) == [(1, "one")]
+    assert data.manifest["sources"][0]["layout"] == "tabbed+json"
+    assert tally_of(data).unvoted == 4
 
 
 def test_concatenated_gzip_is_one_file(tmp_path):
@@ -110,35 +113,45 @@ def test_concatenated_gzip_is_one_file(tmp_path):
 def test_parquet(tmp_path, stars, kind):
     texts = pa.array([text.encode() for _, text in REVIEWS]).cast(kind)
     pq.write_table(pa.table({"rating": stars, "body": texts}), tmp_path / "a.parquet")
-    summary = run(tmp_path / "a.parquet", text_column="body", stars_column="rating")
-    assert rows_of(summary) == REVIEWS
+    assert rows_of(run(tmp_path / "a.parquet", text="body", stars="rating")) == REVIEWS
 
 
-def test_parquet_with_dictionary_texts_missing_values_and_bad_bytes(tmp_path):
-    texts = pa.array([b"a", b"\xff", None, b"d", b"e"]).cast(pa.binary()).dictionary_encode()
-    stars = pa.array([1, 2, 3, None, 5])
+def test_parquet_with_missing_values_and_stars_that_are_none(tmp_path):
+    texts = pa.array(["a", "b", None, "d", "e"]).dictionary_encode()
+    stars = pa.array([1, None, 3, None, 7])
     pq.write_table(pa.table({"stars": stars, "text": texts}), tmp_path / "a.parquet")
     with pytest.raises(DataError, match="3 of the first 5 rows are not reviews"):
         run(tmp_path / "a.parquet")
     more = pa.concat_tables(
         [pa.table({"stars": stars, "text": texts})]
-        + [pa.table({"stars": pa.array([1]), "text": pa.array([b"fine"]).dictionary_encode()})] * 2
+        + [pa.table({"stars": pa.array([1]), "text": pa.array(["fine"]).dictionary_encode()})] * 2
     )
     pq.write_table(more, tmp_path / "a.parquet")
-    summary = run(tmp_path / "a.parquet")
-    assert rows_of(summary) == [(1, "a"), (5, "e"), (1, "fine"), (1, "fine")]
-    assert (summary.total.malformed, summary.total.undecodable) == (2, 1)
-    assert summary.sources[0].first_malformed == "row 2: bytes that are not UTF-8"
+    data = run(tmp_path / "a.parquet")
+    # A missing text is an empty one, which is short unless any length will do.
+    assert rows_of(data) == [(1, "a"), (3, ""), (1, "fine"), (1, "fine")]
+    assert tally_of(data).malformed == 3
+    assert first_malformed(data) == "row 2: no number of stars"
+    assert tally_of(run(tmp_path / "a.parquet", min_chars=1)).short == 1
 
 
 def test_ragged_and_undecodable_rows_of_a_csv_are_skipped_and_counted(tmp_path, monkeypatch):
-    monkeypatch.setattr("quantshift.tables.readers.BLOCK_BYTES", 48)
+    monkeypatch.setattr(csv_tables, "BLOCK_BYTES", 48)
     good = b"5,good text\n"
     content = b"stars,text\n" + good * 6 + b"4,x,y\n" + good * 3 + b"4,\xff\n" + b"7,b\n" + b"1\n"
-    summary = run(written(tmp_path / "a.csv", content))
-    assert rows_of(summary) == [(5, "good text")] * 9
-    assert (summary.total.rows, summary.total.malformed, summary.total.undecodable) == (13, 3, 1)
-    assert summary.sources[0].first_malformed == "row 7: wrong number of columns"
+    data = run(written(tmp_path / "a.csv", content))
+    assert rows_of(data) == [(5, "good text")] * 9
+    tally = tally_of(data)
+    assert (tally.rows, tally.malformed, tally.undecodable) == (13, 3, 1)
+    assert first_malformed(data) == "line 8: wrong number of columns"
+    assert data.manifest["rows"]["left_out"] == {"malformed": 3, "not UTF-8": 1}
+
+
+def test_a_table_of_any_format(tmp_path):
+    workbook(tmp_path / "a.xlsx", [["stars", "text"], *[[s, t] for s, t in REVIEWS]])
+    assert rows_of(run(tmp_path / "a.xlsx")) == REVIEWS
+    path = zipped(tmp_path / "a.zip", {"in.xlsx": (tmp_path / "a.xlsx").read_bytes()})
+    assert rows_of(run(path)) == REVIEWS
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
@@ -148,12 +161,14 @@ def test_a_wrong_column_name_gets_a_suggestion(tmp_path, suffix):
         path.write_bytes(CSV)
     else:
         pq.write_table(pa.table({"stars": [1], "text": ["a"]}), path)
-    told = r"unknown column 'txt'; did you mean 'text'\?; name the text column"
+    told = r"unknown column 'txt'; did you mean 'text'\?; name it"
     with pytest.raises(DataError, match=told) as caught:
-        run(path, text_column="txt")
-    assert caught.value.arguments == ("text_column",)
-    with pytest.raises(DataError, match=r"unknown column 'Stars'; did you mean 'stars'\?"):
-        run(path, stars_column="Stars")
+        run(path, text="txt")
+    assert caught.value.arguments == ("text",)
+    told = r"unknown column 'Stars'; did you mean 'stars'\?"
+    with pytest.raises(DataError, match=told) as caught:
+        run(path, stars="Stars")
+    assert caught.value.arguments == ("label",)
 
 
 def test_a_tsv_without_header_is_told_its_ending(tmp_path):
@@ -170,7 +185,7 @@ def test_two_columns_of_one_name(tmp_path):
 
 def test_a_text_column_must_hold_text(tmp_path):
     pq.write_table(pa.table({"stars": [1], "text": [1.5]}), tmp_path / "a.parquet")
-    with pytest.raises(DataError, match="column 'text' holds double, not text"):
+    with pytest.raises(DataError, match="column 'text' holds Float64, not text"):
         run(tmp_path / "a.parquet")
 
 
@@ -200,16 +215,18 @@ def truncated(content: bytes) -> bytes:
             "truncated or damaged gzip",
         ),
         ("a.txt.gz", TABBED, "not a gzip file, though its name ends in .gz"),
+        ("a.csv.gz", CSV, "not a gzip file, though its name says so"),
         (
             "a.txt",
             gzip.compress(TABBED, mtime=0),
             "a gzip file, though its name does not end in .gz",
         ),
         ("a.zip", TABBED, "not a readable zip archive"),
-        ("a.parquet", TABBED, "not a readable Parquet file"),
-        ("a.parquet", b"", "not a readable Parquet file"),
-        ("a.parquet.gz", b"", "must not be gzipped"),
-        ("a.xlsx", b"", "unknown format"),
+        ("a.parquet", TABBED, "not a Parquet file, though its name says so"),
+        ("a.parquet", b"PAR1" + TABBED, "not a readable Parquet file"),
+        ("a.parquet", b"", "the file is empty"),
+        ("a.parquet.gz", b"", "unknown format '.parquet.gz'"),
+        ("a.pdf", b"", "unknown format"),
         (
             "a.txt",
             JSON,
@@ -233,8 +250,10 @@ def test_broken_files(tmp_path, name, content, message):
 def test_broken_archives(tmp_path):
     with pytest.raises(DataError, match="the archive is empty"):
         run(zipped(tmp_path / "empty.zip", {}))
-    with pytest.raises(DataError, match=r"a\.zip:in\.parquet: Parquet in an archive"):
-        run(zipped(tmp_path / "a.zip", {"in.parquet": b""}))
+    with pytest.raises(DataError, match=r"a\.zip:in\.parquet: not a Parquet file"):
+        run(zipped(tmp_path / "a.zip", {"in.parquet": b"none"}))
+    with pytest.raises(DataError, match=r"a\.zip:in\.txt\.gz: a \.gz file in an archive"):
+        run(zipped(tmp_path / "a.zip", {"in.txt.gz": PACKED}))
     with pytest.raises(DataError, match=r"b\.zip:in\.txt: the file is empty"):
         run(zipped(tmp_path / "b.zip", {"in.txt": b""}))
     path = zipped(tmp_path / "c.zip", {"in.txt": TABBED * 20})
@@ -265,21 +284,21 @@ def test_files_that_cannot_be_opened(tmp_path):
 
 
 def test_a_line_without_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("quantshift.tables.readers.BLOCK_BYTES", 1 << 16)
-    monkeypatch.setattr("quantshift.tables.readers.LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr(f"{LAYOUTS}.BLOCK_BYTES", 1 << 16)
+    monkeypatch.setattr(f"{LAYOUTS}.LONGEST_LINE", 1 << 20)
     with pytest.raises(DataError, match=r"line 2 is longer than 1 MB; is this one review per line"):
         run(written(tmp_path / "a.txt", b"1\ta\n" + b"5\t" + b"x" * (1 << 21)))
 
 
 def test_an_open_quote_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr("quantshift.tables.readers.BLOCK_BYTES", 64)
+    monkeypatch.setattr(csv_tables, "BLOCK_BYTES", 64)
     with pytest.raises(DataError, match=r"line 2: a quote .* in column 'text' and never closed"):
         run(written(tmp_path / "a.csv", b'stars,text\n1,"open\n' + b"2,b\n" * 100))
 
 
 def test_a_row_without_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("quantshift.tables.readers.BLOCK_BYTES", 64)
-    with pytest.raises(DataError, match="a row is longer than 0 MB; is every row"):
+    monkeypatch.setattr(csv_tables, "BLOCK_BYTES", 64)
+    with pytest.raises(DataError, match="a row is longer than 4 MB; is every row"):
         run(written(tmp_path / "a.csv", b"stars,text\n1," + b"word " * 100 + b"\n"))
 
 
@@ -305,24 +324,23 @@ def test_a_quote_left_open_stops_the_import(tmp_path, name, column):
         run(path)
     assert caught.value.arguments == ("lenient",)
     assert [p.name for p in tmp_path.iterdir()] == [name]
-    summary = run(path, lenient=True)
-    assert (summary.total.rows, summary.total.kept, summary.total.malformed) == (100, 100, 0)
-    assert rows_of(summary)[20] == (1, '"' * (column == 1) + "a review with words 20")
+    data = run(path, lenient=True)
+    assert tally_of(data) == Tally(rows=100, kept=100)
+    assert rows_of(data)[20] == (1, '"' * (column == 1) + "a review with words 20")
 
 
 def test_line_by_line_counts_what_is_no_row(tmp_path):
     good = b"5,fine\n"
     content = b"stars,text\n" + good * 8 + b'4,"two\nlines"\n' + good
-    assert run(written(tmp_path / "a.csv", content)).total.rows == 10
-    summary = run(tmp_path / "a.csv", lenient=True)
-    assert (summary.total.rows, summary.total.kept, summary.total.malformed) == (11, 10, 1)
-    assert summary.sources[0].first_malformed == "row 10: wrong number of columns"
+    assert tally_of(run(written(tmp_path / "a.csv", content))).rows == 10
+    data = run(tmp_path / "a.csv", lenient=True)
+    assert tally_of(data) == Tally(rows=11, malformed=1, kept=10)
+    assert first_malformed(data) == "line 11: wrong number of columns"
 
 
 def test_a_ragged_row_of_bytes_that_are_no_utf_8_is_malformed(tmp_path):
     header = "\ufeffstars,größe\n".encode()
     content = header + b"5,fine\n" * 18 + b"4,\xff,x\n" + b"4,\xff\n" + "5,schön\n".encode()
-    summary = run(written(tmp_path / "a.csv", content), text_column="größe")
-    assert (summary.total.rows, summary.total.kept) == (21, 19)
-    assert (summary.total.malformed, summary.total.undecodable) == (1, 1)
-    assert rows_of(summary)[-1] == (5, "schön")
+    data = run(written(tmp_path / "a.csv", content), text="größe")
+    assert tally_of(data) == Tally(rows=21, malformed=1, undecodable=1, kept=19)
+    assert rows_of(data)[-1] == (5, "schön")

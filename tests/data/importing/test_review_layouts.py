@@ -1,15 +1,22 @@
 import json
+from pathlib import Path
 
+import polars as pl
 import pytest
 
-from quantshift.errors import UserError
-from quantshift.tables.review_layouts import (
+from quantshift.data.importing.review_layouts import (
+    Columns,
+    Layout,
+    Limits,
     MalformedRow,
+    Tally,
     json_row,
     layout_of,
+    sift,
     tabbed_row,
-    table_row,
 )
+from quantshift.errors import UserError
+from quantshift.tables.chunks import Chunk
 
 
 def line(**fields: object) -> bytes:
@@ -77,8 +84,6 @@ def test_bytes_that_are_not_utf8():
         json_row(b'{"reviewText": "\xff", "overall": 5}')
     with pytest.raises(UnicodeDecodeError):
         tabbed_row(b"5\t\xff")
-    with pytest.raises(UnicodeDecodeError):
-        table_row((5, b"\xff"))
 
 
 @pytest.mark.parametrize(
@@ -115,19 +120,43 @@ def test_malformed_tabbed_lines(row, reason):
         tabbed_row(row)
 
 
-def test_table_rows():
-    assert table_row((b"4", b"fine")) == (4, "fine", None)
-    assert table_row((4, b"fine")) == (4, "fine", None)
-    assert table_row((4.0, b"")) == (4, "", None)
-    for values, reason in [
-        (None, "wrong number of columns"),
-        ((4, None), "no text"),
-        ((None, b"a"), "no number of stars"),
-        ((b"", b"a"), "the number of stars is ''"),
-        ((3.5, b"a"), "the number of stars is '3.5'"),
-    ]:
-        with pytest.raises(MalformedRow, match=reason):
-            table_row(values)
+@pytest.mark.parametrize(
+    ("stars", "reason"),
+    [
+        (["4", "4.0", " 4 ", "4"], None),
+        ([4, 4, 4, 4], None),
+        ([4.0, 4.0, 4.0, 4.0], None),
+        (["4", "4", "4", ""], "row 10: the number of stars is '', not 1 to 5"),
+        (["4", "4", "4", None], "row 10: no number of stars"),
+        ([4.0, 4.0, 4.0, 3.5], "row 10: the number of stars is '3.5'"),
+        ([4.0, 4.0, 4.0, float("nan")], "row 10: the number of stars is 'nan'"),
+        (["4", "4", "4", "six"], "row 10: the number of stars is 'six'"),
+        ([True] * 4, "row 7: the number of stars is 'True'"),
+    ],
+)
+def test_rows_of_tables(stars, reason):
+    chunk = Chunk(7, pl.DataFrame({"s": stars, "t": ["fine", "", None, "x"]}, strict=False))
+    columns = Columns(text="t", stars="s")
+    sifted = sift(chunk, Layout("CSV", "", "row"), Limits(0, 1), columns)
+    assert (sifted.first_bad or "").startswith(reason or "")
+    assert (sifted.first_bad is None) == (reason is None)
+    n_kept = 4 if reason is None else 3 * (reason.startswith("row 10"))
+    assert sifted.stars.tolist() == [4] * n_kept
+    assert sifted.texts.to_pylist() == ["fine", "", "", "x"][:n_kept]
+    assert sifted.tally == Tally(rows=4, malformed=4 - n_kept, kept=n_kept)
+    longer = sift(chunk, Layout("CSV", "", "row"), Limits(2, 1), columns)
+    assert longer.tally.short == max(n_kept - 1, 0)
+
+
+def test_the_reasons_of_tables_have_an_order():
+    frame = pl.DataFrame({"s": ["9", "0", "5", "5"], "t": ["\ufffd", "x", "a\ufffd", "good"]})
+    columns, layout = Columns(text="t", stars="s"), Layout("CSV", "", "row")
+    clean = sift(Chunk(1, frame), layout, Limits(2, 0), columns)
+    assert clean.tally == Tally(rows=4, malformed=1, zero_stars=1, kept=2)
+    # Where bytes were replaced, the replacement stands for them.
+    broken = sift(Chunk(1, frame, 2, 3, "line 7"), layout, Limits(2, 0), columns)
+    assert broken.tally == Tally(rows=7, malformed=4, undecodable=1, zero_stars=1, kept=1)
+    assert (broken.n_judged, broken.n_judged_bad) == (7, 5)
 
 
 @pytest.mark.parametrize(
@@ -137,15 +166,17 @@ def test_table_rows():
         ("a.b.JSONL", "json"),
         ("Books", "tabbed"),
         ("a.txt", "tabbed"),
-        ("a.csv", "csv"),
-        ("a.TSV", "tsv"),
-        ("a.parquet", "parquet"),
+        ("a.txt.gz", "tabbed"),
+        ("a.csv", "CSV"),
+        ("a.TSV", "CSV"),
+        ("a.parquet", "Parquet"),
+        ("a.xlsx", "Excel"),
     ],
 )
 def test_the_name_tells_the_layout(name, layout):
-    assert layout_of(name).name == layout
+    assert layout_of(Path(name)).name == layout
 
 
 def test_an_unknown_ending_names_the_known_ones():
-    with pytest.raises(UserError, match=r"a\.xlsx: unknown format '\.xlsx'; known: \.csv, \.json"):
-        layout_of("a.xlsx")
+    with pytest.raises(UserError, match=r"a\.pdf: unknown format '\.pdf'; known: \.json, .*\.csv"):
+        layout_of(Path("a.pdf"))
