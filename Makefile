@@ -43,7 +43,7 @@ format: $(VENV)/.installed-test
 # SIZE=--small is a trial that takes a few minutes.
 SIZE ?=
 benchmark: $(VENV)/.installed-test
-	for name in aggregation logistic tokenise tfidf_view cell_vs_quapy scaling corpus_import; do \
+	for name in aggregation logistic tokenise tfidf_view cell_vs_quapy scaling review_import; do \
 		echo "== $$name"; $(BIN)/python benchmarks/$$name.py $(SIZE) || exit 1; done
 
 docs: $(VENV)/.installed-docs

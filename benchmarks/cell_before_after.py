@@ -1,13 +1,13 @@
 """The same cells under two versions of the code, alternately, in one run.
 
-    python benchmarks/cell_before_after.py BEFORE/src AFTER/src [--corpus DIR] [--repeats 5]
+    python benchmarks/cell_before_after.py BEFORE/src AFTER/src [--reviews DIR] [--repeats 5]
         [--experiment prior covariate ...]
 
 BEFORE and AFTER are checkouts of the repository. Each has its own process, which stays alive; the
 first run of an experiment in it compiles (or loads the cache) and does not count. Then the two take
 turns, and a different one begins each turn, so that whatever else the machine does affects both.
 Cells are those of the paper's size in `tests/end_to_end/digests.py` of each checkout (without
---corpus: the quick ones on the embedded corpus), from the drawing of the training set to rows in
+--reviews: the quick ones on the embedded corpus), from the drawing of the training set to rows in
 the store, in one thread.
 
 Printed for each experiment: the lowest processor seconds of each, which other work on the machine
@@ -40,12 +40,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("before", type=Path, help="the src folder of a checkout")
     parser.add_argument("after", type=Path, help="the src folder of the other version")
-    parser.add_argument("--corpus", type=Path, help="an imported corpus of reviews")
+    parser.add_argument("--reviews", type=Path, help="imported ones")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--experiment", nargs="+", default=EXPERIMENTS, choices=EXPERIMENTS)
     parser.add_argument("--limit", type=float, help="the largest ratio that is not a failure")
     options = parser.parse_args()
-    sides = [Side(path.resolve(), options.corpus) for path in (options.before, options.after)]
+    sides = [Side(path.resolve(), options.reviews) for path in (options.before, options.after)]
     print(f"{'':<16}{'before':>9}{'after':>9}{'ratio':>8}{'median':>8}{'clock':>8}  bits")
     ratios = [compare(name, sides, options.repeats) for name in options.experiment]
     for side in sides:
@@ -79,10 +79,10 @@ def compare(name: str, sides: list["Side"], repeats: int) -> float:
 class Side:
     """A process that runs experiments with one version of the code."""
 
-    def __init__(self, source: Path, corpus: Path | None) -> None:
+    def __init__(self, source: Path, reviews: Path | None) -> None:
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
         self.process = subprocess.Popen(
-            [sys.executable, __file__, WORKER, str(source), *([str(corpus)] if corpus else [])],
+            [sys.executable, __file__, WORKER, str(source), *([str(reviews)] if reviews else [])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -105,11 +105,11 @@ class Side:
         self.process.communicate()
 
 
-def work(source: Path, corpus: Path | None) -> None:
+def work(source: Path, reviews: Path | None) -> None:
     """Run the experiments named on standard input, one by one."""
     digests = load_digests(source.parent / "tests" / "end_to_end" / "digests.py")
-    data = digests.CorpusSource(corpus.absolute()) if corpus else digests.SyntheticSource()
-    choose = digests.of_paper_size if corpus else digests.quick
+    data = digests.FolderSource(reviews.absolute()) if reviews else digests.SyntheticSource()
+    choose = digests.of_paper_size if reviews else digests.quick
     for line in sys.stdin:
         with tempfile.TemporaryDirectory() as folder:
             clock, processor = time.perf_counter(), time.process_time()

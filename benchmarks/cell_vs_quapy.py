@@ -1,11 +1,11 @@
 """One prior cell and one covariate cell against the same work written with QuaPy.
 
-    python benchmarks/cell_vs_quapy.py [--corpus DIR] [--train-size 5000] [--test-repeats 50]
+    python benchmarks/cell_vs_quapy.py [--reviews DIR] [--train-size 5000] [--test-repeats 50]
         [--small]
 
 Both do what the paper does: six methods (CC, ACC, PCC, PACC, DyS, SLD), 12 settings of a logistic
 regression each, chosen on 110 validation samples, the winner refitted on the whole training set,
-and the same test samples (the indices are ours). Ours is `run_cell` on a tokenised corpus, in one
+and the same test samples (the indices are ours). Ours is `run_cell` on imported reviews, in one
 thread of one process. QuaPy's is written as its users write it: a TfidfVectorizer for the training
 set, a GridSearchQ for each method, a loop over the samples, n_jobs=2.
 
@@ -14,9 +14,9 @@ The errors differ where the classifiers do. QuaPy's users take scikit-learn's de
 that shows (with tol=1e-8 scikit-learn's posteriors give our error). Validation splits differ, too.
 The standard error is of the mean difference over the test samples of one training set.
 
-Not counted: reading and tokenising the corpus (once for all cells; benchmarks/tokenise.py) on our
+Not counted: importing the reviews (once for all cells; benchmarks/tokenise.py) on our
 side, reading texts on QuaPy's, compilation and imports on both. The machine must be idle. The
-reviews are read from the folder named by QUANTSHIFT_REVIEWS; without --corpus they are imported
+reviews are read from the folder named by QUANTSHIFT_REVIEWS; without --reviews they are imported
 into a temporary folder. Without them the texts are synthetic ones. --small is a trial that takes a
 minute: fewer documents, samples and settings.
 """
@@ -43,15 +43,13 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from quantshift.data import CorpusSource, Dataset
-from quantshift.data.corpus import Corpus
+from quantshift.data import DataFolder, Dataset
 from quantshift.experiments.cell import run_cell
 from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.experiment import Experiment
 from quantshift.experiments.planning import cells_of
 from quantshift.experiments.population import Population, population_of
-from quantshift.texts.counts import FOLDER, tokenise_corpus
-from real_reviews import make_corpus
+from real_reviews import make_reviews
 
 PER_TRAINING_ITEM = 24
 """Synthetic reviews for each item of the training set: half of the covariate experiment's items are
@@ -69,14 +67,14 @@ CELLS: dict[str, dict[str, float | int]] = {
 class Problem:
     experiment: Experiment
     coordinates: Mapping[str, float | int]
-    corpus: Corpus
+    texts: pl.Series
     dataset: Dataset
     population: Population
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--corpus", type=Path, help="a corpus (default: made for the occasion)")
+    parser.add_argument("--reviews", type=Path, help="imported ones (default: made for this)")
     parser.add_argument("--train-size", type=int)
     parser.add_argument("--test-repeats", type=int)
     parser.add_argument("--small", action="store_true", help="a trial")
@@ -85,12 +83,12 @@ def main() -> None:
     train_size = options.train_size or (500 if options.small else 5000)
     test_repeats = options.test_repeats or (2 if options.small else 50)
     with tempfile.TemporaryDirectory() as scratch:
-        corpus = (
-            Corpus.open(options.corpus) if options.corpus else made_for(Path(scratch), train_size)
+        data = (
+            DataFolder.open(options.reviews)
+            if options.reviews
+            else made_for(Path(scratch), train_size)
         )
-        if not (corpus.path / FOLDER).exists():
-            tokenise_corpus(corpus)
-        dataset = CorpusSource(corpus.path).open()
+        dataset, texts = data.dataset(), pl.read_parquet(data.path / "texts.parquet")["text"]
         for name in CELLS:
             overrides = {
                 "quantifiers": list(METHODS),
@@ -99,13 +97,13 @@ def main() -> None:
             }
             experiment = load_experiment(name, overrides=overrides)
             population = population_of(experiment, dataset)
-            problem = Problem(experiment, CELLS[name], corpus, dataset, population)
+            problem = Problem(experiment, CELLS[name], texts, dataset, population)
             report(problem, options.repeats, small=options.small)
 
 
-def made_for(scratch: Path, train_size: int) -> Corpus:
-    """A corpus from which training sets of this size can be drawn from one category's reviews."""
-    return make_corpus(scratch / "corpus", max(PER_TRAINING_ITEM * train_size, 20_000))
+def made_for(scratch: Path, train_size: int) -> DataFolder:
+    """Reviews from which training sets of this size can be drawn from one category."""
+    return make_reviews(scratch / "reviews", max(PER_TRAINING_ITEM * train_size, 20_000))
 
 
 def report(problem: Problem, repeats: int, *, small: bool) -> None:
@@ -159,8 +157,8 @@ def with_quapy(problem: Problem, *, small: bool) -> tuple[dict[str, np.ndarray],
         population.protocol.samples(*columns, pool=population.test_pool, train=train.coordinates)
     )
     used = np.unique(np.concatenate([draw.indices for draw in draws]))
-    train_texts = problem.corpus.texts(population.rows[train.indices])
-    test_texts = problem.corpus.texts(population.rows[used])
+    train_texts = problem.texts[population.rows[train.indices]].to_list()
+    test_texts = problem.texts[population.rows[used]].to_list()
     begun = time.perf_counter()
     vectoriser = TfidfVectorizer(min_df=3, sublinear_tf=True)
     X = vectoriser.fit_transform(train_texts)

@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-
 from quantshift.data.embedded.reviews import generate
 
 COMMAND = "from quantshift.cli.app import main; main()"

@@ -1,8 +1,8 @@
 """Coverage of 95% intervals and of audits on real reviews, under every kind of shift.
 
-    python benchmarks/coverage.py CORPUS [--trainings 4] [--samples 10] [--methods SLD] [--audit]
+    python benchmarks/coverage.py REVIEWS [--trainings 4] [--samples 10] [--methods SLD] [--audit]
 
-CORPUS is a tokenised corpus of two categories (`quantshift corpus import`, `quantshift run`).
+REVIEWS is a data set of two categories (`quantshift data import --layout reviews`).
 Training sets of 5,000, samples of 500. A sample is a draw from a population: its numbers of items
 per category and star are multinomial, and the truth is the population's prevalence. `--fixed`
 samples have exactly the population's shares; there an interval for the population is wider than
@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices
-from quantshift.data import CorpusSource, Dataset, open_source
+from quantshift.data import Dataset, FolderSource, open_source
 from quantshift.intervals.prediction import item_interval
 from quantshift.labelling.audit import audit_interval, count_interval
 from quantshift.prevalence.simplex import whole_counts
@@ -97,7 +97,7 @@ def worlds(stars: np.ndarray) -> list[World]:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("corpus", type=Path)
+    parser.add_argument("reviews", type=Path)
     parser.add_argument("--trainings", type=int, default=4)
     parser.add_argument("--samples", type=int, default=10, help="per training set and world")
     parser.add_argument("--methods", default="SLD,SubclassSLD")
@@ -108,7 +108,7 @@ def main() -> None:
     parser.add_argument("--fixed", action="store_true")
     parser.add_argument("--audit", action="store_true")
     options = parser.parse_args()
-    dataset = open_source(CorpusSource(options.corpus))
+    dataset = open_source(FolderSource(options.reviews))
     begun = time.perf_counter()
     with threadpool_limits(1):
         rows = run(dataset, options)
@@ -130,7 +130,7 @@ def main() -> None:
 def run(dataset: Dataset, options: Any) -> dict[tuple[str, float, str], list[Any]]:
     names, categories = np.unique(dataset.categories, return_inverse=True)
     if len(names) != 2:
-        raise SystemExit("the corpus needs two categories")
+        raise SystemExit("the reviews need two categories")
     groups = [
         [np.flatnonzero((categories == c) & (dataset.labels == s)) for s in range(1, 6)]
         for c in (0, 1)

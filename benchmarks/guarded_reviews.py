@@ -1,11 +1,11 @@
 """GuardedSLD in the paper's experiments, against SubclassSLD, SLD and PCC on the same samples.
 
-    python benchmarks/guarded_reviews.py run CORPUS OUT [--experiments prior local ...]
+    python benchmarks/guarded_reviews.py run REVIEWS OUT [--experiments prior local ...]
         [--repeats 5 6 7 8 9] [--test-repeats 50] [--alphas 0 1]
     python benchmarks/guarded_reviews.py compare OUT...
 
 `run` puts the methods through the experiments of the library, each with the paper's sizes, and
-writes a file for every experiment into OUT; the corpus is an imported and tokenised one with two
+writes a file for every experiment into OUT; REVIEWS is an imported data set of two
 categories. GuardedSLD learns its own classifier (logistic regression with C = 10); the others
 choose theirs by validation samples, as in the paper. --test-repeats below 50 draws fewer samples of
 every kind from each training set; --alphas limits the covariate experiment to training sets with
@@ -23,7 +23,7 @@ from pathlib import Path
 import polars as pl
 from threadpoolctl import threadpool_limits
 
-from quantshift.data import CorpusSource, open_source
+from quantshift.data import FolderSource, open_source
 from quantshift.experiments.cell import run_cell
 from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.planning import cells_of
@@ -38,7 +38,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     verbs = parser.add_subparsers(dest="verb", required=True)
     run = verbs.add_parser("run")
-    run.add_argument("corpus", type=Path)
+    run.add_argument("reviews", type=Path)
     run.add_argument("out", type=Path)
     run.add_argument("--experiments", nargs="+", default=EXPERIMENTS)
     run.add_argument("--repeats", type=int, nargs="+", default=[5, 6, 7, 8, 9])
@@ -66,7 +66,7 @@ def outcomes(name: str, options: argparse.Namespace) -> pl.DataFrame:
     experiment = load_experiment(
         name, overrides={"quantifiers": METHODS, "shift.test_repeats": options.test_repeats}
     )
-    dataset = open_source(CorpusSource(options.corpus))
+    dataset = open_source(FolderSource(options.reviews))
     population = population_of(experiment, dataset)
     frames = []
     for cell in cells_of(name, dataset.name, experiment.shift):

@@ -7,9 +7,7 @@ review: stars, a tab, the text); they are never part of the repository.
 import os
 from pathlib import Path
 
-from quantshift.data.corpus import Corpus, CorpusWriter
-from quantshift.data.embedded.reviews import CATEGORY_NAMES, generate
-from quantshift.data.importing.reviews import Source, import_reviews
+from quantshift.data import DataFolder, ReviewFile, import_reviews, write_synthetic
 
 
 def review_files() -> list[Path]:
@@ -23,13 +21,10 @@ def review_files() -> list[Path]:
     return files
 
 
-def make_corpus(folder: Path, n_synthetic: int) -> Corpus:
-    """The reviews as a corpus in the folder; without reviews, this many synthetic ones."""
+def make_reviews(folder: Path, n_synthetic: int) -> DataFolder:
+    """The reviews as a data set in the folder; without reviews, this many synthetic ones."""
     if files := review_files():
-        sources = [Source(file.name.partition(".")[0], file) for file in files]
-        return import_reviews(sources, folder).corpus
+        named = [ReviewFile(file.name.partition(".")[0], file) for file in files]
+        return import_reviews(named, folder)
     print(f"QUANTSHIFT_REVIEWS is not set: {n_synthetic:,} synthetic reviews")
-    made = generate(n_synthetic)
-    with CorpusWriter(folder, categories=CATEGORY_NAMES) as writer:
-        writer.write(made.categories, made.stars, made.texts())
-        return writer.commit(origin={})
+    return write_synthetic(folder, n_documents=n_synthetic)

@@ -3,7 +3,7 @@
     python benchmarks/refutation.py tables [--tables development] [--first-repeat 0] [--repeats 2]
         [--samples 2] [--classifiers logistic,boosting,forest] [--train-sizes 500,2000]
         [--family prior] [--prevalences 0.1,0.3,0.5,0.7,0.9] [--size 500] [--replace]
-    python benchmarks/refutation.py reviews CORPUS [--repeats 0 1] [--draws 4]
+    python benchmarks/refutation.py reviews REVIEWS [--repeats 0 1] [--draws 4]
 
 `tables`: artificial prior shift, where only the prevalence has changed. Every repetition draws a
 training set with the table's own share of positives and, from the other rows, samples of --size
@@ -11,7 +11,7 @@ items at every one of --prevalences; --replace draws with replacement, so that s
 of items. Columns are prepared as in the rest of quantshift. For power on natural samples see
 "refuted >= 500" in the output of `benchmarks/natural.py`.
 
-`reviews`: training sets of 5,000 and samples of 500 of an imported and tokenised corpus with two
+`reviews`: training sets of 5,000 and samples of 500 of imported reviews with two
 categories, logistic regression with C = 10, under prior, global (pure where the prevalences are
 equal, mixed elsewhere) and local covariate shift. Extremes are samples of a category that training
 has not seen, which no label shift explains.
@@ -41,7 +41,7 @@ from quantshift.base.seeding import generator, seed_of
 from quantshift.classify.folds import stratified_folds
 from quantshift.classify.learners import LogisticLearner
 from quantshift.classify.posteriors import check_posteriors
-from quantshift.data import CorpusSource, open_source
+from quantshift.data import FolderSource, open_source
 from quantshift.diagnosis import refutation_tests
 from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.population import population_of
@@ -71,7 +71,7 @@ def main() -> None:
         run=of_tables, views=(["classifier"], ["n_train"], ["prevalence"], ["table"], [])
     )
     reviews = kinds.add_parser("reviews")
-    reviews.add_argument("corpus", type=Path)
+    reviews.add_argument("reviews", type=Path)
     reviews.add_argument("--repeats", type=int, nargs="+", default=[5, 6])
     reviews.add_argument("--draws", type=int, default=4)
     reviews.add_argument("--experiments", nargs="+", default=["prior", "covariate", "local"])
@@ -190,7 +190,7 @@ def prior_shift(
 
 def of_reviews(options: Any) -> Iterator[dict[str, Any]]:
     """A row for every test of a sample of reviews."""
-    dataset = open_source(CorpusSource(options.corpus))
+    dataset = open_source(FolderSource(options.reviews))
     for name in options.experiments:
         experiment = load_experiment(name)
         population = population_of(experiment, dataset)

@@ -1,10 +1,10 @@
 """How the time of a cell grows, how a run scales with workers, and how much memory a worker needs.
 
-    python benchmarks/scaling.py [--corpus DIR] [--train-size 5000] [--cells 12] [--small]
+    python benchmarks/scaling.py [--reviews DIR] [--train-size 5000] [--cells 12] [--small]
 
 Cells are those of the prior experiment at the paper's sizes (5,000 training documents, 550 test
-samples, nine methods, 12 settings) unless a line says otherwise; on a corpus made with `quantshift
-corpus import`, or on 60,000 synthetic reviews. Cells are timed in this process, in one thread, the
+samples, nine methods, 12 settings) unless a line says otherwise; on imported reviews,
+or on 60,000 synthetic ones. Cells are timed in this process, in one thread, the
 best of three; a run includes everything: worker processes start, open the data, compute and write.
 The model of a run's wall time is
 
@@ -12,7 +12,7 @@ The model of a run's wall time is
 
 with the start and the seconds per cell taken from runs with one worker; its prediction for two is
 printed next to the measurement. Memory is that of the worker processes, polled: RSS counts the
-pages of the memory-mapped corpus, which all workers of a machine share; USS does not. The machine
+pages of the memory-mapped counts, which all workers of a machine share; USS does not. The machine
 must be idle.
 """
 
@@ -29,7 +29,6 @@ import psutil
 from threadpoolctl import threadpool_limits
 
 from quantshift.data import AbstractSource, open_source
-from quantshift.data.corpus import Corpus
 from quantshift.experiments.cell import run_cell
 from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.executors import ProcessExecutor
@@ -37,7 +36,6 @@ from quantshift.experiments.planning import cells_of
 from quantshift.experiments.population import population_of
 from quantshift.experiments.runner import Run, run_experiments
 from quantshift.experiments.sources import sources_of
-from quantshift.texts.counts import FOLDER, tokenise_corpus
 
 N_DOCUMENTS = 60_000
 POLL_SECONDS = 0.2
@@ -64,7 +62,7 @@ GROWTH: dict[str, list[tuple[str, dict[str, Any]]]] = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--corpus", type=Path, help="a corpus (default: synthetic)")
+    parser.add_argument("--reviews", type=Path, help="imported ones (default: synthetic)")
     parser.add_argument(
         "--train-size", type=int, default=5000, help="for all lines that do not vary it"
     )
@@ -73,10 +71,8 @@ def main() -> None:
     options = parser.parse_args()
     shrink = 10 if options.small else 1
     train_size, n_cells = options.train_size // shrink, max(options.cells // shrink, 2)
-    if options.corpus and not (options.corpus / FOLDER).exists():
-        tokenise_corpus(Corpus.open(options.corpus))
     base = {"shift.train_size": train_size, "shift.train_prevalences": [0.5]}
-    folders = [options.corpus] if options.corpus else []
+    folders = [options.reviews] if options.reviews else []
     (source,) = sources_of(load_experiment("prior"), folders, n_documents=N_DOCUMENTS // shrink)
     print(f"{source.title}, {train_size} training documents")
     cell_seconds(source, base)  # Compiles, or loads the cache.

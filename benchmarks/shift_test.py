@@ -1,8 +1,8 @@
-"""The shift test on a corpus of reviews: false alarms, power, and time.
+"""The shift test on reviews: false alarms, power, and time.
 
-    python benchmarks/shift_test.py CORPUS [--repeats 5 6 7 8 9] [--n-bootstrap 1000] [--draws 50]
+    python benchmarks/shift_test.py REVIEWS [--repeats 5 6 7 8 9] [--n-bootstrap 1000] [--draws 50]
 
-CORPUS is an imported and tokenised corpus with two categories. Training sets of 5,000, samples of
+REVIEWS is an imported data set of two categories. Training sets of 5,000, samples of
 500, logistic regression with C = 10; every sample is tested separately, with `n-bootstrap`
 replicates. Repetitions 0 to 4 were used to develop the test, so the default is the others.
 
@@ -28,7 +28,7 @@ from quantshift.base.seeding import seed_of
 from quantshift.classify.folds import stratified_folds
 from quantshift.classify.learners import LogisticLearner
 from quantshift.classify.posteriors import check_posteriors
-from quantshift.data import CorpusSource, Dataset, open_source
+from quantshift.data import Dataset, FolderSource, open_source
 from quantshift.diagnosis import shift_tests
 from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.experiment import Experiment
@@ -57,14 +57,14 @@ class Trained:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("corpus", type=Path)
+    parser.add_argument("reviews", type=Path)
     parser.add_argument("--repeats", type=int, nargs="+", default=[5, 6, 7, 8, 9])
     parser.add_argument("--n-bootstrap", type=int, default=1000)
     parser.add_argument("--draws", type=int, default=50)
     parser.add_argument("--p-train", type=float, nargs="+", default=[0.2, 0.3, 0.5, 0.7])
     parser.add_argument("--parts", nargs="+", default=["null", "covariate", "local", "time"])
     options = parser.parse_args()
-    dataset = open_source(CorpusSource(options.corpus))
+    dataset = open_source(FolderSource(options.reviews))
     with threadpool_limits(limits=1):
         if "null" in options.parts:
             false_alarms(dataset, options)

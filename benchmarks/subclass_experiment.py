@@ -1,8 +1,8 @@
 """SubclassSLD in the paper's experiments, compared with the six methods on the same samples.
 
-    python benchmarks/subclass_experiment.py run CORPUS STORE [--workers 2]
+    python benchmarks/subclass_experiment.py run REVIEWS STORE [--workers 2]
     python benchmarks/subclass_experiment.py compare STORE [--repeats 5 6 7 8 9]
-    python benchmarks/subclass_experiment.py factor {category,length,synthetic} CORPUS [--repeats 5]
+    python benchmarks/subclass_experiment.py factor {category,length,synthetic} REVIEWS [...]
 
 `run` runs SubclassSLD and the paper's six methods in all five experiments of the library (each with
 its own model selection, on the same validation samples) into STORE. `compare` reads it and prints
@@ -22,7 +22,7 @@ import polars as pl
 from scipy.stats import wilcoxon
 from threadpoolctl import threadpool_limits
 
-from quantshift.data import CorpusSource, Dataset, SyntheticSource, open_source
+from quantshift.data import Dataset, FolderSource, SyntheticSource, open_source
 from quantshift.experiments.cell import run_cell
 from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.executors import executor
@@ -45,7 +45,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     verbs = parser.add_subparsers(dest="verb", required=True)
     run = verbs.add_parser("run")
-    run.add_argument("corpus", type=Path)
+    run.add_argument("reviews", type=Path)
     run.add_argument("store", type=Path)
     run.add_argument("--workers", type=int, default=2)
     compare = verbs.add_parser("compare")
@@ -53,24 +53,24 @@ def main() -> None:
     compare.add_argument("--repeats", type=int, nargs="+", default=[5, 6, 7, 8, 9])
     factor = verbs.add_parser("factor")
     factor.add_argument("factor", choices=["category", "length", "synthetic"])
-    factor.add_argument("corpus", type=Path)
+    factor.add_argument("reviews", type=Path)
     factor.add_argument("--repeats", type=int, nargs="+", default=[5])
     options = parser.parse_args()
     if options.verb == "run":
-        run_all(options.corpus, options.store, options.workers)
+        run_all(options.reviews, options.store, options.workers)
     elif options.verb == "compare":
         rows = ResultStore.open(options.store).read().collect()
         report(rows.filter(pl.col("train_repeat").is_in(options.repeats)))
     else:
         with threadpool_limits(limits=1):
-            report(run_factor(options.factor, options.corpus, options.repeats))
+            report(run_factor(options.factor, options.reviews, options.repeats))
 
 
-def run_all(corpus: Path, store: Path, workers: int) -> None:
+def run_all(reviews: Path, store: Path, workers: int) -> None:
     experiments = tuple(
         load_experiment(name, overrides={"quantifiers": [*SIX, SUBCLASS]}) for name in EXPERIMENTS
     )
-    sources = {experiment.name: [CorpusSource(corpus)] for experiment in experiments}
+    sources = {experiment.name: [FolderSource(reviews)] for experiment in experiments}
     summary = run_experiments(Run(experiments, sources, store), executor(workers))
     print(f"{summary.done} cells in {summary.seconds:.0f} s, {len(summary.failures)} failures")
 
@@ -137,11 +137,11 @@ def part() -> pl.Expr:
     )
 
 
-def run_factor(factor: str, corpus: Path, repeats: list[int]) -> pl.DataFrame:
+def run_factor(factor: str, reviews: Path, repeats: list[int]) -> pl.DataFrame:
     if factor == "synthetic":
         dataset = open_source(SyntheticSource(120_000))
     else:
-        dataset = open_source(CorpusSource(corpus))
+        dataset = open_source(FolderSource(reviews))
     if factor == "length":
         dataset = replace(dataset, categories=long_or_short(dataset))
     frames = []

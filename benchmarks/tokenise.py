@@ -1,8 +1,8 @@
-"""Term counts of a corpus: `tokenise_corpus` against scikit-learn's CountVectorizer.
+"""Term counts of texts: `tokenise_corpus` against scikit-learn's CountVectorizer.
 
     python benchmarks/tokenise.py [--small]
 
-Ours reads the corpus from disk block by block and writes the counts to disk, on two threads; the
+Ours reads the texts from disk block by block and writes the counts to disk, on two threads; the
 CountVectorizer is given a list of str already in memory and keeps its counts there. Each runs in a
 separate process; the peak memory is that of the whole process, and next to it the memory before the
 work began (imports; for the CountVectorizer also the texts). Compiled loops come from the cache on
@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from quantshift.data.corpus import Corpus, CorpusWriter
+from quantshift.data import DataFolder, new_reviews
 from quantshift.texts.counts import CountMatrix, tokenise_corpus
 from real_reviews import review_files
 
@@ -55,12 +55,12 @@ class Measured:
 def ours(path: Path) -> Measured:
     CountMatrix.from_texts(["compile", "the loops: é"])
     before = peak_mb()
-    corpus = Corpus.open(path)
-    tokenise_corpus(corpus)
+    texts = DataFolder.open(path).texts
+    tokenise_corpus(texts)
     times = []
     for _ in range(REPEATS):
         start, cpu_start = time.perf_counter(), time.process_time()
-        counts = tokenise_corpus(corpus)
+        counts = tokenise_corpus(texts)
         times.append((time.perf_counter() - start, time.process_time() - cpu_start))
     peak = peak_mb()
     return Measured(*min(times), before, peak, int(counts.data.sum(dtype=int)), counts.n_words)
@@ -69,7 +69,8 @@ def ours(path: Path) -> Measured:
 def theirs(path: Path) -> Measured:
     from sklearn.feature_extraction.text import CountVectorizer
 
-    texts = [text for _, block in Corpus.open(path).text_blocks() for text in block.to_pylist()]
+    blocks = DataFolder.open(path).texts.text_blocks(1 << 24)
+    texts = [text for _, block in blocks for text in block.to_pylist()]
     before = peak_mb()
     start, cpu_start = time.perf_counter(), time.process_time()
     counts = CountVectorizer().fit_transform(texts)
@@ -96,10 +97,10 @@ def main() -> None:
     texts = texts[:SMALL] if small else texts
     n_documents, megabytes = len(texts), sum(len(text.encode()) for text in texts) / 1e6
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "corpus"
-        with CorpusWriter(path, categories=("all",)) as writer:
+        path = Path(folder) / "reviews"
+        with new_reviews(path, ("all",)) as writer:
             writer.write([0] * n_documents, [5] * n_documents, texts)
-            writer.commit(origin={"kind": "benchmark"})
+            writer.commit()
         del texts
         quick, slow = in_process(ours, path), in_process(theirs, path)
     print(f"{n_documents:,} {kind}, {megabytes:.0f} MB of text")

@@ -38,12 +38,12 @@ MEANING = {
     "title": "Its title in reports.",
     "seed": "Random seed of all draws.",
     "quantifiers": "Methods by name, or import paths such as `my_lab.methods:Mine`.",
-    "data.sets": "Folders made by `quantshift data import` or `corpus import`, or names of "
-    "embedded data sets; `--data` takes precedence.",
+    "data.sets": "Folders made by `quantshift data import`, or names of embedded data sets; "
+    "`--data` takes precedence.",
     "data.cut_point": "Ordered labels (stars) above it are positive, those below negative, and "
-    'equal ones are dropped; default for a corpus: 3; `"none"`: every level is a class.',
-    "data.features": "File of numeric features (`.npy`, `.npz`, `.parquet`, `.csv`, `.tsv`), "
-    "instead of a corpus.",
+    'equal ones are dropped; default for reviews: 3; `"none"`: every level is a class.',
+    "data.features": "File of numeric features (`.npy`, `.npz`, or a table such as `.parquet` or "
+    "`.csv`), instead of data sets.",
     "data.posteriors": "File of posteriors of your own model, instead of features.",
     "data.labels": "File, or column of a table (`items.csv:label`), of the labels.",
     "data.categories": "The same for the categories; needed by shifts between two categories.",

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from quantshift import PCC, GroupShift, evaluate
-from quantshift.data.importing.assembly import MISSING
 from quantshift.errors import DataError, UserError
-from quantshift.shifts.groups import NO_GROUP
+from quantshift.tables.columns.names import NO_NAME
 
 SIZES = {"north": 200, "south": 150, "west": 120, "islet": 30}
 GROUPS = np.repeat(list(SIZES), list(SIZES.values()))
@@ -156,12 +155,11 @@ def test_dates_are_put_together(every, expected):
 
 
 def test_items_without_a_group_are_left_out():
-    assert NO_GROUP == MISSING
-    groups = np.where(np.arange(len(GROUPS)) % 2 == 0, GROUPS, NO_GROUP)
+    groups = np.where(np.arange(len(GROUPS)) % 2 == 0, GROUPS, NO_NAME)
     shift = GroupShift(smallest=50)
     assert shift.surveyed(Y, groups).survey.names == ("north", "south", "west")
     for pair in shift.train_test(Y, groups):
-        assert (groups[pair.train.indices] != NO_GROUP).all()
+        assert (groups[pair.train.indices] != NO_NAME).all()
 
 
 def test_once_bound_codes_give_the_same_draws():

@@ -8,12 +8,11 @@ from typing import Annotated
 import typer
 
 from quantshift.errors import UserError
+from quantshift.tables.places import STANDARD_INPUT
 
 TABLES, COLUMNS, ESTIMATE = "Tables", "Columns", "Estimate"
 OUTPUT, SCRIPTS = "Output", "In scripts"
 """Titles of the help panels."""
-
-STANDARD_INPUT = "-"
 
 Train = Annotated[
     list[str] | None,

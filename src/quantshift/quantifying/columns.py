@@ -22,12 +22,13 @@ from quantshift.prevalence.weights import Weights
 from quantshift.quantifying.output.result import LeftOutColumn, UsedColumn
 from quantshift.quantifying.reading.periods import EVERY, BatchNames, Periods
 from quantshift.tables.columns.kinds import TEXT, Column, as_kind, names_of, shown
+from quantshift.tables.columns.names import NO_NAME
 from quantshift.tables.reading import Chunk, OpenTable
 
 MISSING_LABELS = ("NA", "N/A", "NaN", "NULL", "null", "None", "nan")
 """Cells that mean no label, in addition to empty ones."""
 
-NO_GROUP = "(missing)"
+NO_GROUP = NO_NAME
 """The batch of the rows whose cell in the column of batches is empty."""
 
 NO_LABEL, NO_CONTENT, RAGGED = "no label", "no content", "too many or too few cells"

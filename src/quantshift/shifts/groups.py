@@ -46,13 +46,11 @@ from quantshift.shifts.protocol import (
     TrainTest,
     Words,
 )
+from quantshift.tables.columns.names import NO_NAME
 
 GROUP_TRAIN = Coordinate("group_train", "train", "string", "training groups")
 GROUP_TEST = Coordinate("group_test", "test", "string", "test group")
 REPEAT = Coordinate("repeat", "test", "int", "repeat")
-
-NO_GROUP = "(missing)"
-"""Stands for an empty cell: the item belongs to no group."""
 
 FEWEST_OF_CLASS = 10
 """The fewest items of every class that a training set needs."""
@@ -292,8 +290,8 @@ class GroupShift(AbstractProtocol):
         names = [str(value) for value in values.tolist()]
         if self.category_names is not None:
             names = [self.category_names[code] for code in values.tolist()]
-        names = [name if name == NO_GROUP else _period(name, self.every) for name in names]
-        ordered = sorted({name for name in names if name != NO_GROUP}, key=_order(names))
+        names = [name if name == NO_NAME else _period(name, self.every) for name in names]
+        ordered = sorted({name for name in names if name != NO_NAME}, key=_order(names))
         code_of = {name: k for k, name in enumerate(ordered)}
         groups = np.array([code_of.get(name, -1) for name in names])[codes]
         if self.chunks is None:
@@ -447,7 +445,7 @@ def _order(names: Sequence[str]) -> Any:
     """The sort key of names: numbers by value, everything else (ISO dates too) alphabetically."""
     try:
         for name in names:
-            if name != NO_GROUP and not math.isfinite(float(name)):
+            if name != NO_NAME and not math.isfinite(float(name)):
                 return str
     except ValueError:
         return str

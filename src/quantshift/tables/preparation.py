@@ -27,6 +27,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from quantshift.base.types import Indices
 from quantshift.errors import DataError
 from quantshift.tables.columns.kinds import CATEGORY, NUMBER, TEXT, Column, part_names, prepared
+from quantshift.tables.columns.names import NO_NAME
 from quantshift.texts.view import scores_in_blocks
 
 RARE = 10
@@ -189,7 +190,7 @@ class Preparation:
             for category, (name, known) in enumerate(
                 zip(table.category_names, table.levels, strict=True)
             ):
-                level_names = _level_names(encoding, category, (*known, "(missing)"))
+                level_names = _level_names(encoding, category, (*known, NO_NAME))
                 names += [f"{name} = {level}" for level in level_names]
                 sources += [n_numbers + category] * len(level_names)
         return cls(

@@ -76,10 +76,7 @@ def import_(
         Layout | None,
         typer.Option(
             "--layout",
-            help="reviews: files of reviews, NAME=FILE with the name of a category; a NAME given "
-            "again appends to its category. The files are .json, .jsonl (an object per line with "
-            "reviewText, overall, and helpful or vote), .txt (star<TAB>text) or tables with the "
-            "columns text and stars (others: --text, --label); also as .gz, and in a .zip.",
+            help="reviews: files of reviews, each as NAME=FILE with the name of a category.",
             show_default=False,
         ),
     ] = None,
@@ -249,6 +246,11 @@ def import_(
     that are constant, entirely missing, dates, or different in nearly every row are not used as
     features. `describe` shows how each row and column was used. Each experiment learns how to turn
     columns into numbers from its own training items only.
+
+    Files of reviews (--layout reviews) are .json or .jsonl (an object per line with reviewText,
+    overall, and helpful or vote), .txt (star, tab, text) or tables with the columns text and stars
+    (others: --text and --label); also as .gz, and in a .zip. A NAME given again appends to its
+    category. The labels are the stars.
 
     Examples:
 

@@ -30,6 +30,7 @@ REQUIRED = (
 OPTIONAL_PACKAGES = {
     "matplotlib": "figures of reports, and plots in notebooks (extra report)",
     "fastexcel": "Excel tables (extra excel)",
+    "pooch": "downloads of public records (extra fetch)",
     "distributed": "runs on a Dask cluster (extra dask)",
     "duckdb": "tables in DuckDB (extra warehouse)",
     "adbc-driver-postgresql": "tables in PostgreSQL (extra warehouse)",

@@ -12,7 +12,6 @@ from quantshift.cli.outputs import Outputs, leave, provenance
 from quantshift.cli.shared_options import (
     COLUMNS,
     ESTIMATE,
-    STANDARD_INPUT,
     TABLES,
     AsJson,
     CsvTable,
@@ -36,6 +35,7 @@ from quantshift.judging.output.text import is_judgement_csv
 from quantshift.quantifying.audits.audit_sheet import check_sheet
 from quantshift.quantifying.output.conditions import Condition
 from quantshift.quantifying.output.words import percent
+from quantshift.tables.places import STANDARD_INPUT
 
 MOST_STRATA = 12
 """The most strata of a plan that are shown one by one."""

@@ -23,10 +23,8 @@ from quantshift.data.importing.items import AbstractItems
 from quantshift.errors import DataError, UserError
 from quantshift.shifts.given import PART, Given
 from quantshift.tables.columns.kinds import names_of
+from quantshift.tables.columns.names import NO_NAME
 from quantshift.tables.reading import Progress
-
-MISSING = "(missing)"
-"""The category or group of a row with a missing value."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,4 +274,4 @@ def _extended(column: pl.Series, n_more: int) -> pl.Series:
 
 
 def _names(column: pl.Series, rows: Indices, n_more: int) -> pl.Series:
-    return _extended(names_of(column)[rows], n_more).fill_null(MISSING)
+    return _extended(names_of(column)[rows], n_more).fill_null(NO_NAME)

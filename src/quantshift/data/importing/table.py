@@ -13,7 +13,7 @@ from quantshift.data.content import Content
 from quantshift.data.folder import DATA_SET, DataFolder, write_folder
 from quantshift.data.importing import samples as sampling
 from quantshift.data.importing.arrays import DataFile, read_column, read_matrix
-from quantshift.data.importing.assembly import MISSING, MainFile, SideColumns, Wishes, assemble
+from quantshift.data.importing.assembly import MainFile, SideColumns, Wishes, assemble
 from quantshift.data.importing.classes import classes_of, labels_of
 from quantshift.data.importing.items import (
     AbstractItems,
@@ -25,7 +25,7 @@ from quantshift.data.importing.items import (
 )
 from quantshift.errors import DataError, UserError
 from quantshift.tables.columns.kinds import TEXT, LeftOut, choose
-from quantshift.tables.columns.names import check_name, folder_name
+from quantshift.tables.columns.names import NO_NAME, check_name, folder_name
 from quantshift.tables.formats import sheet_of
 from quantshift.tables.reading import Frame, Progress, read_frame
 
@@ -232,8 +232,8 @@ def _notes(content: Content) -> list[str]:
     for entry in content.described()["classes"]:
         if entry["items"] < FEW:
             notes.append(f"class {entry['name']} has {entry['items']} items")
-    if content.categories is not None and (n := int((content.categories == MISSING).sum())):
-        notes.append(f"{n:,} items have no category: it is set to {MISSING}")
+    if content.categories is not None and (n := int((content.categories == NO_NAME).sum())):
+        notes.append(f"{n:,} items have no category: it is set to {NO_NAME}")
     return notes
 
 

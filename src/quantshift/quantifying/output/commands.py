@@ -10,9 +10,9 @@ from quantshift.base.shell import command_line
 from quantshift.quantifying.columns import ColumnOptions
 from quantshift.quantifying.training.classifiers import AUTO
 from quantshift.quantifying.training.recipe import Recipe
+from quantshift.tables.places import STANDARD_INPUT
 
 SHEET = "audit.csv"
-STANDARD_INPUT = "-"
 
 
 def audit_plan_command(

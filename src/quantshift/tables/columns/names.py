@@ -6,6 +6,9 @@ from collections.abc import Iterable
 
 from quantshift.errors import UserError
 
+NO_NAME = "(missing)"
+"""The name of the category, group or batch of a row whose cell is empty."""
+
 LONGEST = 80
 """The most characters of a name."""
 

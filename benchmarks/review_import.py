@@ -1,12 +1,12 @@
 """Import of a crawl: speed and memory, against the loop one would write instead.
 
-    python benchmarks/corpus_import.py                    # 2.5 million reviews, about 2 GB of text
-    python benchmarks/corpus_import.py --reviews 50000
-    python benchmarks/corpus_import.py --small            # a trial with 20,000
+    python benchmarks/review_import.py                    # 2.5 million reviews, about 2 GB of text
+    python benchmarks/review_import.py --reviews 50000
+    python benchmarks/review_import.py --small            # a trial with 20,000
 
 Makes a gzipped file of JSON lines in a temporary directory, imports it with
-`quantshift.data.importing.reviews.import_reviews`, then does the same work for a tenth of the
-reviews with `json.loads`, a list and a data frame. Memory is the resident set of this process and
+`quantshift.data.import_reviews`, which also counts the words, then filters a tenth of the reviews
+with `json.loads`, a list and a data frame. Memory is the resident set of this process and
 its children together, sampled ten times a second in a separate process; each way runs in a fresh
 process.
 """
@@ -69,9 +69,9 @@ def make_file(path: Path, n_reviews: int) -> int:
 
 
 def ours(path: Path, out: Path, n_reviews: int) -> int:
-    from quantshift.data.importing.reviews import Source, import_reviews
+    from quantshift.data import ReviewFile, import_reviews
 
-    return import_reviews([Source("Books", path)], out).total.kept
+    return int(import_reviews([ReviewFile("Books", path)], out).manifest["items"])
 
 
 def naive(path: Path, out: Path, n_reviews: int) -> int:
