@@ -31,7 +31,7 @@ class FolderKind:
     """A kind of folder.
 
     format, version: as in its manifest; keys: the other required keys of the manifest.
-    noun, described: what it is called, and what its manifest describes ("a corpus").
+    noun, described: what it is called, and what its manifest describes ("a data set").
     absent: the message when there is none, with the fields {folder} and {reason}.
     cure: what to do about a damaged one.
     """
@@ -155,16 +155,9 @@ class FolderKind:
 
 
 def own_files(folder: Path) -> set[Path]:
-    """The files that a folder's manifest lists, and those of folders derived from it."""
-    listed_files: set[Path] = set()
-    for path in [folder / MANIFEST, *folder.glob(f"*/{MANIFEST}")]:
-        manifest = _manifest(path.parent)
-        # A folder derived from a corpus names it; an unrelated corpus inside the folder does not.
-        if path.parent == folder or "corpus" in manifest:
-            files = manifest.get("files")
-            names = [MANIFEST, *(files if isinstance(files, dict) else ())]
-            listed_files |= {path.parent.relative_to(folder) / name for name in names}
-    return listed_files
+    """The manifest of a folder, and the files that it lists."""
+    files = _manifest(folder).get("files")
+    return {Path(name) for name in (MANIFEST, *(files if isinstance(files, dict) else ()))}
 
 
 def format_of(folder: Path) -> str | None:

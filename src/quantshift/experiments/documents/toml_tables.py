@@ -123,9 +123,9 @@ class TomlTable(BaseModel):
 class DataTable(TomlTable):
     """[data]: data sets (here or given at run time) or files of arrays, relative to the TOML file.
 
-    sets                folders of data sets or corpora, or names of embedded data sets
+    sets                folders of data sets, or names of embedded data sets
     cut_point           ordered labels (stars) above are positive, below negative, equal ones
-                        dropped; "none": every level is a class. By default, stars of a corpus are
+                        dropped; "none": every level is a class. By default, stars of reviews are
                         cut at 3, and other ordered labels are not cut. Labels without an order
                         are used as they are
     train_share         share of the training pool, unless the data set was split when it was made
