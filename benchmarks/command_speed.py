@@ -18,7 +18,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from quantshift.data.embedded.reviews import generate
+
+from quantshift.data.embedded.synthetic import generate
 
 COMMAND = "from quantshift.cli.app import main; main()"
 

@@ -32,7 +32,7 @@ def read_texts() -> tuple[str, list[str]]:
     """The kind of the texts, and the texts: real ones, or else synthetic ones."""
     files = review_files()
     if not files:
-        from quantshift.data.embedded.reviews import generate
+        from quantshift.data.embedded.synthetic import generate
 
         return "synthetic reviews", generate(N_SYNTHETIC).texts()
     texts = []

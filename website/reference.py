@@ -24,7 +24,7 @@ PUBLIC = (
     "quantshift.prevalence.simplex",
     "quantshift.metrics",
     "quantshift.data",
-    "quantshift.data.embedded.reviews",
+    "quantshift.data.embedded.synthetic",
     "quantshift.data",
     "quantshift.texts",
     "quantshift.classify",

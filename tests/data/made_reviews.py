@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from quantshift.data import DataFolder, ReviewFile, import_reviews
-from quantshift.data.importing.review_layouts import Tally
+from quantshift.data.importing.review_layouts import ReviewTally
 
 
 def imported(path: Path, **options: object) -> DataFolder:
@@ -20,6 +20,8 @@ def rows_of(data: DataFolder) -> list[tuple[int, str]]:
     return list(zip(data.dataset().labels.tolist(), texts_of(data), strict=True))
 
 
-def tally_of(data: DataFolder) -> Tally:
+def tally_of(data: DataFolder) -> ReviewTally:
     """How the rows of all files were used."""
-    return sum((Tally(**source["tally"]) for source in data.manifest["sources"]), Tally())
+    return sum(
+        (ReviewTally(**source["tally"]) for source in data.manifest["sources"]), ReviewTally()
+    )

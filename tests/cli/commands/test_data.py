@@ -230,3 +230,75 @@ def test_a_split_and_a_task_of_lequa_by_their_options(quantshift, churn):
     code, out, _ = quantshift("data", "import", public, "--out", "d")
     assert code == 0
     assert "LeQua T1" in out
+
+
+LONG = "word " * 40
+REVIEWS = ("data", "import", "--layout", "reviews")
+
+
+def test_reviews_are_imported_and_described(quantshift, churn):
+    (churn / "b.txt").write_text(f"5\t{LONG}\n3\t{LONG}\nno tab\n2\tshort\n")
+    review = json.dumps({"reviewText": LONG, "overall": 1, "vote": "3"})
+    (churn / "e.json").write_text(review + "\n")
+    code, out, err = quantshift(*REVIEWS, "Books=b.txt", "Gadgets=e.json", "--out", "mine")
+    assert code == 0, err
+    data = DataFolder.open("mine")
+    assert "b.txt      Books     4          1          0        0      1        0     2\n" in out
+    assert "- b.txt, first row skipped: line 3: no tab\n" in out
+    assert out.endswith(f"\ndata set mine ({data.hash[:12]}) in mine\n")
+    assert quantshift("data", "describe", "mine")[1] + "\n" == out.partition("data set mine (")[0]
+    described = json.loads(quantshift("data", "describe", "mine", "--format", "json")[1])
+    assert [category["name"] for category in described["categories"]] == ["Books", "Gadgets"]
+    assert described["cut_point"] == 3
+    latex = quantshift("data", "describe", "mine", "--format", "latex")[1]
+    assert r"Books & 2 & 1 & 0.000 & 0.000 & 0.500 & 0.000 & 0.500 \\" in latex
+
+
+def test_options_of_reviews_reach_the_import(quantshift, churn):
+    (churn / "a.csv").write_text("rating;body\n5;abc\n4;ab\n")
+    command = (*REVIEWS, "A=a.csv", "--text", "body", "--label", "rating", "--out", "mine")
+    assert quantshift(*command, "--min-chars", 3, "--title", "Mine")[0] == 0
+    assert DataFolder.open("mine").manifest["items"] == 1
+    assert DataFolder.open("mine").title == "Mine"
+    code, _, err = quantshift(*command, "--min-chars", 0)
+    assert code == 2
+    assert "already holds a data set" in err
+    assert quantshift(*command, "--min-chars", 0, "--overwrite", "--name", "ours")[0] == 0
+    assert DataFolder.open("mine").manifest["items"] == 2
+    assert DataFolder.open("mine").name == "ours"
+    (churn / "a.json").write_text(json.dumps({"reviewText": LONG, "overall": 1}) + "\n")
+    command = (*REVIEWS, "A=a.json", "--out", "voted")
+    assert "lower min_useful, which is 1 (--min-useful)" in quantshift(*command)[2]
+    assert quantshift(*command, "--min-useful", 0)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((*REVIEWS, "Books"), "'Books' is not NAME=FILE"),
+        (REVIEWS, "nothing to import: give at least one file as NAME=FILE"),
+        ((*REVIEWS, "A=none.txt"), "none.txt: no such file"),
+        ((*REVIEWS, "A=churn.csv"), "unknown column 'text'; did you mean 'left'?; name it"),
+        ((*REVIEWS, "A=churn.csv", "--groups", "x"), "--groups cannot be used here: reviews have"),
+        ((*REVIEWS, "A=churn.csv", "--ordinal"), "only its name, its title and whether"),
+        (("data", "import", "churn.csv", "other.csv"), "other.csv: a second table; import one"),
+        (
+            ("data", "import", "churn.csv", "--label", "left", "--min-chars", 3),
+            "--min-chars cannot be used here: it filters reviews; add --layout reviews",
+        ),
+    ],
+)
+def test_wrong_reviews_are_one_line(quantshift, churn, arguments, message):
+    code, out, err = quantshift(*arguments, "--out", "d")
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+    assert not (churn / "d").exists()
+
+
+def test_synthetic_reviews(quantshift, churn):
+    code, out, err = quantshift("data", "synthetic", "--out", "s", "--documents", 50, "--seed", 3)
+    assert code == 0, err
+    data = DataFolder.open("s")
+    assert out == f"data set s ({data.hash[:12]}) of 50 documents in s\n"
+    assert data.manifest["items"] == 50

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from quantshift.data import DataFolder, Wishes
-from quantshift.data.importing.review_layouts import Tally
+from quantshift.data.importing.review_layouts import ReviewTally
 from quantshift.errors import DataError, UserError
 from quantshift.tables.formats import csv as csv_tables
 from tests.data.made_reviews import imported, rows_of, tally_of
@@ -325,7 +325,7 @@ def test_a_quote_left_open_stops_the_import(tmp_path, name, column):
     assert caught.value.arguments == ("lenient",)
     assert [p.name for p in tmp_path.iterdir()] == [name]
     data = run(path, lenient=True)
-    assert tally_of(data) == Tally(rows=100, kept=100)
+    assert tally_of(data) == ReviewTally(rows=100, kept=100)
     assert rows_of(data)[20] == (1, '"' * (column == 1) + "a review with words 20")
 
 
@@ -334,7 +334,7 @@ def test_line_by_line_counts_what_is_no_row(tmp_path):
     content = b"stars,text\n" + good * 8 + b'4,"two\nlines"\n' + good
     assert tally_of(run(written(tmp_path / "a.csv", content))).rows == 10
     data = run(tmp_path / "a.csv", lenient=True)
-    assert tally_of(data) == Tally(rows=11, malformed=1, kept=10)
+    assert tally_of(data) == ReviewTally(rows=11, malformed=1, kept=10)
     assert first_malformed(data) == "line 11: wrong number of columns"
 
 
@@ -342,5 +342,5 @@ def test_a_ragged_row_of_bytes_that_are_no_utf_8_is_malformed(tmp_path):
     header = "\ufeffstars,größe\n".encode()
     content = header + b"5,fine\n" * 18 + b"4,\xff,x\n" + b"4,\xff\n" + "5,schön\n".encode()
     data = run(written(tmp_path / "a.csv", content), text="größe")
-    assert tally_of(data) == Tally(rows=21, malformed=1, undecodable=1, kept=19)
+    assert tally_of(data) == ReviewTally(rows=21, malformed=1, undecodable=1, kept=19)
     assert rows_of(data)[-1] == (5, "schön")

@@ -5,11 +5,11 @@ import polars as pl
 import pytest
 
 from quantshift.data.importing.review_layouts import (
-    Columns,
-    Layout,
-    Limits,
     MalformedRow,
-    Tally,
+    ReviewColumns,
+    ReviewLayout,
+    ReviewLimits,
+    ReviewTally,
     json_row,
     layout_of,
     sift,
@@ -136,26 +136,26 @@ def test_malformed_tabbed_lines(row, reason):
 )
 def test_rows_of_tables(stars, reason):
     chunk = Chunk(7, pl.DataFrame({"s": stars, "t": ["fine", "", None, "x"]}, strict=False))
-    columns = Columns(text="t", stars="s")
-    sifted = sift(chunk, Layout("CSV", "", "row"), Limits(0, 1), columns)
+    columns = ReviewColumns(text="t", stars="s")
+    sifted = sift(chunk, ReviewLayout("CSV", "", "row"), ReviewLimits(0, 1), columns)
     assert (sifted.first_bad or "").startswith(reason or "")
     assert (sifted.first_bad is None) == (reason is None)
     n_kept = 4 if reason is None else 3 * (reason.startswith("row 10"))
     assert sifted.stars.tolist() == [4] * n_kept
     assert sifted.texts.to_pylist() == ["fine", "", "", "x"][:n_kept]
-    assert sifted.tally == Tally(rows=4, malformed=4 - n_kept, kept=n_kept)
-    longer = sift(chunk, Layout("CSV", "", "row"), Limits(2, 1), columns)
+    assert sifted.tally == ReviewTally(rows=4, malformed=4 - n_kept, kept=n_kept)
+    longer = sift(chunk, ReviewLayout("CSV", "", "row"), ReviewLimits(2, 1), columns)
     assert longer.tally.short == max(n_kept - 1, 0)
 
 
 def test_the_reasons_of_tables_have_an_order():
     frame = pl.DataFrame({"s": ["9", "0", "5", "5"], "t": ["\ufffd", "x", "a\ufffd", "good"]})
-    columns, layout = Columns(text="t", stars="s"), Layout("CSV", "", "row")
-    clean = sift(Chunk(1, frame), layout, Limits(2, 0), columns)
-    assert clean.tally == Tally(rows=4, malformed=1, zero_stars=1, kept=2)
+    columns, layout = ReviewColumns(text="t", stars="s"), ReviewLayout("CSV", "", "row")
+    clean = sift(Chunk(1, frame), layout, ReviewLimits(2, 0), columns)
+    assert clean.tally == ReviewTally(rows=4, malformed=1, zero_stars=1, kept=2)
     # Where bytes were replaced, the replacement stands for them.
-    broken = sift(Chunk(1, frame, 2, 3, "line 7"), layout, Limits(2, 0), columns)
-    assert broken.tally == Tally(rows=7, malformed=4, undecodable=1, zero_stars=1, kept=1)
+    broken = sift(Chunk(1, frame, 2, 3, "line 7"), layout, ReviewLimits(2, 0), columns)
+    assert broken.tally == ReviewTally(rows=7, malformed=4, undecodable=1, zero_stars=1, kept=1)
     assert (broken.n_judged, broken.n_judged_bad) == (7, 5)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from quantshift.data import DataFolder, ReviewFile, Wishes, describe, import_reviews, render
-from quantshift.data.importing.review_layouts import Tally
+from quantshift.data.importing.review_layouts import ReviewTally
 from quantshift.errors import DataError, UserError
 from tests.data.made_reviews import tally_of, texts_of
 
@@ -40,7 +40,7 @@ def test_filters_count_each_row_once_under_its_first_reason(tmp_path):
     # The lone surrogate stands for a byte that is not UTF-8.
     path.write_bytes("".join(lines).encode("utf-8", "surrogateescape"))
     data = import_reviews([ReviewFile("A", path)], tmp_path / "c")
-    assert tally_of(data) == Tally(
+    assert tally_of(data) == ReviewTally(
         rows=12, malformed=2, undecodable=1, zero_stars=1, short=2, unvoted=2, kept=4
     )
     assert data.dataset().labels.tolist() == [5, 5, 1, 2]

@@ -345,12 +345,12 @@ def test_a_model_of_another_version_is_refused(saved):
 
 
 def test_types_that_no_model_has_are_never_built(saved):
-    from quantshift.data.importing.review_layouts import Columns
+    from quantshift.data.importing.review_layouts import ReviewColumns
 
-    resealed(saved, skops.io.dumps({"preparation": Columns("a", "b")}))
+    resealed(saved, skops.io.dumps({"preparation": ReviewColumns("a", "b")}))
     assert refused(saved) == (
-        "model.skops holds quantshift.data.importing.review_layouts.Columns, which a quantshift "
-        "model never does"
+        "model.skops holds quantshift.data.importing.review_layouts.ReviewColumns, which a "
+        "quantshift model never does"
     )
     resealed(saved, b"no archive at all")
     assert refused(saved).startswith("cannot be read by this version (written by quantshift ")

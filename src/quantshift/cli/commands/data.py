@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -305,16 +305,11 @@ def import_(
             reason = "reviews have stars and texts, and their categories are named with the files"
             others = {"--categories": categories, "--groups": groups}
             _refuse({**arrays, "--drop": drop, "--codes": codes, **others}, reason)
+            given = {"text": text, "stars": label, "min_chars": min_chars, "min_useful": min_useful}
+            chosen: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
+            reviews = [ReviewFile.parse(file) for file in files or ()]
             data = import_reviews(
-                [ReviewFile.parse(file) for file in files or ()],
-                out,
-                text=text or "text",
-                stars=label or "stars",
-                min_chars=MIN_CHARS if min_chars is None else min_chars,
-                min_useful=MIN_USEFUL if min_useful is None else min_useful,
-                lenient=lenient,
-                wishes=wishes,
-                progress=progress,
+                reviews, out, **chosen, lenient=lenient, wishes=wishes, progress=progress
             )
         elif table is not None and is_lequa(table):
             reason = "the folder of a LeQua task already defines its labels and columns"

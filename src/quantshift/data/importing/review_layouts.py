@@ -60,7 +60,7 @@ class MalformedRow(ValueError):  # noqa: N818 - an outcome that is counted, not 
 
 
 @dataclass(frozen=True)
-class Layout:
+class ReviewLayout:
     """How reviews stand in a file; unit: what its rows are called. parse: of lines, not tables."""
 
     name: str
@@ -71,7 +71,7 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Limits:
+class ReviewLimits:
     """Which reviews are kept: texts that are long enough, with enough useful votes."""
 
     min_chars: int
@@ -79,7 +79,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Columns:
+class ReviewColumns:
     """The names of the two columns that are read from a table."""
 
     text: str
@@ -87,7 +87,7 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class Tally:
+class ReviewTally:
     """How many rows of a source were kept or dropped; `rows` is the sum of the others."""
 
     rows: int = 0
@@ -98,8 +98,8 @@ class Tally:
     unvoted: int = 0
     kept: int = 0
 
-    def __add__(self, other: "Tally") -> "Tally":
-        return Tally(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+    def __add__(self, other: "ReviewTally") -> "ReviewTally":
+        return ReviewTally(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
 
 
 @dataclass(frozen=True)
@@ -118,11 +118,11 @@ Blocks: TypeAlias = Iterator[tuple[Block, int]]
 
 
 @dataclass(frozen=True)
-class Part:
+class ReviewPart:
     """A whole file, or a member of an archive."""
 
     name: str
-    layout: Layout
+    layout: ReviewLayout
     blocks: Blocks
 
 
@@ -132,13 +132,15 @@ class Sifted:
 
     stars: NDArray[np.int8]
     texts: Texts
-    tally: Tally
+    tally: ReviewTally
     first_bad: str | None
     n_judged: int
     n_judged_bad: int
 
 
-def read_parts(path: Path, columns: Columns, *, lenient: bool = False) -> Generator[Part]:
+def read_parts(
+    path: Path, columns: ReviewColumns, *, lenient: bool = False
+) -> Generator[ReviewPart]:
     """The parts of a file; consume each part's blocks before you request the next part.
 
     With `lenient`, every line of a CSV file is a row, whatever its quotes.
@@ -152,7 +154,7 @@ def read_parts(path: Path, columns: Columns, *, lenient: bool = False) -> Genera
         if layout.parse is None:
             table = open_file(table_file(path), lenient=lenient)
             blocks = _table_blocks(table, columns, path.stat().st_size)
-            yield Part(name, layout, _explained_blocks(name, blocks))
+            yield ReviewPart(name, layout, _explained_blocks(name, blocks))
             return
         compressed, _ = endings_of(path)
         with path.open("rb") as raw:
@@ -163,10 +165,10 @@ def read_parts(path: Path, columns: Columns, *, lenient: bool = False) -> Genera
                 pa.CompressedInputStream(pa.PythonFile(raw, "r"), "gzip") if compressed else raw
             )
             blocks = _line_blocks(name, stream, raw.tell)
-            yield Part(name, layout, _explained_blocks(name, blocks))
+            yield ReviewPart(name, layout, _explained_blocks(name, blocks))
 
 
-def layout_of(path: Path) -> Layout:
+def layout_of(path: Path) -> ReviewLayout:
     """The layout of a file, by its name."""
     _, ending = endings_of(path)
     if ending in _LAYOUTS:
@@ -179,10 +181,12 @@ def layout_of(path: Path) -> Layout:
             f"{path}: unknown format {''.join(path.suffixes[-2:])!r}; known: {endings}, text also "
             "as .gz, and all in a .zip"
         )
-    return Layout(known.name, f"a table ({known.name})", "row")
+    return ReviewLayout(known.name, f"a table ({known.name})", "row")
 
 
-def sift(block: Block, layout: Layout, limits: Limits, columns: Columns) -> Sifted:
+def sift(
+    block: Block, layout: ReviewLayout, limits: ReviewLimits, columns: ReviewColumns
+) -> Sifted:
     """The rows of a block that are kept."""
     if isinstance(block, Chunk):
         return _sift_table(block, columns, limits)
@@ -191,8 +195,8 @@ def sift(block: Block, layout: Layout, limits: Limits, columns: Columns) -> Sift
 
 
 def _zip_parts(
-    archive_name: str, path: Path, columns: Columns, *, lenient: bool
-) -> Generator[Part]:
+    archive_name: str, path: Path, columns: ReviewColumns, *, lenient: bool
+) -> Generator[ReviewPart]:
     with path.open("rb") as raw, zipfile.ZipFile(raw) as archive:
         members = [m for m in archive.infolist() if not m.is_dir() and not _is_metadata(m.filename)]
         if not members:
@@ -212,7 +216,7 @@ def _zip_parts(
                 raise DataError(f"{name}: a .gz file in an archive; unpack it first")
             else:
                 blocks = _line_blocks(name, archive.open(member), raw.tell)
-            yield Part(name, layout, _explained_blocks(name, blocks))
+            yield ReviewPart(name, layout, _explained_blocks(name, blocks))
 
 
 def _spooled(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Spool:
@@ -263,7 +267,7 @@ def _lines(first: int, lines: bytes) -> Lines:
     return Lines(first, lines.removeprefix(BYTE_ORDER_MARK) if first == 1 else lines)
 
 
-def _table_blocks(table: OpenTable, columns: Columns, size: int) -> Blocks:
+def _table_blocks(table: OpenTable, columns: ReviewColumns, size: int) -> Blocks:
     """The chunks of a table; size: of the file in bytes."""
     for role, column in (("text", columns.text), ("label", columns.stars)):
         if column not in table.columns:
@@ -285,7 +289,7 @@ def _table_blocks(table: OpenTable, columns: Columns, size: int) -> Blocks:
             yield chunk, min(position, size)
 
 
-def _sift_lines(block: Lines, parse: RowParser, limits: Limits) -> Sifted:
+def _sift_lines(block: Lines, parse: RowParser, limits: ReviewLimits) -> Sifted:
     stars: list[int] = []
     texts: list[bytes] = []
     bad_rows: list[tuple[int, str]] = []
@@ -317,7 +321,7 @@ def _sift_lines(block: Lines, parse: RowParser, limits: Limits) -> Sifted:
         stars=np.array(stars, dtype=np.int8),
         # From bytes: pyarrow is five times slower with a list of str.
         texts=pa.array(texts, type=pa.large_binary()).view(pa.large_string()),
-        tally=Tally(rows, malformed, undecodable, zero_stars, short, unvoted, len(stars)),
+        tally=ReviewTally(rows, malformed, undecodable, zero_stars, short, unvoted, len(stars)),
         first_bad="line {}: {}".format(*bad_rows[0]) if bad_rows else None,
         n_judged=n_judged,
         n_judged_bad=sum(number <= JUDGED_ROWS for number, _ in bad_rows),
@@ -331,7 +335,7 @@ def _rows(lines: bytes) -> Sequence[bytes]:
     return lines.split(b"\n")
 
 
-def _sift_table(chunk: Chunk, columns: Columns, limits: Limits) -> Sifted:
+def _sift_table(chunk: Chunk, columns: ReviewColumns, limits: ReviewLimits) -> Sifted:
     """The same for rows of a table, a column at a time; a missing text is an empty one."""
     given = chunk.columns[columns.stars]
     stars, texts = _star_levels(given), chunk.columns[columns.text].fill_null("")
@@ -352,7 +356,7 @@ def _sift_table(chunk: Chunk, columns: Columns, limits: Limits) -> Sifted:
     return Sifted(
         stars=stars.filter(kept).cast(pl.Int8).to_numpy(),
         texts=texts.filter(kept).to_arrow().cast(pa.large_string()),
-        tally=Tally(
+        tally=ReviewTally(
             len(chunk) + chunk.ragged,
             int(malformed.sum()) + chunk.ragged,
             int(undecodable.sum()),
@@ -409,10 +413,10 @@ _STAR_BYTES: Mapping[bytes, int] = MappingProxyType(
 
 _STAR_NUMBERS: Mapping[float, int] = MappingProxyType({star: star for star in range(6)})
 
-_JSON = Layout("json", "one JSON object per line", "line", has_votes=True, parse=json_row)
-_TABBED = Layout("tabbed", "star<TAB>text", "line", parse=tabbed_row)
+_JSON = ReviewLayout("json", "one JSON object per line", "line", has_votes=True, parse=json_row)
+_TABBED = ReviewLayout("tabbed", "star<TAB>text", "line", parse=tabbed_row)
 
-_LAYOUTS: Mapping[str, Layout] = MappingProxyType(
+_LAYOUTS: Mapping[str, ReviewLayout] = MappingProxyType(
     {".json": _JSON, ".jsonl": _JSON, ".ndjson": _JSON, ".txt": _TABBED, "": _TABBED}
 )
 """The layouts of lines by ending; all other files are tables."""

@@ -29,12 +29,12 @@ from quantshift.data.importing.assembly import Wishes
 from quantshift.data.importing.review_folder import ReviewsWriter, new_reviews
 from quantshift.data.importing.review_layouts import (
     Block,
-    Columns,
-    Layout,
-    Limits,
-    Part,
+    ReviewColumns,
+    ReviewLayout,
+    ReviewLimits,
+    ReviewPart,
+    ReviewTally,
     Sifted,
-    Tally,
     read_parts,
     sift,
 )
@@ -84,7 +84,7 @@ class SourceSummary:
     layout: str
     has_votes: bool
     first_malformed: str | None
-    tally: Tally
+    tally: ReviewTally
 
 
 @uses_tables
@@ -123,7 +123,7 @@ def import_reviews(
         check_name(wishes.name)
     ordered, categories = _in_category_order(files)
     sizes = [_size(file.path) for file in ordered]
-    limits, columns = Limits(min_chars, min_useful), Columns(text, stars)
+    limits, columns = ReviewLimits(min_chars, min_useful), ReviewColumns(text, stars)
     summaries: list[SourceSummary] = []
     inputs = [file.path for file in ordered]
     with (
@@ -135,11 +135,9 @@ def import_reviews(
             reader, sifters, partial(sift, limits=limits, columns=columns), 2 * workers
         )
         for number, file in enumerate(ordered):
-            on_block = _writing(writer, categories.index(file.category))
-            if progress is not None:
-                on_block = _reporting(
-                    on_block, progress, file.path.name, sum(sizes[:number]), sum(sizes)
-                )
+            write = _writing(writer, categories.index(file.category))
+            done = sum(sizes[:number]), sum(sizes)
+            on_block = _reporting(write, progress, file.path.name, *done) if progress else write
             parts = read_parts(file.path, columns, lenient=lenient)
             summaries.append(_import_file(file, parts, pipeline, on_block))
         _check_kept(categories, summaries, limits)
@@ -169,9 +167,9 @@ def _reporting(
     return write
 
 
-def _about(summaries: Sequence[SourceSummary], limits: Limits) -> dict[str, Any]:
+def _about(summaries: Sequence[SourceSummary], limits: ReviewLimits) -> dict[str, Any]:
     """The entries of the manifest that say where the reviews come from."""
-    total = sum((summary.tally for summary in summaries), Tally())
+    total = sum((summary.tally for summary in summaries), ReviewTally())
     left_out = {
         "malformed": total.malformed,
         "not UTF-8": total.undecodable,
@@ -210,10 +208,10 @@ class _Pipeline:
 
     reader: Executor
     sifters: Executor
-    sift: Callable[[Block, Layout], Sifted]
+    sift: Callable[[Block, ReviewLayout], Sifted]
     ahead: int
 
-    def run(self, part: Part) -> Generator[tuple[Sifted, int]]:
+    def run(self, part: ReviewPart) -> Generator[tuple[Sifted, int]]:
         if part.layout.parse is None:
             for block, position in part.blocks:
                 yield self.sift(block, part.layout), position
@@ -240,10 +238,10 @@ def _finished(work: tuple[Future[Sifted], int]) -> tuple[Sifted, int]:
 
 
 def _import_file(
-    file: ReviewFile, reading: Generator[Part], pipeline: _Pipeline, on_block: OnBlock
+    file: ReviewFile, reading: Generator[ReviewPart], pipeline: _Pipeline, on_block: OnBlock
 ) -> SourceSummary:
-    tally, first_malformed = Tally(), None
-    layouts: list[Layout] = []
+    tally, first_malformed = ReviewTally(), None
+    layouts: list[ReviewLayout] = []
     with closing(reading) as parts:
         for part in parts:
             layouts.append(part.layout)
@@ -270,7 +268,7 @@ def _import_file(
 class _Judge:
     """Decides by the first rows of a file whether its content matches its name."""
 
-    def __init__(self, name: str, layout: Layout) -> None:
+    def __init__(self, name: str, layout: ReviewLayout) -> None:
         self.name = name
         self.layout = layout
         self.first_bad: str | None = None
@@ -329,11 +327,11 @@ def _size(path: Path) -> int:
 
 
 def _check_kept(
-    categories: Sequence[str], summaries: Sequence[SourceSummary], limits: Limits
+    categories: Sequence[str], summaries: Sequence[SourceSummary], limits: ReviewLimits
 ) -> None:
     for category in categories:
         own = [summary.tally for summary in summaries if summary.category == category]
-        tally = sum(own, Tally())
+        tally = sum(own, ReviewTally())
         if tally.kept == 0:
             cure = "min_useful" if tally.unvoted > tally.short else "min_chars"
             raise DataError(
