@@ -23,6 +23,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
+from quantshift.answers.rows import Rows
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices
 from quantshift.data import CorpusSource, Dataset, open_source
@@ -33,7 +34,6 @@ from quantshift.quantifiers.base import catalogue
 from quantshift.quantifiers.likelihood.sld import SLD
 from quantshift.quantifying.columns import Columns
 from quantshift.quantifying.estimating.evidence import examine
-from quantshift.quantifying.output.result import Rows
 from quantshift.quantifying.training.learning import n_folds
 from quantshift.quantifying.training.model import Model, Training
 from quantshift.tables.columns.kinds import TEXT, Column

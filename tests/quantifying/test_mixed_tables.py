@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from quantshift.answers.rows import Rows
 from quantshift.errors import DataError, UserError
 from quantshift.quantifying import load_model, quantify, save_model, train
-from quantshift.quantifying.output.result import Rows
 from quantshift.quantifying.training.classifiers import OnDense
 from quantshift.quantifying.training.copies import copies
 from tests.data.made_workbooks import workbook

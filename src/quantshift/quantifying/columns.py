@@ -16,22 +16,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from quantshift.answers.batch_names import NO_GROUP
+from quantshift.answers.rows import NO_CONTENT, NO_LABEL, RAGGED
+from quantshift.base.keywords import as_names
 from quantshift.base.types import Indices
 from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifying.output.result import LeftOutColumn, UsedColumn
-from quantshift.quantifying.reading.periods import EVERY, BatchNames, Periods
-from quantshift.tables.columns.kinds import TEXT, Column, as_kind, names_of, shown
+from quantshift.tables.columns.kinds import TEXT, Column, as_kind, shown
+from quantshift.tables.columns.labels import label_names
+from quantshift.tables.columns.periods import EVERY, BatchNames, Periods
 from quantshift.tables.reading import Chunk, OpenTable
-
-MISSING_LABELS = ("NA", "N/A", "NaN", "NULL", "null", "None", "nan")
-"""Cells that mean no label, in addition to empty ones."""
-
-NO_GROUP = "(missing)"
-"""The batch of the rows whose cell in the column of batches is empty."""
-
-NO_LABEL, NO_CONTENT, RAGGED = "no label", "no content", "too many or too few cells"
-"""Why rows are left out."""
 
 
 @dataclass(frozen=True)
@@ -192,15 +187,6 @@ def total(counts: Any) -> dict[str, int]:
     return dict(added)
 
 
-def as_names(names: str | Sequence[str] | None) -> tuple[str, ...]:
-    """One name or several.
-
-    >>> as_names("a"), as_names(["a", "b"]), as_names(None)
-    (('a',), ('a', 'b'), ())
-    """
-    return (names,) if isinstance(names, str) else tuple(names or ())
-
-
 def candidates(
     options: ColumnOptions,
     table: OpenTable,
@@ -333,30 +319,6 @@ def empty_rows(frame: pl.DataFrame, features: Sequence[Column]) -> NDArray[np.bo
         else:
             empty &= values.is_null().to_numpy()
     return empty
-
-
-def label_names(column: pl.Series, missing: Sequence[str] | None = None) -> pl.Series:
-    """Labels as strings, independent of the file format; null if missing.
-
-    >>> label_names(pl.Series(["1.0", "1", " yes", "NA", ""])).to_list()
-    ['1', '1', 'yes', None, None]
-    """
-    if column.dtype == pl.Boolean:
-        names = column.replace_strict({True: "True", False: "False"}, return_dtype=pl.String)
-    else:
-        names = names_of(column)
-    missing_names = list(MISSING_LABELS if missing is None else (m.strip() for m in missing))
-    return names.set(names.is_in(missing_names).fill_null(False), None)
-
-
-def label_name(value: Any) -> str | None:
-    """One label as `label_names` writes it.
-
-    >>> label_name(1.0), label_name("N/A")
-    ('1', None)
-    """
-    name = label_names(pl.Series([value], strict=False))[0]
-    return None if name is None else str(name)
 
 
 def _check_roles(options: ColumnOptions, table: OpenTable, named: Sequence[str]) -> None:

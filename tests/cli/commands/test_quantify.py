@@ -8,11 +8,11 @@ import typer
 from threadpoolctl import threadpool_limits
 from typer.testing import CliRunner, Result
 
+from quantshift.answers.words import shortened
 from quantshift.cli.commands.audit_plan import audit_plan
 from quantshift.cli.commands.quantify import quantify
 from quantshift.cli.commands.train import train
 from quantshift.errors import UserError
-from quantshift.quantifying.output.words import shortened
 
 app = typer.Typer()
 app.command("quantify")(quantify)

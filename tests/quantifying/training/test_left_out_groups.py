@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from quantshift.errors import DataError, UserError
-from quantshift.quantifying import load_model, quantify, render_page, render_text, save_model, train
-from quantshift.quantifying.output.words import groups_text
+from quantshift.quantifying import load_model, quantify, save_model, train
+from quantshift.quantifying.output.advice import groups_text
 from quantshift.quantifying.training import left_out_groups
 from quantshift.quantifying.training.left_out_groups import reach
 
@@ -72,7 +72,7 @@ def test_the_column_is_no_feature(model):
 def test_the_errors_reach_every_output(model, tmp_path):
     sample = causes(300, move=1.5, seed=9).drop("relapse")
     found = quantify(sample, model=model, **FAST)
-    told = render_text(found)
+    told = found.to_text()
     assert "Groups   On your own 'region' (4 groups, each left out in turn) GuardedSLD" in told
     assert "mean error" in told
     written = json.loads(found.to_json())["groups"]
@@ -81,7 +81,7 @@ def test_the_errors_reach_every_output(model, tmp_path):
     assert len(frame) == 4 * 7 * 2
     by_method = frame[frame["class"] == "yes"].groupby("method")["error"].mean()
     assert by_method["PCC"] == pytest.approx(model.groups.errors["PCC"])
-    page = render_page(found)
+    page = found.page()
     assert 'id="plot-groups"' in page
     assert groups_text(model.groups).split(" (")[1] in page
     axes = found.groups.plot()

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from quantshift.answers.words import percent
 from quantshift.cli.progress import item_progress
 from quantshift.cli.shared_options import (
     Classifier,
@@ -27,7 +28,6 @@ from quantshift.cli.shared_options import (
 )
 from quantshift.quantifying import draw_audit_sheet, write_audit_sheet
 from quantshift.quantifying.audits.audit_sheet import MORE_LABELS, check_sheet
-from quantshift.quantifying.output.words import percent
 from quantshift.quantifying.training.classifiers import AUTO
 
 

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from quantshift.answers.conditions import Condition
+from quantshift.answers.outputs.output import Circumstances
+from quantshift.answers.shares import headline_share
 from quantshift.cli.history_options import (
     ALARM,
     HISTORY,
@@ -53,11 +56,9 @@ from quantshift.cli.shared_options import (
 )
 from quantshift.errors import UserError
 from quantshift.quantifying import quantify as quantify_tables
-from quantshift.quantifying import render_csv, render_text
 from quantshift.quantifying.audits.audit_sheet import PRECISION
-from quantshift.quantifying.output.conditions import EVENTS, Condition, check_events, failures
+from quantshift.quantifying.output.events import EVENTS, check_events, failures
 from quantshift.quantifying.output.result import Quantification
-from quantshift.quantifying.output.text import headline_share, is_result_csv
 from quantshift.quantifying.training.classifiers import AUTO
 
 if TYPE_CHECKING:
@@ -284,7 +285,7 @@ def quantify(
     conditions = [Condition.parse(text) for text in fail_if or ()]
     check_standard_input(sample, train)
     inputs = [sample, train, model, audit, sketch, train_sketch]
-    outputs = Outputs(html, table, is_result_csv, inputs, overwrite)
+    outputs = Outputs({"html": html, "csv": table}, inputs, overwrite)
     outputs.check()
     console = Console(stderr=True)
     # A job that runs by itself prints one line, which is sent on.
@@ -325,7 +326,7 @@ def quantify(
     batch_events = [event for event in events if event != "alarm"]
     failed = failures(result, batch_events, conditions)
     if not summary and not as_json:
-        typer.echo(render_text(result))
+        typer.echo(result.to_text())
     alarms: list[Alarm] = []
     problems: list[Problem] = []
     if opened_history is not None:
@@ -350,9 +351,8 @@ def quantify(
         from quantshift.history.rendering import appended_text
 
         typer.echo(f"\n{appended_text(opened_history, alarms, problems)}")
-    for line in outputs.write(
-        lambda: _page(result, conditions, context), lambda: render_csv(result)
-    ):
+    circumstances = Circumstances(tuple(conditions), provenance(context))
+    for line in outputs.write(result, circumstances):
         if not as_json and not summary:
             typer.echo(line)
     if "alarm" in events:
@@ -445,9 +445,3 @@ def quantify_either(
         audit_columns={name: column for name, column in columns.items() if column is not None},
         **sketch_options,
     )
-
-
-def _page(result: Quantification, conditions: Sequence[Condition], context: typer.Context) -> str:
-    from quantshift.quantifying.output.page import render_page
-
-    return render_page(result, conditions=conditions, provenance=provenance(context))

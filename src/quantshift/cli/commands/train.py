@@ -6,6 +6,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from quantshift.answers.rows import rows_text
+from quantshift.answers.words import shortened
 from quantshift.cli.progress import item_progress
 from quantshift.cli.shared_options import (
     COLUMNS,
@@ -30,8 +32,8 @@ from quantshift.cli.shared_options import (
 )
 from quantshift.quantifying import save_model
 from quantshift.quantifying import train as train_model
-from quantshift.quantifying.output.text import column_lines, rows_text
-from quantshift.quantifying.output.words import accuracy_text, groups_text, shortened
+from quantshift.quantifying.output.advice import accuracy_text, groups_text
+from quantshift.quantifying.output.text import column_lines
 from quantshift.quantifying.training.classifiers import AUTO, named_object
 from quantshift.quantifying.training.folder import check_model_place, check_savable
 

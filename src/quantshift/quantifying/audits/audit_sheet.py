@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from quantshift.answers.words import shortened
 from quantshift.base.files import check_output, write_output
 from quantshift.base.forks import uses_tables
 from quantshift.base.keywords import suggests_arguments
@@ -32,7 +33,6 @@ from quantshift.quantifying.audits.sheet_columns import (
 from quantshift.quantifying.columns import ColumnOptions, Columns
 from quantshift.quantifying.estimating.batches import adapted
 from quantshift.quantifying.output.commands import quantify_command
-from quantshift.quantifying.output.words import shortened
 from quantshift.quantifying.reading.pool import open_samples, read_pool
 from quantshift.quantifying.training.classifiers import AUTO
 from quantshift.quantifying.training.model import Model

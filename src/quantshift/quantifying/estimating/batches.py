@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from quantshift.answers.kinds import RANGE
+from quantshift.answers.shares import Share
 from quantshift.base.types import Posteriors, Prevalences
 from quantshift.intervals.prediction import PrevalenceInterval
 from quantshift.labelling.audit import (
@@ -17,8 +19,9 @@ from quantshift.labelling.audit import (
 )
 from quantshift.labelling.sequence import ConfidenceSequence, confidence_sequence
 from quantshift.quantifying.estimating.evidence import Evidence
-from quantshift.quantifying.output import verdicts, words
-from quantshift.quantifying.output.result import RANGE, Audited, Batch, Looked, Share
+from quantshift.quantifying.output import advice as advising
+from quantshift.quantifying.output import verdicts
+from quantshift.quantifying.output.result import Audited, Batch, Looked
 from quantshift.quantifying.training.classifiers import AUTO
 from quantshift.quantifying.training.model import Model
 
@@ -65,7 +68,7 @@ def batch_of(
     audit = _audit(model, posteriors, evidence, audited, n_items, n_left_out, precision, counts)
     shares = unaudited if audit is None else audit.shares
     why_not = evidence.why_not if audit is None else ""
-    limits_are = words.limits_are(shift, audit)
+    limits_are = advising.limits_are(shift, audit)
     verdict = verdicts.verdict(
         shift,
         assumptions,
@@ -79,7 +82,7 @@ def batch_of(
         seen = "columns" if counts is None else "scores"
         verdict = f"The shares cannot be estimated from these {seen}: {evidence.why_not}."
     advice = tuple(
-        words.advice(
+        advising.advice(
             shares,
             assumptions,
             shift,
@@ -103,7 +106,7 @@ def batch_of(
         scores=dict(zip(model.classes, histograms(posteriors, counts), strict=True)),
         verdict=verdict,
         warnings=tuple(
-            words.batch_warnings(
+            advising.batch_warnings(
                 n_items=n_items,
                 n_labelled=len(audited),
                 asked=asked,
@@ -118,9 +121,9 @@ def batch_of(
         carried="" if why_not else _carried(model, evidence, audit, assume, counts),
         needs_labels=limits_are == RANGE
         and assume == AUTO
-        and max(share.high - share.low for share in shares) > words.FAR,
+        and max(share.high - share.low for share in shares) > advising.FAR,
         limits_are=limits_are,
-        command="" if audit is not None or words.NOTHING_TO_DO in advice else command,
+        command="" if audit is not None or advising.NOTHING_TO_DO in advice else command,
     )
 
 

@@ -52,6 +52,7 @@ from quantshift.quantifying.output.result import TEST_LEVEL, Assumption, Shift
 from quantshift.quantifying.training.classifiers import AUTO
 from quantshift.quantifying.training.model import Model
 from quantshift.quantifying.training.progress import OnProgress, silent
+from quantshift.statistics.multiple_tests import holm
 
 Limits = tuple[Reals, Reals]
 
@@ -404,3 +405,17 @@ def _plain(model: Model, posteriors: Posteriors, p_hat: Prevalences) -> tuple[As
 
 def _by_label(model: Model, p: Prevalences) -> dict[str, float]:
     return dict(zip(model.classes, map(float, p), strict=True))
+
+
+def with_adjusted_p_values(found: Sequence[Evidence]) -> list[Evidence]:
+    """The evidence on all batches, with p-values of the shift test adjusted for their number."""
+    tested = [i for i, evidence in enumerate(found) if evidence.shift is not None]
+    p_values = [evidence.shift.p_value for evidence in found if evidence.shift is not None]
+    evidence_of = list(found)
+    for i, p_adjusted in zip(tested, holm(p_values), strict=True):
+        shift = evidence_of[i].shift
+        assert shift is not None
+        evidence_of[i] = replace(
+            evidence_of[i], shift=replace(shift, p_adjusted=p_adjusted, n_tested=len(tested))
+        )
+    return evidence_of

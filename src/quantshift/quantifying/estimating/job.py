@@ -6,6 +6,8 @@ All batches share the bootstrap's replicates of the training side.
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from quantshift.answers.batch_names import compared_batches, in_sequence
+from quantshift.answers.conditions import check_conditions
 from quantshift.base.forks import uses_tables
 from quantshift.base.keywords import suggests_arguments
 from quantshift.errors import UserError
@@ -17,16 +19,10 @@ from quantshift.quantifying.estimating.accuracy import AccuracyOfBatches
 from quantshift.quantifying.estimating.after_refutation import check_assumption
 from quantshift.quantifying.estimating.batches import batch_of, changed_classes, empty_batch
 from quantshift.quantifying.estimating.changes import with_changes
-from quantshift.quantifying.estimating.evidence import RESAMPLING, examine
-from quantshift.quantifying.estimating.many_batches import (
-    compared_batches,
-    in_sequence,
-    with_adjusted_p_values,
-)
+from quantshift.quantifying.estimating.evidence import RESAMPLING, examine, with_adjusted_p_values
+from quantshift.quantifying.output.advice import FEW_LABELS
 from quantshift.quantifying.output.commands import SHEET, audit_plan_command
-from quantshift.quantifying.output.conditions import check_conditions
 from quantshift.quantifying.output.result import Quantification
-from quantshift.quantifying.output.words import FEW_LABELS
 from quantshift.quantifying.reading.levels import cure_of, why_unknown
 from quantshift.quantifying.reading.pool import (
     NOTHING,

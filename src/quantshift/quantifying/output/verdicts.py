@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from quantshift.answers.words import percent, shortened
 from quantshift.quantifying.estimating.after_refutation import ASSUMED, IN_DOUBT, UNEXPLAINED
+from quantshift.quantifying.output.advice import parts
 from quantshift.quantifying.output.result import Assumption, Audited, Shift
-from quantshift.quantifying.output.words import parts, percent, shortened
 
 CHANGES: Mapping[str, str] = MappingProxyType(
     {

@@ -17,8 +17,8 @@ from quantshift.quantifiers.counting.adjusted import PACC
 from quantshift.quantifiers.likelihood.guarded_sld import GuardedSLD
 from quantshift.quantifiers.likelihood.sld import SLD
 from quantshift.quantifying.columns import ColumnOptions, Columns, TableItems
+from quantshift.quantifying.output.advice import GIVEN_POSTERIORS
 from quantshift.quantifying.output.result import LeftOutColumn, UsedColumn
-from quantshift.quantifying.output.words import GIVEN_POSTERIORS
 from quantshift.quantifying.training import training_warnings
 from quantshift.quantifying.training.classifiers import AUTO, LOGISTIC, make_classifier, make_rivals
 from quantshift.quantifying.training.copies import copies

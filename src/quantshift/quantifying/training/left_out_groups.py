@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from quantshift.answers.batch_names import NO_GROUP
 from quantshift.base.nouns import counted
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
@@ -30,7 +31,7 @@ from quantshift.quantifiers.base.items import Items
 from quantshift.quantifiers.counting.adjusted import PACC
 from quantshift.quantifiers.counting.counting import CC, PCC
 from quantshift.quantifiers.likelihood.guarded_sld import GuardedSLD
-from quantshift.quantifying.columns import NO_GROUP, ColumnOptions, Columns, TableItems
+from quantshift.quantifying.columns import ColumnOptions, Columns, TableItems
 from quantshift.quantifying.training.classifiers import AUTO
 from quantshift.quantifying.training.group_errors import (
     FORWARD,

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from quantshift.answers.rows import Rows
+from quantshift.answers.words import class_names, headline_class
 from quantshift.base.forks import uses_tables
 from quantshift.base.types import Codes, Posteriors
 from quantshift.classify.posteriors import check_posteriors
@@ -20,15 +22,12 @@ from quantshift.quantifiers.counting.counting import PCC
 from quantshift.quantifiers.likelihood.guarded_sld import GuardedSLD
 from quantshift.quantifiers.likelihood.sld import SLD
 from quantshift.quantifying.columns import ColumnOptions, Columns
-from quantshift.quantifying.output import words
-from quantshift.quantifying.output.result import LeftOutColumn, Rows, UsedColumn
+from quantshift.quantifying.output.advice import GIVEN_POSTERIORS
+from quantshift.quantifying.output.result import LeftOutColumn, UsedColumn
 from quantshift.quantifying.training.classifiers import AUTO
 from quantshift.quantifying.training.group_errors import GroupErrors
 from quantshift.tables.columns.kinds import CATEGORY
 from quantshift.tables.formats.typed import given_frame, plain
-
-NOT_DRAWN = "not drawn at random from a long table"
-"""Why rows of a long table are left out."""
 
 
 @dataclass(frozen=True)
@@ -93,12 +92,12 @@ class Model:
     @property
     def names(self) -> dict[str, str]:
         """Displayed names of the classes: numbers and truth values with their column's name."""
-        return words.class_names(self.columns.label if self.is_trained else None, self.classes)
+        return class_names(self.columns.label if self.is_trained else None, self.classes)
 
     @property
     def headline(self) -> str:
         """The class of the headline: the positive one, the second of two, or the first."""
-        return words.headline(self.classes, self.positive)
+        return headline_class(self.classes, self.positive)
 
     @property
     def guard(self) -> GuardedSLD | None:
@@ -162,7 +161,7 @@ class Model:
 
     def __repr__(self) -> str:
         """What it was trained on, and how, in a few lines."""
-        from quantshift.quantifying.output.notebook import model_lines
+        from quantshift.quantifying.output.summaries import model_lines
 
         return "\n".join(model_lines(self))
 
@@ -183,7 +182,7 @@ def without_training(posteriors: Sequence[str], *, label: str | None = None) -> 
         quantifier=counting,
         method="PCC",
         reason="no labelled rows to adjust with: the mean of your model's posteriors",
-        training=Training(Rows("", 0, 0, {}), {}, words.GIVEN_POSTERIORS, None, 0),
+        training=Training(Rows("", 0, 0, {}), {}, GIVEN_POSTERIORS, None, 0),
     )
 
 

@@ -13,6 +13,7 @@ from types import MappingProxyType
 import numpy as np
 import polars as pl
 
+from quantshift.answers.rows import NO_CONTENT, NOT_DRAWN, Rows
 from quantshift.base.forks import uses_tables
 from quantshift.base.keywords import suggests_arguments
 from quantshift.base.nouns import counted
@@ -22,7 +23,6 @@ from quantshift.diagnosis.training_profile import POSTERIOR, training_profile
 from quantshift.errors import DataError, unknown_name
 from quantshift.prevalence.weights import check_total
 from quantshift.quantifying.columns import (
-    NO_CONTENT,
     NO_ITEMS,
     ColumnOptions,
     Columns,
@@ -33,14 +33,13 @@ from quantshift.quantifying.columns import (
     read_items,
     total,
 )
-from quantshift.quantifying.output.result import LeftOutColumn, Rows
-from quantshift.quantifying.output.words import parts
+from quantshift.quantifying.output.advice import parts
+from quantshift.quantifying.output.result import LeftOutColumn
 from quantshift.quantifying.reading.reservoir import Reservoir
 from quantshift.quantifying.training import training_warnings
 from quantshift.quantifying.training.classifiers import AUTO, check_classifier
 from quantshift.quantifying.training.learning import learn, learn_posteriors
 from quantshift.quantifying.training.model import (
-    NOT_DRAWN,
     Model,
     Training,
     posterior_columns,

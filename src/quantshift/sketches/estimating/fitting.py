@@ -6,16 +6,15 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from quantshift.answers.rows import NO_LABEL, NOT_DRAWN, Rows
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes
 from quantshift.errors import DataError, UserError
 from quantshift.quantifiers.base.estimator import AbstractClassifying
 from quantshift.quantifiers.likelihood.sld import SLD
-from quantshift.quantifying.columns import NO_LABEL, ColumnOptions
-from quantshift.quantifying.output.result import Rows
+from quantshift.quantifying.columns import ColumnOptions
 from quantshift.quantifying.training.classifiers import AUTO
 from quantshift.quantifying.training.model import (
-    NOT_DRAWN,
     Model,
     Training,
     column_order,

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from quantshift.answers.batch_names import compared_batches, in_sequence
+from quantshift.answers.conditions import check_conditions
+from quantshift.answers.rows import Rows
 from quantshift.base.forks import uses_tables
 from quantshift.base.keywords import suggests_arguments
 from quantshift.errors import DataError, UserError
@@ -13,14 +16,13 @@ from quantshift.intervals.prediction import PrevalenceInterval
 from quantshift.quantifiers.base.estimator import AbstractClassifying
 from quantshift.quantifying.audits.audit_sheet import PRECISION
 from quantshift.quantifying.estimating.batches import batch_of, changed_classes, empty_batch
-from quantshift.quantifying.estimating.evidence import ALL_ALIKE, NO_BETTER_THAN_CHANCE, Evidence
-from quantshift.quantifying.estimating.many_batches import (
-    compared_batches,
-    in_sequence,
+from quantshift.quantifying.estimating.evidence import (
+    ALL_ALIKE,
+    NO_BETTER_THAN_CHANCE,
+    Evidence,
     with_adjusted_p_values,
 )
-from quantshift.quantifying.output.conditions import check_conditions
-from quantshift.quantifying.output.result import Assumption, Quantification, Rows, Shift
+from quantshift.quantifying.output.result import Assumption, Quantification, Shift
 from quantshift.quantifying.training.classifiers import AUTO
 from quantshift.quantifying.training.model import Model, column_order
 from quantshift.quantifying.training.progress import OnProgress, silent

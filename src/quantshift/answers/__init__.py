@@ -1,0 +1,1 @@
+"""What the answers of `quantify`, `judge` and a history have in common."""
