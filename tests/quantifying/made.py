@@ -48,6 +48,7 @@ FOUND = Quantification(
     method="SLD",
     reason="R",
     assumption="S",
+    plain_assumption="S in words",
     training=TrainingSide(
         "t.csv",
         1000,

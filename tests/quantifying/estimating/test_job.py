@@ -349,7 +349,7 @@ def bad_tables(path, model, plain_model):
     )
     yield (
         {"sample": new, "train": labelled, **good, "method": "SDL"},
-        "unknown method 'SDL'; did you mean 'SLD'?",
+        "unknown method 'SDL'; did you mean 'SLD'? (your own: \"package.module:Class\")",
     )
     yield (
         {"sample": new, "train": labelled, **good, "classifier": "logistics"},

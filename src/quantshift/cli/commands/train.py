@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from quantshift.classify.named import named_classifier
 from quantshift.cli.progress import item_progress
 from quantshift.cli.shared_options import (
     COLUMNS,
@@ -32,8 +33,9 @@ from quantshift.quantifying import save_model
 from quantshift.quantifying import train as train_model
 from quantshift.quantifying.output.text import column_lines, rows_text
 from quantshift.quantifying.output.words import accuracy_text, groups_text, shortened
-from quantshift.quantifying.training.classifiers import AUTO, named_object
+from quantshift.quantifying.training.classifiers import AUTO
 from quantshift.quantifying.training.folder import check_model_place, check_savable
+from quantshift.quantifying.training.methods import FEATURES, POSTERIORS, method_class
 
 
 def train(
@@ -88,7 +90,9 @@ def train(
     check_standard_input(train)
     check_model_place(out, inputs=train)
     if ":" in classifier:
-        check_savable(named_object(classifier))
+        check_savable(named_classifier(classifier))
+    if ":" in method:
+        check_savable(method_class(method, POSTERIORS if posteriors else FEATURES)())
     with item_progress(Console(stderr=True)) as progress:
         model = train_model(
             source(train),

@@ -26,7 +26,7 @@ from quantshift.quantifying.output.result import (
     SharesOfBatch,
     UsedColumn,
 )
-from quantshift.quantifying.output.verdicts import condition, plain_assumption
+from quantshift.quantifying.output.verdicts import condition
 from quantshift.quantifying.output.words import (
     CONFUSED,
     METHOD_NAMES,
@@ -438,7 +438,7 @@ def _groups(result: Quantification, groups: GroupErrors) -> Iterator[str]:
 
 def _method(result: Quantification) -> Iterator[str]:
     yield f"Method   {result.method}: {result.reason}"
-    yield f"         assumes: {plain_assumption(result.assumption)}"
+    yield f"         assumes: {result.plain_assumption}"
     holds = held_by(result.classes, simultaneous=result.simultaneous)
     if holds:
         yield f"         intervals hold {holds}"
