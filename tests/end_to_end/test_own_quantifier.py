@@ -98,6 +98,10 @@ class Needy(PACC):
         self.needed = needed
 
 
+class SLD(PACC):
+    """Has the name of another method."""
+
+
 class Plain:
     """Only has fit and predict."""
 
@@ -197,6 +201,7 @@ def test_groups_that_are_left_out_are_estimated_by_it(module, tables):
     ("name", "message"),
     [
         ("Own", "replaces 'aggregate', which is not called here; derive it from"),
+        ("SLD", "there is a method called 'SLD' already; rename the class"),
         ("Needy", "cannot be made without arguments: TypeError"),
         ("Plain", "is not derived from quantshift.AbstractQuantifier, which an interval needs"),
         ("Sharp", "unknown name in 'methods_of_a_user': 'Sharp'; did you mean 'Sharpened'?"),

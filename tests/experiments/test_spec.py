@@ -392,7 +392,7 @@ BROKEN = {
     "unknown classifier": (
         replaced('name = "logistic"', 'name = "logisitc"'),
         "mine.toml: classifier.name: unknown classifier 'logisitc'; did you mean 'logistic'? "
-        '(others: "package.module:Class", e.g. of scikit-learn)',
+        '(your own: "package.module:name", e.g. of scikit-learn)',
     ),
     "classifier of no module": (
         replaced('name = "logistic"', 'name = "no_such_lab:Forest"'),

@@ -1,11 +1,18 @@
 """Classifiers that users name as "package.module:name"."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from sklearn.base import BaseEstimator, clone
 
 from quantshift.base.imports import imported, imported_class, made
-from quantshift.errors import UserError
+from quantshift.errors import UserError, unknown_name
+
+
+def unknown_classifier(name: str, known: Iterable[str]) -> UserError:
+    """The error for a name that is neither known nor an import path."""
+    wrong = unknown_name("classifier", name, known)
+    return UserError(f'{wrong} (your own: "package.module:name", e.g. of scikit-learn)')
 
 
 def classifier_class(path: str) -> type[Any]:

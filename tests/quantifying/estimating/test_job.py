@@ -353,7 +353,8 @@ def bad_tables(path, model, plain_model):
     )
     yield (
         {"sample": new, "train": labelled, **good, "classifier": "logistics"},
-        "unknown classifier 'logistics'; did you mean 'logistic'?",
+        "unknown classifier 'logistics'; did you mean 'logistic'? "
+        '(your own: "package.module:name", e.g. of scikit-learn)',
     )
     yield (
         {"sample": new, "train": labelled, **good, "classifier": "boosting"},

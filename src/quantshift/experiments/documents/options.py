@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from quantshift.base.imports import is_import_path
-from quantshift.classify.named import classifier_class
+from quantshift.classify.named import classifier_class, unknown_classifier
 from quantshift.errors import UserError, unknown_name
 from quantshift.quantifiers.base.estimator import AbstractQuantifier
 
@@ -76,8 +76,7 @@ def check_classifier_option(classifier: str, name: str, value: Any) -> None:
 
 def _classifier_class(name: str) -> type[Any]:
     if not is_import_path(name):
-        wrong = unknown_name("classifier", name, [LOGISTIC])
-        raise UserError(f'{wrong} (others: "package.module:Class", e.g. of scikit-learn)')
+        raise unknown_classifier(name, [LOGISTIC])
     return classifier_class(name)
 
 

@@ -9,8 +9,8 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 from quantshift.classify.logistic.estimator import BatchedLogistic
-from quantshift.classify.named import named_classifier
-from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.classify.named import named_classifier, unknown_classifier
+from quantshift.errors import DataError, UserError
 from quantshift.prevalence.weights import Weights
 from quantshift.tables.columns.kinds import TEXT
 from quantshift.tables.preparation import TablePreparation
@@ -119,7 +119,7 @@ def check_classifier(name: str) -> None:
     if ":" in name:
         named_classifier(name)
     elif name not in (AUTO, *CLASSIFIERS):
-        raise unknown_name("classifier", name, [AUTO, *CLASSIFIERS])
+        raise unknown_classifier(name, [AUTO, *CLASSIFIERS])
 
 
 def make_rivals(

@@ -75,6 +75,10 @@ def method_class(method: str, known: str) -> type[AbstractQuantifier]:
     folder = None if file_and_name(method) is None else Path()
     cls = catalogue.quantifier_class(method, folder, other_names=[AUTO])
     if ":" in method:
+        if cls.__name__ in catalogue.quantifiers():
+            raise UserError(
+                f"{method!r}: there is a method called {cls.__name__!r} already; rename the class"
+            )
         _check_own(method, cls)
     name, tags = cls.__name__, cls.tags
     if tags.no_interval and not issubclass(cls, AbstractGuarded):
