@@ -168,7 +168,7 @@ def run(dataset: Dataset, options: Any) -> dict[tuple[str, float, str], list[Any
             index = np.arange(len(samples) * SAMPLE_SIZE).reshape(len(samples), -1)
             shared = scorer.items(X)
             for name, quantifier in fitted.items():
-                items = quantifier.items(X) if "features" in quantifier.sees else shared
+                items = quantifier.items(X) if "features" in quantifier.tags.sees else shared
                 if name == "SubclassSLD":
                     reported(rows, world, quantifier, items, index, options.bootstrap, repeat)
                     continue
@@ -260,7 +260,7 @@ def fit(dataset: Dataset, items: Indices, cut: int, methods: Any, folds: int | N
     fitted = {
         # Methods that use features train their own classifiers; the others share posteriors.
         name: cls(classifier, cv=folds or n_folds(y)).fit(X, y)
-        if "features" in cls.sees
+        if "features" in cls.tags.sees
         else cls().fit_posteriors(scorer.held_out_posteriors_, y)
         for name, cls in methods.items()
     }

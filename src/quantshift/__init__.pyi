@@ -68,6 +68,7 @@ from .quantifiers import (
     SORD as SORD,
     SubclassSLD as SubclassSLD,
     T50 as T50,
+    Tags as Tags,
     wrap as wrap,
 )
 from .quantifying import (

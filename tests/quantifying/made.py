@@ -50,6 +50,7 @@ FOUND = Quantification(
     method="SLD",
     reason="R",
     assumption="S",
+    plain_assumption="S in words",
     training=TrainingSide(
         "t.csv",
         1000,

@@ -144,7 +144,8 @@ Method = Annotated[
     str,
     typer.Option(
         "--method",
-        help="auto, or a name from `quantshift list quantifiers`.",
+        help="auto, a name from `quantshift list quantifiers`, or a class of your own: "
+        "package.module:Class or FILE.py:Class.",
         rich_help_panel=ESTIMATE,
     ),
 ]

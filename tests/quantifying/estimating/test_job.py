@@ -349,11 +349,12 @@ def bad_tables(path, model, plain_model):
     )
     yield (
         {"sample": new, "train": labelled, **good, "method": "SDL"},
-        "unknown method 'SDL'; did you mean 'SLD'?",
+        "unknown method 'SDL'; did you mean 'SLD'? (your own: \"package.module:Class\")",
     )
     yield (
         {"sample": new, "train": labelled, **good, "classifier": "logistics"},
-        "unknown classifier 'logistics'; did you mean 'logistic'?",
+        "unknown classifier 'logistics'; did you mean 'logistic'? "
+        '(your own: "package.module:name", e.g. of scikit-learn)',
     )
     yield (
         {"sample": new, "train": labelled, **good, "classifier": "boosting"},

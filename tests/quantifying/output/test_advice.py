@@ -4,8 +4,9 @@ import dataclasses
 
 import pytest
 
-from quantshift import PACC, PCC, SLD, GuardedSLD, SubclassSLD
+from quantshift import EoQ
 from quantshift.answers.shares import Share
+from quantshift.quantifiers.base import catalogue
 from quantshift.quantifying.output import advice, verdicts
 from quantshift.quantifying.output.result import Audited, Looked, Shift
 from tests.quantifying.made import ASSUMPTIONS, SHARES, SHIFTED
@@ -74,9 +75,10 @@ def test_one_of_many_batches_may_be_chance():
 
 
 def test_assumptions_are_said_without_formulas():
-    for method in (GuardedSLD, SubclassSLD, SLD, PCC, PACC):
-        assert "P(" not in verdicts.plain_assumption(method.assumption)
-    assert verdicts.plain_assumption("that of its members") == "that of its members"
+    for cls in catalogue.quantifiers().values():
+        assert "P(" not in cls.tags.in_words
+        assert "^" not in cls.tags.in_words
+    assert EoQ.tags.in_words == "that of its members"
 
 
 def test_advice_follows_the_findings():

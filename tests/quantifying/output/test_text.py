@@ -38,7 +38,7 @@ def test_one_batch_in_a_terminal():
             "         left out  customer (nearly all values are distinct)",
             "Rows     new.csv: 510 read, 500 used (no content: 10)",
             "Method   SLD: R",
-            "         assumes: S",
+            "         assumes: S in words",
             "Trained  on 1,000 rows of t.csv (neg 50.0%, pos 50.0%); logistic: cross-validated "
             "accuracy 90.0%",
         ]

@@ -114,6 +114,30 @@ def test_after_a_refutation_the_range_is_as_wide_as_the_errors(model):
     assert "errors as large as on your own 'region'" in wide.carried
 
 
+def test_the_errors_are_those_of_the_method_that_the_estimate_rests_on(model, monkeypatch):
+    """Where it lies between PCC and SubclassSLD, they are what GuardedSLD did on the groups."""
+    sample = causes(600, move=1.2, seed=2).drop("relapse")
+
+    def width(method):
+        worse = tuple(
+            replace(g, estimates={**g.estimates, method: {"no": 0.0, "yes": 1.0}})
+            for g in model.groups.groups
+        )
+        changed = replace(model, groups=replace(model.groups, groups=worse))
+        batch = quantify(sample, model=changed, **FAST).batches[0]
+        names = [assumption.name for assumption in batch.assumptions]
+        return batch.shares[1].high - batch.shares[1].low, names
+
+    by_pcc, names = width("PCC")
+    assert by_pcc > width("GuardedSLD")[0]
+    assert names == ["covariate shift", "prior shift", "no change"]
+    after = "quantshift.quantifiers.likelihood.guarded_sld.AFTER_REFUTATION"
+    monkeypatch.setattr(after, {"columns": "between"})
+    by_both, names = width("GuardedSLD")
+    assert by_both > width("PCC")[0]
+    assert names == ["covariate shift", "between the two", "prior shift", "no change"]
+
+
 def test_the_quantile_is_the_conformal_one(model):
     (group, *_) = model.groups.groups
 

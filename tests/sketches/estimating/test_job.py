@@ -164,7 +164,7 @@ DRAWN = {"PQ"}
     [
         name
         for name, cls in catalogue.quantifiers().items()
-        if issubclass(cls, AbstractClassifying) and not cls.sees - {"posteriors"}
+        if issubclass(cls, AbstractClassifying) and not cls.tags.sees - {"posteriors"}
         if name not in SLOW
     ],
 )

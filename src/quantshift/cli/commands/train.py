@@ -8,6 +8,7 @@ from rich.console import Console
 
 from quantshift.answers.rows import rows_text
 from quantshift.answers.words import shortened
+from quantshift.classify.named import named_classifier
 from quantshift.cli.progress import item_progress
 from quantshift.cli.shared_options import (
     COLUMNS,
@@ -34,8 +35,9 @@ from quantshift.quantifying import save_model
 from quantshift.quantifying import train as train_model
 from quantshift.quantifying.output.advice import accuracy_text, groups_text
 from quantshift.quantifying.output.text import column_lines
-from quantshift.quantifying.training.classifiers import AUTO, named_object
+from quantshift.quantifying.training.classifiers import AUTO
 from quantshift.quantifying.training.folder import check_model_place, check_savable
+from quantshift.quantifying.training.methods import FEATURES, POSTERIORS, method_class
 
 
 def train(
@@ -90,7 +92,9 @@ def train(
     check_standard_input(train)
     check_model_place(out, inputs=train)
     if ":" in classifier:
-        check_savable(named_object(classifier))
+        check_savable(named_classifier(classifier))
+    if ":" in method:
+        check_savable(method_class(method, POSTERIORS if posteriors else FEATURES)())
     with item_progress(Console(stderr=True)) as progress:
         model = train_model(
             source(train),

@@ -135,19 +135,18 @@ def _carried(
     counts: NDArray[np.float64] | None,
 ) -> str:
     """The assumption that the estimate rests on, in a sentence."""
-    shift = evidence.shift
+    shift, tags = evidence.shift, model.quantifier.tags
     if counts is not None and audit is None and shift is not None and not shift.rejected:
-        assumption = verdicts.plain_assumption(model.quantifier.assumption)
-        return f"assumes: {assumption}; the scores do not contradict it"
+        return f"assumes: {tags.in_words}; the scores do not contradict it"
     return verdicts.carried(
         shift,
         audit,
-        assumption=model.quantifier.assumption,
+        assumption=tags.in_words,
         guarded=assume == AUTO and model.guard is not None,
         untrained=not model.is_trained,
         topics=bool(model.columns.text),
         groups=None if model.groups is None else model.groups.column,
-        interval_note=model.quantifier.interval_note,
+        interval_note=tags.interval_note,
     )
 
 

@@ -34,6 +34,7 @@ from quantshift.errors import UserError
 from quantshift.intervals.information import indistinct, told_apart
 from quantshift.intervals.prediction import PrevalenceInterval, Replicates, limits, stretched
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Estimate
+from quantshift.quantifiers.base.guarding import COVARIATE as COVARIATE_SHIFT
 from quantshift.quantifiers.base.items import Items
 from quantshift.quantifiers.likelihood.shift_models import (
     AVERAGED,
@@ -44,12 +45,12 @@ from quantshift.quantifiers.likelihood.shift_models import (
 )
 from quantshift.quantifying.estimating.after_refutation import (
     ASSUMED,
-    UNEXPLAINED,
     Guarded,
     guarded,
 )
 from quantshift.quantifying.output.result import TEST_LEVEL, Assumption, Shift
 from quantshift.quantifying.training.classifiers import AUTO
+from quantshift.quantifying.training.methods import IF_COVARIATE_SHIFT
 from quantshift.quantifying.training.model import Model
 from quantshift.quantifying.training.progress import OnProgress, silent
 from quantshift.statistics.multiple_tests import holm
@@ -142,7 +143,7 @@ def examine(
             n_bootstrap=n_bootstrap,
             seed=seed,
         )
-        quantifier, seen = model.guard.subclass_sld_, model.guard.subclass_items(items)
+        quantifier, seen = model.guard.unguarded_, model.guard.unguarded_items(items)
     elif assume != AUTO:
         raise UserError(f'{model.method} makes its own assumption; leave `assume` at "auto"')
     estimate = quantifier.estimate_items(seen, list(samples))
@@ -216,10 +217,8 @@ def _widened_by_groups(model: Model, replacement: Guarded, level: float) -> Limi
     # Imported here: most calls have no groups.
     from quantshift.quantifying.training.left_out_groups import reach
 
-    by_pcc = np.allclose(
-        replacement.prevalence, list(replacement.assumptions[0].prevalence.values())
-    )
-    method = "PCC" if by_pcc and replacement.shift.kind == UNEXPLAINED else "GuardedSLD"
+    by_mean = replacement.rests_on == COVARIATE_SHIFT
+    method = IF_COVARIATE_SHIFT.__name__ if by_mean else model.method
     distance = reach(model.groups, method, level)
     return (
         np.maximum(np.minimum(replacement.low, replacement.prevalence - distance), 0.0),
@@ -258,7 +257,7 @@ def _why_not(
     if not model.is_trained:
         return SAME_POSTERIORS if drawn.alike[i] else ""
     apart, alike = drawn.apart, bool(drawn.alike[i])
-    if "posteriors" not in quantifier.sees:
+    if "posteriors" not in quantifier.tags.sees:
         # The method does not use a classifier; ask the one that was trained alongside it.
         held_out, codes = model.held_out
         apart = told_apart(held_out, codes, crisp=False, cross_fitted=model.scorer is not None)
@@ -388,12 +387,12 @@ class _Weighed:
 
 
 def _plain(model: Model, posteriors: Posteriors, p_hat: Prevalences) -> tuple[Assumption, ...]:
-    """The method's own estimate, and those of SLD and PCC, which stand for two kinds of shift."""
+    """The method's own estimate, and those of two that stand for kinds of shift."""
     if not model.is_trained:
-        return (Assumption("covariate shift", "PCC", _by_label(model, p_hat)),)
+        return (Assumption("covariate shift", model.method, _by_label(model, p_hat)),)
     estimates = {
-        "SLD": ("prior shift", model.base.aggregate(posteriors)),
-        "PCC": ("covariate shift", posteriors.mean(axis=0)),
+        type(model.base).__name__: ("prior shift", model.base.aggregate(posteriors)),
+        IF_COVARIATE_SHIFT.__name__: ("covariate shift", posteriors.mean(axis=0)),
     }
     if model.method not in estimates:
         estimates = {model.method: (f"as {model.method} assumes", p_hat), **estimates}

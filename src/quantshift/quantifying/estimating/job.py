@@ -187,7 +187,8 @@ def quantify(
         simultaneous=simultaneous,
         method=fitted.method,
         reason=fitted.reason,
-        assumption=fitted.quantifier.assumption,
+        assumption=fitted.quantifier.tags.assumption,
+        plain_assumption=fitted.quantifier.tags.in_words,
         training=training_side(fitted),
         batches=tuple(batches),
         warnings=all_warnings(

@@ -11,9 +11,10 @@ from quantshift.answers.words import listed, percent
 from quantshift.base.nouns import counted
 from quantshift.intervals.prediction import SMALL
 from quantshift.labelling.audit import FEWEST_LABELS
+from quantshift.quantifiers.baselines import BASELINE
 from quantshift.quantifying.estimating.after_refutation import ASSUMED, IN_DOUBT, UNEXPLAINED
 from quantshift.quantifying.output.result import Assumption, Audited, Shift
-from quantshift.quantifying.training.group_errors import FORWARD, NOTHING, GroupErrors
+from quantshift.quantifying.training.group_errors import FORWARD, GroupErrors
 
 APART = 0.05
 """If estimates under different assumptions differ by more, labels are worth the effort."""
@@ -31,7 +32,7 @@ GIVEN_POSTERIORS = "given posteriors"
 FEW_LABELS = 50
 """How many random labels to ask for first."""
 
-METHOD_NAMES: Mapping[str, str] = MappingProxyType({"MLPE": "training prevalence"})
+METHOD_NAMES: Mapping[str, str] = MappingProxyType({BASELINE: "training prevalence"})
 """Displayed names of methods whose acronyms say nothing to most readers."""
 
 CONFUSED = (
@@ -76,7 +77,7 @@ def labels_text(shares: Sequence[Share], level: float, n_items: int) -> str:
 def groups_text(groups: GroupErrors) -> str:
     """How far off each method would have been on the user's own groups, in a sentence."""
     others = sorted(
-        (m for m in groups.errors if m not in (groups.method, NOTHING)),
+        (m for m in groups.errors if m not in (groups.method, BASELINE)),
         key=lambda method: groups.errors[method],
     )
     method_used = f"{groups.method}, the method used here, would have been off by {_points(groups)}"
@@ -87,7 +88,7 @@ def groups_text(groups: GroupErrors) -> str:
         how = "each estimated from those before it"
     else:
         how = "each left out in turn"
-    baseline = f"assuming the training prevalence by {100 * groups.errors[NOTHING]:.1f}"
+    baseline = f"assuming the training prevalence by {100 * groups.errors[BASELINE]:.1f}"
     return (
         f"On your own {groups.column!r} ({n_groups}, {how}) {method_used}, {other_methods}; "
         f"{baseline}."

@@ -26,7 +26,7 @@ from quantshift.quantifying.output.headline import (
 )
 from quantshift.quantifying.output.result import Batch, Quantification
 from quantshift.quantifying.output.text import alarms, answer, marks, training_mix
-from quantshift.quantifying.output.verdicts import ASSUMPTION_NAMES, plain_assumption
+from quantshift.quantifying.output.verdicts import ASSUMPTION_NAMES
 from quantshift.quantifying.training.group_errors import GroupErrors
 from quantshift.report.style import ON_DARK, PALETTE
 from quantshift.tables.columns.kinds import TEXT
@@ -254,11 +254,11 @@ def _warnings(result: Quantification) -> list[str]:
 
 def _facts(result: Quantification) -> list[tuple[str, str]]:
     training = result.training
-    assumption = plain_assumption(result.assumption)
-    formula = f" ({result.assumption})" if assumption != result.assumption else ""
+    in_words = result.plain_assumption
+    formula = f" ({result.assumption})" if in_words != result.assumption else ""
     facts = [
         ("method", f"{result.method}: {result.reason}"),
-        ("assumes", f"{assumption}{formula}"),
+        ("assumes", f"{in_words}{formula}"),
     ]
     if training.n_items:
         facts += [

@@ -237,6 +237,7 @@ class Quantification(AbstractAnswer):
 
     simultaneous: whether the intervals of a batch hold for all classes at once or for each on its
         own; those of an audit hold for each.
+    assumption: what the method assumes, for experts; plain_assumption: without formulas.
     label: the column of the labels. headline: the class whose share is the headline.
     names: the displayed names of classes ("Exited = 1").
     used, left_out_columns: the columns that items are made of, and the other columns of the table.
@@ -259,6 +260,7 @@ class Quantification(AbstractAnswer):
     method: str
     reason: str
     assumption: str
+    plain_assumption: str
     used: tuple[UsedColumn, ...]
     left_out_columns: tuple[LeftOutColumn, ...]
     sample_rows: tuple[Rows, ...]

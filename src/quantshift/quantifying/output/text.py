@@ -42,7 +42,7 @@ from quantshift.quantifying.output.advice import (
     limits_are,
 )
 from quantshift.quantifying.output.result import Batch, LeftOutColumn, Quantification, UsedColumn
-from quantshift.quantifying.output.verdicts import condition, plain_assumption
+from quantshift.quantifying.output.verdicts import condition
 from quantshift.quantifying.training.group_errors import GroupErrors
 
 MOST_CLASSES_IN_A_ROW = 6
@@ -326,7 +326,7 @@ def _groups(result: Quantification, groups: GroupErrors) -> Iterator[str]:
 
 def _method(result: Quantification) -> Iterator[str]:
     yield f"Method   {result.method}: {result.reason}"
-    yield f"         assumes: {plain_assumption(result.assumption)}"
+    yield f"         assumes: {result.plain_assumption}"
     holds = held_by(result.classes, simultaneous=result.simultaneous)
     if holds:
         yield f"         intervals hold {holds}"

@@ -12,12 +12,6 @@ if TYPE_CHECKING:
 
 LEAVE_ONE_OUT, FORWARD = "leave-one-out", "forward"
 
-NOTHING = "MLPE"
-"""The method that always predicts the training prevalence."""
-
-METHODS = (NOTHING, "CC", "PCC", "PACC", "SLD", "SubclassSLD", "GuardedSLD")
-"""The methods tried on every group; the last two need features."""
-
 
 @dataclass(frozen=True)
 class LeftOutGroup:

@@ -13,16 +13,21 @@ from quantshift.base.types import Codes, Indices
 from quantshift.classify.folds import grouped_folds
 from quantshift.errors import DataError
 from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQuantifier
-from quantshift.quantifiers.counting.adjusted import PACC
-from quantshift.quantifiers.likelihood.guarded_sld import GuardedSLD
-from quantshift.quantifiers.likelihood.sld import SLD
+from quantshift.quantifiers.base.guarding import AbstractGuarded
 from quantshift.quantifying.columns import ColumnOptions, Columns, TableItems
 from quantshift.quantifying.output.advice import GIVEN_POSTERIORS
 from quantshift.quantifying.output.result import LeftOutColumn, UsedColumn
 from quantshift.quantifying.training import training_warnings
 from quantshift.quantifying.training.classifiers import AUTO, LOGISTIC, make_classifier, make_rivals
 from quantshift.quantifying.training.copies import copies
-from quantshift.quantifying.training.model import given_posteriors, quantifier_class
+from quantshift.quantifying.training.methods import (
+    FEATURES,
+    IF_PRIOR_SHIFT,
+    POSTERIORS,
+    SCORING,
+    method_class,
+)
+from quantshift.quantifying.training.model import given_posteriors
 from quantshift.tables.columns.kinds import CATEGORY, DATE, NUMBER, TEXT, TRUTH, Column
 from quantshift.tables.preparation import NoWordsError, TablePreparation
 from quantshift.tables.reading import OpenTable
@@ -68,10 +73,8 @@ def learn_posteriors(
 ) -> Learnt:
     """Learn from posteriors of the user's own model."""
     posteriors = given_posteriors(items.values, columns, classes)
-    base = SLD(seed=seed).fit_posteriors(posteriors, codes, weights=items.weights)
-    quantifier = quantifier_class(method, "posteriors")().fit_items(
-        base.held_out_, base.held_out_codes_
-    )
+    base = IF_PRIOR_SHIFT(seed=seed).fit_posteriors(posteriors, codes, weights=items.weights)
+    quantifier = method_class(method, POSTERIORS)().fit_items(base.held_out_, base.held_out_codes_)
     notes = tuple(training_warnings.doubt_about_posteriors(posteriors, codes))
     return Learnt(columns, None, None, base, quantifier, notes, GIVEN_POSTERIORS)
 
@@ -101,36 +104,34 @@ def learn(
             f"{n_copies:,} of {len(twins):,} training rows {duplicates}; copies share a fold, so "
             "that none counts as unseen"
         )
-    cls = quantifier_class(method, "features")
+    cls: Any = method_class(method, FEATURES)
     if doubting:
         notes += training_warnings.doubts_about_columns(X, preparation, codes, seed=seed)
-    if cls is GuardedSLD:
+    if issubclass(cls, AbstractGuarded):
         n_classes = int(codes.max()) + 1
         rivals = make_rivals(classifier, preparation, n_classes, seed)
         if twins is None and len(rivals) > 1:
             folds = min(folds, FEW_FOLDS if len(codes) >= MANY_ITEMS else MORE_FOLDS)
-        guarded = GuardedSLD(
+        guarded = cls(
             mode="signal" if columns.text else "columns",
             classifiers=list(rivals.values()),
             cv=folds,
             seed=seed,
         ).fit(X, codes, items.weights)
-        best = list(rivals)[guarded.learnt_.index(guarded.best_)]
-        base = guarded.best_.sld
-        return Learnt(columns, preparation, guarded, base, guarded, tuple(notes), best)
+        best = list(rivals)[guarded.chosen_]
+        return Learnt(columns, preparation, guarded, guarded.plain_, guarded, tuple(notes), best)
     learner = make_classifier(classifier, preparation, seed)
-    sees_both = {"posteriors", "features"} <= cls.sees
-    # A method that also uses features computes its own items. The others share the posteriors of
-    # PACC, which does not calibrate them.
-    scoring: type[Any] = cls if sees_both else PACC
+    sees_both = {"posteriors", "features"} <= cls.tags.sees
+    # A method that also uses features computes its own items. The others share posteriors.
+    scoring: Any = cls if sees_both else SCORING
     scorer = scoring(learner, cv=folds, seed=seed).fit(X, codes, items.weights)
     held_out, held_out_codes = scorer.held_out_, scorer.held_out_codes_
-    base = SLD(seed=seed).fit_posteriors(
+    base = IF_PRIOR_SHIFT(seed=seed).fit_posteriors(
         scorer.held_out_posteriors_, held_out_codes, weights=held_out.weights
     )
     quantifier = scorer
     if not sees_both:
-        by_features = "features" in cls.sees
+        by_features = "features" in cls.tags.sees
         quantifier = (
             cls().fit(X, codes, items.weights)
             if by_features

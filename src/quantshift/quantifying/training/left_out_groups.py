@@ -27,22 +27,26 @@ from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.errors import DataError
 from quantshift.prevalence import simplex
 from quantshift.prevalence.weights import Weights
+from quantshift.quantifiers.base.guarding import AbstractGuarded
 from quantshift.quantifiers.base.items import Items
-from quantshift.quantifiers.counting.adjusted import PACC
-from quantshift.quantifiers.counting.counting import CC, PCC
-from quantshift.quantifiers.likelihood.guarded_sld import GuardedSLD
+from quantshift.quantifiers.baselines import BASELINE
 from quantshift.quantifying.columns import ColumnOptions, Columns, TableItems
 from quantshift.quantifying.training.classifiers import AUTO
 from quantshift.quantifying.training.group_errors import (
     FORWARD,
     LEAVE_ONE_OUT,
-    METHODS,
-    NOTHING,
     GroupErrors,
     LeftOutGroup,
 )
 from quantshift.quantifying.training.learning import Learnt, learn, learn_posteriors
-from quantshift.quantifying.training.model import given_posteriors, quantifier_class
+from quantshift.quantifying.training.methods import (
+    FEATURES,
+    IF_COVARIATE_SHIFT,
+    ON_GROUPS,
+    POSTERIORS,
+    method_class,
+)
+from quantshift.quantifying.training.model import given_posteriors
 from quantshift.quantifying.training.progress import OnProgress
 from quantshift.shifts.groups import GroupShift, Side
 from quantshift.tables.reading import OpenTable
@@ -121,7 +125,7 @@ def left_out_errors(data: Labelled, column: str, progress: OnProgress) -> GroupE
         column=column,
         design=design,
         every=protocol.every,
-        method=quantifier_class(data.method, _kind(data)).__name__,
+        method=method_class(data.method, _known(data)).__name__,
         groups=tuple(found),
         errors={m: float(np.mean([g.errors[m] for g in found])) for m in found[0].errors},
         notes=tuple(notes),
@@ -233,33 +237,31 @@ def _estimated(data: Labelled, name: str, train: Indices, rows: Indices) -> Left
         posteriors = given_posteriors(group.values, learnt.columns, data.classes)
         shares = {
             **_of_posteriors(learnt, posteriors, weights),
-            "SLD": learnt.base.aggregate(posteriors, weights=weights),
+            type(learnt.base).__name__: learnt.base.aggregate(posteriors, weights=weights),
         }
     else:
         guarded = learnt.quantifier
-        assert isinstance(guarded, GuardedSLD)
+        assert isinstance(guarded, AbstractGuarded)
         items = replace(guarded.items(learnt.preparation.transform(group.values)), weights=weights)
-        found = guarded.estimate_items(items)
-        diagnostics, best = found.diagnostics, guarded.learnt_.index(guarded.best_)
-        refuted = bool(diagnostics["refuted"])
+        (found,) = guarded.ranges(guarded.estimate_items(items))
+        refuted = found.refuted
         shares = {
             **_of_posteriors(learnt, _scores(guarded, items), weights),
-            "PCC": diagnostics["covariate"],
-            "SLD": diagnostics["allowed"][1 + len(guarded.learnt_) + best],
-            "SubclassSLD": diagnostics["prior"],
-            "GuardedSLD": found.prevalence,
+            IF_COVARIATE_SHIFT.__name__: found.covariate,
+            type(guarded.plain_).__name__: found.plain_prior,
+            type(guarded.unguarded_).__name__: found.prior,
+            type(guarded).__name__: found.estimate,
         }
-    method_name = quantifier_class(data.method, _kind(data)).__name__
-    if data.method != AUTO and method_name != "GuardedSLD":
-        shares[method_name] = _by_own_method(data, train, group)
-    order = [m for m in METHODS if m in shares] + [method_name] * (method_name not in METHODS)
+    chosen = method_class(data.method, _known(data))
+    if data.method != AUTO and not issubclass(chosen, AbstractGuarded):
+        shares[chosen.__name__] = _by_own_method(data, train, group)
     return LeftOutGroup(
         name=name,
         n_items=len(rows),
         n_trained=len(train),
         prevalence=_named(data, truth),
-        estimates={m: _named(data, shares[m]) for m in order},
-        errors={m: float(np.abs(shares[m] - truth).mean()) for m in order},
+        estimates={m: _named(data, p) for m, p in shares.items()},
+        errors={m: float(np.abs(p - truth).mean()) for m, p in shares.items()},
         refuted=refuted,
     )
 
@@ -289,7 +291,7 @@ def _by_own_method(data: Labelled, train: Indices, group: TableItems) -> Prevale
         items = Items(posteriors, weights=group.weights)
         return learnt.quantifier.estimate_items(items).prevalence
     X = learnt.preparation.transform(group.values)  # type: ignore[union-attr]
-    scorer = learnt.quantifier if "features" in learnt.quantifier.sees else learnt.scorer
+    scorer = learnt.quantifier if "features" in learnt.quantifier.tags.sees else learnt.scorer
     items = replace(scorer.items(X), weights=group.weights)
     return learnt.quantifier.estimate_items(items).prevalence
 
@@ -300,15 +302,15 @@ def _of_posteriors(
     """The shares estimated by the methods that use posteriors alone."""
     base = learnt.base
     known = base.held_out_posteriors_, base.held_out_codes_
-    shares = {NOTHING: np.asarray(base.prior_)}
-    for method in (CC, PCC, PACC):
+    shares = {BASELINE: np.asarray(base.prior_)}
+    for method in ON_GROUPS:
         fitted = method().fit_posteriors(*known, weights=base.held_out_.weights)
         shares[method.__name__] = fitted.aggregate(posteriors, weights=weights)
     return shares
 
 
-def _scores(guarded: GuardedSLD, items: Items) -> Posteriors:
-    scores = guarded.subclass_items(items).posteriors
+def _scores(guarded: AbstractGuarded, items: Items) -> Posteriors:
+    scores = guarded.unguarded_items(items).posteriors
     assert scores is not None
     return scores
 
@@ -317,8 +319,8 @@ def _named(data: Labelled, shares: Prevalences) -> dict[str, float]:
     return dict(zip(data.classes, map(float, shares), strict=True))
 
 
-def _kind(data: Labelled) -> str:
-    return "posteriors" if data.options.posteriors else "features"
+def _known(data: Labelled) -> str:
+    return POSTERIORS if data.options.posteriors else FEATURES
 
 
 def _some(names: Sequence[str], most: int = 5) -> str:

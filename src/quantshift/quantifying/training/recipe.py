@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from quantshift.errors import UserError
 from quantshift.quantifying.columns import ColumnOptions
 from quantshift.quantifying.training.classifiers import AUTO
+from quantshift.quantifying.training.methods import name_of
 from quantshift.quantifying.training.model import Model, without_training
 from quantshift.quantifying.training.progress import OnProgress
 from quantshift.quantifying.training.train import train_on_table
@@ -91,7 +92,7 @@ def _check_same(model: Model, recipe: Recipe) -> None:
             model.groups is not None and options.groups == model.groups.column,
         ),
         ("positive", options.positive, options.positive in (model.headline, model.positive)),
-        ("method", method, method == model.method),
+        ("method", method, name_of(recipe.method) == model.method),
         ("classifier", classifier, classifier == model.training.classifier),
     ):
         if given and not same:

@@ -8,7 +8,6 @@ GuardedSLD or, for given posteriors, SLD; every exported quantifier is available
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 
 import numpy as np
 import polars as pl
@@ -39,11 +38,16 @@ from quantshift.quantifying.reading.reservoir import Reservoir
 from quantshift.quantifying.training import training_warnings
 from quantshift.quantifying.training.classifiers import AUTO, check_classifier
 from quantshift.quantifying.training.learning import learn, learn_posteriors
+from quantshift.quantifying.training.methods import (
+    FEATURES,
+    POSTERIORS,
+    method_class,
+    reason_for,
+)
 from quantshift.quantifying.training.model import (
     Model,
     Training,
     posterior_columns,
-    quantifier_class,
 )
 from quantshift.quantifying.training.progress import OnProgress, silent
 from quantshift.tables.columns.kinds import Column, choose, text_column
@@ -56,15 +60,6 @@ MOST_TRAINING = 100_000
 
 FEWEST_OF_A_CLASS = 5
 """The smallest number of folds needs this many rows of every class."""
-
-REASONS = MappingProxyType(
-    {
-        "GuardedSLD": "counts predictions, corrected for changed shares of the classes and of "
-        "{parts}, unless the sample contradicts that",
-        "SLD": "the most accurate of the methods if only the shares of the classes change",
-    }
-)
-"""Why `auto` chooses a method."""
 
 
 @uses_tables
@@ -99,7 +94,8 @@ def train(
     first. groups: a column of regions, years or the like: each is left out in turn, and
     `model.groups` has the errors of the methods on it. lenient: read a CSV file line by line if its
     quotes are broken. classifier: logistic, naive-bayes, forest, boosting, or
-    `package.module:name` of any scikit-learn classifier.
+    `package.module:name` of any scikit-learn classifier. method: a name of the catalogue, or
+    `package.module:Class` or `FILE.py:Class` of your own quantifier; such a model cannot be saved.
     """
     options = ColumnOptions.of(
         label=label,
@@ -120,12 +116,6 @@ def train(
     )
 
 
-def _reason(wanted: str, method: str, columns: Columns) -> str:
-    if wanted != AUTO:
-        return "chosen by you"
-    return REASONS[method].format(parts=parts(topics=bool(columns.text)))
-
-
 def train_on_table(
     table: OpenTable,
     options: ColumnOptions,
@@ -144,7 +134,8 @@ def train_on_table(
     """
     assert options.label is not None
     check_classifier(classifier)
-    quantifier_class(method, "posteriors" if options.posteriors else "features")
+    known = POSTERIORS if options.posteriors else FEATURES
+    method_class(method, known)
     names, left_out = candidates(options, table, by=by, offered=offered)
     if not names:
         raise _nothing_to_work_on(table, left_out)
@@ -196,7 +187,7 @@ def train_on_table(
         base=learnt.base,
         quantifier=learnt.quantifier,
         method=type(learnt.quantifier).__name__,
-        reason=_reason(method, type(learnt.quantifier).__name__, learnt.columns),
+        reason=reason_for(method, known).format(parts=parts(topics=bool(learnt.columns.text))),
         training=Training(
             rows=_rows(table, items, n_labelled),
             counts=dict(zip(classes, np.bincount(codes).tolist(), strict=True)),

@@ -24,6 +24,7 @@ from quantshift.quantifying.estimating.evidence import (
 )
 from quantshift.quantifying.output.result import Assumption, Quantification, Shift
 from quantshift.quantifying.training.classifiers import AUTO
+from quantshift.quantifying.training.methods import IF_COVARIATE_SHIFT
 from quantshift.quantifying.training.model import Model, column_order
 from quantshift.quantifying.training.progress import OnProgress, silent
 from quantshift.quantifying.training.summary import training_side, training_warnings
@@ -180,7 +181,8 @@ def quantify_sketch(
         simultaneous=simultaneous,
         method=fitted.method,
         reason=fitted.reason,
-        assumption=quantifier.assumption,
+        assumption=quantifier.tags.assumption,
+        plain_assumption=quantifier.tags.in_words,
         training=training_side(fitted),
         batches=tuple(results),
         warnings=tuple(warnings),
@@ -247,16 +249,15 @@ def _evidence(
 def _assumptions(
     model: Model, batch: OwnBatch, interval: PrevalenceInterval
 ) -> tuple[Assumption, ...]:
-    """The method's own estimate, and those of SLD and PCC, which stand for two kinds of shift."""
+    """The method's own estimate, and those of two that stand for kinds of shift."""
     posteriors, counts = batch.posteriors, batch.counts
     counted = counts @ posteriors / counts.sum()
-    estimates = {"PCC": ("covariate shift", counted)}
+    estimates = {IF_COVARIATE_SHIFT.__name__: ("covariate shift", counted)}
     if model.is_trained:
-        assert isinstance(model.base, AbstractClassifying)
         prior = interval.prevalence
         if model.quantifier is not model.base:
             prior = point_estimates(model.base, batch.sample)[0]
-        estimates = {"SLD": ("prior shift", prior), **estimates}
+        estimates = {type(model.base).__name__: ("prior shift", prior), **estimates}
         if model.method not in estimates:
             estimates = {
                 model.method: (f"as {model.method} assumes", interval.prevalence),
