@@ -8,6 +8,9 @@ from quantshift.answers.shares import Answer, HasClasses, Share
 from quantshift.answers.words import percent, shortened
 from quantshift.errors import UserError, unknown_name
 
+FAILED, CANNOT_BE_ESTIMATED = 3, 4
+"""Exit codes of a call in which a condition holds, or a share cannot be estimated."""
+
 TOO_WIDE = 0.4
 """An interval or range wider than this makes an estimate unreliable."""
 

@@ -2,45 +2,45 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from quantshift.answers.answer import AbstractAnswer
+from quantshift.answers.conditions import CANNOT_BE_ESTIMATED, FAILED
 from quantshift.answers.outputs import OUTPUTS
 from quantshift.answers.outputs.output import AbstractOutput, Circumstances
 from quantshift.base.files import check_output, write_output
+from quantshift.base.options import OUTPUT, option
 from quantshift.base.shell import command_line
 from quantshift.errors import UserError
 
 NOT_IN_PROVENANCE = frozenset({"as_json", "overwrite", "summary", "history", "at", "fail_on"})
 """Options that do not change what a page says, beside those of files."""
 
-FAILED, CANNOT_BE_ESTIMATED = 3, 4
-"""Exit codes."""
-
 
 @dataclass(frozen=True)
-class Outputs:
+class OutputFiles:
     """The files to which an answer is written.
 
-    paths: the file of each output, None where it was not asked for. inputs: what the same command
-    reads.
+    paths: the file of each format, None where it was not asked for.
     """
 
-    paths: Mapping[str, Path | None]
-    inputs: Sequence[Any]
-    overwrite: bool
+    paths: Mapping[str, Path | None] = field(default_factory=dict)
+    overwrite: bool = option(False, "Replace a file that quantshift did not create.", panel=OUTPUT)
 
-    def check(self) -> None:
-        """Refuse files that cannot be written, before the work starts."""
+    def check(self, inputs: Sequence[Any]) -> None:
+        """Refuse files that cannot be written, before the work starts.
+
+        inputs: what the same command reads.
+        """
         nouns: dict[str, str] = {}
         for output, path in self._wanted():
             check_output(
                 path,
-                inputs=self.inputs,
+                inputs=inputs,
                 overwrite=self.overwrite,
                 ours=output.is_ours,
                 endings=output.endings,
@@ -51,14 +51,16 @@ class Outputs:
                     f"{path} cannot be both the {other} and the {output.noun}; name two files"
                 )
 
-    def write(self, answer: AbstractAnswer, circumstances: Circumstances) -> Iterator[str]:
+    def write(
+        self, answer: AbstractAnswer, circumstances: Circumstances, inputs: Sequence[Any]
+    ) -> Iterator[str]:
         """Write them; returns what to print, line by line."""
         written = []
         for output, path in self._wanted():
             write_output(
                 path,
                 output.render(answer, circumstances).encode(),
-                inputs=self.inputs,
+                inputs=inputs,
                 overwrite=self.overwrite,
                 ours=output.is_ours,
             )

@@ -18,67 +18,15 @@ from numpy.typing import NDArray
 
 from quantshift.answers.batch_names import NO_GROUP
 from quantshift.answers.rows import NO_CONTENT, NO_LABEL, RAGGED
-from quantshift.base.keywords import as_names
 from quantshift.base.types import Indices
-from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.errors import DataError, UserError
 from quantshift.prevalence.weights import Weights
+from quantshift.quantifying.options import ColumnOptions, Grouping
 from quantshift.quantifying.output.result import LeftOutColumn, UsedColumn
 from quantshift.tables.columns.kinds import TEXT, Column, as_kind, shown
 from quantshift.tables.columns.labels import label_names
-from quantshift.tables.columns.periods import EVERY, BatchNames, Periods
+from quantshift.tables.columns.periods import BatchNames, Periods
 from quantshift.tables.reading import Chunk, OpenTable
-
-
-@dataclass(frozen=True)
-class ColumnOptions:
-    """What the user specifies about the columns.
-
-    text, features: the columns of items; with neither, all that can be used. posteriors: those of
-    the user's own model, instead. drop: columns that are not used; columns of row ids, of weights
-    and of the groups that are left out in turn are not used either. missing: cells that mean no
-    label, in addition to empty ones. positive: the class whose share is shown first.
-    """
-
-    label: str | None = None
-    text: tuple[str, ...] = ()
-    features: tuple[str, ...] = ()
-    posteriors: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    id: str | None = None
-    weights: str | None = None
-    missing: tuple[str, ...] | None = None
-    positive: str | None = None
-    groups: str | None = None
-    lenient: bool = False
-
-    @classmethod
-    def of(
-        cls,
-        *,
-        text: str | Sequence[str] = (),
-        features: str | Sequence[str] = (),
-        posteriors: str | Sequence[str] = (),
-        drop: str | Sequence[str] = (),
-        missing: str | Sequence[str] | None = None,
-        **others: Any,
-    ) -> "ColumnOptions":
-        """From arguments of `train`: a single name is accepted in place of a list of names."""
-        scores = as_names(posteriors)
-        twice = next((name for name in scores if scores.count(name) > 1), None)
-        if twice is not None:
-            raise UserError(
-                f"the column {twice!r} is named twice; name one column of posteriors for each "
-                "class",
-                arguments=["posteriors"],
-            )
-        return cls(
-            text=as_names(text),
-            features=as_names(features),
-            posteriors=scores,
-            drop=as_names(drop),
-            missing=None if missing is None else as_names(missing),
-            **others,
-        )
 
 
 @dataclass(frozen=True)
@@ -113,14 +61,6 @@ class Columns:
         if self.posteriors:
             return "posteriors"
         return "text" if len(self.text) == len(self.features) else "features"
-
-
-@dataclass(frozen=True)
-class Grouping:
-    """How rows are divided into batches: by a column's values, or by day, week or month."""
-
-    column: str
-    every: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,8 +194,6 @@ def read_items(
     features: if given, rows in which all of them are empty are left out. posteriors: whether the
     content consists of posteriors; rows that lack one are left out.
     """
-    if grouping is not None and grouping.every is not None and grouping.every not in EVERY:
-        raise unknown_name("stretch of time", grouping.every, EVERY)
     periods = (
         Periods(table, grouping.column, grouping.every) if grouping and grouping.every else None
     )

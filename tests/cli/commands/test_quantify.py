@@ -12,12 +12,13 @@ from quantshift.answers.words import shortened
 from quantshift.cli.commands.audit_plan import audit_plan
 from quantshift.cli.commands.quantify import quantify
 from quantshift.cli.commands.train import train
+from quantshift.cli.declared import with_options
 from quantshift.errors import UserError
 
 app = typer.Typer()
-app.command("quantify")(quantify)
-app.command("train")(train)
-app.command("audit-plan")(audit_plan)
+app.command("quantify")(with_options(quantify))
+app.command("train")(with_options(train))
+app.command("audit-plan")(with_options(audit_plan))
 
 
 def run(*arguments: object, given: bytes | None = None) -> Result:

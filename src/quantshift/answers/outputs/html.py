@@ -13,7 +13,7 @@ class Html(AbstractOutput):
     name = "html"
     noun = "page"
     endings = PAGE_ENDINGS
-    help = "Write a self-contained web page here."
+    help = "Also write a page with charts."
 
     def render(self, answer: AbstractAnswer, circumstances: Circumstances) -> str:
         """The page, with the thresholds of the conditions and where the numbers come from."""

@@ -13,7 +13,7 @@ class CsvTable(AbstractOutput):
     name = "csv"
     noun = "table"
     endings = ("csv",)
-    help = "Write a table here: a row per batch and class."
+    help = "Also write a table with a row per batch and class."
 
     def render(self, answer: AbstractAnswer, circumstances: Circumstances) -> str:
         """The records of the answer."""

@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 from quantshift.answers.conditions import Condition
 from quantshift.answers.outputs.output import Circumstances
 from quantshift.answers.words import percent
-from quantshift.cli.outputs import Outputs, leave, provenance
+from quantshift.cli.outputs import OutputFiles, leave, provenance
 from quantshift.cli.shared_options import (
     COLUMNS,
     ESTIMATE,
@@ -244,8 +244,9 @@ def judge(
     """
     conditions = [Condition.parse(text) for text in fail_if or ()]
     check_standard_input([table], [labelled] if labelled else None)
-    outputs = Outputs({"html": html, "csv": csv}, [table, labelled], overwrite)
-    outputs.check()
+    inputs = [table, labelled]
+    outputs = OutputFiles({"html": html, "csv": csv}, overwrite)
+    outputs.check(inputs)
     result = judge_table(
         table,
         verdict=names(verdict),
@@ -271,7 +272,7 @@ def judge(
     failed = [line for condition in conditions for line in condition.failures(result)]
     typer.echo(result.to_json() if as_json else result.to_text())
     circumstances = Circumstances(tuple(conditions), provenance(context))
-    for line in outputs.write(result, circumstances):
+    for line in outputs.write(result, circumstances, inputs):
         if not as_json:
             typer.echo(line)
     leave(failed, can_be_estimated=all(batch.can_be_estimated for batch in result.batches))

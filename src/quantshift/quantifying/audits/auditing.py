@@ -30,7 +30,7 @@ from quantshift.quantifying.audits.sheet_columns import (
     places_in_plan,
     whole_number,
 )
-from quantshift.quantifying.columns import ColumnOptions
+from quantshift.quantifying.options import ColumnOptions
 from quantshift.quantifying.reading.pool import Pool, Wanted
 from quantshift.quantifying.training.model import Model
 from quantshift.tables.columns.kinds import names_of

@@ -27,6 +27,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 from scipy.special import chdtri
 
+from quantshift.base.progress import OnProgress, silent
 from quantshift.base.seeding import generator
 from quantshift.base.types import Flags, Indices, Posteriors, Prevalences, Reals
 from quantshift.diagnosis.which_shift import shift_tests
@@ -48,11 +49,10 @@ from quantshift.quantifying.estimating.after_refutation import (
     Guarded,
     guarded,
 )
+from quantshift.quantifying.options import AUTO, EstimationOptions
 from quantshift.quantifying.output.result import TEST_LEVEL, Assumption, Shift
-from quantshift.quantifying.training.classifiers import AUTO
 from quantshift.quantifying.training.methods import IF_COVARIATE_SHIFT
 from quantshift.quantifying.training.model import Model
-from quantshift.quantifying.training.progress import OnProgress, silent
 from quantshift.statistics.multiple_tests import holm
 
 Limits = tuple[Reals, Reals]
@@ -115,19 +115,16 @@ def examine(
     model: Model,
     items: Items,
     samples: Sequence[Indices],
+    options: EstimationOptions,
     *,
-    level: float,
-    n_bootstrap: int,
     seed: int,
-    simultaneous: bool = False,
-    assume: str = AUTO,
     progress: OnProgress = silent,
 ) -> list[Evidence]:
     """The evidence on every sample; all share the replicates of the training side.
 
-    assume: the kind of shift to assume, "prior" or "covariate", or "auto".
     progress: called with the number of replicates done and in total.
     """
+    level, n_bootstrap, assume = options.level, options.replicates, options.assume
     if not samples:
         return []
     replacements: Sequence[Guarded | None] = [None] * len(samples)
@@ -185,7 +182,7 @@ def examine(
         lows, highs = weighed.span(by_kind[:, i], int(drawn.sizes[i]), level, shift)
         low[i], high[i] = np.minimum(low[i], lows), np.maximum(high[i], highs)
         assumptions.append(weighed.assumptions(model))
-    if simultaneous:
+    if options.simultaneous:
         low, high = stretched(p_hat, low, high, drawn.values, level)
     found = []
     for i, rows in enumerate(samples):
@@ -199,7 +196,7 @@ def examine(
             level=level,
             classes=estimate.classes,
             replicates=drawn.values[i],
-            simultaneous=simultaneous,
+            simultaneous=options.simultaneous,
             informative=drawn.informative[i] & (not why_not),
             bias=drawn.values[i].mean(axis=0) - p_hat[i],
         )

@@ -16,6 +16,7 @@ from quantshift.answers.batch_names import batches_in_order, title_of
 from quantshift.answers.rows import NO_CONTENT, RAGGED, Rows, row_warnings, undecodable_warning
 from quantshift.answers.words import shortened
 from quantshift.base.nouns import counted
+from quantshift.base.progress import OnProgress
 from quantshift.base.seeding import generator
 from quantshift.base.types import Indices
 from quantshift.diagnosis.sample_profile import SampleCells
@@ -23,11 +24,11 @@ from quantshift.diagnosis.training_profile import TrainingProfile
 from quantshift.errors import DataError, UserError
 from quantshift.prevalence.weights import Weights, check_total
 from quantshift.quantifiers.base.items import Items
-from quantshift.quantifying.columns import NO_ITEMS, Grouping, TableItems, read_items
+from quantshift.quantifying.columns import NO_ITEMS, TableItems, read_items
+from quantshift.quantifying.options import Grouping
 from quantshift.quantifying.reading.levels import LevelReader, UnknownLevels
 from quantshift.quantifying.reading.reservoir import MOST_KEPT, Kept, Reservoir
 from quantshift.quantifying.training.model import Model
-from quantshift.quantifying.training.progress import OnProgress
 from quantshift.tables.columns.kinds import Column, odd_cells, shown, wrong_kind
 from quantshift.tables.reading import OpenTable, Source, expanded, open_table
 

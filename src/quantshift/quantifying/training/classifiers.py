@@ -12,10 +12,11 @@ from quantshift.classify.logistic.estimator import BatchedLogistic
 from quantshift.classify.named import named_classifier, unknown_classifier
 from quantshift.errors import DataError, UserError
 from quantshift.prevalence.weights import Weights
+from quantshift.quantifying.options import AUTO
 from quantshift.tables.columns.kinds import TEXT
 from quantshift.tables.preparation import TablePreparation
 
-AUTO, LOGISTIC, BOOSTING = "auto", "logistic", "boosting"
+LOGISTIC, BOOSTING = "logistic", "boosting"
 
 MOST_BOOSTED = 3
 """The most classes for which `auto` tries boosting."""

@@ -14,11 +14,12 @@ from quantshift.classify.folds import grouped_folds
 from quantshift.errors import DataError
 from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQuantifier
 from quantshift.quantifiers.base.guarding import AbstractGuarded
-from quantshift.quantifying.columns import ColumnOptions, Columns, TableItems
+from quantshift.quantifying.columns import Columns, TableItems
+from quantshift.quantifying.options import AUTO, ColumnOptions, TrainingOptions
 from quantshift.quantifying.output.advice import GIVEN_POSTERIORS
 from quantshift.quantifying.output.result import LeftOutColumn, UsedColumn
 from quantshift.quantifying.training import training_warnings
-from quantshift.quantifying.training.classifiers import AUTO, LOGISTIC, make_classifier, make_rivals
+from quantshift.quantifying.training.classifiers import LOGISTIC, make_classifier, make_rivals
 from quantshift.quantifying.training.copies import copies
 from quantshift.quantifying.training.methods import (
     FEATURES,
@@ -63,36 +64,48 @@ class Learnt:
     classifier: str
 
 
-def learn_posteriors(
-    columns: Columns,
-    classes: Sequence[str],
-    codes: Codes,
-    items: TableItems,
-    method: str,
-    seed: int,
-) -> Learnt:
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """Labelled items of a table, and how to learn from them.
+
+    columns: what the items are made of; options: what the user said of them. codes: of the items.
+    """
+
+    table: OpenTable
+    columns: Columns
+    options: ColumnOptions
+    training: TrainingOptions
+    classes: tuple[str, ...]
+    items: TableItems
+    codes: Codes
+
+    def take(self, rows: Indices) -> "Labelled":
+        """Some of the items."""
+        return replace(self, items=self.items.take(rows), codes=self.codes[rows])
+
+
+def learn(data: Labelled, *, doubting: bool = True) -> Learnt:
+    """Learn from labelled items. doubting: whether to look for suspicious columns, which takes
+    time."""
+    if data.options.posteriors:
+        return _learn_posteriors(data)
+    return _learn_columns(data, doubting=doubting)
+
+
+def _learn_posteriors(data: Labelled) -> Learnt:
     """Learn from posteriors of the user's own model."""
-    posteriors = given_posteriors(items.values, columns, classes)
-    base = IF_PRIOR_SHIFT(seed=seed).fit_posteriors(posteriors, codes, weights=items.weights)
+    codes, method, seed = data.codes, data.training.method, data.training.seed
+    posteriors = given_posteriors(data.items.values, data.columns, data.classes)
+    base = IF_PRIOR_SHIFT(seed=seed).fit_posteriors(posteriors, codes, weights=data.items.weights)
     quantifier = method_class(method, POSTERIORS)().fit_items(base.held_out_, base.held_out_codes_)
     notes = tuple(training_warnings.doubt_about_posteriors(posteriors, codes))
-    return Learnt(columns, None, None, base, quantifier, notes, GIVEN_POSTERIORS)
+    return Learnt(data.columns, None, None, base, quantifier, notes, GIVEN_POSTERIORS)
 
 
-def learn(
-    table: OpenTable,
-    columns: Columns,
-    options: ColumnOptions,
-    codes: Codes,
-    items: TableItems,
-    method: str,
-    classifier: str,
-    seed: int,
-    *,
-    doubting: bool = True,
-) -> Learnt:
-    """Learn from columns. doubting: whether to look for suspicious columns, which takes time."""
-    columns, preparation, X = _prepared(table, columns, options, items.values)
+def _learn_columns(data: Labelled, *, doubting: bool) -> Learnt:
+    table, items, codes = data.table, data.items, data.codes
+    classifier, seed = data.training.classifier, data.training.seed
+    columns, preparation, X = _prepared(table, data.columns, data.options, items.values)
     twins = copies(items.values, columns.features, codes)
     notes: list[str] = []
     folds: Any = n_folds(codes)
@@ -104,12 +117,11 @@ def learn(
             f"{n_copies:,} of {len(twins):,} training rows {duplicates}; copies share a fold, so "
             "that none counts as unseen"
         )
-    cls: Any = method_class(method, FEATURES)
+    cls: Any = method_class(data.training.method, FEATURES)
     if doubting:
         notes += training_warnings.doubts_about_columns(X, preparation, codes, seed=seed)
     if issubclass(cls, AbstractGuarded):
-        n_classes = int(codes.max()) + 1
-        rivals = make_rivals(classifier, preparation, n_classes, seed)
+        rivals = make_rivals(classifier, preparation, int(codes.max()) + 1, seed)
         if twins is None and len(rivals) > 1:
             folds = min(folds, FEW_FOLDS if len(codes) >= MANY_ITEMS else MORE_FOLDS)
         guarded = cls(
@@ -121,6 +133,16 @@ def learn(
         best = list(rivals)[guarded.chosen_]
         return Learnt(columns, preparation, guarded, guarded.plain_, guarded, tuple(notes), best)
     learner = make_classifier(classifier, preparation, seed)
+    scorer, base, quantifier = _fitted(cls, learner, X, data, folds)
+    name = LOGISTIC if classifier == AUTO else classifier
+    return Learnt(columns, preparation, scorer, base, quantifier, tuple(notes), name)
+
+
+def _fitted(
+    cls: Any, learner: Any, X: Any, data: Labelled, folds: Any
+) -> tuple[AbstractQuantifier, AbstractClassifying, AbstractQuantifier]:
+    """The scorer, the estimate for prior shift and the quantifier, on the same held-out items."""
+    items, codes, seed = data.items, data.codes, data.training.seed
     sees_both = {"posteriors", "features"} <= cls.tags.sees
     # A method that also uses features computes its own items. The others share posteriors.
     scoring: Any = cls if sees_both else SCORING
@@ -137,8 +159,7 @@ def learn(
             if by_features
             else cls().fit_items(held_out, held_out_codes)
         )
-    name = LOGISTIC if classifier == AUTO else classifier
-    return Learnt(columns, preparation, scorer, base, quantifier, tuple(notes), name)
+    return scorer, base, quantifier
 
 
 def _folds_of_copies(table: OpenTable, twins: Indices, codes: Codes, seed: int) -> Indices:

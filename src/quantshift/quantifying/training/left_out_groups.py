@@ -14,7 +14,7 @@ kept aside this showed no gain (`benchmarks/left_out_groups.py`).
 import datetime
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -22,23 +22,24 @@ from numpy.typing import NDArray
 
 from quantshift.answers.batch_names import NO_GROUP
 from quantshift.base.nouns import counted
+from quantshift.base.progress import OnProgress
 from quantshift.base.seeding import generator
-from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.base.types import Indices, Posteriors, Prevalences
 from quantshift.errors import DataError
 from quantshift.prevalence import simplex
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.guarding import AbstractGuarded
 from quantshift.quantifiers.base.items import Items
 from quantshift.quantifiers.baselines import BASELINE
-from quantshift.quantifying.columns import ColumnOptions, Columns, TableItems
-from quantshift.quantifying.training.classifiers import AUTO
+from quantshift.quantifying.columns import TableItems
+from quantshift.quantifying.options import AUTO
 from quantshift.quantifying.training.group_errors import (
     FORWARD,
     LEAVE_ONE_OUT,
     GroupErrors,
     LeftOutGroup,
 )
-from quantshift.quantifying.training.learning import Learnt, learn, learn_posteriors
+from quantshift.quantifying.training.learning import Labelled, Learnt, learn
 from quantshift.quantifying.training.methods import (
     FEATURES,
     IF_COVARIATE_SHIFT,
@@ -47,9 +48,7 @@ from quantshift.quantifying.training.methods import (
     method_class,
 )
 from quantshift.quantifying.training.model import given_posteriors
-from quantshift.quantifying.training.progress import OnProgress
 from quantshift.shifts.groups import GroupShift, Side
-from quantshift.tables.reading import OpenTable
 
 SMALLEST = 30
 """The fewest rows of a group that is estimated by itself."""
@@ -67,21 +66,6 @@ ENOUGH_PERIODS = 6
 POOLED = "(small groups)"
 
 YEARS = range(1900, 2100)
-
-
-@dataclass(frozen=True, eq=False)
-class Labelled:
-    """What a model is trained on, and how: the arguments of `learn`."""
-
-    table: OpenTable
-    columns: Columns
-    options: ColumnOptions
-    classes: tuple[str, ...]
-    items: TableItems
-    codes: Codes
-    method: str
-    classifier: str
-    seed: int
 
 
 def left_out_errors(data: Labelled, column: str, progress: OnProgress) -> GroupErrors:
@@ -112,7 +96,7 @@ def left_out_errors(data: Labelled, column: str, progress: OnProgress) -> GroupE
         train = protocol.training_set({"group_train": side.name}, data.codes, categories)
         (test,) = protocol.samples(data.codes, categories, train=train.coordinates)
         name = survey.names[side.tests[0]]
-        rows = _at_most(test.indices, data.seed, name)
+        rows = _at_most(test.indices, data.training.seed, name)
         try:
             found.append(_estimated(data, name, train.indices, rows))
         except DataError as error:
@@ -125,7 +109,7 @@ def left_out_errors(data: Labelled, column: str, progress: OnProgress) -> GroupE
         column=column,
         design=design,
         every=protocol.every,
-        method=method_class(data.method, _known(data)).__name__,
+        method=method_class(data.training.method, _known(data)).__name__,
         groups=tuple(found),
         errors={m: float(np.mean([g.errors[m] for g in found])) for m in found[0].errors},
         notes=tuple(notes),
@@ -183,7 +167,7 @@ def _protocol(data: Labelled, column: str, names: pl.Series, design: str) -> Gro
             every=every,  # type: ignore[arg-type]
             smallest=SMALLEST,
             train_size=MOST_ROWS,
-            seed=data.seed,
+            seed=data.training.seed,
         )
         try:
             tried = tried.surveyed(data.codes, names.to_numpy())
@@ -230,7 +214,7 @@ def _estimated(data: Labelled, name: str, train: Indices, rows: Indices) -> Left
     """The group's shares as estimated by every method."""
     group = data.items.take(rows)
     truth = simplex.from_codes(data.codes[rows], len(data.classes), weights=group.weights)
-    learnt = _learn(data, train, AUTO)
+    learnt = learn(_by(data, AUTO).take(train), doubting=False)
     weights = group.weights
     refuted: bool | None = None
     if learnt.preparation is None:
@@ -252,8 +236,8 @@ def _estimated(data: Labelled, name: str, train: Indices, rows: Indices) -> Left
             type(guarded.unguarded_).__name__: found.prior,
             type(guarded).__name__: found.estimate,
         }
-    chosen = method_class(data.method, _known(data))
-    if data.method != AUTO and not issubclass(chosen, AbstractGuarded):
+    chosen = method_class(data.training.method, _known(data))
+    if data.training.method != AUTO and not issubclass(chosen, AbstractGuarded):
         shares[chosen.__name__] = _by_own_method(data, train, group)
     return LeftOutGroup(
         name=name,
@@ -266,26 +250,13 @@ def _estimated(data: Labelled, name: str, train: Indices, rows: Indices) -> Left
     )
 
 
-def _learn(data: Labelled, rows: Indices, method: str) -> Learnt:
-    items, codes = data.items.take(rows), data.codes[rows]
-    if data.options.posteriors:
-        return learn_posteriors(data.columns, data.classes, codes, items, method, data.seed)
-    return learn(
-        data.table,
-        data.columns,
-        data.options,
-        codes,
-        items,
-        method,
-        data.classifier,
-        data.seed,
-        doubting=False,
-    )
+def _by(data: Labelled, method: str) -> Labelled:
+    return replace(data, training=replace(data.training, method=method))
 
 
 def _by_own_method(data: Labelled, train: Indices, group: TableItems) -> Prevalences:
     """The shares estimated by the method that the user has chosen."""
-    learnt = _learn(data, train, data.method)
+    learnt = learn(data.take(train), doubting=False)
     if learnt.scorer is None:
         posteriors = given_posteriors(group.values, learnt.columns, data.classes)
         items = Items(posteriors, weights=group.weights)

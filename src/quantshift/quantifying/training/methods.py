@@ -18,7 +18,7 @@ from quantshift.quantifiers.counting.adjusted import PACC
 from quantshift.quantifiers.counting.counting import CC, PCC
 from quantshift.quantifiers.likelihood.guarded_sld import GuardedSLD
 from quantshift.quantifiers.likelihood.sld import SLD
-from quantshift.quantifying.training.classifiers import AUTO
+from quantshift.quantifying.options import AUTO
 
 FEATURES, POSTERIORS = "features", "posteriors"
 """What is known of items: columns of features, or posteriors of the user's own model."""

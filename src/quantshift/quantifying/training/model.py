@@ -19,7 +19,8 @@ from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQuantifier
 from quantshift.quantifiers.base.guarding import AbstractGuarded
 from quantshift.quantifiers.base.items import Items
-from quantshift.quantifying.columns import ColumnOptions, Columns
+from quantshift.quantifying.columns import Columns
+from quantshift.quantifying.options import ColumnOptions
 from quantshift.quantifying.output.advice import GIVEN_POSTERIORS
 from quantshift.quantifying.output.result import LeftOutColumn, UsedColumn
 from quantshift.quantifying.training.group_errors import GroupErrors

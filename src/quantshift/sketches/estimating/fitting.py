@@ -12,8 +12,7 @@ from quantshift.base.seeding import generator
 from quantshift.base.types import Codes
 from quantshift.errors import DataError, UserError
 from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQuantifier
-from quantshift.quantifying.columns import ColumnOptions
-from quantshift.quantifying.training.classifiers import AUTO
+from quantshift.quantifying.options import AUTO, ColumnOptions
 from quantshift.quantifying.training.methods import (
     IF_COVARIATE_SHIFT,
     IF_PRIOR_SHIFT,

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from quantshift.base.progress import OnProgress, silent
 from quantshift.base.seeding import generator
 from quantshift.base.types import Prevalences, Reals
 from quantshift.errors import UserError
@@ -37,7 +38,6 @@ from quantshift.intervals.prediction import (
 from quantshift.quantifiers.base.estimator import AbstractClassifying
 from quantshift.quantifiers.base.items import Items
 from quantshift.quantifiers.base.simulation import KnownPrevalences
-from quantshift.quantifying.training.progress import OnProgress, silent
 from quantshift.sketches.about import MOST_VALUES
 from quantshift.sketches.cells.joint import JointCells
 from quantshift.sketches.cells.score import WIDE
