@@ -102,7 +102,7 @@ def main() -> None:
     methods = {
         name: kind
         for name, kind in catalogue.quantifiers().items()
-        if issubclass(kind, AbstractClassifying) and not kind.sees - {"posteriors"}
+        if issubclass(kind, AbstractClassifying) and not kind.tags.sees - {"posteriors"}
         if (name in options.methods if options.methods else name not in SLOW)
     }
     kind_of_scores = {"separation": options.separation, "sharpness": options.sharpness}

@@ -23,6 +23,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
+from quantshift.answers.rows import Rows
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices
 from quantshift.data import Dataset, FolderSource, open_source
@@ -33,7 +34,6 @@ from quantshift.quantifiers.base import catalogue
 from quantshift.quantifiers.likelihood.sld import SLD
 from quantshift.quantifying.columns import Columns
 from quantshift.quantifying.estimating.evidence import examine
-from quantshift.quantifying.output.result import Rows
 from quantshift.quantifying.training.learning import n_folds
 from quantshift.quantifying.training.model import Model, Training
 from quantshift.tables.columns.kinds import TEXT, Column
@@ -168,7 +168,7 @@ def run(dataset: Dataset, options: Any) -> dict[tuple[str, float, str], list[Any
             index = np.arange(len(samples) * SAMPLE_SIZE).reshape(len(samples), -1)
             shared = scorer.items(X)
             for name, quantifier in fitted.items():
-                items = quantifier.items(X) if "features" in quantifier.sees else shared
+                items = quantifier.items(X) if "features" in quantifier.tags.sees else shared
                 if name == "SubclassSLD":
                     reported(rows, world, quantifier, items, index, options.bootstrap, repeat)
                     continue
@@ -260,7 +260,7 @@ def fit(dataset: Dataset, items: Indices, cut: int, methods: Any, folds: int | N
     fitted = {
         # Methods that use features train their own classifiers; the others share posteriors.
         name: cls(classifier, cv=folds or n_folds(y)).fit(X, y)
-        if "features" in cls.sees
+        if "features" in cls.tags.sees
         else cls().fit_posteriors(scorer.held_out_posteriors_, y)
         for name, cls in methods.items()
     }

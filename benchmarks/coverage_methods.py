@@ -91,7 +91,7 @@ class TrainingSet:
     def rows(self, method: str, replicates: int) -> list[tuple[Any, ...]]:
         """Rows of COLUMNS but for the first four."""
         cls, items = catalogue.quantifiers()[method], self.items
-        if "features" in cls.sees:
+        if "features" in cls.tags.sees:
             quantifier = cls()
             options = {"classifier": LogisticRegression(), "cv": self.folds}
             known = quantifier.get_params()
@@ -131,7 +131,9 @@ def main() -> None:
         return
     known = catalogue.quantifiers()
     names = [n for n in options.methods.split(",") if n] or [
-        n for n, cls in known.items() if not cls.no_interval and n not in options.without.split(",")
+        n
+        for n, cls in known.items()
+        if not cls.tags.no_interval and n not in options.without.split(",")
     ]
     header = f"{'method':18} {'setting':8} {'coverage':>15} {'lowest':>7} {'width':>7}"
     print(f"{header} {'error':>7} {'bias':>7} {'sets':>5} {'s each':>7}")

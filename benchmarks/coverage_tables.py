@@ -104,11 +104,11 @@ def of_training_set(
     folds = options.folds or n_folds(data.y_train)
     methods = {name: catalogue.quantifiers()[name] for name in options.methods.split(",")}
     scorer, pool = None, Items()
-    if any("features" not in cls.sees for cls in methods.values()):
+    if any("features" not in cls.tags.sees for cls in methods.values()):
         scorer = SLD(learner, cv=folds, seed=repeat).fit(data.X_train, data.y_train)
         pool = scorer.items(X)
     for name, cls in methods.items():
-        if "features" in cls.sees:
+        if "features" in cls.tags.sees:
             parameters = {"classifier": learner, "cv": folds, "seed": repeat}
             known = cls().get_params(deep=False)
             quantifier = cls(**{k: v for k, v in parameters.items() if k in known})

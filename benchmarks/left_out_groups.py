@@ -89,24 +89,22 @@ def without(
         return
     view = TableColumns.of(pl.from_pandas(table.columns.drop(columns=key["column"]))).view(train)
     quantifier = GuardedSLD(mode="columns").fit(view.transform(train), codes[train])
-    best = quantifier.learnt_.index(quantifier.best_)
     for group in left_out:
         rows = rng.permutation(np.flatnonzero(groups == group))[:2000]
-        found = quantifier.estimate(view.transform(np.sort(rows)))
-        diagnostics = found.diagnostics
+        (found,) = quantifier.ranges(quantifier.estimate(view.transform(np.sort(rows))))
         yield {
             **key,
             "group": group,
             "beside": next((g for g in left_out if g != group), ""),
             "truth": codes[rows].mean(),
             "nothing": quantifier.prior_[1],
-            "PCC": diagnostics["covariate"][1],
-            "SLD": diagnostics["allowed"][1 + len(quantifier.learnt_) + best, 1],
-            "SubclassSLD": diagnostics["prior"][1],
-            "GuardedSLD": found.prevalence[1],
-            "refuted": bool(diagnostics["refuted"]),
-            "low": diagnostics["low"][1],
-            "high": diagnostics["high"][1],
+            "PCC": found.covariate[1],
+            "SLD": found.plain_prior[1],
+            "SubclassSLD": found.prior[1],
+            "GuardedSLD": found.estimate[1],
+            "refuted": found.refuted,
+            "low": found.low[1],
+            "high": found.high[1],
         }
 
 

@@ -38,7 +38,7 @@ from threadpoolctl import threadpool_limits
 
 from quantshift import GuardedSLD
 from quantshift.base.seeding import generator
-from quantshift.quantifiers.likelihood.guarded_sld import covariate_limits
+from quantshift.quantifiers.base.guarding import covariate_limits
 from quantshift.tables.preparation import TableColumns
 from real_tables import DEVELOPMENT, KEPT_ASIDE, LabelledTable, load
 from refutation import SIZE, prior_shift, split
@@ -178,15 +178,15 @@ def estimated(
         name: values[..., 1] if values.ndim > 1 else values
         for name, values in estimate.diagnostics.items()
     }
-    n_rivals = len(quantifier.learnt_)
-    best = quantifier.learnt_.index(quantifier.best_)
+    n_rivals, best = len(quantifier.learnt_), quantifier.chosen_
     low, high = covariate_limits(
-        estimate.diagnostics["allowed"][:, 1 : 1 + n_rivals],
+        estimate.diagnostics["covariate_by_classifier"],
         estimate.diagnostics["members"],
         np.array([float(len(r)) for r in rows]),
     )
     for i, group in enumerate(others):
-        allowed = diagnostics["allowed"][i]
+        pcc = diagnostics["covariate_by_classifier"][i]
+        sld = diagnostics["prior_by_classifier"][i]
         yield {
             "group": group,
             "n_train": len(train),
@@ -194,11 +194,11 @@ def estimated(
             "truth": table.codes[rows[i]].mean(),
             "GuardedSLD": estimate.prevalence[i, 1],
             "PCC": diagnostics["covariate"][i],
-            "SLD": allowed[1 + n_rivals + best],
+            "SLD": sld[best],
             "SubclassSLD": diagnostics["prior"][i],
-            "nothing": allowed[0],
-            **{f"PCC {k}": allowed[1 + k] for k in range(n_rivals)},
-            **{f"SLD {k}": allowed[1 + n_rivals + k] for k in range(n_rivals)},
+            "nothing": quantifier.prior_[1],
+            **{f"PCC {k}": pcc[k] for k in range(n_rivals)},
+            **{f"SLD {k}": sld[k] for k in range(n_rivals)},
             "best": best,
             **{f"loss {k}": learnt.loss for k, learnt in enumerate(quantifier.learnt_)},
             **{

@@ -14,7 +14,6 @@ import numpy as np
 import polars as pl
 
 from quantshift import quantify
-from quantshift.quantifying import render_text
 
 CALM = ["thanks", "great", "quick", "helpful", "lovely", "perfect", "again", "best"]
 CROSS = ["refund", "broken", "late", "angry", "cancel", "waiting", "again", "worst"]
@@ -40,7 +39,7 @@ def main(folder: Path) -> None:
     found = quantify(
         folder / "new.csv", train=folder / "labelled.csv", label="kind", text="message"
     )
-    print(render_text(found))
+    print(found.to_text())
     complaints = found.batches[0].shares[1]
     print(f"\nestimated share of complaints: {complaints.estimate:.3f}")
     print(f"true share of complaints:      {(new['kind'] == 'complaint').mean():.3f}")

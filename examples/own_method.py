@@ -6,13 +6,17 @@ python examples/own_method.py
 import numpy as np
 
 from quantshift import ACC, PCC, SLD, CovariateShift, PriorShift, check_quantifier, evaluate
-from quantshift.quantifiers import AbstractAggregative, adjust, class_means, sample_means
+from quantshift.quantifiers import AbstractAggregative, Tags, adjust, class_means, sample_means
 
 
 class FM(AbstractAggregative):
     """Friedman's Method: ACC with the training prevalence as the threshold."""
 
-    assumption = "P(X|Y) is the same in the sample (prior shift)"
+    tags = Tags(
+        assumption="P(X|Y) is the same in the sample (prior shift)",
+        plain_assumption="items of a class look as they did in training",
+        reads="one against rest",
+    )
     diagnostics = ACC.diagnostics
 
     def __init__(self, classifier=None, *, cv=5, seed=0):

@@ -35,7 +35,7 @@ _MARKED = re.compile(
 def methods(page: Path) -> str:
     """Every quantifier: name, full name, what it assumes, its options with their defaults."""
     rows = [
-        (_linked(cls, page), catalogue.full_name(cls), cls.assumption, _options(cls))
+        (_linked(cls, page), catalogue.full_name(cls), cls.tags.assumption, _options(cls))
         for name, cls in catalogue.quantifiers().items()
     ]
     return table(["name", "full name", "assumes", "options"], rows)

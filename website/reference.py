@@ -36,6 +36,7 @@ PUBLIC = (
     "quantshift.quantifying.output.result",
     "quantshift.leaderboard",
     "quantshift.sketches",
+    "quantshift.answers",
     "quantshift.history",
     "quantshift.judging",
     "quantshift.judging.result",

@@ -8,14 +8,15 @@ from sklearn.linear_model import LogisticRegression
 
 from quantshift import ACC, CC, PACC, PCC, SLD, CovariateShift, PriorShift, evaluate
 from quantshift.data import generate
-from quantshift.quantifiers import AbstractAggregative, sample_means
+from quantshift.quantifiers import AbstractAggregative, Tags, sample_means
 
 
 class Halfway(AbstractAggregative):
     """Halfway: the mean of the training prevalence and of the mean posterior."""
 
-    assumption = "the sample is halfway between the training prevalence and PCC"
-    adjusts = False
+    tags = Tags(
+        assumption="the sample is halfway between the training prevalence and PCC", adjusts=False
+    )
 
     def __init__(self, classifier=None):
         self.classifier = classifier

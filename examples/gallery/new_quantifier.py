@@ -4,14 +4,23 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from quantshift import ACC, CC, SLD, AbstractAggregative, PriorShift, check_quantifier, evaluate
+from quantshift import (
+    ACC,
+    CC,
+    PACC,
+    SLD,
+    AbstractAggregative,
+    PriorShift,
+    check_quantifier,
+    evaluate,
+)
 from quantshift.quantifiers import adjust, class_means, sample_means
 
 
 class Sharpened(AbstractAggregative):
     """Sharpened Scores: items with confident predictions count more than others."""
 
-    assumption = "P(X|Y) is the same in the sample (prior shift)"
+    tags = PACC.tags  # assumes what PACC does, and reads posteriors in the same way
     diagnostics = ACC.diagnostics
 
     def __init__(self, classifier=None, *, cv=5, seed=0):

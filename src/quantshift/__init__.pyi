@@ -4,7 +4,7 @@ from .diagnosis.accuracy import estimate_accuracy as estimate_accuracy
 from .diagnosis.which_shift import shift_test as shift_test
 from .experiments import load_experiment as load_experiment, run_experiments as run_experiments
 from .experiments.evaluation import evaluate as evaluate
-from .history import History as History
+from .history import History as History, watch as watch
 from .intervals.prediction import (
     aggregate_interval as aggregate_interval,
     predict_interval as predict_interval,
@@ -68,6 +68,7 @@ from .quantifiers import (
     SORD as SORD,
     SubclassSLD as SubclassSLD,
     T50 as T50,
+    Tags as Tags,
     wrap as wrap,
 )
 from .quantifying import (

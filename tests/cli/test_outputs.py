@@ -103,7 +103,7 @@ def test_the_ending_of_a_name_is_that_of_the_format(refuses, option, file, line)
 
 def test_conditions_on_unknown_classes_are_refused_before_samples_are_read(refuses, monkeypatch):
     """They were refused after all the work."""
-    monkeypatch.setattr("quantshift.quantifying.estimating.job.read_pool", None)
+    monkeypatch.setattr("quantshift.quantifying.estimating.row_sample.read_pool", None)
     line = refuses(*QUANTIFY, "--fail-if", "nope>0.1")
     assert line.startswith("unknown class 'nope'")
 
@@ -151,7 +151,7 @@ def test_a_sheet_of_what_a_pipe_brings(place):
 
 
 def test_a_sheet_is_of_one_table(refuses):
-    assert refuses(*PLAN, "--sample", "*.csv", "--out", "audit.csv").startswith(
+    assert refuses(*PLAN, "--sample", "labelled.csv", "--out", "audit.csv").startswith(
         "an audit is drawn from one table, not from 2; name one"
     )
 

@@ -13,7 +13,7 @@ PAGE = DOCS / "reference" / "index.md"
 def test_every_method_shift_and_experiment_has_a_row():
     for name, cls in catalogue.quantifiers().items():
         assert f"[{name}](../quantifiers/" in blocks.methods(PAGE)
-        assert cls.assumption.replace("|", r"\|") in blocks.methods(PAGE)
+        assert cls.tags.assumption.replace("|", r"\|") in blocks.methods(PAGE)
     for name in catalogue.shifts():
         assert f"| `{name}` |" in blocks.shifts(PAGE)
     for name in library_names():

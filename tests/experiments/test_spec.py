@@ -178,7 +178,7 @@ def test_a_quantifier_of_the_users_own_is_imported(load, tmp_path, monkeypatch):
     assert experiment.methods[-1].cls().power == 2
     message = complaint(load, replaced('"MLPE"]', '"my_lab_own:Mime"]'))
     assert message == (
-        "mine.toml: quantifiers[2]: unknown class in 'my_lab_own': 'Mime'; did you mean 'Mine'?"
+        "mine.toml: quantifiers[2]: unknown name in 'my_lab_own': 'Mime'; did you mean 'Mine'?"
     )
 
 
@@ -392,7 +392,7 @@ BROKEN = {
     "unknown classifier": (
         replaced('name = "logistic"', 'name = "logisitc"'),
         "mine.toml: classifier.name: unknown classifier 'logisitc'; did you mean 'logistic'? "
-        '(others: "package.module:Class", e.g. of scikit-learn)',
+        '(your own: "package.module:name", e.g. of scikit-learn)',
     ),
     "classifier of no module": (
         replaced('name = "logistic"', 'name = "no_such_lab:Forest"'),
@@ -418,7 +418,7 @@ BROKEN = {
     ),
     "unknown quantifier": (
         replaced('"SLD"', '"SDL"'),
-        "mine.toml: quantifiers[1]: unknown quantifier 'SDL'; did you mean 'SLD'? "
+        "mine.toml: quantifiers[1]: unknown method 'SDL'; did you mean 'SLD'? "
         '(your own: "package.module:Class")',
     ),
     "class that is not a quantifier": (

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from quantshift.answers.shares import Share
 from quantshift.history import Call, History, store
-from quantshift.quantifying.output.result import Quantification, Share
+from quantshift.quantifying.output.result import Quantification
 from tests.quantifying.made import BATCH, FOUND
 
 DAY = date(2026, 1, 1)

@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 
 from quantshift import History
+from quantshift.answers.kinds import RANGE
 from quantshift.errors import UserError
 from quantshift.history import render_page
-from quantshift.quantifying.output.result import RANGE, Audited
+from quantshift.quantifying.output.result import Audited
 from tests.history.made import answer, days, filled, time_of
 from tests.quantifying.made import FOUND, SHIFTED, UNKNOWN
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from quantshift import History
+from quantshift.answers.shares import Share
 from quantshift.base import files
 from quantshift.base.integrity import checksum
 from quantshift.errors import DataError, UserError
-from quantshift.quantifying.output.result import Share
 from tests.history.made import days, filled, time_of, tree
 
 

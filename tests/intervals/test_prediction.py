@@ -39,12 +39,12 @@ from tests.quick_methods import each
 SHIFT = np.array([1.5, 0.5])
 Z = 1.959963984540054
 
-WITH_INTERVAL = [name for name, cls in catalogue.quantifiers().items() if not cls.no_interval]
+WITH_INTERVAL = [name for name, cls in catalogue.quantifiers().items() if not cls.tags.no_interval]
 ADJUSTED = [
     name
     for name in WITH_INTERVAL
-    if catalogue.quantifiers()[name].adjusts
-    and "posteriors" in catalogue.quantifiers()[name].sees
+    if catalogue.quantifiers()[name].tags.adjusts
+    and "posteriors" in catalogue.quantifiers()[name].tags.sees
     # Estimates that a prior draws away from the border are not those of counting.
     and not catalogue.quantifiers()[name]().shrinks
 ]
@@ -426,7 +426,7 @@ def test_a_method_that_trusts_posteriors_is_as_uncertain_as_one_that_learns():
 @pytest.mark.parametrize("name", WITH_INTERVAL)
 def test_a_method_that_keeps_its_bias_says_so_of_its_interval(name):
     cls = catalogue.quantifiers()[name]
-    assert cls.adjusts or cls.interval_note
+    assert cls.tags.adjusts or cls.tags.interval_note
 
 
 def test_wilson_limits_match_a_published_example():

@@ -9,7 +9,7 @@ import pytest
 
 import quantshift
 from quantshift.errors import DataError, UserError
-from quantshift.judging import Judgement, json_schema, judge, render_csv, render_text
+from quantshift.judging import Judgement, json_schema, judge
 from quantshift.judging.plans.sheet import plan_labels, write_label_sheet
 from tests.judging.made import drawn, halves, labelled, verdicts
 from tests.quantifying.output.test_result import check
@@ -130,11 +130,11 @@ def test_items_labelled_elsewhere(table):
     assert answer.overall.labels.design == "elsewhere"
     # It was "as you say" where the user had said nothing.
     assert not answer.overall.labels.told
-    assert "labelled elsewhere, for another purpose (they are in a table" in render_text(answer)
+    assert "labelled elsewhere, for another purpose (they are in a table" in answer.to_text()
     told = judge(
         table.drop("truth"), verdict="judge", label="human", labelled=other, labels="elsewhere"
     )
-    assert "labelled elsewhere, for another purpose (as you say)" in render_text(told)
+    assert "labelled elsewhere, for another purpose (as you say)" in told.to_text()
     assert answer.overall.n_items == 400
     assert share(answer).low <= (table["truth"] == "pass").mean() <= share(answer).high
     assert len(answer.overall.if_verdicts_mean_the_same) == 2
@@ -178,7 +178,7 @@ def test_three_classes_and_a_verdict_of_its_own():
     assert any("that fit no label: 'tie (?)';" in w for w in answer.warnings)
     mapped = judge(verdict=said, label=labels, labels="random", map={"tie (?)": "tie"})
     assert sum(mapped.overall.judges[0].naive.values()) == pytest.approx(1)
-    assert "tie (?)" in render_text(mapped)
+    assert "tie (?)" in mapped.to_text()
 
 
 @pytest.mark.parametrize(
@@ -255,11 +255,11 @@ def test_means_of_grades_are_compared():
     assert found.estimate == pytest.approx(means[0].estimate - means[1].estimate)
     assert found.naive == pytest.approx(means[0].naive - means[1].naive)
     assert found.low < found.estimate < found.high
-    assert f"mean {found.estimate:+.2f} ({found.low:+.2f} to" in render_text(answer)
+    assert f"mean {found.estimate:+.2f} ({found.low:+.2f} to" in answer.to_text()
     assert json.loads(answer.to_json())["mean_difference"]["estimate"] == found.estimate
     last = list(answer.records())[-1]
     assert (last["batch"], last["kind"]) == ("new minus old", "mean difference")
-    assert render_csv(answer).splitlines()[-1].startswith("new minus old,300,,mean,")
+    assert answer.to_csv().splitlines()[-1].startswith("new minus old,300,,mean,")
     schema = json_schema()
     check(json.loads(answer.to_json()), schema, schema["$defs"])
 
@@ -359,7 +359,7 @@ def test_rows_are_never_lost_silently(table, tmp_path):
     assert rows.read == rows.used + 41 == 401
     lost = frame[:40]["human"].is_not_null().sum()
     assert any(f"{lost} of the rows left out have a label" in w for w in answer.warnings)
-    assert render_text(answer).startswith("v.csv: 41 of 401 rows were left out")
+    assert answer.to_text().startswith("v.csv: 41 of 401 rows were left out")
 
 
 def test_missing_labels_are_those_of_quantify(table):
@@ -417,13 +417,13 @@ def test_frames_charts_and_short_texts(found, tmp_path):
     found.to_html(tmp_path / "page.html")
     assert "<title>" in (tmp_path / "page.html").read_text("utf-8")
     assert found.plot().get_xlim() == (0, 1)
-    assert render_csv(found).splitlines()[0] == ",".join(frame.columns)
+    assert found.to_csv().splitlines()[0] == ",".join(frame.columns)
     with pytest.raises(UserError, match="unknown class 'x'"):
         found.plot("x")
 
 
 def test_the_text_has_the_rate_first(found):
-    lines = render_text(found).splitlines()
+    lines = found.to_text().splitlines()
     assert lines[0].startswith("pass: ")
     assert "of the 400 items" in lines[0]
     assert lines[1].startswith("by the verdicts of judge alone: ")

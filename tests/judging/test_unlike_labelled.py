@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from quantshift.errors import DataError, UserError
-from quantshift.judging import judge, plan_labels, render_text, write_label_sheet
+from quantshift.judging import judge, plan_labels, write_label_sheet
 from quantshift.judging.estimating.estimation import estimate
 from tests.judging.made import drawn, halves, verdicts
 
@@ -77,7 +77,7 @@ def test_the_headline_names_verdicts_that_no_labelled_item_has():
     assert not found.overall.can_be_estimated
     said = r"^\d+\.\d% of the items have verdicts that no labelled item has, and .* written alike"
     assert re.match(said, found.overall.why_not)
-    assert "differently" not in render_text(found).splitlines()[0]
+    assert "differently" not in found.to_text().splitlines()[0]
 
 
 def with_unsure(table, part=0.15, seed=3):
@@ -189,7 +189,7 @@ def test_verdicts_that_cannot_come_from_the_rates(rates):
     own = share(found)
     assert (own.estimate, own.low, own.high) == (None, 0.0, 1.0)
     assert not found.overall.can_be_estimated
-    assert "the verdicts do not fit these rates" in render_text(found).splitlines()[0]
+    assert "the verdicts do not fit these rates" in found.to_text().splitlines()[0]
     (quality,) = found.overall.judges
     assert quality.agreement is None
     right = [r for r in quality.rates if r.label == r.verdict]

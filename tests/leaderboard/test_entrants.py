@@ -10,7 +10,7 @@ from quantshift.errors import UserError
 from quantshift.experiments.documents.loading import load_experiment
 from quantshift.experiments.experiment import MethodSpec
 from quantshift.experiments.population import open_population
-from quantshift.leaderboard.entrants import FAMILIES, added_method, entrants, family_of, unsuited
+from quantshift.leaderboard.entrants import added_method, entrants, family_of, unsuited
 from quantshift.quantifiers.base import catalogue
 
 MINE = """
@@ -47,8 +47,15 @@ def reviews():
 
 
 def test_every_method_of_the_catalogue_has_a_family():
-    for name in catalogue.quantifiers():
-        assert family_of(name) in FAMILIES.values(), name
+    families = {name: family_of(name) for name in catalogue.quantifiers()}
+    assert {families[name] for name in ("CC", "ACC", "LEIP")} == {"counting"}
+    assert (families["PQ"], families["EoQ"], families["IBU"]) == (
+        "Bayesian",
+        "ensemble",
+        "ordered classes",
+    )
+    assert [name for name, family in families.items() if family == "baseline"] == ["MLPE"]
+    assert len(set(families.values())) == 7
     assert family_of("mine.py:Mine") == "added"
 
 
@@ -107,7 +114,7 @@ def test_what_does_not_suit_two_classes_of_texts(reviews):
     reasons = {name: unsuited(MethodSpec(name, name), *reviews) for name in catalogue.quantifiers()}
     left_out = {name for name, reason in reasons.items() if reason}
     features = {"HDx", "DMx", "EDx", "MMDx"}
-    ordered = {name for name, cls in catalogue.quantifiers().items() if cls.ordered}
+    ordered = {name for name, cls in catalogue.quantifiers().items() if cls.tags.ordered}
     assert left_out == features | ordered
     assert reasons["HDx"] == "compares features one by one, and there are more than 1,000"
     assert reasons["IBU"] == "only for three or more ordered classes"

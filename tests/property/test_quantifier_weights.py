@@ -116,7 +116,7 @@ def problems(draw: st.DrawFn, name: str) -> Problem:
             cluster = np.arange(len(codes)) // n_classes % 2
             features = Clusters(cluster, rng.random(len(codes)))
             weights[: 2 * n_classes] += 1
-        elif name == "SubclassSLD" or "features" not in METHODS[name][0].sees:
+        elif name == "SubclassSLD" or "features" not in METHODS[name][0].tags.sees:
             features = None
         return Items(p / p.sum(axis=1, keepdims=True), None, features, weights)
 

@@ -208,7 +208,7 @@ def test_texts_in_a_pipeline(name: str) -> None:
     texts = [" ".join(rng.choice([*words[c], "the", "a", "book"], 8)) for c in y]
     sample = [t for t, c in zip(texts, y, strict=True) if c == 1][:20] + texts[:5]
     inside = QUANTIFIERS[name]()
-    if "posteriors" in inside.sees:
+    if "posteriors" in inside.tags.sees:
         inside.set_params(classifier=make_pipeline(TfidfVectorizer(), LogisticRegression()))
         p_hat = inside.fit(texts, y).predict(sample)
         assert p_hat[1] == pytest.approx(0.8, abs=0.2)
@@ -240,7 +240,7 @@ def test_grid_search(data: tuple[np.ndarray, ...]) -> None:
 
 
 # Methods that see features cannot be had from posteriors alone; they have tests of their own.
-ON_POSTERIORS = [n for n, c in QUANTIFIERS.items() if c.sees == {"posteriors"}]
+ON_POSTERIORS = [n for n, c in QUANTIFIERS.items() if c.tags.sees == {"posteriors"}]
 
 
 @pytest.mark.parametrize("name", each(ON_POSTERIORS))
@@ -288,7 +288,7 @@ def test_classifiers_without_posteriors(data: tuple[np.ndarray, ...]) -> None:
 def test_any_classifier_serves(data: tuple[np.ndarray, ...]) -> None:
     X, y, X_new = data
     for name, cls in QUANTIFIERS.items():
-        if "posteriors" in cls.sees:
+        if "posteriors" in cls.tags.sees:
             fitted = cls(classifier=DecisionTreeClassifier(max_depth=3, random_state=0)).fit(X, y)
             assert fitted.predict(X_new).sum() == pytest.approx(1), name
 

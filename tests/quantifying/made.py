@@ -1,13 +1,15 @@
 """A quantification made by hand, for tests of what is said of it."""
 
+import dataclasses
+
+from quantshift.answers.rows import Rows
+from quantshift.answers.shares import Share
 from quantshift.quantifying.output.result import (
     Assumption,
     Batch,
     ColumnChange,
     LeftOutColumn,
     Quantification,
-    Rows,
-    Share,
     Shift,
     TrainingSide,
     UsedColumn,
@@ -48,6 +50,7 @@ FOUND = Quantification(
     method="SLD",
     reason="R",
     assumption="S",
+    plain_assumption="S in words",
     training=TrainingSide(
         "t.csv",
         1000,
@@ -88,3 +91,9 @@ UNKNOWN = Batch(
     why_not="they tell the classes apart no better than chance",
 )
 """A batch that nothing can be said of."""
+
+CALM = dataclasses.replace(BATCH, name="calm", shift=Shift(False, "prior", 0.4))
+
+
+def found_with(*batches, **changes):
+    return dataclasses.replace(FOUND, batches=batches, **changes)

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from quantshift.answers.rows import Rows
 from quantshift.errors import DataError, UserError
 from quantshift.quantifying import load_model, quantify, save_model, train
-from quantshift.quantifying.output.result import Rows
 from quantshift.quantifying.training.classifiers import OnDense
 from quantshift.quantifying.training.copies import copies
 from tests.data.made_workbooks import workbook
@@ -260,11 +260,11 @@ PIPELINE = _pipeline()
 @pytest.mark.parametrize(
     ("place", "line"),
     [
-        ("no.such.module:name", "cannot be imported"),
-        ("sklearn.linear_model:Logistic", "cannot be imported"),
+        ("no.such.module:name", "cannot import 'no.such.module': ModuleNotFoundError"),
+        ("sklearn.linear_model:Logistic", "did you mean 'LogisticRegression'?"),
         ("sklearn.pipeline:Pipeline", "cannot be made without arguments"),
-        ("math:pi", "is not a scikit-learn classifier"),
-        ("sklearn.preprocessing:StandardScaler", "has neither predict_proba nor predict"),
+        ("math:pi", "is not a classifier; it needs fit and predict"),
+        ("sklearn.preprocessing:StandardScaler", "is not a classifier; it needs fit and predict"),
         ("logistik", "did you mean 'logistic'?"),
     ],
 )

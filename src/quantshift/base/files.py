@@ -16,9 +16,8 @@ import secrets
 import shutil
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import TypeAlias
 
 import psutil
@@ -34,20 +33,19 @@ Recognises: TypeAlias = Callable[[Path], bool]
 PAGE_MARK = b'<meta name="generator" content="quantshift'
 """Part of the head of every page."""
 
-ENDINGS = MappingProxyType(
-    {"html": ("html", "htm"), "csv": ("csv",), "json": ("json",), "parquet": ("parquet", "pq")}
-)
-"""The endings of names of each kind of output."""
+PAGE_ENDINGS = ("html", "htm")
 
-_OTHER_ENDINGS = frozenset(
+_KNOWN_ENDINGS = frozenset(
     {
+        *PAGE_ENDINGS,
+        *("csv", "json", "parquet", "pq"),
         *("arrow", "feather", "npy", "npz", "db", "sqlite"),
         *("jsonl", "ndjson", "tsv", "xml", "toml", "yaml", "yml", "md", "ipynb"),
         *("ods", "xls", "xlsm", "xlsx", "docx", "pdf", "png", "svg"),
         *("bz2", "gz", "xz", "zip", "zst"),
     }
 )
-"""Endings that belong to other formats; any that is not known says nothing."""
+"""Endings that name a format; any other says nothing."""
 
 _HEAD_BYTES = 4096
 _LONGEST_NAME = 200
@@ -83,7 +81,7 @@ def check_output(
     inputs: Iterable[object] = (),
     overwrite: bool = False,
     ours: Recognises | None = None,
-    kind: str | None = None,
+    endings: Sequence[str] = (),
 ) -> Path:
     """Refuse an output that cannot be written, or that would replace a file of the user.
 
@@ -95,7 +93,8 @@ def check_output(
     overwrite: whether any other file may be replaced.
     ours: recognises files that may be replaced without asking; it may raise an error that says more
         than "exists".
-    kind: one of `ENDINGS`; a name with the ending of another is refused.
+    endings: of the format that is written, the usual one first; a name with the ending of another
+        format is refused.
     """
     check_not_dash(file)
     path = Path(os.path.realpath(file))
@@ -105,20 +104,18 @@ def check_output(
         if not path.parent.is_dir():
             raise UserError(f"{file}: no such folder; name a file in an existing folder")
         check_replaceable(file, inputs=inputs, overwrite=overwrite, ours=ours)
-    if kind is not None:
-        _check_ending(file, kind)
+    if endings:
+        _check_ending(file, endings)
     check_writable(path.parent)
     return path
 
 
-def _check_ending(file: str | Path, kind: str) -> None:
+def _check_ending(file: str | Path, endings: Sequence[str]) -> None:
     ending = Path(file).suffix.lower().removeprefix(".")
-    if ending in ENDINGS[kind]:
-        return
-    if ending in _OTHER_ENDINGS or any(ending in endings for endings in ENDINGS.values()):
+    if ending in _KNOWN_ENDINGS and ending not in endings:
         raise UserError(
-            f"{file}: the name says {ending}, and {kind} would be written; name it "
-            f"{Path(file).with_suffix('.' + ENDINGS[kind][0])}"
+            f"{file}: the name says {ending}, and {endings[0]} would be written; name it "
+            f"{Path(file).with_suffix('.' + endings[0])}"
         )
 
 
@@ -163,10 +160,10 @@ def write_output(
     inputs: Iterable[object] = (),
     overwrite: bool = False,
     ours: Recognises | None = None,
-    kind: str | None = None,
+    endings: Sequence[str] = (),
 ) -> None:
     """Write an output that `check_output` has allowed, and still allows."""
-    path = check_output(file, inputs=inputs, overwrite=overwrite, ours=ours, kind=kind)
+    path = check_output(file, inputs=inputs, overwrite=overwrite, ours=ours, endings=endings)
     with write_errors(path):
         write_whole(path, content)
         flush(path.parent)

@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ParamSpec, TypeVar
 
 from quantshift.errors import UserError, unknown_name
@@ -28,3 +28,12 @@ def suggests_arguments(function: Callable[Arguments, Returned]) -> Callable[Argu
         return function(*args, **options)
 
     return call
+
+
+def as_names(names: str | Sequence[str] | None) -> tuple[str, ...]:
+    """One name or several.
+
+    >>> as_names("a"), as_names(["a", "b"]), as_names(None)
+    (('a',), ('a', 'b'), ())
+    """
+    return (names,) if isinstance(names, str) else tuple(names or ())

@@ -89,7 +89,7 @@ def check_simplex_output(quantifier: AbstractQuantifier) -> None:
     Also for ten, if no classifier has to be fitted; `check_posteriors_as_items` has ten classes for
     methods that use posteriors.
     """
-    needs_classifier = quantifier.own_classifier or isinstance(quantifier, AbstractClassifying)
+    needs_classifier = quantifier.tags.own_classifier or isinstance(quantifier, AbstractClassifying)
     for n_classes in (2, 3) if needs_classifier else (2, 3, MANY):
         X, y, X_new, _ = _problem(n_classes)
         p_hat = clone(quantifier).fit(X, y).predict(X_new)
@@ -145,7 +145,7 @@ def check_class_relabelling(quantifier: AbstractQuantifier) -> None:
 
     Methods with a positive class are checked with three classes only.
     """
-    for n_classes in (3,) if quantifier.positive_class else (2, 3):
+    for n_classes in (3,) if quantifier.tags.positive_class else (2, 3):
         X, y, X_new, _ = _problem(n_classes)
         order = _another_order(quantifier, n_classes)
         original = clone(quantifier).fit(X, y).predict(X_new)
@@ -159,7 +159,7 @@ def check_columns_in_another_order(quantifier: AbstractClassifying) -> None:
 
     Methods with a positive class are checked with more than two classes only.
     """
-    for n_classes in (3, MANY) if quantifier.positive_class else (2, 3, MANY):
+    for n_classes in (3, MANY) if quantifier.tags.positive_class else (2, 3, MANY):
         posteriors, y, sample = _posteriors(n_classes)
         order = _another_order(quantifier, n_classes)
         renamed = np.argsort(order)[y]
@@ -243,7 +243,7 @@ def check_extreme_posteriors(quantifier: AbstractClassifying) -> None:
     for sample in (sharp, np.eye(2)[[0] * 10], np.eye(2)[[1] * 10]):
         p_hat = fitted.aggregate(sample)
         _on_simplex(p_hat)
-        if fitted.sees:
+        if fitted.tags.sees:
             near = DRAWN if fitted.shrinks else 0.03
             _same(p_hat, sample.mean(axis=0), "a perfect classifier", tolerance=near)
 
@@ -319,7 +319,7 @@ def check_bad_posteriors_are_refused(quantifier: AbstractClassifying) -> None:
     posteriors, y, _ = _posteriors(2)
     fitted = clone(quantifier).fit_posteriors(posteriors, y)
     good = posteriors[:4]
-    if fitted.sees:
+    if fitted.tags.sees:
         _refuses(lambda: fitted.aggregate(good * np.nan), "NaN posteriors")
         _refuses(lambda: fitted.aggregate(good + np.inf), "infinite posteriors")
         _refuses(lambda: fitted.aggregate(good * 0.5), "rows that sum to 0.5")
@@ -366,7 +366,7 @@ def check_weighted_training_items(quantifier: AbstractQuantifier) -> None:
         weighted = clone(quantifier).fit_posteriors(posteriors, y, weights=weights)
         unweighted = clone(quantifier).fit_posteriors(posteriors[repeated], y[repeated])
         _same(unweighted.aggregate(new), weighted.aggregate(new), "weighted training items", SOLVED)
-    elif not quantifier.own_classifier and "cv" not in quantifier.get_params(deep=False):
+    elif not quantifier.tags.own_classifier and "cv" not in quantifier.get_params(deep=False):
         X, y, X_new, _ = _problem(2)
         plain = clone(quantifier).fit(X[repeated], y[repeated])
         _same(
@@ -429,7 +429,7 @@ def check_right_for_many_classes(quantifier: AbstractQuantifier) -> None:
 
 
 def _check_right(quantifier: AbstractQuantifier, n_classes: int) -> None:
-    size = LARGE // 3 if quantifier.own_classifier else LARGE
+    size = LARGE // 3 if quantifier.tags.own_classifier else LARGE
     X, y, X_new, y_new = _shifted_problem(n_classes, size)
     posteriors, sample = (_honest_posteriors(features, y) for features in (X, X_new))
     if isinstance(quantifier, AbstractClassifying):
@@ -482,7 +482,7 @@ GROUPS: tuple[tuple[Callable[[AbstractQuantifier], bool], tuple[Check, ...]], ..
     ),
     (
         lambda quantifier: (
-            (quantifier.adjusts and bool(quantifier.sees))
+            (quantifier.tags.adjusts and bool(quantifier.tags.sees))
             or isinstance(quantifier, ForeignQuantifier)
         ),
         (check_right_for_two_classes, check_right_for_three_classes),
@@ -490,7 +490,9 @@ GROUPS: tuple[tuple[Callable[[AbstractQuantifier], bool], tuple[Check, ...]], ..
     (
         # A classifier of ten classes is fitted by the method itself, which may take long.
         lambda quantifier: (
-            quantifier.adjusts and bool(quantifier.sees) and not quantifier.own_classifier
+            quantifier.tags.adjusts
+            and bool(quantifier.tags.sees)
+            and not quantifier.tags.own_classifier
         ),
         (check_right_for_many_classes,),
     ),
@@ -499,7 +501,7 @@ GROUPS: tuple[tuple[Callable[[AbstractQuantifier], bool], tuple[Check, ...]], ..
         lambda quantifier: isinstance(quantifier, AbstractClassifying) and not quantifier.shrinks,
         (check_posteriors_given_twice,),
     ),
-    (lambda quantifier: "features" in quantifier.sees, (check_other_features_are_refused,)),
+    (lambda quantifier: "features" in quantifier.tags.sees, (check_other_features_are_refused,)),
     (
         lambda quantifier: quantifier.takes_weights,
         (
@@ -509,7 +511,7 @@ GROUPS: tuple[tuple[Callable[[AbstractQuantifier], bool], tuple[Check, ...]], ..
             check_bad_weights_are_refused,
         ),
     ),
-    (lambda quantifier: not quantifier.no_interval, (check_interval_around_estimate,)),
+    (lambda quantifier: not quantifier.tags.no_interval, (check_interval_around_estimate,)),
 )
 """Groups of checks, each with a condition for the quantifiers it applies to."""
 
@@ -577,7 +579,7 @@ def _posteriors(n_classes: int) -> tuple[Posteriors, NDArray[np.int64], Posterio
 def _another_order(quantifier: AbstractQuantifier, n_classes: int) -> NDArray[np.int64]:
     """The classes in another order: reversed, if it matters to the method which are neighbours."""
     classes = np.arange(n_classes)
-    return classes[::-1] if quantifier.ordered else np.roll(classes, 1)
+    return classes[::-1] if quantifier.tags.ordered else np.roll(classes, 1)
 
 
 def _fitted(quantifier: AbstractQuantifier) -> tuple[AbstractQuantifier, NDArray[Any]]:

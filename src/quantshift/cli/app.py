@@ -196,14 +196,20 @@ def app_with(verbs: Collection[str] = VERBS) -> typer.Typer:
         rich_markup_mode="rich",
     )
     app.callback()(options)
+    if verbs:
+        # Help and version need none of the libraries behind it.
+        from quantshift.cli.declared import with_options
     for verb in verbs:
         function = getattr(
             import_module(f"quantshift.cli.commands.{VERBS[verb].module}"), VERBS[verb].name
         )
         if isinstance(function, typer.Typer):
+            for command in function.registered_commands:
+                if command.callback is not None:
+                    command.callback = with_options(command.callback)
             app.add_typer(function, name=verb)
         else:
-            app.command(verb)(function)
+            app.command(verb)(with_options(function))
     if not verbs:
         for verb in VERBS:
             app.command(verb, help=VERBS[verb].summary)(_placeholder)

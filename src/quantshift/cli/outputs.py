@@ -1,82 +1,95 @@
-"""The page and the table that verbs write in addition to their output, and their exit codes."""
+"""The files that verbs write in addition to what they print, and their exit codes."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from quantshift.base.files import Recognises, check_output, is_page, write_output
+from quantshift.answers.answer import AbstractAnswer
+from quantshift.answers.conditions import CANNOT_BE_ESTIMATED, FAILED
+from quantshift.answers.outputs import OUTPUTS
+from quantshift.answers.outputs.output import AbstractOutput, Circumstances
+from quantshift.base.files import check_output, write_output
+from quantshift.base.options import OUTPUT, option
 from quantshift.base.shell import command_line
 from quantshift.errors import UserError
 
-OUTPUT_OPTIONS = frozenset(
-    {"html", "table", "as_json", "overwrite", "summary", "history", "at", "fail_on"}
-)
-"""Options that do not change what a page says; they are left out of its provenance."""
-
-FAILED, CANNOT_BE_ESTIMATED = 3, 4
-"""Exit codes."""
+NOT_IN_PROVENANCE = frozenset({"as_json", "overwrite", "summary", "history", "at", "fail_on"})
+"""Options that do not change what a page says, beside those of files."""
 
 
 @dataclass(frozen=True)
-class Outputs:
-    """The files to which the page and the table are written, if any.
+class OutputFiles:
+    """The files to which an answer is written.
 
-    ours: recognises an older table made by quantshift. inputs: what the same command reads.
+    paths: the file of each format, None where it was not asked for.
     """
 
-    html: Path | None
-    table: Path | None
-    ours: Recognises
-    inputs: Sequence[Any]
-    overwrite: bool
+    paths: Mapping[str, Path | None] = field(default_factory=dict)
+    overwrite: bool = option(False, "Replace a file that quantshift did not create.", panel=OUTPUT)
 
-    def check(self) -> None:
-        """Refuse files that cannot be written, before the work starts."""
-        if self.html is not None:
-            self._check(self.html, "html", is_page)
-        if self.table is not None:
-            self._check(self.table, "csv", self.ours)
-            if self.html and os.path.realpath(self.html) == os.path.realpath(self.table):
+    def check(self, inputs: Sequence[Any]) -> None:
+        """Refuse files that cannot be written, before the work starts.
+
+        inputs: what the same command reads.
+        """
+        nouns: dict[str, str] = {}
+        for output, path in self._wanted():
+            check_output(
+                path,
+                inputs=inputs,
+                overwrite=self.overwrite,
+                ours=output.is_ours,
+                endings=output.endings,
+            )
+            other = nouns.setdefault(os.path.realpath(path), output.noun)
+            if other != output.noun:
                 raise UserError(
-                    f"{self.table} cannot be both the page and the table; name two files"
+                    f"{path} cannot be both the {other} and the {output.noun}; name two files"
                 )
 
-    def _check(self, path: Path, kind: str, ours: Recognises) -> None:
-        check_output(path, inputs=self.inputs, overwrite=self.overwrite, ours=ours, kind=kind)
-
-    def write(self, page: Callable[[], str], table: Callable[[], str]) -> Iterator[str]:
-        """Write both; returns what to print, line by line."""
+    def write(
+        self, answer: AbstractAnswer, circumstances: Circumstances, inputs: Sequence[Any]
+    ) -> Iterator[str]:
+        """Write them; returns what to print, line by line."""
         written = []
-        for path, content, kind, ours in (
-            (self.html, page, "page", is_page),
-            (self.table, table, "table", self.ours),
-        ):
-            if path is not None:
-                encoded = content().encode()
-                write_output(path, encoded, inputs=self.inputs, overwrite=self.overwrite, ours=ours)
-                written.append(f"{kind} in {path}")
+        for output, path in self._wanted():
+            write_output(
+                path,
+                output.render(answer, circumstances).encode(),
+                inputs=inputs,
+                overwrite=self.overwrite,
+                ours=output.is_ours,
+            )
+            written.append(f"{output.noun} in {path}")
         yield from ["", *written] if written else []
 
+    def _wanted(self) -> Iterator[tuple[AbstractOutput, Path]]:
+        for output in OUTPUTS:
+            path = self.paths.get(output.name)
+            if path is not None:
+                yield output, path
 
-def provenance(context: typer.Context) -> list[tuple[str, str]]:
+
+def provenance(context: typer.Context) -> tuple[tuple[str, str], ...]:
     """How a page was made, for the reader: the command without its outputs, and the seed."""
     command: Any = context.command
     # The command of a verb that also has subcommands is hidden; people write the verb alone.
     path = context.parent.command_path if command.hidden and context.parent else None
     words = (path or context.command_path).split()
+    left_out = NOT_IN_PROVENANCE | {output.name for output in OUTPUTS}
     for parameter in command.params:
         source = context.get_parameter_source(parameter.name)
-        if source is None or source.name != "COMMANDLINE" or parameter.name in OUTPUT_OPTIONS:
+        if source is None or source.name != "COMMANDLINE" or parameter.name in left_out:
             continue
         value = context.params[parameter.name]
         for each in value if isinstance(value, list | tuple) else [value]:
             words += [parameter.opts[0]] * (parameter.param_type_name == "option")
             words += [] if each is True else [str(each)]
-    return [("command", command_line(words)), ("seed", str(context.params["seed"]))]
+    return ("command", command_line(words)), ("seed", str(context.params["seed"]))
 
 
 def leave(failed: Sequence[str], *, can_be_estimated: bool, printed: bool = False) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from threading import Event, Lock, Thread
-from typing import TypeAlias
 
 from rich.console import Console
 from rich.progress import (
@@ -25,6 +24,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from quantshift.base.progress import OnProgress
+
 QUIET_SECONDS = 5.0
 """Without a terminal, nothing is printed about tasks that take less time than this."""
 
@@ -32,17 +33,14 @@ LINE_EVERY_SECONDS = 10.0
 BEAT_SECONDS = 1.0
 """How often it is checked whether a line is due."""
 
-Advance: TypeAlias = Callable[[str, int, int], None]
-"""Takes the name of the task, how much is done and the total (0: unknown)."""
 
-
-def byte_progress(console: Console) -> AbstractContextManager[Advance]:
+def byte_progress(console: Console) -> AbstractContextManager[OnProgress]:
     """Progress of work that is counted in bytes."""
     return _reporting(console, (DownloadColumn(), TransferSpeedColumn()), byte_line)
 
 
 @contextmanager
-def item_progress(console: Console) -> Iterator[Advance]:
+def item_progress(console: Console) -> Iterator[OnProgress]:
     """Progress of work that is counted in rows, replicates or documents.
 
     The compilation of loops that are not cached yet is announced: the bar stands still meanwhile.
@@ -54,7 +52,7 @@ def item_progress(console: Console) -> Iterator[Advance]:
         yield advance
 
 
-def share_progress(console: Console) -> AbstractContextManager[Advance]:
+def share_progress(console: Console) -> AbstractContextManager[OnProgress]:
     """Progress of work in any unit, shown as a percentage."""
     return _reporting(console, (TaskProgressColumn(),), share_line)
 
@@ -114,7 +112,7 @@ def _reporting(
     line: Callable[[str, int, int, float], str],
     *,
     beats: bool = False,
-) -> Iterator[Advance]:
+) -> Iterator[OnProgress]:
     """beats: without a terminal, lines also come while a step of the task takes its time."""
     if not console.is_terminal:
         lines = _Lines(console, line, from_zero=beats)

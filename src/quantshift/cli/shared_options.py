@@ -143,7 +143,8 @@ Method = Annotated[
     str,
     typer.Option(
         "--method",
-        help="auto, or a name from `quantshift list quantifiers`.",
+        help="auto, a name from `quantshift list quantifiers`, or a class of your own: "
+        "package.module:Class or FILE.py:Class.",
         rich_help_panel=ESTIMATE,
     ),
 ]
@@ -224,7 +225,8 @@ def source(files: Sequence[str] | None) -> str | list[str] | None:
     return files[0] if len(files) == 1 else list(files)
 
 
-def check_standard_input(*files: Sequence[str] | None) -> None:
+def check_standard_input(*files: object) -> None:
     """Refuse standard input for more than one table: it can be read only once."""
-    if sum(name == STANDARD_INPUT for given in files for name in given or ()) > 1:
+    tables = [name for given in files for name in (given if isinstance(given, list) else [given])]
+    if tables.count(STANDARD_INPUT) > 1:
         raise UserError("only one table can come from standard input (-); name a file")

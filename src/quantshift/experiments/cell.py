@@ -200,7 +200,7 @@ def _shared_outcome(
     """The outcome of a method that sees posteriors, which are computed once for all methods."""
     watch, quantifier, committee = bench.watch, candidate.quantifier, None
     models, pool, number = models_of.of(place)
-    if "committee" in quantifier.sees and bench.has_features:
+    if "committee" in quantifier.tags.sees and bench.has_features:
         with watch.sharing():
             members = models.committee(bench.training.view, bench.test_rows, number)
             committee = check_posteriors(members, bench.training.n_classes)
@@ -254,7 +254,7 @@ def _candidate(bench: Bench, method: MethodSpec, choice: Setting) -> Candidate:
     Features are reduced once, because they do not depend on the setting of the classifier.
     """
     quantifier = method.quantifier_with(choice, seed=bench.training.seed)
-    if "features" not in quantifier.sees or not bench.has_features:
+    if "features" not in quantifier.tags.sees or not bench.has_features:
         return Candidate(choice, quantifier)
     reduction = quantifier.reduction(bench.known_features, bench.training.codes)
     return Candidate(choice, quantifier, reduction)
@@ -278,7 +278,7 @@ def _own_outcome(bench: Bench, method: MethodSpec) -> Outcome:
 
     def built(setting: Setting, choice: Setting) -> AbstractQuantifier:
         quantifier = method.quantifier_with(choice, seed=bench.training.seed)
-        if quantifier.own_classifier:
+        if quantifier.tags.own_classifier:
             quantifier.set_params(classifier=bench.learner.estimator(setting))
         return suited(quantifier, bench.training.view)
 
@@ -327,7 +327,7 @@ def suited(quantifier: AbstractQuantifier, view: View) -> AbstractQuantifier:
 
 def _own_items(bench: Bench, method: MethodSpec) -> tuple[Items, Items]:
     """Training and test items for a method that sees no posteriors."""
-    if not method.is_foreign and not method.cls.sees:
+    if not method.is_foreign and not method.cls.tags.sees:
         return Items(), Items()
     # Raises if the data are posteriors, which have no estimator.
     bench.learner.estimator(bench.settings[0])

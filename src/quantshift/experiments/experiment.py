@@ -15,8 +15,9 @@ from typing import Any, TypeAlias
 from quantshift.data.dataset import STARS_CUT
 from quantshift.data.importing.arrays import DataFile
 from quantshift.errors import UserError, unknown_name
-from quantshift.experiments.documents.classes import default_options, parameters, quantifier_class
+from quantshift.experiments.documents.options import default_options, parameters
 from quantshift.experiments.documents.toml_tables import ClassifierTable, DataTable, SelectionTable
+from quantshift.quantifiers.base.catalogue import quantifier_class
 from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQuantifier
 from quantshift.quantifiers.base.foreign import (
     ON_FEATURES,
@@ -65,18 +66,20 @@ class MethodSpec:
         """Whether it sees posteriors, which all methods of a cell share."""
         if self.is_foreign:
             return False
-        return "posteriors" in self.cls.sees or self._aggregates_itself
+        return "posteriors" in self.cls.tags.sees or self._aggregates_itself
 
     @property
     def takes_posteriors(self) -> bool:
         """Whether it can estimate when only the posteriors of the items are known."""
-        return self.shares_posteriors or (not self.is_foreign and not self.cls.sees)
+        return self.shares_posteriors or (not self.is_foreign and not self.cls.tags.sees)
 
     @property
     def draws_from_features(self) -> bool:
         """Whether what it learns from features is random (clusters) and uses the cell's seed."""
         return (
-            not self.is_foreign and "features" in self.cls.sees and "seed" in parameters(self.cls)
+            not self.is_foreign
+            and "features" in self.cls.tags.sees
+            and "seed" in parameters(self.cls)
         )
 
     @property

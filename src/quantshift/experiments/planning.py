@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 
 from quantshift.base.text_tables import Table
 from quantshift.errors import UserError
-from quantshift.experiments.documents.classes import protocol_class
 from quantshift.experiments.experiment import Experiment, MethodSpec
+from quantshift.quantifiers.base import catalogue
 from quantshift.results.description import LEFT_OUT
 from quantshift.shifts.protocol import AbstractProtocol, Coordinates, Value
 
@@ -248,7 +248,7 @@ def planned(
     cells: dict[str, dict[str, list[tuple[str, Mapping[str, str]]]]] = {}
     for name, experiment in description["experiments"].items():
         fields = dict(experiment["shift"])
-        protocol = protocol_class(fields.pop("kind"))(**fields)
+        protocol = catalogue.protocol_class(fields.pop("kind"))(**fields)
         methods = {method["name"]: method["signature"] for method in experiment["methods"]}
         cells[name] = {}
         for dataset, record in experiment["datasets"].items():

@@ -17,10 +17,11 @@ from quantshift.classify.learners import (
     LogisticLearner,
     SklearnLearner,
 )
+from quantshift.classify.named import classifier_class
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.data.dataset import Dataset
 from quantshift.data.noise import NoisyView
-from quantshift.experiments.documents.classes import LOGISTIC, import_class
+from quantshift.experiments.documents.options import LOGISTIC
 from quantshift.experiments.experiment import Experiment, Setting
 from quantshift.experiments.planning import Cell
 from quantshift.experiments.population import Population
@@ -192,7 +193,7 @@ def _learner(experiment: Experiment, dataset: Dataset, classes: tuple[str, ...])
     table = experiment.classifier
     assert table is not None
     if table.name != LOGISTIC:
-        return SklearnLearner(import_class(table.name)(**table.options))
+        return SklearnLearner(classifier_class(table.name)(**table.options))
     solver = {name: table.options[name] for name in ("tol", "max_iter") if name in table.options}
     defaults = {name: value for name, value in table.options.items() if name not in solver}
     return LogisticLearner(defaults=defaults, **solver)

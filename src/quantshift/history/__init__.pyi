@@ -14,3 +14,4 @@ from .record import (
 )
 from .series import Control as Control, Point as Point, Series as Series
 from .store import Problem as Problem
+from .watching import Watched as Watched, watch as watch

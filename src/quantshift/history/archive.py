@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quantshift.base.files import is_page, write_output
+from quantshift.answers.records import as_csv, as_frame
+from quantshift.base.files import PAGE_ENDINGS, is_page, write_output
 from quantshift.errors import UserError
 from quantshift.history import store
 from quantshift.history.control import FEWEST_BASELINE, level_per_look
@@ -17,7 +18,6 @@ from quantshift.history.record import FORMAT, Call, Limits
 from quantshift.history.series import Control, Point, Series, controls_of, same_classes, series_of
 from quantshift.history.store import Problem, StoredCall
 from quantshift.quantifying.output.result import Quantification
-from quantshift.quantifying.reading.frames import as_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -164,13 +164,11 @@ class History:
         from quantshift.history.page import render_page
 
         content = render_page(self).encode()
-        write_output(path, content, overwrite=overwrite, ours=is_page, kind="html")
+        write_output(path, content, overwrite=overwrite, ours=is_page, endings=PAGE_ENDINGS)
 
     def to_csv(self) -> str:
         """The rows of `to_frame` as CSV."""
-        from quantshift.history.rendering import render_csv
-
-        return render_csv(self)
+        return as_csv(self.records())
 
     def to_json(self) -> str:
         """All calls in full as JSON, also what was measured again later."""

@@ -2,10 +2,16 @@
 
 from typing import TYPE_CHECKING, Any
 
+from quantshift.answers.conditions import Condition
+from quantshift.answers.kinds import RANGE
+from quantshift.answers.marks import legend
+from quantshift.answers.page import render_answer, thresholds
+from quantshift.answers.text import estimate_text
+from quantshift.answers.words import estimates_and_limits, one_line, percent, shortened
+from quantshift.answers.words import limits as limits_text
 from quantshift.base.nouns import counted
 from quantshift.errors import UserError
 from quantshift.history.rendering import (
-    MARKS,
     alarm_text,
     average_and_limits,
     batch_label,
@@ -13,18 +19,11 @@ from quantshift.history.rendering import (
     look_marks,
 )
 from quantshift.history.series import Control, Series, controls_of
-from quantshift.quantifying.output.conditions import Condition
-from quantshift.quantifying.output.result import RANGE
-from quantshift.quantifying.output.text import estimate_text
-from quantshift.quantifying.output.words import estimates_and_limits, one_line, percent, shortened
-from quantshift.quantifying.output.words import limits as limits_text
-from quantshift.report.page.shell import render_shell
 
 if TYPE_CHECKING:
     from quantshift.history.archive import History
     from quantshift.history.record import Call, Limits
 
-ANSWERS = "quantshift.quantifying.output"
 LONGEST_LABEL = 30
 
 
@@ -40,10 +39,8 @@ def render_page(history: "History", limits: "Limits | None" = None) -> str:
     charts = controls_of(series, chosen)
     last = calls[-1]
     lead = _shown(last, last.headline)
-    return render_shell(
+    return render_answer(
         __package__,
-        look_of=[ANSWERS],
-        charts_of=ANSWERS,
         title=f"“{lead}” over time",
         lead=_lead(series, charts, last),
         numbers=_numbers(series, charts, last, len(calls)),
@@ -53,7 +50,7 @@ def render_page(history: "History", limits: "Limits | None" = None) -> str:
         series=[_series(one, controls, last) for one, controls in zip(series, charts, strict=True)],
         alarms=[f"{alarm_text(alarm)}." for alarm in alarms_of(calls, limits=chosen)],
         warnings=[str(problem) for problem in history.problems()],
-        legend=[(mark, MARKS[mark]) for mark in MARKS if mark in _all_marks(series, charts)],
+        legend=legend(_all_marks(series, charts)),
         models=_models(calls),
         facts=_facts(calls, charts, chosen),
         level=f"{100 * last.level:g}%",
@@ -187,7 +184,7 @@ def _chart_data(series: list[Series], charts: list[list[Control]], last: "Call")
         "headline": one_line(last.headline),
         "newest": _newest(series),
         "names": {one_line(label): _shown(last, label) for label in last.classes},
-        "thresholds": _thresholds(last),
+        "thresholds": thresholds(last, [Condition.parse(text) for text in last.conditions]),
         "series": [
             _chart_series(one, {control.label: control for control in controls}, last)
             for one, controls in zip(series, charts, strict=True)
@@ -223,26 +220,6 @@ def _chart_series(one: Series, controls: dict[str, Control], last: "Call") -> di
         ]
     centres = {one_line(label): control.centre for label, control in controls.items()}
     return {"name": shortened(one.name), "looks": looks, "centres": centres}
-
-
-def _thresholds(last: "Call") -> list[dict[str, Any]]:
-    """The bounds that the last call was to fail at, of shares and of limits alike."""
-    known = {shown: label for label, shown in last.names.items()}
-    known |= {label: label for label in last.classes}
-    found = []
-    for text in last.conditions:
-        condition = Condition.parse(text)
-        name = condition.label
-        if name not in known:
-            name = name.rpartition(".")[0]
-        found.append(
-            {
-                "label": one_line(known.get(name, name)),
-                "bound": condition.bound,
-                "text": one_line(condition.text),
-            }
-        )
-    return found
 
 
 def _shown(call: "Call", label: str) -> str:

@@ -7,9 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
+from quantshift.answers.words import shortened
 from quantshift.errors import UserError, unknown_name
 from quantshift.history.series import controls_of
-from quantshift.quantifying.output.words import shortened
 
 if TYPE_CHECKING:
     from quantshift.history.archive import History

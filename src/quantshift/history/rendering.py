@@ -1,27 +1,16 @@
 """A history as text: its calls, its series, one line for a call, and a table for other programs."""
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from quantshift.base.nouns import counted
-from quantshift.errors import unknown_name
-from quantshift.history.series import Control, Point, Series, controls_of
-from quantshift.quantifying.columns import NO_GROUP
-from quantshift.quantifying.output.notebook import few_lines, small_table
-from quantshift.quantifying.output.result import RANGE, Quantification, Share
-from quantshift.quantifying.output.text import (
-    aligned,
-    estimate_text,
-    extremes,
-    headline_share,
-    marks,
-    shown,
-)
-from quantshift.quantifying.output.words import (
-    CONFUSED,
+from quantshift.answers.batch_names import NO_GROUP
+from quantshift.answers.kinds import RANGE
+from quantshift.answers.marks import legend
+from quantshift.answers.notebook import few_lines, small_table
+from quantshift.answers.shares import Share, headline_share
+from quantshift.answers.text import aligned, estimate_text, shown
+from quantshift.answers.words import (
     RARE,
     decimals,
     estimates_and_limits,
@@ -29,8 +18,13 @@ from quantshift.quantifying.output.words import (
     percent,
     shortened,
 )
-from quantshift.quantifying.output.words import limits as limits_text
-from quantshift.tables.spreadsheet_cells import escaped
+from quantshift.answers.words import limits as limits_text
+from quantshift.base.nouns import counted
+from quantshift.errors import unknown_name
+from quantshift.history.series import Control, Point, Series, controls_of
+from quantshift.quantifying.output.advice import CONFUSED
+from quantshift.quantifying.output.result import Quantification
+from quantshift.quantifying.output.text import extremes, marks
 
 if TYPE_CHECKING:
     from quantshift.history.archive import Alarm, History
@@ -39,24 +33,6 @@ if TYPE_CHECKING:
 
 OK, ALARMED, FAILED = "ok", "ALARM", "FAILED"
 """What the line of a call begins with."""
-
-CSV_HEADER = "series,date,batch,items,left_out,class,estimate,low,high,"
-"""How a table that `render_csv` made begins."""
-
-MARKS = {
-    "changed": "the share differs from the batch before it in the same call by more than chance",
-    "shift": "more has changed than the shares of the classes",
-    "range": "the limits are a range of what the assumptions allow, no confidence interval",
-    "unknown": "cannot be estimated",
-    "audited": "estimated with the help of labels, and they agree with the method",
-    "audit contradicts": "estimated with the help of labels, which contradict the method",
-    "new model": "another model than at the look before",
-    "alarm": "the moving average is beyond its limits",
-    "again": "measured more than once; the last counts",
-}
-"""What stands out about a look, and what it means."""
-
-_NAMES = ("series", "batch", "class")
 
 
 def summary_line(
@@ -199,8 +175,7 @@ def render_series(history: "History", limits: "Limits", label: str | None = None
         lines += aligned(rows)
         lines += [control_text(c) if len(controls) == 1 else _of_class(c) for c in controls]
         lines.append("")
-    if used:
-        lines += aligned([[mark, meaning] for mark, meaning in MARKS.items() if mark in used])
+    lines += aligned(legend(used)) if used else []
     return "\n".join(map(one_line, lines)).rstrip()
 
 
@@ -248,18 +223,6 @@ def average_and_limits(control: Control | None, i: int) -> tuple[str, str]:
     averages, limits = decimals(control.smoothed), decimals(control.high, 2 * RARE)
     bounds = f"{100 * low:.{limits}f} to {100 * high:.{limits}f}%"
     return f"{100 * smoothed:.{averages}f}%", bounds
-
-
-def render_csv(history: "History") -> str:
-    """A row per look and class; names that a spreadsheet would take for formulas are escaped."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    for number, record in enumerate(history.records()):
-        if not number:
-            writer.writerow(record)
-        row = record | {name: escaped(record[name]) for name in _NAMES}
-        writer.writerow(row.values())
-    return text.getvalue()
 
 
 def short_text(history: "History") -> str:

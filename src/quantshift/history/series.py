@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from statistics import NormalDist, median
 
+from quantshift.answers.shares import Share
 from quantshift.history.control import control_chart, level_per_look
 from quantshift.history.dates import dated, moment_of
 from quantshift.history.record import Call, Limits, Look
-from quantshift.quantifying.output.result import Share
 
 DAYS_PER_YEAR = 365.25
 

@@ -78,9 +78,9 @@ class Replicates:
         seed: int,
         cross_fitted: bool | None = None,
     ) -> None:
-        if quantifier.no_interval:
+        if quantifier.tags.no_interval:
             raise UserError(
-                f"{type(quantifier).__name__} has no interval: {quantifier.no_interval}"
+                f"{type(quantifier).__name__} has no interval: {quantifier.tags.no_interval}"
             )
         check_level(level)
         if n_bootstrap < 2:
@@ -99,7 +99,7 @@ class Replicates:
         # Simulated samples draw items in proportion to their weights, which must not count twice.
         self.held_out = quantifier.held_out_.unweighted()
         known, codes = quantifier.held_out_, quantifier.held_out_codes_
-        self.adjusted = quantifier.adjusts and (
+        self.adjusted = quantifier.tags.adjusts and (
             known.posteriors is not None or known.features is not None
         )
         self.members = Members(codes, n_classes, known.weights, items_of=self._items_of())
@@ -111,7 +111,7 @@ class Replicates:
         separated: NDArray[np.bool_] = np.asarray(self.apart.all(axis=1))
         self.informative: NDArray[np.bool_] = separated & ~self.alike[:, np.newaxis]
         # Samples are simulated at known prevalences or, of many classes, at one near the estimate.
-        self.simulates = self.adjusted and n_classes > 2 and not quantifier.beyond_prior_shift
+        self.simulates = self.adjusted and n_classes > 2 and not quantifier.tags.beyond_prior_shift
         self.centre = inner(point.prevalence, self.sizes) if self.simulates else point.prevalence
         self.known: dict[int, KnownPrevalences] = {}
         drawn = quantifier.draws(items, samples, n_bootstrap, seed=seed)
@@ -133,7 +133,7 @@ class Replicates:
         if self.credible:
             return
         n_refits = min(N_REFITS, self.n_bootstrap)
-        if self.quantifier.own_classifier:
+        if self.quantifier.tags.own_classifier:
             n_refits = max(2, self.n_bootstrap // OWN_REFITS)
         elif len(self.quantifier.classes_) > 2:
             n_refits = min(N_REFITS // 2, max(2, self.n_bootstrap // 3))
@@ -141,7 +141,7 @@ class Replicates:
         for number in range(n_refits):
             columns = np.arange(number, self.n_bootstrap, n_refits)
             trained = training_replicate(self.quantifier, number, seed=self.seed)
-            again = self.quantifier if self.quantifier.trusts_posteriors else refit(trained)
+            again = self.quantifier if self.quantifier.tags.trusts_posteriors else refit(trained)
             self.members.choose(trained)
             matrices = [
                 self._rows(position, len(columns), number) for position in range(len(self.samples))
@@ -157,7 +157,7 @@ class Replicates:
     def limits(self) -> tuple[Reals, Reals]:
         """Lower and upper limits, (n_samples, n_classes)."""
         p_hat = self.point.prevalence
-        if self.credible and not self.quantifier.draws_resample_training:
+        if self.credible and not self.quantifier.tags.draws_resample_training:
             low, high = credible_limits(p_hat, self.values, self.level)
         else:
             low, high = limits(
@@ -171,7 +171,7 @@ class Replicates:
             )
         if self.known:
             least, most = self._known_limits()
-            if self.quantifier.beyond_prior_shift:
+            if self.quantifier.tags.beyond_prior_shift:
                 least, most = np.minimum(least, low), np.maximum(most, high)
             low, high = as_if_counted(p_hat, least, most, self.sizes, self.level)
         low, high = without_information(low, high, self.apart)
@@ -184,7 +184,7 @@ class Replicates:
 
     def _items_of(self) -> str:
         """Which training items simulated samples are drawn from, as in `Members`."""
-        if self.quantifier.trusts_posteriors:
+        if self.quantifier.tags.trusts_posteriors:
             return "replicate"
         of_features = self.held_out.posteriors is None and self.adjusted
         return "rest" if of_features and self._memorises() else "all"
@@ -214,15 +214,15 @@ class Replicates:
     def _separated(self, known: Items, codes: Codes, *, cross_fitted: bool) -> NDArray[np.bool_]:
         """Which classes the held-out posteriors separate, as far as they are known and used."""
         n_classes = len(self.quantifier.classes_)
-        if known.posteriors is None or "posteriors" not in self.quantifier.sees:
+        if known.posteriors is None or "posteriors" not in self.quantifier.tags.sees:
             return np.ones((n_classes, n_classes), dtype=bool)
-        if not self.quantifier.adjusts and np.bincount(codes).min() < FEWEST:
+        if not self.quantifier.tags.adjusts and np.bincount(codes).min() < FEWEST:
             # If a method counts predictions, training items may show only the number of classes.
             return np.ones((n_classes, n_classes), dtype=bool)
         return told_apart(
             known.posteriors,
             codes,
-            crisp=self.quantifier.crisp,
+            crisp=self.quantifier.tags.crisp,
             weights=known.weights,
             cross_fitted=cross_fitted,
         )
@@ -230,7 +230,7 @@ class Replicates:
     def _alike(self, known: Items, codes: Codes) -> NDArray[np.bool_]:
         """In which samples the items cannot be distinguished, though training items can."""
         pool = self.items.posteriors
-        if pool is None or "posteriors" not in self.quantifier.sees:
+        if pool is None or "posteriors" not in self.quantifier.tags.sees:
             return np.zeros(len(self.samples), dtype=bool)
         untested = known.posteriors is None or np.bincount(codes).min() < FEWEST
         return np.array(
@@ -360,7 +360,7 @@ def training_replicate(quantifier: AbstractQuantifier, number: int, *, seed: int
     """
     rng = generator(seed, purpose="interval", side="training", number=number)
     codes = quantifier.held_out_codes_
-    if not quantifier.sees:
+    if not quantifier.tags.sees:
         return _every_class(rng.integers(len(codes), size=len(codes)), codes)
     members = [np.flatnonzero(codes == code) for code in range(len(quantifier.classes_))]
     return np.concatenate([m[rng.integers(len(m), size=len(m))] for m in members])

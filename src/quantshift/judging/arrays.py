@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from quantshift.base.keywords import as_names
 from quantshift.errors import DataError, UserError
 from quantshift.judging.inputs import JudgeOptions
 from quantshift.judging.meaning import two_labels
-from quantshift.quantifying.columns import as_names, label_name
+from quantshift.tables.columns.labels import label_name
 from quantshift.tables.reading import Source
 
 

@@ -5,6 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from quantshift.answers.kinds import WIDE
+from quantshift.answers.rows import NO_LABEL, Rows
+from quantshift.answers.shares import Share
 from quantshift.judging.call import Call
 from quantshift.judging.estimating.designs import Guess
 from quantshift.judging.estimating.estimation import Judged
@@ -19,9 +22,6 @@ from quantshift.judging.result import (
     MeanLevel,
     Rate,
 )
-from quantshift.quantifying.columns import NO_LABEL
-from quantshift.quantifying.output.result import Rows, Share
-from quantshift.quantifying.output.words import WIDE
 
 PLANNED, GIVEN = "planned", "given"
 """How labels were chosen, in addition to the designs: by a plan whose probabilities are known; or

@@ -15,6 +15,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from quantshift.answers.batch_names import NO_GROUP, title_of
+from quantshift.answers.rows import NO_LABEL, RAGGED, Rows, undecodable_warning
 from quantshift.base.types import Codes
 from quantshift.errors import DataError, UserError
 from quantshift.judging.meaning import Meaning, meaning, two_labels
@@ -28,10 +30,8 @@ from quantshift.quantifying.audits.auditing import (
     rows_by_number,
 )
 from quantshift.quantifying.audits.sheet_columns import OWN, PROBABILITY
-from quantshift.quantifying.columns import NO_GROUP, NO_LABEL, RAGGED, label_names
-from quantshift.quantifying.output.result import Rows
-from quantshift.quantifying.reading.pool import title_of, undecodable_warning
 from quantshift.tables.columns.kinds import names_of
+from quantshift.tables.columns.labels import label_names
 from quantshift.tables.columns.spelling import (
     known_spellings,
     merged_notes,

@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from quantshift.answers.batch_names import batches_in_order
+from quantshift.answers.rows import row_warnings
+from quantshift.answers.words import class_names, headline_class
 from quantshift.base.forks import uses_tables
-from quantshift.base.keywords import suggests_arguments
+from quantshift.base.keywords import as_names, suggests_arguments
 from quantshift.errors import UserError, unknown_name
 from quantshift.judging.arrays import asked_for, class_name, labels_by_verdict
 from quantshift.judging.call import Call
@@ -18,9 +21,6 @@ from quantshift.judging.estimating.estimation import GivenRate
 from quantshift.judging.findings import batch_of, doubts, lost_rows, unknown_batch
 from quantshift.judging.inputs import JudgeOptions, read_judged
 from quantshift.judging.result import JudgedBatch, Judgement, MeanDifference, SystemDifference
-from quantshift.quantifying.columns import as_names
-from quantshift.quantifying.output.words import class_names, headline
-from quantshift.quantifying.reading.pool import batches_in_order, row_warnings
 from quantshift.tables.reading import Source
 
 Columns = str | Sequence[Any] | Any
@@ -107,7 +107,7 @@ def _judgement(call: Call, options: JudgeOptions, compare: tuple[str, str] | Non
     positive = options.positive or (
         read.meaning.classes[-1] if len(read.meaning.classes) == 2 else None
     )
-    lead = headline(read.meaning.classes, positive)
+    lead = headline_class(read.meaning.classes, positive)
     guess = call.guess()
     design = guess.design if guess else _design(call)
     call.require_shared_verdicts(design)

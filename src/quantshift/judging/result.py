@@ -1,15 +1,16 @@
 """What `judge` finds, as plain data: numbers and sentences, ready for any rendering."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from quantshift.answers.answer import AbstractAnswer
+from quantshift.answers.conditions import Condition
+from quantshift.answers.notebook import Summary
+from quantshift.answers.rows import Rows
+from quantshift.answers.shares import Share
 from quantshift.base.extras import extra_needed
-from quantshift.base.files import is_page, write_output
-from quantshift.quantifying.output.result import Rows, Share
-from quantshift.quantifying.reading.frames import as_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,7 +122,7 @@ class JudgedBatch:
 
     def __repr__(self) -> str:
         """The shares in a line."""
-        from quantshift.quantifying.output.notebook import batch_line
+        from quantshift.answers.notebook import batch_line
 
         return batch_line(self)
 
@@ -164,7 +165,7 @@ class MeanDifference:
 
 
 @dataclass(frozen=True, repr=False)
-class Judgement:
+class Judgement(AbstractAnswer):
     """The answer to one call of `judge`.
 
     overall: all items; batches: the same, or the groups of `by`, one by one.
@@ -190,23 +191,15 @@ class Judgement:
     warnings: tuple[str, ...]
     rows: tuple[Rows, ...]
 
+    def to_text(self) -> str:
+        """What a terminal shows."""
+        from quantshift.judging.output.text import render_text
+
+        return render_text(self)
+
     def to_json(self) -> str:
         """All of it as JSON, laid out as `json_schema` says; `format` is the layout's version."""
         return json.dumps({"format": FORMAT, **asdict(self)}, indent=2, ensure_ascii=False)
-
-    def to_html(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the page that `quantshift judge --html` writes: one file, for any browser.
-
-        overwrite: also replace a file that is not such a page.
-        """
-        from quantshift.judging.output.page import render_page
-
-        content = render_page(self).encode()
-        write_output(path, content, overwrite=overwrite, ours=is_page, kind="html")
-
-    def to_frame(self) -> Any:
-        """A data frame with a row per batch and class: pandas if it is installed, else polars."""
-        return as_frame(self.records())
 
     def records(self) -> Iterator[dict[str, Any]]:
         """The rows of `to_frame`: one per batch and class, then means and differences, if any.
@@ -275,14 +268,26 @@ class Judgement:
 
         return plot_judgement(self, label, ax)
 
-    def __repr__(self) -> str:
-        """The answer in a few lines."""
-        from quantshift.judging.output.text import short_text
+    def page(
+        self,
+        *,
+        conditions: Sequence[Condition] = (),
+        provenance: Sequence[tuple[str, str]] = (),
+    ) -> str:
+        """A self-contained web page as one string of HTML; see `AbstractAnswer`."""
+        from quantshift.judging.output.page import render_page
 
-        return short_text(self)
+        return render_page(self, conditions=conditions, provenance=provenance)
 
-    def _repr_html_(self) -> str:
-        """A small table for notebooks."""
-        from quantshift.judging.output.text import short_table
+    def summary(self) -> Summary:
+        """A few lines for the interactive shell."""
+        from quantshift.judging.output.text import summary_of
 
-        return short_table(self)
+        return summary_of(self)
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON schema (draft 2020-12) of the output of `Judgement.to_json`."""
+    from quantshift.answers.schema import schema_of
+
+    return schema_of(Judgement, FORMAT)

@@ -4,13 +4,12 @@ Whether a method is suitable depends on what it declares (what it sees, whether 
 classes), not on its name.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from types import MappingProxyType
+from collections.abc import Iterable, Sequence
 
+from quantshift.base.imports import file_and_name, is_import_path
 from quantshift.data.dataset import Dataset
 from quantshift.errors import UserError, unknown_name
-from quantshift.experiments.documents.classes import check_options, is_import_path, parameters
+from quantshift.experiments.documents.options import check_options, parameters
 from quantshift.experiments.experiment import Experiment, MethodSpec
 from quantshift.experiments.population import Population
 from quantshift.quantifiers.base import catalogue
@@ -23,24 +22,11 @@ from quantshift.texts.view import MatrixView
 ADDED = "added"
 """The family of methods that are not in the catalogue."""
 
-FAMILIES: Mapping[str, str] = MappingProxyType(
-    {
-        "counting": "counting",
-        "matching": "matching",
-        "likelihood": "likelihood",
-        "bayesian": "Bayesian",
-        "ensembles": "ensemble",
-        "ordered": "ordered classes",
-        "baselines": "baseline",
-    }
-)
-"""What readers call the families, which are the packages of `quantshift.quantifiers`."""
-
 
 def family_of(quantifier: str) -> str:
     """The family of a quantifier in the catalogue; `ADDED` for any other."""
     cls = catalogue.quantifiers().get(quantifier)
-    return ADDED if cls is None else FAMILIES[cls.__module__.split(".")[2]]
+    return ADDED if cls is None else catalogue.family(cls)
 
 
 def added_method(text: str) -> MethodSpec:
@@ -48,16 +34,17 @@ def added_method(text: str) -> MethodSpec:
 
     The file or module is executed. Raises if there is no such class, or if it is not a quantifier.
     """
-    place, colon, name = text.rpartition(":")
-    file = Path(place)
-    if not colon or not name.isidentifier() or not (file.suffix == ".py" or is_import_path(text)):
-        raise UserError(f"{text!r} is not of the form FILE.py:Class", arguments=["add"])
-    if file.suffix == ".py":
+    given = file_and_name(text)
+    if given is not None:
+        file, name = given
         if not file.is_file():
-            raise UserError(f"there is no Python file {place!r}", arguments=["add"])
+            raise UserError(f"there is no Python file {str(file)!r}", arguments=["add"])
         method = MethodSpec(name, f"{file.name}:{name}", folder=file.absolute().parent)
-    else:
+    elif is_import_path(text):
+        name = text.rpartition(":")[2]
         method = MethodSpec(name, text)
+    else:
+        raise UserError(f"{text!r} is not of the form FILE.py:Class", arguments=["add"])
     check_options(method.cls, {})
     if name in catalogue.quantifiers():
         raise UserError(f"{text!r}: there is a method called {name!r} already; rename the class")
@@ -110,9 +97,9 @@ def unsuited(method: MethodSpec, dataset: Dataset, population: Population) -> st
         return "sees features, and the data are posteriors"
     if not issubclass(method.cls, AbstractQuantifier):
         return ""
-    if method.cls.ordered and n_classes == 2:
+    if method.cls.tags.ordered and n_classes == 2:
         return "only for three or more ordered classes"
-    if method.cls.ordered and not dataset.ordinal:
+    if method.cls.tags.ordered and not dataset.ordinal:
         return "only for ordered classes"
     if _compares_features(method) and _n_features(dataset) > MOST_FEATURES:
         return f"compares features one by one, and there are more than {MOST_FEATURES:,}"
@@ -121,7 +108,7 @@ def unsuited(method: MethodSpec, dataset: Dataset, population: Population) -> st
 
 def _compares_features(method: MethodSpec) -> bool:
     """Whether the method uses features directly, without a classifier."""
-    sees, options = method.cls.sees, parameters(method.cls)
+    sees, options = method.cls.tags.sees, parameters(method.cls)
     classifies = "posteriors" in sees or {"classifier", "classifiers"} & options.keys()
     return "features" in sees and not classifies
 

@@ -18,7 +18,7 @@ def render_page(contents: Contents) -> str:
     columns = payload["columns"]
     return render_shell(
         __package__,
-        charts_of="quantshift.quantifying.output",
+        charts=True,
         title=TITLE,
         lead=_lead(contents),
         numbers=_numbers(contents),

@@ -11,7 +11,7 @@ from quantshift.analysis.methods import order_methods
 from quantshift.leaderboard.contents import Contents
 from quantshift.leaderboard.samples import ALPHABET, LACKING, STEPS
 from quantshift.metrics import MEASURES
-from quantshift.report.page.glance import BASELINE
+from quantshift.quantifiers.baselines import BASELINE
 from quantshift.report.page.payload import method_entries
 from quantshift.report.style import method_styles
 

@@ -11,6 +11,7 @@ from .base.foreign import (
 )
 from .base.items import Items as Items
 from .base.means import class_means as class_means, sample_means as sample_means
+from .base.tags import Reading as Reading, Tags as Tags
 from .baselines.trivial import MLPE as MLPE
 from .bayesian.bayesian import BayesianCC as BayesianCC, BayesianKDEy as BayesianKDEy, PQ as PQ
 from .counting.adjusted import ACC as ACC, PACC as PACC, adjust as adjust

@@ -4,10 +4,7 @@ from .audits.audit_sheet import (
     write_audit_sheet as write_audit_sheet,
 )
 from .estimating.job import quantify as quantify
-from .output.page import render_page as render_page
-from .output.result import Quantification as Quantification
-from .output.schema import json_schema as json_schema
-from .output.text import render_csv as render_csv, render_text as render_text
+from .output.result import Quantification as Quantification, json_schema as json_schema
 from .training.folder import load_model as load_model, save_model as save_model
 from .training.model import Model as Model
 from .training.train import train as train

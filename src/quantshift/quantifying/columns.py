@@ -16,75 +16,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from quantshift.answers.batch_names import NO_GROUP
+from quantshift.answers.rows import NO_CONTENT, NO_LABEL, RAGGED
 from quantshift.base.types import Indices
-from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.errors import DataError, UserError
 from quantshift.prevalence.weights import Weights
+from quantshift.quantifying.options import ColumnOptions, Grouping
 from quantshift.quantifying.output.result import LeftOutColumn, UsedColumn
-from quantshift.quantifying.reading.periods import EVERY, BatchNames, Periods
-from quantshift.tables.columns.kinds import TEXT, Column, as_kind, names_of, shown
-from quantshift.tables.columns.names import NO_NAME
+from quantshift.tables.columns.kinds import TEXT, Column, as_kind, shown
+from quantshift.tables.columns.labels import label_names
+from quantshift.tables.columns.periods import BatchNames, Periods
 from quantshift.tables.reading import Chunk, OpenTable
-
-MISSING_LABELS = ("NA", "N/A", "NaN", "NULL", "null", "None", "nan")
-"""Cells that mean no label, in addition to empty ones."""
-
-NO_GROUP = NO_NAME
-"""The batch of the rows whose cell in the column of batches is empty."""
-
-NO_LABEL, NO_CONTENT, RAGGED = "no label", "no content", "too many or too few cells"
-"""Why rows are left out."""
-
-
-@dataclass(frozen=True)
-class ColumnOptions:
-    """What the user specifies about the columns.
-
-    text, features: the columns of items; with neither, all that can be used. posteriors: those of
-    the user's own model, instead. drop: columns that are not used; columns of row ids, of weights
-    and of the groups that are left out in turn are not used either. missing: cells that mean no
-    label, in addition to empty ones. positive: the class whose share is shown first.
-    """
-
-    label: str | None = None
-    text: tuple[str, ...] = ()
-    features: tuple[str, ...] = ()
-    posteriors: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    id: str | None = None
-    weights: str | None = None
-    missing: tuple[str, ...] | None = None
-    positive: str | None = None
-    groups: str | None = None
-    lenient: bool = False
-
-    @classmethod
-    def of(
-        cls,
-        *,
-        text: str | Sequence[str] = (),
-        features: str | Sequence[str] = (),
-        posteriors: str | Sequence[str] = (),
-        drop: str | Sequence[str] = (),
-        missing: str | Sequence[str] | None = None,
-        **others: Any,
-    ) -> "ColumnOptions":
-        """From arguments of `train`: a single name is accepted in place of a list of names."""
-        scores = as_names(posteriors)
-        twice = next((name for name in scores if scores.count(name) > 1), None)
-        if twice is not None:
-            raise UserError(
-                f"the column {twice!r} is named twice; name one column of posteriors for each "
-                "class",
-                arguments=["posteriors"],
-            )
-        return cls(
-            text=as_names(text),
-            features=as_names(features),
-            posteriors=scores,
-            drop=as_names(drop),
-            missing=None if missing is None else as_names(missing),
-            **others,
-        )
 
 
 @dataclass(frozen=True)
@@ -119,14 +61,6 @@ class Columns:
         if self.posteriors:
             return "posteriors"
         return "text" if len(self.text) == len(self.features) else "features"
-
-
-@dataclass(frozen=True)
-class Grouping:
-    """How rows are divided into batches: by a column's values, or by day, week or month."""
-
-    column: str
-    every: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,15 +125,6 @@ def total(counts: Any) -> dict[str, int]:
     for part in counts:
         added.update(part)
     return dict(added)
-
-
-def as_names(names: str | Sequence[str] | None) -> tuple[str, ...]:
-    """One name or several.
-
-    >>> as_names("a"), as_names(["a", "b"]), as_names(None)
-    (('a',), ('a', 'b'), ())
-    """
-    return (names,) if isinstance(names, str) else tuple(names or ())
 
 
 def candidates(
@@ -269,8 +194,6 @@ def read_items(
     features: if given, rows in which all of them are empty are left out. posteriors: whether the
     content consists of posteriors; rows that lack one are left out.
     """
-    if grouping is not None and grouping.every is not None and grouping.every not in EVERY:
-        raise unknown_name("stretch of time", grouping.every, EVERY)
     periods = (
         Periods(table, grouping.column, grouping.every) if grouping and grouping.every else None
     )
@@ -334,30 +257,6 @@ def empty_rows(frame: pl.DataFrame, features: Sequence[Column]) -> NDArray[np.bo
         else:
             empty &= values.is_null().to_numpy()
     return empty
-
-
-def label_names(column: pl.Series, missing: Sequence[str] | None = None) -> pl.Series:
-    """Labels as strings, independent of the file format; null if missing.
-
-    >>> label_names(pl.Series(["1.0", "1", " yes", "NA", ""])).to_list()
-    ['1', '1', 'yes', None, None]
-    """
-    if column.dtype == pl.Boolean:
-        names = column.replace_strict({True: "True", False: "False"}, return_dtype=pl.String)
-    else:
-        names = names_of(column)
-    missing_names = list(MISSING_LABELS if missing is None else (m.strip() for m in missing))
-    return names.set(names.is_in(missing_names).fill_null(False), None)
-
-
-def label_name(value: Any) -> str | None:
-    """One label as `label_names` writes it.
-
-    >>> label_name(1.0), label_name("N/A")
-    ('1', None)
-    """
-    name = label_names(pl.Series([value], strict=False))[0]
-    return None if name is None else str(name)
 
 
 def _check_roles(options: ColumnOptions, table: OpenTable, named: Sequence[str]) -> None:

@@ -174,7 +174,9 @@ class Sketch:
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the sketch as Parquet, whole or not at all; equal sketches give equal bytes."""
-        write_output(path, self.to_bytes(), overwrite=overwrite, ours=is_sketch, kind="parquet")
+        write_output(
+            path, self.to_bytes(), overwrite=overwrite, ours=is_sketch, endings=("parquet", "pq")
+        )
 
     @uses_tables
     def to_bytes(self) -> bytes:

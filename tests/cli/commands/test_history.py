@@ -21,7 +21,7 @@ def answers(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "new.csv").write_text("a\n1\n")
     told = days(30, change=0.2, after=25)
-    monkeypatch.setattr(verb, "quantify_tables", lambda sample, **_: told[_n_calls(tmp_path / "h")])
+    monkeypatch.setattr(verb, "quantify_tables", lambda *_: told[_n_calls(tmp_path / "h")])
     return told
 
 

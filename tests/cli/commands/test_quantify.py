@@ -8,16 +8,17 @@ import typer
 from threadpoolctl import threadpool_limits
 from typer.testing import CliRunner, Result
 
+from quantshift.answers.words import shortened
 from quantshift.cli.commands.audit_plan import audit_plan
 from quantshift.cli.commands.quantify import quantify
 from quantshift.cli.commands.train import train
+from quantshift.cli.declared import with_options
 from quantshift.errors import UserError
-from quantshift.quantifying.output.words import shortened
 
 app = typer.Typer()
-app.command("quantify")(quantify)
-app.command("train")(train)
-app.command("audit-plan")(audit_plan)
+app.command("quantify")(with_options(quantify))
+app.command("train")(with_options(train))
+app.command("audit-plan")(with_options(audit_plan))
 
 
 def run(*arguments: object, given: bytes | None = None) -> Result:

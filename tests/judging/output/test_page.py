@@ -5,8 +5,9 @@ import re
 
 import pytest
 
-from quantshift.judging import judge, render_page
-from quantshift.quantifying.output.conditions import Condition
+from quantshift.answers.conditions import Condition
+from quantshift.judging import judge
+from quantshift.judging.output.page import render_page
 from tests.accessibility import grave_violations
 from tests.judging.made import drawn, verdicts
 

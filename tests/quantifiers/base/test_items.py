@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from quantshift import ACC, MLPE, PACC, PCC, AbstractAggregative, Items, SubclassSLD
+from quantshift import ACC, MLPE, PACC, PCC, AbstractAggregative, Items, SubclassSLD, Tags
 from quantshift.classify.clusters.clusters import Clusters
 from quantshift.errors import DataError, UserError
 from quantshift.quantifiers.base.items import drawn_weights, effective_size, take_rows, uneven
@@ -115,8 +115,7 @@ def test_means_of_samples_and_classes_by_hand() -> None:
 class NoWeights(AbstractAggregative):
     """No Weights: a method written before there were any."""
 
-    assumption = "none"
-    adjusts = False
+    tags = Tags(adjusts=False)
 
     def __init__(self, classifier=None):  # type: ignore[no-untyped-def]
         self.classifier = classifier

@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from quantshift import GuardedSLD, predict_interval
 from quantshift.errors import UserError
-from quantshift.quantifiers.likelihood.guarded_sld import covariate_limits
+from quantshift.quantifiers.base.guarding import covariate_limits
 
 FAST = [LogisticRegression(), DecisionTreeClassifier(max_depth=3, random_state=0)]
 
@@ -75,11 +75,62 @@ def test_the_hull_holds_what_the_assumptions_say(causes):
     X, _ = caused(600, 3, centre=(1.0, 1.0))
     told = causes.estimate(X).diagnostics
     low, high = causes.hull(X)
-    every = np.concatenate([told["allowed"], [causes.prior_, told["covariate"], causes.predict(X)]])
+    by_classifier = [told["covariate_by_classifier"], told["prior_by_classifier"]]
+    assert [estimates.shape for estimates in by_classifier] == [(2, 2), (2, 2)]
+    every = np.concatenate([*by_classifier, [causes.prior_, told["covariate"], causes.predict(X)]])
     assert (low <= every.min(axis=0)).all()
     assert (high >= every.max(axis=0)).all()
-    # The training prevalence, and PCC and SLD of two classifiers.
-    assert told["allowed"].shape == (5, 2)
+
+
+def test_the_range_is_the_diagnostics_by_name(causes):
+    """One sample or several: PCC of the better classifier is `covariate`, SLD is `plain_prior`."""
+    X, _ = caused(600, 3, centre=(1.0, 1.0))
+    samples = [np.arange(300), np.arange(300, 600)]
+    estimate = causes.estimate(X, samples)
+    ranges = causes.ranges(estimate)
+    for i, found in enumerate(ranges):
+        assert found.estimate.tolist() == estimate.prevalence[i].tolist()
+        assert found.low.tolist() == estimate.diagnostics["low"][i].tolist()
+        assert found.covariate_by_classifier[causes.chosen_].tolist() == found.covariate.tolist()
+        alone = causes.ranges(causes.estimate(X[samples[i]]))
+        assert len(alone) == 1
+        assert alone[0].estimate.tolist() == pytest.approx(found.estimate.tolist())
+        assert alone[0].rests_on == found.rests_on
+        members = [learnt.committee(X[samples[i]], 2) for learnt in causes.learnt_]
+        sld = [causes.plain_.aggregate(posteriors) for posteriors in members[causes.chosen_]]
+        assert found.plain_prior.tolist() == pytest.approx(np.mean(sld, axis=0).tolist())
+
+
+@pytest.mark.parametrize(
+    ("mode", "assume", "rests_on"),
+    [
+        ("columns", "auto", "covariate"),
+        ("signal", "auto", "between"),
+        ("signal", "covariate", "covariate"),
+        ("columns", "prior", "prior"),
+    ],
+)
+def test_the_range_says_which_assumption_the_estimate_rests_on(mode, assume, rests_on):
+    quantifier = GuardedSLD(assume=assume, mode=mode, classifiers=FAST).fit(*caused(1500, 0))
+    X = caused(900, 1, centre=(1.5, 1.5))[0]
+    (found,) = quantifier.ranges(quantifier.estimate(X))
+    assert found.refuted == (assume == "auto")
+    assert found.rests_on == rests_on
+    between = sorted([found.prior[1], found.covariate[1]])
+    expected = {"covariate": found.covariate[1], "prior": found.prior[1]}.get(rests_on)
+    if expected is None:
+        assert between[0] <= found.estimate[1] <= between[1]
+    else:
+        assert found.estimate[1] == pytest.approx(expected)
+
+
+def test_an_estimate_that_is_not_refuted_rests_on_prior_shift(effects):
+    (found,) = effects.ranges(effects.estimate(causing(100, 500, 1)[0]))
+    assert not found.refuted
+    assert found.rests_on == "prior"
+    (in_doubt,) = effects.ranges(effects.estimate(causing(10, 990, 3)[0] + np.array([0.0, 0.1])))
+    assert in_doubt.in_doubt
+    assert in_doubt.rests_on == "prior"
 
 
 def test_the_hull_has_a_width_and_stays_within_0_and_1(effects):

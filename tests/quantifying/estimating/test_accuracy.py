@@ -8,7 +8,6 @@ import pytest
 
 from quantshift import quantify
 from quantshift.quantifying.estimating.accuracy import accuracy_sentence
-from quantshift.quantifying.output.text import render_text
 
 
 def table(n: int, p: float, seed: int, *, moved: float = 0.0) -> pl.DataFrame:
@@ -49,7 +48,7 @@ def test_it_is_said_in_text_and_json(answer) -> None:
     sentence = found.batches[0].accuracy.said
     assert sentence.startswith("The accuracy of the classifier on this sample is about ")
     assert sentence.endswith("in training).")
-    assert sentence in render_text(found)
+    assert sentence in found.to_text()
     assert json.loads(found.to_json())["batches"][0]["accuracy"]["said"] == sentence
 
 

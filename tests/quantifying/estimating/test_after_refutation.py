@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from quantshift.answers.kinds import RANGE
 from quantshift.errors import UserError
-from quantshift.quantifying import quantify, render_page, render_text, train
+from quantshift.quantifying import quantify, train
 from quantshift.quantifying.estimating.after_refutation import IN_DOUBT, UNEXPLAINED, replicates_of
-from quantshift.quantifying.output.result import RANGE
-from quantshift.quantifying.output.words import FAR
+from quantshift.quantifying.output.advice import FAR
 
 FAST = {"replicates": 100}
 
@@ -62,7 +62,7 @@ def test_what_prior_shift_explains_in_part_is_in_doubt(model):
     assert found.estimate == pytest.approx(by_prior.prevalence["yes"])
     for assumption in batch.assumptions:
         assert found.low <= assumption.prevalence["yes"] <= found.high
-    text = render_text(answer)
+    text = answer.to_text()
     assert "explains most of the difference from training" in text
     assert "if items that look alike have the label as often" not in text
     assert "if only the shares of the classes have changed" in text or not batch.needs_labels
@@ -147,14 +147,14 @@ def test_a_wide_range_asks_for_labels_first(model):
     (batch,) = found.batches
     assert share(batch).high - share(batch).low > FAR
     assert batch.needs_labels
-    first = render_text(found).splitlines()[0]
+    first = found.to_text().splitlines()[0]
     assert "cannot be estimated from these data without labels" in first
     low, high = 100 * share(batch).low, 100 * share(batch).high
     assert f"the assumptions allow {low:.1f} to {high:.1f}%" in first
     assert "50 random labels narrow this to about plus or minus 14 points" in first
-    assert "share   95% interval" not in render_text(found)
+    assert "share   95% interval" not in found.to_text()
     assert "95% interval" not in first
-    assert "range allowed" in render_text(found)
+    assert "range allowed" in found.to_text()
     assert "range allowed" in repr(found)
     told = json.loads(found.to_json())["batches"][0]
     assert told["needs_labels"]
@@ -165,7 +165,7 @@ def test_a_wide_range_asks_for_labels_first(model):
 def test_the_page_promises_no_confidence_after_a_refutation(model):
     found = quantify(causes(1000, move=1.2, seed=2).drop("relapse"), model=model, **FAST)
     (batch,) = found.batches
-    page = render_page(replace(found, batches=(replace(batch, needs_labels=False),)))
+    page = replace(found, batches=(replace(batch, needs_labels=False),)).page()
     assert "% confidence" not in page
     assert "the assumptions allow" in page
     assert "95% interval" not in re.sub(
@@ -204,13 +204,13 @@ def test_limits_under_assumed_covariate_shift_are_a_range_in_every_output(model)
     assert batch.limits_are == RANGE
     assert not batch.needs_labels
     assert batch.carried.endswith("it is not a confidence interval")
-    text = render_text(result)
+    text = result.to_text()
     assert "the assumptions allow" in text
     assert "range allowed" in text
     # The accuracy of the classifier has an interval of its own.
     assert "95% interval" not in text.replace("(95% interval", "")
     assert json.loads(result.to_json())["batches"][0]["limits_are"] == RANGE
-    assert "a range of what the assumptions allow, not a confidence interval" in render_page(result)
+    assert "a range of what the assumptions allow, not a confidence interval" in result.page()
 
 
 def test_rows_of_uneven_weight_are_fewer_items():

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from quantshift.quantifying import quantify
 from quantshift.quantifying.estimating.batches import allow_for_left_out, batch_of
 from quantshift.quantifying.estimating.evidence import TEST_REPLICATES, examine
+from quantshift.quantifying.estimating.sample import ScoredBatch
+from quantshift.quantifying.options import AuditOptions, EstimationOptions
 from quantshift.quantifying.output.result import Batch, Quantification
 from quantshift.quantifying.training.train import train
 
@@ -70,7 +72,7 @@ def test_chance_is_rarely_taken_for_information(n_classes: int) -> None:
         labels = [f"c{k}" for k in rng.integers(n_classes, size=300)]
         model = train(table.with_columns(label=pl.Series(labels)), label="label", method="SLD")
         items = model.items(table)
-        found = examine(model, items, [np.arange(100)], level=0.95, n_bootstrap=2, seed=0)
+        found = examine(model, items, [np.arange(100)], EstimationOptions(replicates=2), seed=0)
         answered += not found[0].why_not
     assert answered <= 2  # half a percent expected, at most
 
@@ -102,9 +104,10 @@ def test_an_audit_answers_where_the_columns_do_not() -> None:
     known = _numbers(400, 0.5, 3, gap=0)
     model = train(known, label="label")
     items = model.items(sample.drop("label"))
-    evidence = examine(model, items, [np.arange(200)], level=0.95, n_bootstrap=50, seed=0)[0]
+    evidence = examine(model, items, [np.arange(200)], EstimationOptions(replicates=50), seed=0)[0]
     codes = {int(row): int(label == "yes") for row, label in zip(rows, audit["label"], strict=True)}
-    batch = batch_of("a", model, items.posteriors, evidence, codes, (), n_items=200, asked=True)
+    scored = ScoredBatch("a", items.posteriors, 200, labelled=codes)
+    batch = batch_of(model, scored, evidence, (), EstimationOptions(), AuditOptions())
     assert evidence.why_not
     assert batch.can_be_estimated
     assert batch.unaudited[1].estimate is None
@@ -165,8 +168,7 @@ def test_resampling_is_reported_with_its_total() -> None:
         model,
         items,
         [np.arange(50)],
-        level=0.95,
-        n_bootstrap=30,
+        EstimationOptions(replicates=30),
         seed=0,
         progress=lambda *report: told.append(report),
     )
@@ -199,19 +201,16 @@ def test_limits_that_hold_for_used_rows_hold_for_all(
 def test_rows_left_out_widen_the_shares_of_a_batch() -> None:
     model = train(_numbers(400, 0.5, 1), label="label")
     items = model.items(_numbers(90, 0.5, 2).drop("label"))
-    evidence = examine(model, items, [np.arange(90)], level=0.95, n_bootstrap=50, seed=0)[0]
+    evidence = examine(model, items, [np.arange(90)], EstimationOptions(replicates=50), seed=0)[0]
     codes = {i: i % 2 for i in range(60)}
     plain, wider = (
         batch_of(
-            "a",
             model,
-            items.posteriors,
+            ScoredBatch("a", items.posteriors, 90, n_left_out=n, labelled=codes),
             evidence,
-            codes,
             (),
-            n_items=90,
-            asked=True,
-            n_left_out=n,
+            EstimationOptions(),
+            AuditOptions(),
         )
         for n in (0, 10)
     )

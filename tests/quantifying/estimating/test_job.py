@@ -8,13 +8,13 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from quantshift.answers.rows import Rows
 from quantshift.errors import DataError, UserError
 from quantshift.labelling.audit import audit_interval
-from quantshift.quantifying import draw_audit_sheet, quantify, render_text, train, write_audit_sheet
-from quantshift.quantifying.columns import label_name
-from quantshift.quantifying.output.result import Rows
+from quantshift.quantifying import draw_audit_sheet, quantify, train, write_audit_sheet
 from quantshift.quantifying.training.learning import n_folds
 from quantshift.quantifying.training.model import column_order
+from quantshift.tables.columns.labels import label_name
 
 FAST = {"replicates": 100}
 
@@ -138,7 +138,7 @@ def test_a_change_from_one_batch_to_the_next_is_marked(folder, model):
     found = quantify(pl.concat([few, many]), model=model, by="part", **FAST)
     assert found.batches[0].change == ()
     assert found.batches[1].change == ("negative", "positive")
-    assert "changed" in render_text(found)
+    assert "changed" in found.to_text()
 
 
 def test_audit_from_plan_to_estimate(folder, model, tmp_path):
@@ -217,7 +217,7 @@ def test_a_sample_without_rows_is_one_line_and_a_batch_without_rows_knows_nothin
     assert (share(batch).low, share(batch).high) == (0, 1)
     assert batch.warnings == ("no items: nothing can be estimated",)
     assert other.can_be_estimated
-    assert "empty.csv: no rows\n" in render_text(found)
+    assert "empty.csv: no rows\n" in found.to_text()
 
 
 @pytest.mark.parametrize("n", [1, 7])
@@ -349,11 +349,12 @@ def bad_tables(path, model, plain_model):
     )
     yield (
         {"sample": new, "train": labelled, **good, "method": "SDL"},
-        "unknown method 'SDL'; did you mean 'SLD'?",
+        "unknown method 'SDL'; did you mean 'SLD'? (your own: \"package.module:Class\")",
     )
     yield (
         {"sample": new, "train": labelled, **good, "classifier": "logistics"},
-        "unknown classifier 'logistics'; did you mean 'logistic'?",
+        "unknown classifier 'logistics'; did you mean 'logistic'? "
+        '(your own: "package.module:name", e.g. of scikit-learn)',
     )
     yield (
         {"sample": new, "train": labelled, **good, "classifier": "boosting"},
@@ -452,7 +453,7 @@ def test_features_that_say_nothing_leave_any_share_possible():
     (batch,) = found.batches
     assert [(s.estimate, s.low, s.high) for s in batch.shares] == [(None, 0, 1), (None, 0, 1)]
     assert not batch.can_be_estimated
-    told = render_text(found)
+    told = found.to_text()
     assert told.startswith(f"label = yes: cannot be estimated from these columns: {batch.why_not};")
 
 
@@ -474,7 +475,7 @@ def test_of_several_classes_one_that_may_have_any_share_has_no_estimate():
     assert (a1.estimate, a1.low, a1.high) == (a2.estimate, a2.low, a2.high) == (None, 0.0, 1.0)
     assert b.estimate is not None
     assert 0 < b.low < b.estimate < b.high < 1
-    assert render_text(found).startswith(
+    assert found.to_text().startswith(
         "a1: cannot be estimated from these columns: in cross-validation the classifier cannot "
         "tell this class from another better than chance; between 0 and 100%"
     )

@@ -9,12 +9,14 @@ import re
 import polars as pl
 import pytest
 
+from quantshift.answers.batch_names import NO_GROUP
+from quantshift.answers.conditions import Condition
+from quantshift.answers.kinds import RANGE
+from quantshift.answers.rows import Rows
+from quantshift.answers.shares import Share
 from quantshift.quantifying import quantify
-from quantshift.quantifying.columns import NO_GROUP
-from quantshift.quantifying.output.conditions import Condition
 from quantshift.quantifying.output.page import render_page
-from quantshift.quantifying.output.result import RANGE, Assumption, Quantification, Rows, Share
-from quantshift.quantifying.output.text import render_csv
+from quantshift.quantifying.output.result import Assumption, Quantification
 from tests.accessibility import grave_violations
 from tests.quantifying.made import ASSUMPTIONS, BATCH, FOUND, UNKNOWN
 
@@ -366,11 +368,11 @@ def test_the_numbers_can_be_downloaded_as_the_command_line_writes_them(made):
     link = r'download="(.*?)" href="data:[\w/]+;charset=utf-8;base64,(.*?)"'
     links = dict(re.findall(link, render_page(made)))
     files = {name: base64.b64decode(link).decode() for name, link in links.items()}
-    assert files == {"quantshift.csv": render_csv(made), "quantshift.json": made.to_json()}
+    assert files == {"quantshift.csv": made.to_csv(), "quantshift.json": made.to_json()}
 
 
 def test_what_is_too_large_for_a_link_is_left_out(made, monkeypatch):
-    monkeypatch.setattr("quantshift.quantifying.output.page.MOST_BYTES", 3000)
+    monkeypatch.setattr("quantshift.answers.page.MOST_BYTES", 3000)
     assert re.findall(r'download="(.*?)"', render_page(made)) == ["quantshift.csv"]
 
 

@@ -7,6 +7,7 @@ import typer
 from typer.testing import CliRunner
 
 from quantshift.cli.commands.quantify import quantify as quantify_command
+from quantshift.cli.declared import with_options
 from quantshift.quantifying import load_model, quantify, save_model, train
 from quantshift.quantifying.columns import NO_NAMES, TableItems
 from quantshift.quantifying.reading.levels import LevelReader
@@ -145,7 +146,7 @@ def test_the_first_line_and_the_exit_code_say_so(tmp_path):
     LABELLED.write_csv(tmp_path / "labelled.csv")
     RECODED.write_csv(tmp_path / "new.csv")
     app = typer.Typer()
-    app.command("quantify")(quantify_command)
+    app.command("quantify")(with_options(quantify_command))
     command = ["--train", tmp_path / "labelled.csv", "--label", "left", "--method", "PACC"]
     command += ["--sample", tmp_path / "new.csv", "--replicates", 100]
     done = CliRunner().invoke(app, [str(word) for word in command])

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from quantshift.errors import DataError, UserError
-from quantshift.quantifying import load_model, quantify, render_page, render_text, save_model, train
-from quantshift.quantifying.output.words import groups_text
+from quantshift.quantifying import load_model, quantify, save_model, train
+from quantshift.quantifying.output.advice import groups_text
 from quantshift.quantifying.training import left_out_groups
 from quantshift.quantifying.training.left_out_groups import reach
 
@@ -72,7 +72,7 @@ def test_the_column_is_no_feature(model):
 def test_the_errors_reach_every_output(model, tmp_path):
     sample = causes(300, move=1.5, seed=9).drop("relapse")
     found = quantify(sample, model=model, **FAST)
-    told = render_text(found)
+    told = found.to_text()
     assert "Groups   On your own 'region' (4 groups, each left out in turn) GuardedSLD" in told
     assert "mean error" in told
     written = json.loads(found.to_json())["groups"]
@@ -81,7 +81,7 @@ def test_the_errors_reach_every_output(model, tmp_path):
     assert len(frame) == 4 * 7 * 2
     by_method = frame[frame["class"] == "yes"].groupby("method")["error"].mean()
     assert by_method["PCC"] == pytest.approx(model.groups.errors["PCC"])
-    page = render_page(found)
+    page = found.page()
     assert 'id="plot-groups"' in page
     assert groups_text(model.groups).split(" (")[1] in page
     axes = found.groups.plot()
@@ -112,6 +112,30 @@ def test_after_a_refutation_the_range_is_as_wide_as_the_errors(model):
     yes = wide.shares[1]
     assert yes.low == pytest.approx(max(yes.estimate - distance, 0))
     assert "errors as large as on your own 'region'" in wide.carried
+
+
+def test_the_errors_are_those_of_the_method_that_the_estimate_rests_on(model, monkeypatch):
+    """Where it lies between PCC and SubclassSLD, they are what GuardedSLD did on the groups."""
+    sample = causes(600, move=1.2, seed=2).drop("relapse")
+
+    def width(method):
+        worse = tuple(
+            replace(g, estimates={**g.estimates, method: {"no": 0.0, "yes": 1.0}})
+            for g in model.groups.groups
+        )
+        changed = replace(model, groups=replace(model.groups, groups=worse))
+        batch = quantify(sample, model=changed, **FAST).batches[0]
+        names = [assumption.name for assumption in batch.assumptions]
+        return batch.shares[1].high - batch.shares[1].low, names
+
+    by_pcc, names = width("PCC")
+    assert by_pcc > width("GuardedSLD")[0]
+    assert names == ["covariate shift", "prior shift", "no change"]
+    after = "quantshift.quantifiers.likelihood.guarded_sld.AFTER_REFUTATION"
+    monkeypatch.setattr(after, {"columns": "between"})
+    by_both, names = width("GuardedSLD")
+    assert by_both > width("PCC")[0]
+    assert names == ["covariate shift", "between the two", "prior shift", "no change"]
 
 
 def test_the_quantile_is_the_conformal_one(model):

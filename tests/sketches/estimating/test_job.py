@@ -11,7 +11,7 @@ from quantshift.labelling.audit import reweigh
 from quantshift.labelling.sequence import confidence_sequence
 from quantshift.quantifiers.base import catalogue
 from quantshift.quantifiers.base.estimator import AbstractClassifying
-from quantshift.quantifying import render_csv, render_text, save_model, train
+from quantshift.quantifying import save_model, train
 from quantshift.sketches.cells import rounded
 from quantshift.sketches.estimating.batches import batches_of
 from quantshift.sketches.estimating.counts import point_estimates
@@ -47,9 +47,9 @@ def test_shares_are_found_with_intervals_and_changes(answer):
 
 
 def test_the_answer_is_text_json_and_csv(answer):
-    assert "spam" in render_text(answer)
+    assert "spam" in answer.to_text()
     assert len(json.loads(answer.to_json())["batches"]) == 3
-    assert render_csv(answer).count("\n") == 7
+    assert answer.to_csv().count("\n") == 7
 
 
 def test_a_batch_has_the_same_answer_alone(answer, training):
@@ -164,7 +164,7 @@ DRAWN = {"PQ"}
     [
         name
         for name, cls in catalogue.quantifiers().items()
-        if issubclass(cls, AbstractClassifying) and not cls.sees - {"posteriors"}
+        if issubclass(cls, AbstractClassifying) and not cls.tags.sees - {"posteriors"}
         if name not in SLOW
     ],
 )
@@ -328,7 +328,7 @@ def test_an_audit_with_many_looks_is_that_of_the_items_themselves(training):
     assert found.audit.shares[1].low == pytest.approx(expected.low[-1, 1], abs=1e-6)
     assert found.audit.shares[1].high == pytest.approx(expected.high[-1, 1], abs=1e-6)
     assert found.audit.looked.half_width == pytest.approx(expected.half_width, abs=1e-6)
-    with pytest.raises(UserError, match="needs its labels"):
+    with pytest.raises(UserError, match="needs labels: give the audited table"):
         quantify_sketch(made, training, sequential=True)
     # It was "valid at every look".
     gap = {**asked, "audit": asked["audit"].filter(pl.col("place") != 7)}

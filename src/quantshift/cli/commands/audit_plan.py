@@ -6,73 +6,35 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from quantshift.answers.words import percent
+from quantshift.cli.declared import Only
 from quantshift.cli.progress import item_progress
-from quantshift.cli.shared_options import (
-    Classifier,
-    Drop,
-    Features,
-    Id,
-    Label,
-    Lenient,
-    Level,
-    Missing,
-    Model,
-    Posteriors,
-    Seed,
-    Text,
-    Train,
-    missing_names,
-    names,
-    source,
+from quantshift.errors import UserError
+from quantshift.quantifying import write_audit_sheet
+from quantshift.quantifying.audits.audit_sheet import MORE_LABELS, check_sheet, draw_sheet
+from quantshift.quantifying.options import (
+    ColumnOptions,
+    EstimationOptions,
+    Recipe,
+    SheetOptions,
+    Sources,
+    TrainingOptions,
 )
-from quantshift.quantifying import draw_audit_sheet, write_audit_sheet
-from quantshift.quantifying.audits.audit_sheet import MORE_LABELS, check_sheet
-from quantshift.quantifying.output.words import percent
-from quantshift.quantifying.training.classifiers import AUTO
 
 
 def audit_plan(
-    sample: Annotated[Path, typer.Option("--sample", metavar="FILE", help="The unlabelled table.")],
-    precision: Annotated[
-        float | None,
-        typer.Option(
-            "--precision",
-            metavar="0.03",
-            help="Target half-width of the interval (margin of error; default: 0.05).",
-            show_default=False,
-        ),
-    ] = None,
-    labels: Annotated[
-        int | None,
-        typer.Option(
-            "--labels", metavar="50", help="Instead of --precision: how many items to label."
-        ),
-    ] = None,
-    sequential: Annotated[
-        bool,
-        typer.Option(
-            "--sequential",
-            help="Label some, check, label more: a longer sheet for `quantify --sequential`, whose "
-            "interval is valid at every look.",
-        ),
-    ] = False,
+    sources: Sources,
+    asked: SheetOptions,
+    columns: Annotated[
+        ColumnOptions,
+        Only("label", "text", "features", "posteriors", "drop", "id", "missing", "lenient"),
+    ],
+    training: Annotated[TrainingOptions, Only("classifier", "seed")],
+    estimation: Annotated[EstimationOptions, Only("level")],
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="FILE.csv", help="Write the items to label here."),
     ] = None,
-    train: Train = None,
-    model: Model = None,
-    label: Label = None,
-    text: Text = None,
-    features: Features = None,
-    posteriors: Posteriors = None,
-    drop: Drop = None,
-    id: Id = None,  # noqa: A002 - the option's name
-    missing: Missing = None,
-    lenient: Lenient = False,
-    classifier: Classifier = AUTO,
-    level: Level = 0.95,
-    seed: Seed = 0,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an existing file, including its labels.")
     ] = False,
@@ -92,29 +54,12 @@ def audit_plan(
 
         quantshift audit-plan --model model/ --sample new.csv --sequential --out audit.csv
     """
+    if sources.sample is None:
+        raise UserError("name the unlabelled table", arguments=["sample"])
     if out is not None:
-        check_sheet(out, inputs=[sample, train, model], overwrite=overwrite)
+        check_sheet(out, inputs=list(vars(sources).values()), overwrite=overwrite)
     with item_progress(Console(stderr=True)) as progress:
-        sheet = draw_audit_sheet(
-            sample,
-            precision=precision,
-            labels=labels,
-            sequential=sequential,
-            train=source(train),
-            model=model,
-            label=label,
-            text=names(text),
-            features=names(features),
-            posteriors=names(posteriors),
-            drop=names(drop),
-            id=id,
-            missing=missing_names(missing),
-            lenient=lenient,
-            classifier=classifier,
-            level=level,
-            seed=seed,
-            progress=progress,
-        )
+        sheet = draw_sheet(sources, Recipe(columns, training), asked, estimation.level, progress)
         if out is not None:
             write_audit_sheet(sheet, out, overwrite=overwrite)
     plan = sheet.plan
@@ -129,7 +74,7 @@ def audit_plan(
             f"{plan.n_items:,} items cannot give more precision: with all of them labelled it "
             f"is about plus or minus {percent(plan.attainable)}."
         )
-    if sequential:
+    if asked.sequential:
         likely, most = (
             f"{min(round(MORE_LABELS * n), plan.n_items):,}"
             for n in (plan.n_labels, plan.n_counting)

@@ -13,9 +13,8 @@ from quantshift.cli.commands.cells import cell_progress
 from quantshift.cli.commands.report import Format, report
 from quantshift.cli.demonstration import DEFAULT_METHOD, error_table, run_demo
 from quantshift.cli.machine import n_cores
+from quantshift.quantifiers.baselines import BASELINE
 from quantshift.report.wording import UNSEEN
-
-BASELINE = "MLPE"
 
 
 def demo(

@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
-from quantshift.base.files import check_output, head, is_page, write_output
+from quantshift.answers.records import is_answer_csv
+from quantshift.base.files import PAGE_ENDINGS, check_output, head, is_page, write_output
 from quantshift.cli.history_options import Baseline, BaselineFrom, FalseAlarms, LooksPerYear
 from quantshift.cli.shared_options import Overwrite
 from quantshift.errors import UserError
 from quantshift.history import History
 from quantshift.history.rendering import (
-    CSV_HEADER,
     pruned_lines,
     render_calls,
     render_series,
@@ -97,7 +97,7 @@ def export(
     if as_ not in FORMATS:
         raise UserError(f"cannot export as {as_!r}; known: {', '.join(FORMATS)}")
     if out is not None:
-        check_output(out, inputs=[folder], overwrite=overwrite, ours=_is_export, kind=as_)
+        check_output(out, inputs=[folder], overwrite=overwrite, ours=_is_export, endings=(as_,))
     history = _opened(folder)
     text = history.to_csv() if as_ == "csv" else history.to_json()
     if out is None:
@@ -147,7 +147,7 @@ def page(
     overwrite: Overwrite = False,
 ) -> None:
     """Write a page with the series: intervals, alarms, shifts, audits and model changes."""
-    check_output(html, inputs=[folder], overwrite=overwrite, ours=is_page, kind="html")
+    check_output(html, inputs=[folder], overwrite=overwrite, ours=is_page, endings=PAGE_ENDINGS)
     history = _opened(folder)
     limits = history.limits(
         baseline=baseline,
@@ -178,5 +178,4 @@ def _tell_problems(history: History) -> None:
 
 
 def _is_export(path: Path) -> bool:
-    beginning = head(path)
-    return beginning.startswith((CSV_HEADER.encode(), b'{\n  "format": 1,\n  "calls": ['))
+    return is_answer_csv(path) or head(path).startswith(b'{\n  "format": 1,\n  "calls": [')

@@ -1,14 +1,16 @@
 """`quantshift judge`: the true rate behind model verdicts; `judge plan`: what to label next."""
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from quantshift.cli.outputs import Outputs, leave, provenance
+from quantshift.answers.conditions import Condition
+from quantshift.answers.outputs.output import Circumstances
+from quantshift.answers.words import percent
+from quantshift.cli.outputs import OutputFiles, leave, provenance
 from quantshift.cli.shared_options import (
     COLUMNS,
     ESTIMATE,
@@ -28,13 +30,10 @@ from quantshift.cli.shared_options import (
     names,
 )
 from quantshift.errors import UserError
-from quantshift.judging import Judgement, plan_labels, render_csv, render_text, write_label_sheet
 from quantshift.judging import judge as judge_table
+from quantshift.judging import plan_labels, write_label_sheet
 from quantshift.judging.arrays import labels_by_verdict
-from quantshift.judging.output.text import is_judgement_csv
 from quantshift.quantifying.audits.audit_sheet import check_sheet
-from quantshift.quantifying.output.conditions import Condition
-from quantshift.quantifying.output.words import percent
 from quantshift.tables.places import STANDARD_INPUT
 
 MOST_STRATA = 12
@@ -245,8 +244,9 @@ def judge(
     """
     conditions = [Condition.parse(text) for text in fail_if or ()]
     check_standard_input([table], [labelled] if labelled else None)
-    outputs = Outputs(html, csv, is_judgement_csv, [table, labelled], overwrite)
-    outputs.check()
+    inputs = [table, labelled]
+    outputs = OutputFiles({"html": html, "csv": csv}, overwrite)
+    outputs.check(inputs)
     result = judge_table(
         table,
         verdict=names(verdict),
@@ -270,10 +270,9 @@ def judge(
     )
     # Before anything is written: a condition on an unknown class is an error of the command.
     failed = [line for condition in conditions for line in condition.failures(result)]
-    typer.echo(result.to_json() if as_json else render_text(result))
-    for line in outputs.write(
-        lambda: _page(result, conditions, context), lambda: render_csv(result)
-    ):
+    typer.echo(result.to_json() if as_json else result.to_text())
+    circumstances = Circumstances(tuple(conditions), provenance(context))
+    for line in outputs.write(result, circumstances, inputs):
         if not as_json:
             typer.echo(line)
     leave(failed, can_be_estimated=all(batch.can_be_estimated for batch in result.batches))
@@ -390,12 +389,6 @@ def plan(
             f"Hide the columns {revealing} and probability while people label: the verdicts would "
             "influence them."
         )
-
-
-def _page(result: Judgement, conditions: Sequence[Condition], context: typer.Context) -> str:
-    from quantshift.judging.output.page import render_page
-
-    return render_page(result, conditions=conditions, provenance=provenance(context))
 
 
 def _pair(option: str | None) -> tuple[str, str] | None:

@@ -33,7 +33,7 @@ def list_(
     console = Console()
     if kind in (None, Kind.QUANTIFIERS):
         rows = [
-            (name, catalogue.full_name(cls), cls.assumption)
+            (name, catalogue.full_name(cls), cls.tags.assumption)
             for name, cls in catalogue.quantifiers().items()
         ]
         console.print(_table("Quantifiers", "assumes", rows))

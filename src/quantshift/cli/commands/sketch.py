@@ -179,7 +179,7 @@ def sketch(
         raise UserError(f"{out}: sketches are Parquet files; name it {out.with_suffix('.parquet')}")
     # A pattern must not match the sketch of the day before, which would be counted again.
     read = [file for name in inputs for file in files_of(name)]
-    check_output(out, inputs=read, overwrite=overwrite, ours=is_sketch, kind="parquet")
+    check_output(out, inputs=read, overwrite=overwrite, ours=is_sketch, endings=("parquet", "pq"))
     if merging:
         if any(columns.values()) or bins or cluster is not None:
             raise UserError("merge takes only sketches: remove the options for tables")

@@ -13,19 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from quantshift import metrics
+from quantshift.base.imports import is_import_path
 from quantshift.data.embedded.embedded import EMBEDDED
 from quantshift.data.importing.arrays import DataFile
 from quantshift.errors import UserError, unknown_name
-from quantshift.experiments.documents.classes import (
+from quantshift.experiments.documents.document import PAPER, Document, read_document
+from quantshift.experiments.documents.options import (
     check_classifier,
     check_classifier_option,
     check_options,
     default_options,
-    is_import_path,
-    protocol_class,
-    quantifier_class,
 )
-from quantshift.experiments.documents.document import PAPER, Document, read_document
 from quantshift.experiments.documents.toml_tables import (
     ClassifierTable,
     DataTable,
@@ -138,7 +136,7 @@ def _read(name_or_path: str | Path) -> tuple[str, str, Path, Callable[[str], str
 def _experiment(document: Document, profile: str) -> Experiment:
     kind = _shift_kind(document)
     with document.at("shift.kind"):
-        protocol = protocol_class(kind)
+        protocol = catalogue.protocol_class(kind)
     table = validate(document, protocol)
     shift = protocol(seed=table.seed, **table.shift.model_dump(exclude={"kind"}))
     experiment = Experiment(
@@ -315,7 +313,7 @@ def _methods(table: ExperimentTable, document: Document) -> tuple[MethodSpec, ..
 def _checked_method(method: MethodSpec, key: str, document: Document) -> MethodSpec:
     """The method with "none" read as null; raises if it does not have the options."""
     with document.at(key):
-        quantifier = quantifier_class(method.quantifier)
+        quantifier = catalogue.quantifier_class(method.quantifier)
         check_options(quantifier, {**method.options, **method.grid})
     for name, values in method.grid.items():
         _check_grid(f"{key}.grid.{name}", values, name in method.options, document)

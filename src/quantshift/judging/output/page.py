@@ -7,19 +7,17 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from quantshift.answers.conditions import Condition
+from quantshift.answers.page import Headline, data_links, render_answer, thresholds
+from quantshift.answers.repeated_warnings import merged
+from quantshift.answers.rows import row_warnings, rows_text
+from quantshift.answers.shares import Share, share_of
+from quantshift.answers.text import estimate_text, shown
+from quantshift.answers.words import limits, one_line, percent, shortened
 from quantshift.base.nouns import counted
 from quantshift.judging.findings import lost_rows
 from quantshift.judging.output.text import alarms, answer, design_text, needed_text, summary_rows
 from quantshift.judging.result import JudgedBatch, Judgement, JudgeQuality
-from quantshift.quantifying.output.conditions import Condition
-from quantshift.quantifying.output.headline import Found
-from quantshift.quantifying.output.page import data_links, thresholds
-from quantshift.quantifying.output.repeated_warnings import merged
-from quantshift.quantifying.output.result import Share
-from quantshift.quantifying.output.text import estimate_text, render_csv, rows_text, share_of, shown
-from quantshift.quantifying.output.words import limits, one_line, percent, shortened
-from quantshift.quantifying.reading.pool import row_warnings
-from quantshift.report.page.shell import render_shell
 
 
 def render_page(
@@ -36,10 +34,8 @@ def render_page(
     overall = result.overall
     several = len(result.batches) > 1
     found = _found(result, result.headline)
-    return render_shell(
+    return render_answer(
         __package__,
-        look_of=("quantshift.quantifying.output",),
-        charts_of="quantshift.quantifying.output",
         title=f"{found.heading} ({found.limits})",
         found=found,
         lead=found.lead,
@@ -62,7 +58,7 @@ def render_page(
         assumed=overall.assumed,
         needed="" if overall.labels.design == "given" else needed_text(overall),
         advices=[advice.replace("`", "") for advice in overall.advice],
-        downloads=data_links(result.to_json(), render_csv(result)),
+        downloads=data_links(result.to_json(), result.to_csv()),
         alarms=[*alarms(result), *_unknown(result)],
         crossed=[line for condition in conditions for line in condition.failures(result)],
         warnings=_warnings(result),
@@ -73,20 +69,20 @@ def render_page(
     )
 
 
-def _found(result: Judgement, label: str) -> Found:
+def _found(result: Judgement, label: str) -> Headline:
     """What was found for a class in all items."""
     overall = result.overall
     share = share_of(overall, label)
     name, where = shown(result, label), shortened(overall.name)
     if share.estimate is None:
-        return Found(
+        return Headline(
             heading=f"The true share of “{name}” in {where} cannot be estimated",
             limits=f"anything from {limits(share.low, share.high)} is possible",
             lead=f"{answer(replace(result, headline=label), overall)}.",
             numbers=_numbers(result, share),
         )
     items = counted(overall.n_items, "item")
-    return Found(
+    return Headline(
         heading=f"{percent(share.estimate)} of the {items} in {where} are “{name}”",
         limits=f"{100 * result.level:g}% confidence interval {limits(share.low, share.high)}",
         lead=_against_verdicts(overall, share),

@@ -2,8 +2,8 @@
 
 from matplotlib.axes import Axes
 
+from quantshift.answers.plotting import plot_shares
 from quantshift.judging.result import Judgement
-from quantshift.quantifying.output.plotting import plot_shares
 
 
 def plot_judgement(result: Judgement, label: str | None, ax: Axes | None) -> Axes:

@@ -2,9 +2,29 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
-from quantshift.base.files import head
+from quantshift.answers.conditions import TOO_WIDE
+from quantshift.answers.notebook import Summary
+from quantshift.answers.repeated_warnings import merged
+from quantshift.answers.rows import is_much, row_warnings, rows_of_tables
+from quantshift.answers.shares import headline_share
+from quantshift.answers.text import (
+    aligned,
+    estimate_in_a_line,
+    estimate_text,
+    headed,
+    share_table,
+    shown,
+    some,
+)
+from quantshift.answers.words import (
+    estimates_and_limits,
+    limits,
+    one_line,
+    percent,
+    percents,
+    shortened,
+)
 from quantshift.base.nouns import counted
 from quantshift.judging.findings import lost_rows
 from quantshift.judging.result import (
@@ -14,30 +34,6 @@ from quantshift.judging.result import (
     MeanDifference,
     Rate,
 )
-from quantshift.quantifying.output.conditions import TOO_WIDE
-from quantshift.quantifying.output.notebook import few_lines, small_table
-from quantshift.quantifying.output.repeated_warnings import merged
-from quantshift.quantifying.output.text import (
-    aligned,
-    estimate_in_a_line,
-    estimate_text,
-    headed,
-    headline_share,
-    rows_of_tables,
-    share_table,
-    shown,
-    some,
-)
-from quantshift.quantifying.output.text import render_csv as render_csv
-from quantshift.quantifying.output.words import (
-    estimates_and_limits,
-    limits,
-    one_line,
-    percent,
-    percents,
-    shortened,
-)
-from quantshift.quantifying.reading.pool import is_much, row_warnings
 
 DESIGN_WORDS = {
     "random": "chosen at random",
@@ -56,8 +52,6 @@ LONGEST_VERDICT = 24
 FEWEST = 20
 """With fewer labels it cannot be said how many more are needed."""
 RECOMMENDED = 50
-CSV_HEADER = "batch,items,labels,class,estimate,low,high,naive,"
-"""How a table that `render_csv` made begins."""
 
 
 def render_text(result: Judgement) -> str:
@@ -122,21 +116,10 @@ def mean_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
     yield f"mean: {found.estimate:.2f} ({interval}){naive}"
 
 
-def short_text(result: Judgement) -> str:
-    """The shares of one batch, or the headline's share in each of several."""
+def summary_of(result: Judgement) -> Summary:
+    """The shares of one batch, or the share of the headline class in each of several."""
     headline = [answer(result, result.overall), *naive_lines(result, result.overall)]
-    return few_lines([*headline, *alarms(result)], summary_rows(result))
-
-
-def short_table(result: Judgement) -> str:
-    """The same as HTML, without scripts or styles that reach beyond the table."""
-    headline = [answer(result, result.overall), *naive_lines(result, result.overall)]
-    return small_table([*headline, *alarms(result)], summary_rows(result))
-
-
-def is_judgement_csv(path: Path) -> bool:
-    """Whether `render_csv` made this file."""
-    return head(path).startswith(CSV_HEADER.encode())
+    return Summary([*headline, *alarms(result)], summary_rows(result))
 
 
 def summary_rows(result: Judgement) -> list[list[str]]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from quantshift.base.forks import uses_tables
-from quantshift.base.keywords import suggests_arguments
+from quantshift.base.keywords import as_names, suggests_arguments
 from quantshift.base.nouns import counted
 from quantshift.base.types import Codes
 from quantshift.errors import UserError, unknown_name
@@ -17,7 +17,6 @@ from quantshift.judging.arrays import asked_for, class_name, labels_by_verdict
 from quantshift.judging.inputs import JudgedTable, JudgeOptions, read_judged
 from quantshift.judging.plans.planning import PLANS, JudgePlan, plan
 from quantshift.quantifying.audits.audit_sheet import write_sheet
-from quantshift.quantifying.columns import as_names
 from quantshift.tables.reading import Source, open_table
 
 LABEL = "label"

@@ -2,10 +2,10 @@
 
     X --items--> what the method sees --representation--> rows per item --solution--> prevalence
 
-A method declares what it sees of items (`sees`: posteriors of a classifier, those of its committee,
-features), how an item is represented and how the samples of an index matrix are solved. Everything
-else is implemented here: labels of any kind, weights, the classifier and its out-of-fold
-posteriors, checks, batches, blocks, diagnostics.
+A method declares what it is (`tags`), most of all what it sees of items: posteriors of a
+classifier, those of its committee, features. It defines how an item is represented and how the
+samples of an index matrix are solved. Everything else is implemented here: labels of any kind,
+weights, the classifier and its out-of-fold posteriors, checks, batches, blocks, diagnostics.
 
     AbstractQuantifier     any method, such as HDx or those of other libraries
     AbstractClassifying    uses posteriors, and can work with posteriors alone: SubclassSLD
@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,6 +51,7 @@ from quantshift.quantifiers.base.samples import (
     index_blocks,
     whole_pool,
 )
+from quantshift.quantifiers.base.tags import TAG_NAMES, Tags
 from quantshift.quantifiers.base.training_labels import (
     at_least_two_classes,
     check_sorted,
@@ -61,14 +62,8 @@ from quantshift.quantifiers.base.training_labels import (
 Samples = ArrayLike | Sequence[ArrayLike]
 Diagnostics = Mapping[str, NDArray[Any]]
 
-POSTERIORS: frozenset[str] = frozenset({"posteriors"})
-"""What most methods see."""
-
 CV, SEED = 5, 0
 """Folds of the out-of-fold posteriors, and their seed, if a method has no such options."""
-
-SAMPLE_ONLY = "the interval shows the error of drawing the items, not the bias of the method"
-"""The `interval_note` of methods that do not correct their bias."""
 
 EMPTY = "the sample is empty: a prevalence needs at least one item"
 
@@ -122,51 +117,21 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
     itself learns.
     """
 
-    assumption: ClassVar[str]
-    """What must hold between training set and sample for the estimate to be right."""
-
-    sees: ClassVar[frozenset[str]]
-    """What it uses: any of "posteriors", "committee" and "features"."""
+    tags: ClassVar[Tags]
+    """What the method is: what it sees, what it assumes, how it is to be treated."""
 
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Diagnostics with one number per sample: their names, and "bool", "int" or "float"."""
 
-    own_classifier: ClassVar[bool] = False
-    """Fits its own classifier on features, given by the parameter `classifier`."""
-
-    crisp: ClassVar[bool] = False
-    """Works on hard predictions (argmax) rather than posteriors."""
-
-    adjusts: ClassVar[bool] = True
-    """Corrects for the classifier's behaviour on each class, rather than counting predictions."""
-
-    positive_class: ClassVar[bool] = False
-    """The second of two classes is the positive one: swapping them changes the estimates."""
-
-    trusts_posteriors: ClassVar[bool] = False
-    """Trusts posteriors as they are: held-out items do not teach it to correct wrong posteriors.
-    Intervals then also use other training items to account for its bias."""
-
-    draws_resample_training: ClassVar[bool] = False
-    """Its `draws` come from posteriors under resampled training items. They are biased as the
-    estimates of a bootstrap are, and intervals treat them alike."""
-
-    beyond_prior_shift: ClassVar[bool] = False
-    """Also adjusts for other shifts, so that samples need not be mixtures of training classes."""
-
-    ordered: ClassVar[bool] = False
-    """Assumes that the classes are ordered as in `classes_`; another order changes the problem.
-
-    If so, `fit` takes the order of ordered categorical columns; other labels are sorted."""
-
     later_options: ClassVar[frozenset[str]] = frozenset()
     """Options that were added later: at their defaults they are not part of signatures."""
 
-    no_interval: ClassVar[str] = ""
-    """Why replicates do not show the method's error, and what to use instead; usually empty."""
-
-    interval_note: ClassVar[str] = ""
-    """A note on what the interval covers, if it is not the prevalence under the assumption."""
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name in TAG_NAMES & vars(cls).keys():
+            raise UserError(
+                f"{cls.__name__}.{name} would be ignored: write it as tags = Tags({name}=...)"
+            )
 
     classes_: NDArray[Any]
     prior_: Prevalences
@@ -205,7 +170,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         reduction: the reduction of the features, if there is one.
         """
         known, codes = at_least_two_classes(*encode_labels(y, classes=classes))
-        if self.ordered and classes is None:
+        if self.tags.ordered and classes is None:
             check_sorted(declared_order(y, known), known)
         if items and len(items) != len(codes):
             raise DataError(f"{len(items)} items do not fit {len(codes)} labels: give one each")
@@ -248,15 +213,15 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         if n_items == 0:
             raise DataError(EMPTY)
         given = checked_weights(weights, n_items)
-        if not self.sees:
+        if not self.tags.sees:
             # Only the number of items matters.
             return Items(weights=np.ones(n_items) if given is None else given)
         posteriors = committee = features = None
-        if "posteriors" in self.sees:
+        if "posteriors" in self.tags.sees:
             posteriors = self._posteriors(self.classifier_, X)
-        if "committee" in self.sees and self.committee_:
+        if "committee" in self.tags.sees and self.committee_:
             committee = np.stack([self._posteriors(model, X) for model in self.committee_])
-        if "features" in self.sees:
+        if "features" in self.tags.sees:
             features = self._features(X)
             features = features if self.reduction_ is None else self.reduction_(features)
         return Items(posteriors, committee, features, given)
@@ -302,7 +267,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
 
     def needs_held_out_posteriors(self) -> bool:
         """Whether the method learns from posteriors of items the classifier has not seen."""
-        return self.adjusts
+        return self.tags.adjusts
 
     @property
     def takes_weights(self) -> bool:
@@ -355,12 +320,12 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
                 "label per item"
             )
         classes, codes = at_least_two_classes(*encode_labels(y))
-        declared = declared_order(y, classes) if self.ordered else None
+        declared = declared_order(y, classes) if self.tags.ordered else None
         if declared is not None:
             classes, codes = encode_labels(y, classes=declared)
         if n_rows(X) != len(codes):
             raise DataError(f"X has {n_rows(X)} items but y has {len(codes)} labels")
-        if "features" in self.sees and np.ndim(X) == 2 and X.shape[1] == 0:
+        if "features" in self.tags.sees and np.ndim(X) == 2 and X.shape[1] == 0:
             raise DataError(
                 f"0 feature(s) (shape={X.shape}) while a minimum of 1 is required: give X a column"
             )
@@ -374,12 +339,12 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         self._set_n_features(X)
         self.classifier_, self.committee_, self.reduction_ = None, (), None
         posteriors = features = None
-        if "posteriors" in self.sees:
+        if "posteriors" in self.tags.sees:
             self.classifier_ = fit_classifier(self._classifier(), X, classes[codes], given)
             if self.needs_held_out_posteriors():
                 posteriors, models = self._cross_fit(X, codes, classes, given, cv)
-                self.committee_ = models if "committee" in self.sees else ()
-        if "features" in self.sees:
+                self.committee_ = models if "committee" in self.tags.sees else ()
+        if "features" in self.tags.sees:
             self.reduction_ = reduction(self._features(X), codes, given)
             features = self.reduction_.known
         return self._set_fitted(Items(posteriors, None, features, given), codes, classes)
@@ -392,10 +357,11 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
     ) -> tuple[Posteriors, tuple[Any, ...]]:
         """Posteriors of the training items by models that have not seen them, and those models."""
         classifier, options = self._classifier(), self.get_params(deep=False)
+        crisp = self.tags.crisp
         if isinstance(classifier, FrozenEstimator):
-            return predict_posteriors(classifier, X, classes, crisp=self.crisp), (classifier,)
+            return predict_posteriors(classifier, X, classes, crisp=crisp), (classifier,)
         folds = folds_of(cv, codes, seed=options.get("seed", SEED))
-        return cross_fit(classifier, X, codes, classes, folds, crisp=self.crisp, weights=weights)
+        return cross_fit(classifier, X, codes, classes, folds, crisp=crisp, weights=weights)
 
     def _set_n_features(self, X: Any) -> None:
         """Set `n_features_in_`, as scikit-learn does, if the items are rows of features."""
@@ -437,7 +403,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
                 f"this {type(self).__name__} was fitted from posteriors and has no classifier: "
                 "call aggregate(posteriors) instead of predict(X)"
             )
-        return predict_posteriors(model, X, self.classes_, crisp=self.crisp)
+        return predict_posteriors(model, X, self.classes_, crisp=self.tags.crisp)
 
     def _features(self, X: Any) -> Any:
         """X itself or, if the classifier is a Pipeline, X transformed by all but its last step."""
@@ -481,7 +447,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
 class AbstractClassifying(AbstractQuantifier):
     """A quantifier that uses posteriors, and can work with those of any model."""
 
-    sees: ClassVar[frozenset[str]] = POSTERIORS
+    tags: ClassVar[Tags] = Tags()
 
     def fit_posteriors(
         self,
@@ -537,7 +503,7 @@ class AbstractClassifying(AbstractQuantifier):
     def _checked(self, posteriors: ArrayLike) -> Posteriors:
         """The posteriors; an error unless they are valid, or only for their shape if not seen."""
         self._check_fitted()
-        check = check_posteriors if self.sees else check_shape
+        check = check_posteriors if self.tags.sees else check_shape
         return check(posteriors, self.classes_)
 
     def estimate_posteriors(
@@ -608,7 +574,7 @@ class AbstractAggregative(AbstractClassifying):
         return self._represent(posteriors)
 
     def _represent_items(self, items: Items) -> NDArray[Any]:
-        if items.posteriors is None and self.sees:
+        if items.posteriors is None and self.tags.sees:
             raise UserError(f"{type(self).__name__} needs posteriors: give those of the items")
         return self._represent(_or_none(items.posteriors, len(self.classes_)))
 
@@ -622,6 +588,16 @@ class AbstractWithoutOptions(AbstractAggregative):
         self.classifier = classifier
         self.cv = cv
         self.seed = seed
+
+
+@runtime_checkable
+class CombinesMembers(Protocol):
+    """What a method offers whose tags say that its members read the posteriors."""
+
+    members_: Sequence[AbstractClassifying]
+
+    def combined(self, estimates: NDArray[np.float64]) -> Prevalences:
+        """One estimate per sample, from those of the members, (n_members, n_samples, n_classes)."""
 
 
 def repeated(value: float | bool, n_samples: int) -> NDArray[Any]:

@@ -29,6 +29,7 @@ from quantshift.quantifiers.base.estimator import (
     Diagnostics,
 )
 from quantshift.quantifiers.base.items import Items, take_rows
+from quantshift.quantifiers.base.tags import FEATURES, Tags
 
 CLASSIFIER_PARAMETERS = ("classifier", "learner", "estimator", "base_estimator")
 """Names of the classifier's parameter in quantification libraries."""
@@ -62,11 +63,10 @@ class ForeignQuantifier(AbstractQuantifier):
     items are repeated that many times.
     """
 
-    assumption: ClassVar[str] = "that of the wrapped method"
-    sees: ClassVar[frozenset[str]] = frozenset({"features"})
-    own_classifier: ClassVar[bool] = True
     # It may adjust, but not necessarily from items that its classifier had not seen.
-    adjusts: ClassVar[bool] = False
+    tags: ClassVar[Tags] = Tags(
+        assumption="that of the wrapped method", sees=FEATURES, own_classifier=True, adjusts=False
+    )
 
     quantifier_: Any
 
@@ -132,7 +132,7 @@ class OwnAggregation(AbstractClassifying):
     It is fitted from posteriors, and estimates one sample at a time.
     """
 
-    assumption: ClassVar[str] = "that of the quantifier"
+    tags: ClassVar[Tags] = Tags(assumption="that of the quantifier")
 
     quantifier_: Any
 

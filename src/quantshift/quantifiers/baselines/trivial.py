@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractAggregative, Diagnostics
+from quantshift.quantifiers.base.tags import Tags
 
 FLOATS = np.dtype(np.float64)
 
@@ -19,10 +20,13 @@ class MLPE(AbstractAggregative):
     the values of posteriors are not read.
     """
 
-    assumption: ClassVar[str] = "no shift at all: the sample has the training prevalence"
-    sees: ClassVar[frozenset[str]] = frozenset()
-    adjusts: ClassVar[bool] = False
-    interval_note: ClassVar[str] = "the interval is for the share in training, not in the sample"
+    tags: ClassVar[Tags] = Tags(
+        assumption="no shift at all: the sample has the training prevalence",
+        plain_assumption="nothing has changed since training",
+        sees=frozenset(),
+        adjusts=False,
+        interval_note="the interval is for the share in training, not in the sample",
+    )
 
     def _aggregate_one(self, posteriors: ArrayLike) -> Prevalences:
         if type(posteriors) is np.ndarray and posteriors.dtype is FLOATS:

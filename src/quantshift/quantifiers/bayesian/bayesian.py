@@ -14,6 +14,7 @@ estimation for multiclass quantification", Machine Learning 114 (2025).
 from abc import abstractmethod
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -30,12 +31,12 @@ from quantshift.prevalence.weights import Weights, checked_weights, weighted_qua
 from quantshift.quantifiers.base.estimator import AbstractAggregative, Diagnostics, Samples
 from quantshift.quantifiers.base.items import Items, uneven
 from quantshift.quantifiers.base.samples import count_samples, index_blocks
+from quantshift.quantifiers.base.tags import PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.bayesian.gibbs import CountDraws, TwoByTwo, gibbs
 from quantshift.quantifiers.bayesian.mixture_posterior import WeightedNodes, posterior_nodes
 from quantshift.quantifiers.counting.counting import hard_predictions
 from quantshift.quantifiers.matching.kdey import KDEyML
 
-ASSUMPTION = "P(X|Y) is the same in the sample (prior shift)"
 DIAGNOSTICS: Mapping[str, str] = MappingProxyType({"uncertainty": "float"})
 """The largest standard deviation of a class's share in the posterior."""
 
@@ -174,8 +175,7 @@ class BayesianCC(AbstractCells):
         these draws.
     """
 
-    assumption: ClassVar[str] = ASSUMPTION
-    crisp: ClassVar[bool] = True
+    tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.PREDICTIONS)
 
     grid_: TwoByTwo | None
 
@@ -241,8 +241,11 @@ class PQ(AbstractCells):
     alpha, n_draws: as in BayesianCC.
     """
 
-    assumption: ClassVar[str] = ASSUMPTION
-    interval_note: ClassVar[str] = "the interval is for the share among the items of the sample"
+    tags: ClassVar[Tags] = replace(
+        PRIOR_SHIFT,
+        reads=Reading.PREDICTED,
+        interval_note="the interval is for the share among the items of the sample",
+    )
 
     edges_: tuple[Reals, ...]
 
@@ -320,11 +323,12 @@ class BayesianKDEy(AbstractBayesian):
     alpha: as in BayesianCC.
     """
 
-    assumption: ClassVar[str] = ASSUMPTION
+    tags: ClassVar[Tags] = replace(
+        PRIOR_SHIFT, reads=Reading.JOINT, smooth=True, draws_resample_training=True
+    )
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
         {**DIAGNOSTICS, "effective_size": "float"}
     )
-    draws_resample_training: ClassVar[bool] = True
 
     densities_: KDEyML
 

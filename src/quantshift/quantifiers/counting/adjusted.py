@@ -15,7 +15,7 @@ et al., "Quantification via probability estimators", ICDM 2010 (PACC).
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -30,6 +30,7 @@ from quantshift.optimise.quadratic import minimise_on_simplex, row_products
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractWithoutOptions, Diagnostics, repeated
 from quantshift.quantifiers.base.means import class_means, sample_means
+from quantshift.quantifiers.base.tags import PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.counting.counting import (
     hard_predictions,
     predicted_classes,
@@ -61,9 +62,8 @@ class ACC(AbstractWithoutOptions):
     (`fallback`).
     """
 
-    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.PREDICTIONS)
     diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
-    crisp: ClassVar[bool] = True
 
     rates_: NDArray[np.float64]
 
@@ -93,7 +93,7 @@ class PACC(AbstractWithoutOptions):
     in ACC.
     """
 
-    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)
     diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
 
     rates_: NDArray[np.float64]

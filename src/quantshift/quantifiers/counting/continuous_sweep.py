@@ -22,7 +22,7 @@ binary quantification learning", 2023 (arXiv 2308.08387).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -42,6 +42,7 @@ from quantshift.quantifiers.base.one_against_rest import (
     scored_members,
     scored_predictions,
 )
+from quantshift.quantifiers.base.tags import PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.counting.adjusted import SINGULAR
 
 PARTS = np.linspace(0.05, 0.97, 24)
@@ -88,8 +89,13 @@ class ContinuousSweep(AbstractAggregative):
     back to CC if no threshold has such a tpr - fpr (`fallback`).
     """
 
-    assumption: ClassVar[str] = (
-        "P(X|Y) is the same in the sample (prior shift), log-odds are normal in each class"
+    tags: ClassVar[Tags] = replace(
+        PRIOR_SHIFT,
+        assumption=f"{PRIOR_SHIFT.assumption}, log-odds are normal in each class",
+        plain_assumption=f"{PRIOR_SHIFT.plain_assumption}, the scores of each class follow a bell "
+        "curve",
+        reads=Reading.ONE_AGAINST_REST,
+        smooth=True,
     )
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"clipped": "bool", "p_delta": "float", "standard_error": "float", "fallback": "bool"}

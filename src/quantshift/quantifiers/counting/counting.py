@@ -13,17 +13,20 @@ from sklearn.base import BaseEstimator
 from quantshift.base.compiled import compiled
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.prevalence.weights import Weights
-from quantshift.quantifiers.base.estimator import SAMPLE_ONLY, AbstractAggregative, Diagnostics
+from quantshift.quantifiers.base.estimator import AbstractAggregative, Diagnostics
 from quantshift.quantifiers.base.means import sample_means
+from quantshift.quantifiers.base.tags import SAMPLE_ONLY, Reading, Tags
 
 
 class CC(AbstractAggregative):
     """Classify and Count: the share of items predicted to be of each class."""
 
-    assumption: ClassVar[str] = "the classifier's errors cancel out in the sample"
-    crisp: ClassVar[bool] = True
-    adjusts: ClassVar[bool] = False
-    interval_note: ClassVar[str] = SAMPLE_ONLY
+    tags: ClassVar[Tags] = Tags(
+        assumption="the classifier's errors cancel out in the sample",
+        reads=Reading.PREDICTIONS,
+        adjusts=False,
+        interval_note=SAMPLE_ONLY,
+    )
 
     def __init__(self, classifier: BaseEstimator | None = None) -> None:
         self.classifier = classifier
@@ -45,9 +48,14 @@ class CC(AbstractAggregative):
 class PCC(AbstractAggregative):
     """Probabilistic Classify and Count: the mean posterior."""
 
-    assumption: ClassVar[str] = "P(Y|X) is the same in the sample (pure covariate shift)"
-    adjusts: ClassVar[bool] = False
-    interval_note: ClassVar[str] = SAMPLE_ONLY
+    tags: ClassVar[Tags] = Tags(
+        assumption="P(Y|X) is the same in the sample (pure covariate shift)",
+        plain_assumption="items that look alike have the label as often as in training",
+        reads=Reading.JOINT,
+        smooth=True,
+        adjusts=False,
+        interval_note=SAMPLE_ONLY,
+    )
 
     def __init__(self, classifier: BaseEstimator | None = None) -> None:
         self.classifier = classifier

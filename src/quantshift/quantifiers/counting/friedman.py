@@ -14,6 +14,7 @@ D. Tasche, "Comments on Friedman's method for class distribution estimation", 20
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -27,6 +28,7 @@ from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractWithoutOptions, Diagnostics, repeated
 from quantshift.quantifiers.base.means import class_means, sample_means
 from quantshift.quantifiers.base.one_against_rest import normalised_shares
+from quantshift.quantifiers.base.tags import CALIBRATED_PRIOR_SHIFT, PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.counting.adjusted import DIAGNOSTICS as ADJUSTED
 from quantshift.quantifiers.counting.adjusted import SINGULAR
 
@@ -38,7 +40,7 @@ class Friedman(AbstractWithoutOptions):
     one closest to the training prevalence (`fallback`).
     """
 
-    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.ONE_AGAINST_REST)
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"residual": "float", "fallback": "bool"}
     )
@@ -78,10 +80,9 @@ class DeBias(AbstractWithoutOptions):
     `separation` is the smallest V of all classes. More than two classes: one against the rest.
     """
 
-    assumption: ClassVar[str] = (
-        "P(X|Y) is the same in the sample (prior shift), posteriors calibrated"
+    tags: ClassVar[Tags] = replace(
+        CALIBRATED_PRIOR_SHIFT, reads=Reading.JOINT, smooth=True, trusts_posteriors=True
     )
-    trusts_posteriors: ClassVar[bool] = True
     diagnostics: ClassVar[Mapping[str, str]] = ADJUSTED
 
     centre_: Reals

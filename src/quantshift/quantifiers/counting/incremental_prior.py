@@ -14,6 +14,7 @@ update", SDM 2025.
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -25,6 +26,7 @@ from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractWithoutOptions, Diagnostics
 from quantshift.quantifiers.base.means import class_means
+from quantshift.quantifiers.base.tags import PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.counting.counting import hard_predictions
 from quantshift.quantifiers.counting.thresholds import select
 
@@ -38,10 +40,14 @@ class LEIP(AbstractWithoutOptions):
     `counted` is the share of the sample that is counted as predicted.
     """
 
-    assumption: ClassVar[str] = (
-        "P(X|Y) is the same in the sample (prior shift), confident predictions are correct"
+    tags: ClassVar[Tags] = replace(
+        PRIOR_SHIFT,
+        assumption=f"{PRIOR_SHIFT.assumption}, confident predictions are correct",
+        plain_assumption=f"{PRIOR_SHIFT.plain_assumption}, confident predictions are correct",
+        reads=Reading.JOINT,
+        smooth=True,
+        trusts_posteriors=True,
     )
-    trusts_posteriors: ClassVar[bool] = True
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType({"counted": "float"})
 
     retained_: float

@@ -10,6 +10,7 @@ handling changes in class distribution", KDD 2009.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -20,8 +21,9 @@ from sklearn.base import BaseEstimator
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.classify.scores import matched_columns
 from quantshift.prevalence.weights import Weights
-from quantshift.quantifiers.base.estimator import SAMPLE_ONLY, AbstractAggregative, Diagnostics
+from quantshift.quantifiers.base.estimator import AbstractAggregative, Diagnostics
 from quantshift.quantifiers.base.one_against_rest import normalised_shares
+from quantshift.quantifiers.base.tags import CALIBRATED_PRIOR_SHIFT, SAMPLE_ONLY, Reading, Tags
 
 
 class CDE(AbstractAggregative):
@@ -31,11 +33,14 @@ class CDE(AbstractAggregative):
     More than two classes: one against the rest.
     """
 
-    assumption: ClassVar[str] = (
-        "P(X|Y) is the same in the sample (prior shift), posteriors calibrated, errors cancel out"
+    tags: ClassVar[Tags] = replace(
+        CALIBRATED_PRIOR_SHIFT,
+        assumption=f"{CALIBRATED_PRIOR_SHIFT.assumption}, errors cancel out",
+        plain_assumption=f"{CALIBRATED_PRIOR_SHIFT.plain_assumption}, its errors cancel out",
+        reads=Reading.ONE_AGAINST_REST,
+        adjusts=False,
+        interval_note=SAMPLE_ONLY,
     )
-    adjusts: ClassVar[bool] = False
-    interval_note: ClassVar[str] = SAMPLE_ONLY
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType({"converged": "bool"})
 
     def __init__(self, classifier: BaseEstimator | None = None, *, max_iter: int = 100) -> None:

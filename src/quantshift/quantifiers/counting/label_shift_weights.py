@@ -23,6 +23,7 @@ shifts", ICLR 2019.
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -37,6 +38,7 @@ from quantshift.optimise.quadratic import row_products
 from quantshift.prevalence.weights import Weights, total_of
 from quantshift.quantifiers.base.estimator import AbstractWithoutOptions, Diagnostics, Samples
 from quantshift.quantifiers.base.means import class_means, sample_means
+from quantshift.quantifiers.base.tags import PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.counting.counting import hard_predictions
 
 NEARNESS = 1e-10
@@ -55,7 +57,7 @@ TINY = 1e-300
 class AbstractLabelShiftWeights(AbstractWithoutOptions):
     """What BBSE and RLLS share: weights of the classes, and prevalences from them."""
 
-    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"residual": "float", "fallback": "bool"}
     )
@@ -122,7 +124,7 @@ class BBSEHard(AbstractLabelShiftWeights):
     If the held-out items do not determine the weights, those closest to 1 are used (`fallback`).
     """
 
-    crisp: ClassVar[bool] = True
+    tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.PREDICTIONS)
 
     def _fit_aggregation(
         self, posteriors: Posteriors, codes: Codes, weights: Weights | None = None

@@ -15,7 +15,7 @@ KDD 2006; G. Forman, "Quantifying counts and costs via classification", DMKD 200
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,6 +32,7 @@ from quantshift.quantifiers.base.one_against_rest import (
     scored_members,
     scored_predictions,
 )
+from quantshift.quantifiers.base.tags import PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.counting.adjusted import DIAGNOSTICS
 
 SEPARATED = 0.25
@@ -79,9 +80,8 @@ class AbstractThreshold(AbstractWithoutOptions):
     threshold was counted by CC).
     """
 
-    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.ONE_AGAINST_REST, positive_class=True)
     diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
-    positive_class: ClassVar[bool] = True
 
     thresholds_: tuple[Reals, ...]
     tpr_: tuple[Reals, ...]

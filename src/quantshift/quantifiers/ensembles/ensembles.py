@@ -15,6 +15,7 @@ al., "Dynamic ensemble selection for quantification tasks", Information Fusion 4
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -35,6 +36,7 @@ from quantshift.prevalence import simplex
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Diagnostics
 from quantshift.quantifiers.base.items import Items, drawn_weights, take_rows
+from quantshift.quantifiers.base.tags import CALIBRATED_PRIOR_SHIFT, FEATURES, Tags
 from quantshift.quantifiers.ensembles.medians import DIAGNOSTICS, spread
 from quantshift.quantifiers.likelihood.sld import SLD
 from quantshift.quantifiers.matching.matching import bin_numbers, sample_histograms
@@ -70,11 +72,13 @@ class EoQ(AbstractQuantifier):
     `spread` is the mean over classes of the standard deviation of the members' estimates.
     """
 
-    assumption: ClassVar[str] = "that of its members"
-    sees: ClassVar[frozenset[str]] = frozenset({"features"})
-    own_classifier: ClassVar[bool] = True
+    tags: ClassVar[Tags] = Tags(
+        assumption="that of its members",
+        sees=FEATURES,
+        own_classifier=True,
+        no_interval=NO_INTERVAL,
+    )
     diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
-    no_interval: ClassVar[str] = NO_INTERVAL
 
     members_: tuple[AbstractQuantifier, ...]
     member_priors_: Prevalences
@@ -191,15 +195,12 @@ class FusedSLD(AbstractQuantifier):
     tol, max_iter: as in SLD. seed: of the draws and folds.
     """
 
-    assumption: ClassVar[str] = (
-        "P(X|Y) is the same in the sample (prior shift), posteriors calibrated"
+    tags: ClassVar[Tags] = replace(
+        CALIBRATED_PRIOR_SHIFT, sees=FEATURES, own_classifier=True, no_interval=NO_INTERVAL
     )
-    sees: ClassVar[frozenset[str]] = frozenset({"features"})
-    own_classifier: ClassVar[bool] = True
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"iterations": "int", "converged": "bool"}
     )
-    no_interval: ClassVar[str] = NO_INTERVAL
 
     members_: tuple[SLD, ...]
 

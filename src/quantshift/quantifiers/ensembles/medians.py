@@ -29,6 +29,7 @@ from quantshift.quantifiers.base.estimator import (
     Diagnostics,
 )
 from quantshift.quantifiers.base.items import Items
+from quantshift.quantifiers.base.tags import FEATURES, Reading, Tags
 from quantshift.quantifiers.counting.adjusted import PACC
 from quantshift.quantifiers.likelihood.sld import SLD
 from quantshift.quantifiers.matching.matching import DyS
@@ -48,7 +49,7 @@ class Median(AbstractClassifying):
     `spread` is the mean over classes of the standard deviation of the members' estimates.
     """
 
-    assumption: ClassVar[str] = "that of most of its members"
+    tags: ClassVar[Tags] = Tags(assumption="that of most of its members", reads=Reading.MEMBERS)
     diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
 
     members_: tuple[AbstractAggregative, ...]
@@ -101,6 +102,10 @@ class Median(AbstractClassifying):
             ]
         )
 
+    def combined(self, estimates: NDArray[np.float64]) -> Prevalences:
+        """The median of the members' estimates, class by class, for each sample."""
+        return median_prevalence(estimates)[0]
+
     def _quantifiers(self) -> Members:
         given = (PACC(), SLD(), DyS()) if self.quantifiers is None else tuple(self.quantifiers)
         for quantifier in given:
@@ -138,14 +143,14 @@ class ClassifierMedian(AbstractQuantifier):
     The classifiers are fitted cv + 1 times each. `spread` is as in Median.
     """
 
-    assumption: ClassVar[str] = "that of most of its members"
-    sees: ClassVar[frozenset[str]] = frozenset({"features"})
-    own_classifier: ClassVar[bool] = True
-    diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
-    no_interval: ClassVar[str] = (
-        "every replicate would fit all classifiers again; a Median with one classifier has an "
-        "interval"
+    tags: ClassVar[Tags] = Tags(
+        assumption="that of most of its members",
+        sees=FEATURES,
+        own_classifier=True,
+        no_interval="every replicate would fit all classifiers again; a Median with one classifier "
+        "has an interval",
     )
+    diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
 
     medians_: tuple[Median, ...]
 

@@ -1,1 +1,4 @@
 """Quantifiers that maximise a likelihood."""
+
+FAMILY = "likelihood"
+"""What readers call the methods of this package."""

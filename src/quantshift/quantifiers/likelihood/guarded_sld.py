@@ -51,25 +51,36 @@ from quantshift.classify.folds import folds_of
 from quantshift.classify.separation import NOT_TOLD_APART, WIDE, Reference
 from quantshift.errors import UserError, unknown_name
 from quantshift.prevalence.weights import Weights
-from quantshift.quantifiers.base.estimator import AbstractQuantifier, Diagnostics, Samples
+from quantshift.quantifiers.base.estimator import Diagnostics, Estimate, Samples
+from quantshift.quantifiers.base.guarding import (
+    ASSUMPTIONS,
+    AUTO,
+    BETWEEN,
+    COVARIATE,
+    NORMAL,
+    PRIOR,
+    AbstractGuarded,
+    AllowedRange,
+)
 from quantshift.quantifiers.base.items import Items, effective_size
 from quantshift.quantifiers.base.means import sample_means
+from quantshift.quantifiers.base.tags import FEATURES, Tags
 from quantshift.quantifiers.likelihood.goodness_of_fit import Fit, ModelledTraining, modelled_shares
 from quantshift.quantifiers.likelihood.sld import SLD
 from quantshift.quantifiers.likelihood.subclass_sld import Division, SubclassSLD
 from quantshift.quantifiers.likelihood.subclass_sld import Represented as SubclassItems
 
-ASSUMPTIONS = ("auto", "prior", "covariate")
 MODES = ("auto", "columns", "signal")
 
 FAMILY = MappingProxyType({"columns": "prior", "signal": "subclasses"})
 """What is tested. For tables it is whether prior shift alone explains the sample, because clusters
 of causes could imitate a change of P(X) with a wrong prevalence. Subgroups of texts do change."""
 
+AFTER_REFUTATION = MappingProxyType({"columns": COVARIATE, "signal": BETWEEN})
+"""What the estimate rests on after a refutation."""
+
 MARGIN = 0.04
 """How much the hull is widened in addition to the sampling error of a mean."""
-
-NORMAL = 1.96
 
 MOVED = 0.1
 """Change of prevalence from which SubclassSLD is trusted in spite of a refutation."""
@@ -158,7 +169,7 @@ class Represented:
     position: Reals
 
 
-class GuardedSLD(AbstractQuantifier):
+class GuardedSLD(AbstractGuarded):
     """Guarded SLD: SubclassSLD unless the sample's features refute it, then PCC.
 
     assume: "auto" decides by the test; "prior" is SubclassSLD and "covariate" PCC, whatever the
@@ -172,17 +183,26 @@ class GuardedSLD(AbstractQuantifier):
 
     The diagnostics of the test are `refuted`, `auc`, `z`, `explained` (the share of the difference
     from the training items) and `in_doubt`. Others, (..., n_classes) each, are `prior`,
-    SubclassSLD's estimate; `covariate`, PCC's; `low` and `high`, the limits of the hull; and the
-    estimates that it spans, `allowed` (..., n_assumptions, n_classes): the training prevalence, PCC
-    by each classifier, SLD by each. `members` (..., n_members, n_classes) is PCC by each model of
-    the better classifier, which has not seen one fold; it shows how much PCC depends on the
-    training items.
+    SubclassSLD's estimate; `covariate`, PCC's; `low` and `high`, the limits of the hull. It
+    spans the training prevalence and the estimates by each classifier, `covariate_by_classifier`
+    (PCC) and `prior_by_classifier` (SLD), (..., n_classifiers, n_classes). `members` (...,
+    n_members, n_classes) is PCC by each model of the better classifier, which has not seen one
+    fold; it shows how much PCC depends on the training items. `ranges` has all of this for each
+    sample, as an `AllowedRange`.
     """
 
-    assumption: ClassVar[str] = (
-        "P(X|Y, cluster) is the same in the sample; where its features refute that, P(Y|X) is"
+    tags: ClassVar[Tags] = Tags(
+        assumption="P(X|Y, cluster) is the same in the sample; where its features refute that, "
+        "P(Y|X) is",
+        plain_assumption="within each group of similar items, items of a class look as they did in "
+        "training; where the items contradict that, items that look alike have the label as often "
+        "as in training",
+        sees=FEATURES,
+        beyond_prior_shift=True,
+        no_interval="replicates do not show which assumption holds; use its method hull, which "
+        "spans what they allow, or the interval of its subclass_sld_ if the test does not refute "
+        "it",
     )
-    sees: ClassVar[frozenset[str]] = frozenset({"features"})
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "refuted": "bool",
@@ -191,11 +211,6 @@ class GuardedSLD(AbstractQuantifier):
             "explained": "float",
             "in_doubt": "bool",
         }
-    )
-    beyond_prior_shift: ClassVar[bool] = True
-    no_interval: ClassVar[str] = (
-        "replicates do not show which assumption holds; use its method hull, which spans what they "
-        "allow, or the interval of its subclass_sld_ if the test does not refute it"
     )
 
     learnt_: tuple[Learnt, ...]
@@ -230,10 +245,56 @@ class GuardedSLD(AbstractQuantifier):
         diagnostics = self.estimate(X, samples, weights=weights).diagnostics
         return diagnostics["low"], diagnostics["high"]
 
+    def ranges(self, estimate: Estimate) -> list[AllowedRange]:
+        """What the assumptions allow for each sample of an estimate that it has made."""
+        if estimate.prevalence.ndim == 1:
+            return [self._range(estimate.prevalence, estimate.diagnostics)]
+        return [
+            self._range(p_hat, {name: values[i] for name, values in estimate.diagnostics.items()})
+            for i, p_hat in enumerate(estimate.prevalence)
+        ]
+
+    def _range(self, p_hat: Prevalences, found: Mapping[str, Any]) -> AllowedRange:
+        refuted, in_doubt = bool(found["refuted"]), bool(found["in_doubt"])
+        rests_on = self.assume
+        if self.assume == AUTO:
+            rests_on = AFTER_REFUTATION[self.mode_] if refuted and not in_doubt else PRIOR
+        return AllowedRange(
+            estimate=p_hat,
+            rests_on=rests_on,
+            low=found["low"],
+            high=found["high"],
+            prior=found["prior"],
+            covariate=found["covariate"],
+            plain_prior=found["prior_by_classifier"][self.chosen_],
+            covariate_by_classifier=found["covariate_by_classifier"],
+            members=found["members"],
+            refuted=refuted,
+            in_doubt=in_doubt,
+            auc=float(found["auc"]),
+            z=float(found["z"]),
+            explained=float(found["explained"]),
+        )
+
+    @property
+    def chosen_(self) -> int:
+        """The place of the classifier with the lower log-loss."""
+        return self.learnt_.index(self.best_)
+
+    @property
+    def plain_(self) -> SLD:
+        """SLD on the posteriors of that classifier."""
+        return self.best_.sld
+
+    @property
+    def unguarded_(self) -> SubclassSLD:
+        """SubclassSLD, which it is while nothing is refuted."""
+        return self.subclass_sld_
+
     def refitter(self) -> Callable[[Indices], Self]:
         """Models, clusters and the test stay; what is learnt from posteriors is refitted."""
         check_is_fitted(self, "classes_")
-        best, refit_subclasses = self.learnt_.index(self.best_), self.subclass_sld_.refitter()
+        best, refit_subclasses = self.chosen_, self.subclass_sld_.refitter()
 
         def refit(rows: Indices) -> Any:
             replicate = copy(self)
@@ -278,10 +339,10 @@ class GuardedSLD(AbstractQuantifier):
         self.training_ = ModelledTraining.of(reference, codes, n_classes, division.known, weights)
         self.reduction_ = Look(self.learnt_, division, reference, n_classes)
 
-    def subclass_items(self, items: Items) -> Items:
+    def unguarded_items(self, items: Items) -> Items:
         """The items (as `items(X)` returns them) as `subclass_sld_` sees them."""
         seen = self._seen(items)
-        best = seen.committees[self.learnt_.index(self.best_)]
+        best = seen.committees[self.chosen_]
         return Items(best.mean(axis=0), best, seen.clusters, items.weights)
 
     def _seen(self, items: Items) -> Seen:
@@ -300,7 +361,7 @@ class GuardedSLD(AbstractQuantifier):
                 [np.ascontiguousarray(learnt.sld.calibrator_(member).T) for member in members]
             )
             ratios.append([learnt.sld._represent(member) for member in members])
-        subclass_items = self.subclass_sld_._represent_items(self.subclass_items(items))
+        subclass_items = self.subclass_sld_._represent_items(self.unguarded_items(items))
         return Represented(subclass_items, calibrated, ratios, seen.position)
 
     def _solve(
@@ -317,21 +378,20 @@ class GuardedSLD(AbstractQuantifier):
             np.mean([learnt.sld._solve(rows, index, weights)[0] for rows in members], axis=0)
             for learnt, members in zip(self.learnt_, representation.ratios, strict=True)
         ]
-        best = self.learnt_.index(self.best_)
         tests = [
             self._test(representation, f, rows, weights)
             for f, rows in zip(shares, index, strict=True)
         ]
         refuted = np.array([test.refuted for test in tests])
         in_doubt = np.array([test.in_doubt for test in tests])
-        covariate = pcc[best]
-        if self.assume == "prior":
+        covariate = pcc[self.chosen_]
+        if self.assume == PRIOR:
             p_hat = prior
-        elif self.assume == "covariate":
+        elif self.assume == COVARIATE:
             p_hat = covariate
         else:
             alternative = covariate
-            if self.mode_ == "signal":
+            if AFTER_REFUTATION[self.mode_] == BETWEEN:
                 moved = np.abs(prior - self.prior_).sum(axis=1, keepdims=True) / 2
                 alternative = covariate + np.minimum(moved / MOVED, 1.0) * (prior - covariate)
             p_hat = np.where((refuted & ~in_doubt)[:, np.newaxis], alternative, prior)
@@ -345,8 +405,9 @@ class GuardedSLD(AbstractQuantifier):
             "in_doubt": in_doubt,
             "prior": prior,
             "covariate": covariate,
-            "allowed": allowed,
-            "members": by_member[best],
+            "covariate_by_classifier": np.stack(pcc, axis=1),
+            "prior_by_classifier": np.stack(sld, axis=1),
+            "members": by_member[self.chosen_],
             "low": np.minimum(low, p_hat),
             "high": np.maximum(high, p_hat),
         }
@@ -355,7 +416,7 @@ class GuardedSLD(AbstractQuantifier):
         self, seen: Represented, shares: Reals, rows: Indices, weights: Weights | None
     ) -> Fit:
         sample_weights, family = None if weights is None else weights[rows], FAMILY[self.mode_]
-        if self.assume != "auto":
+        if self.assume != AUTO:
             return Fit(family, NOT_TOLD_APART.auc, NOT_TOLD_APART.z, NOT_TOLD_APART.auc)
         return self.training_.compared(seen.position[rows], shares, family, sample_weights)
 
@@ -368,32 +429,6 @@ def hull(allowed: Reals, centre: Prevalences, size: Reals) -> tuple[Reals, Reals
     """
     margin = np.sqrt(MARGIN**2 + NORMAL**2 * centre * (1 - centre) / size[:, np.newaxis])
     low, high = allowed.min(axis=1) - margin, allowed.max(axis=1) + margin
-    return np.maximum(low, 0.0), np.minimum(high, 1.0)
-
-
-def training_deviations(members: Reals) -> Reals:
-    """The contribution of the training items to PCC's error, (n_samples, n_members, n_classes).
-
-    members: PCC by models each of which has not seen one fold of the training items. Weighted with
-    independent standard normal numbers and summed over the members, these deviations have the
-    variance of the delete-a-group jackknife (P. Kott, Journal of Official Statistics 17, 2001).
-    """
-    n_members = members.shape[1]
-    centred = members - members.mean(axis=1, keepdims=True)
-    return np.asarray(np.sqrt((n_members - 1) / n_members) * centred)
-
-
-def covariate_limits(means: Reals, members: Reals, size: Reals) -> tuple[Reals, Reals]:
-    """Limits of PCC where covariate shift is assumed, (n_samples, n_classes) each.
-
-    means: PCC by each classifier, (n_samples, n_classifiers, n_classes), all within the limits.
-    members: of the better one; size: of the samples.
-    """
-    centre = members.mean(axis=1)
-    sampling = centre * (1 - centre) / size[:, np.newaxis]
-    training = np.square(training_deviations(members)).sum(axis=1)
-    margin = NORMAL * np.sqrt(sampling + training)
-    low, high = means.min(axis=1) - margin, means.max(axis=1) + margin
     return np.maximum(low, 0.0), np.minimum(high, 1.0)
 
 

@@ -16,6 +16,7 @@ WACV 2024.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -29,6 +30,7 @@ from quantshift.classify.calibration.calibration import AUTO, calibrates
 from quantshift.optimise.solvers import maximise_mixtures
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import Diagnostics
+from quantshift.quantifiers.base.tags import CALIBRATED_PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.likelihood.dirichlet import maximise_posteriors
 from quantshift.quantifiers.likelihood.sld import DIAGNOSTICS, AbstractLikelihood
 
@@ -47,9 +49,7 @@ class MAPLS(AbstractLikelihood):
     tol, max_iter: as in SLD; `iterations` counts the passes of both maxima.
     """
 
-    assumption: ClassVar[str] = (
-        "P(X|Y) is the same in the sample (prior shift), posteriors calibrated"
-    )
+    tags: ClassVar[Tags] = replace(CALIBRATED_PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
         {**DIAGNOSTICS, "sample_weight": "float"}
     )

@@ -20,6 +20,7 @@ P. Gonzalez et al., "Stabilizing EM-based quantification", LQ 2025 (prior).
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from copy import copy
+from dataclasses import replace
 from numbers import Real
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
@@ -46,6 +47,7 @@ from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractAggregative, Diagnostics
 from quantshift.quantifiers.base.items import drawn_weights
 from quantshift.quantifiers.base.simulation import ClassMembers
+from quantshift.quantifiers.base.tags import CALIBRATED_PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.likelihood.dirichlet import maximise_posteriors
 
 PRIORS = (1.0, 2.0, 5.0, 10.0)
@@ -139,9 +141,7 @@ class SLD(AbstractLikelihood):
     Fitted state: `alpha_`, the alpha of the prior.
     """
 
-    assumption: ClassVar[str] = (
-        "P(X|Y) is the same in the sample (prior shift), posteriors calibrated"
-    )
+    tags: ClassVar[Tags] = replace(CALIBRATED_PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)
     diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
     later_options: ClassVar[frozenset[str]] = frozenset({"prior"})
 

@@ -59,6 +59,7 @@ from quantshift.quantifiers.base.estimator import (
     refuse_unknown,
 )
 from quantshift.quantifiers.base.items import Items, drawn_weights
+from quantshift.quantifiers.base.tags import Tags
 from quantshift.quantifiers.base.training_labels import labelled_items
 from quantshift.quantifiers.likelihood.shift_likelihood import maximise_subclasses
 from quantshift.quantifiers.likelihood.shift_models import (
@@ -125,16 +126,18 @@ class SubclassSLD(AbstractClassifying):
     whether that is beyond 4, in which case the estimate is the prior model's.
     """
 
-    assumption: ClassVar[str] = (
-        "P(X|Y, cluster) is the same in the sample: prior, covariate or local shift over clusters "
-        "seen in training"
+    tags: ClassVar[Tags] = Tags(
+        assumption="P(X|Y, cluster) is the same in the sample: prior, covariate or local shift "
+        "over clusters seen in training",
+        plain_assumption="within each group of similar items, items of a class look as they did in "
+        "training",
+        sees=frozenset({"posteriors", "committee", "features"}),
+        beyond_prior_shift=True,
     )
 
-    sees: ClassVar[frozenset[str]] = frozenset({"posteriors", "committee", "features"})
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"iterations": "int", "converged": "bool", "fallback": "bool", "novelty": "float"}
     )
-    beyond_prior_shift: ClassVar[bool] = True
 
     n_clusters_: int
     divided_: bool

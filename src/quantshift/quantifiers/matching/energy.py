@@ -10,6 +10,7 @@ estimation under class balance change using energy distance", IEICE Transactions
 et al., "An analysis of quantification methods based on matching distributions", 2019.
 """
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +22,7 @@ from quantshift.errors import DataError, unknown_name
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractAggregative, AbstractWithoutOptions
 from quantshift.quantifiers.base.items import Items, dense_features
+from quantshift.quantifiers.base.tags import FEATURES, PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.matching.class_kernels import (
     AbstractMeanMatching,
     ClassPoints,
@@ -39,7 +41,7 @@ class EDy(AbstractMeanMatching, AbstractAggregative):
     prevalence among those that fit equally well (`fallback`).
     """
 
-    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)
 
     known_: ClassPoints
 
@@ -77,7 +79,7 @@ class CvMy(AbstractMeanMatching, AbstractWithoutOptions):
     Falls back as EDy does.
     """
 
-    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.ONE_AGAINST_REST, smooth=True)
 
     known_: ClassPoints
     order_: tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...]
@@ -109,8 +111,7 @@ class EDx(AbstractMeanMatching):
         features matters: standardise them first, e.g. by a pipeline. Falls back as EDy does.
     """
 
-    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
-    sees: ClassVar[frozenset[str]] = frozenset({"features"})
+    tags: ClassVar[Tags] = replace(PRIOR_SHIFT, sees=FEATURES)
 
     known_: ClassPoints
 

@@ -9,6 +9,7 @@ distance", Information Sciences 2013.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +22,7 @@ from quantshift.prevalence.simplex import of_positive
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Diagnostics
 from quantshift.quantifiers.base.items import Items, dense_features
+from quantshift.quantifiers.base.tags import FEATURES, PRIOR_SHIFT, Tags
 from quantshift.quantifiers.matching.matching import (
     DIAGNOSTICS,
     HDY_BINS,
@@ -46,8 +48,7 @@ class HDx(AbstractQuantifier):
     is convex). `distance` is the mean over features and numbers of bins. Falls back as HDy does.
     """
 
-    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
-    sees: ClassVar[frozenset[str]] = frozenset({"features"})
+    tags: ClassVar[Tags] = replace(PRIOR_SHIFT, sees=FEATURES)
     diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
 
     low_: NDArray[np.float64]

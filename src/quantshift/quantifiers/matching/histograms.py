@@ -15,6 +15,7 @@ Python-based framework for quantification", CIKM 2021 (DMy, DMx).
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,6 +33,7 @@ from quantshift.quantifiers.base.estimator import (
     Diagnostics,
 )
 from quantshift.quantifiers.base.items import Items
+from quantshift.quantifiers.base.tags import FEATURES, PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.matching.hdx import MOST_BINS, feature_places, feature_ranges
 from quantshift.quantifiers.matching.histogram_options import check_options, divergence_called
 from quantshift.quantifiers.matching.matching import (
@@ -56,7 +58,7 @@ class DMy(AbstractAggregative):
     Two classes: DyS with other defaults. Falls back as DyS does.
     """
 
-    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.ONE_AGAINST_REST, smooth=True)
     diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
 
     histograms_: Reals
@@ -104,8 +106,7 @@ class DMx(AbstractQuantifier):
         outermost bins. divergence, cdf: as for DMy. Needs no classifier. Falls back as DyS does.
     """
 
-    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
-    sees: ClassVar[frozenset[str]] = frozenset({"features"})
+    tags: ClassVar[Tags] = replace(PRIOR_SHIFT, sees=FEATURES)
     diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
 
     low_: Reals

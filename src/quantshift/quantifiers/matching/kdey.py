@@ -36,6 +36,7 @@ from quantshift.quantifiers.base.estimator import AbstractAggregative, Diagnosti
 from quantshift.quantifiers.base.items import Items
 from quantshift.quantifiers.base.means import sample_means
 from quantshift.quantifiers.base.samples import Blocks
+from quantshift.quantifiers.base.tags import PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.matching.class_kernels import (
     HIGHEST,
     MATCHING_DIAGNOSTICS,
@@ -88,7 +89,7 @@ class KDEyML(AbstractReweighted, AbstractAggregative):
         and the bandwidth is multiplied by 1 - shrinkage.
     """
 
-    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"iterations": "int", "converged": "bool"}
     )
@@ -196,7 +197,7 @@ class KDEyCS(AbstractReweighted, AbstractAggregative):
     Falls back as EDy does; where no training item is near the sample, to the training prevalence.
     """
 
-    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)
     diagnostics: ClassVar[Mapping[str, str]] = MATCHING_DIAGNOSTICS
 
     known_: ClassPoints
@@ -252,7 +253,7 @@ class KDEyHD(AbstractReweighted, AbstractAggregative):
     `distance` is the Hellinger distance, from 0 to 1. Falls back as EDy does.
     """
 
-    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"distance": "float", "fallback": "bool"}
     )

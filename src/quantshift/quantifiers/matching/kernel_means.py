@@ -17,7 +17,7 @@ matching", ECML PKDD 2023; A. Rahimi and B. Recht, "Random features for large-sc
 machines", NIPS 2007.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,6 +30,7 @@ from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractAggregative
 from quantshift.quantifiers.base.items import Items, dense_features
+from quantshift.quantifiers.base.tags import FEATURES, PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.matching.class_kernels import (
     AbstractMeanMatching,
     ClassPoints,
@@ -85,7 +86,7 @@ class MMDy(AbstractMeanMatching, AbstractAggregative):
     Falls back as EDy does.
     """
 
-    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)
 
     kernel_: MeanKernel
 
@@ -125,8 +126,7 @@ class MMDx(AbstractMeanMatching):
     seed: draws the frequencies of "rff". Falls back as EDy does.
     """
 
-    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
-    sees: ClassVar[frozenset[str]] = frozenset({"features"})
+    tags: ClassVar[Tags] = replace(PRIOR_SHIFT, sees=FEATURES)
 
     kernel_: MeanKernel
 

@@ -14,6 +14,7 @@ per second", DSAA 2020 (SMM).
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -45,6 +46,7 @@ from quantshift.quantifiers.base.estimator import (
 )
 from quantshift.quantifiers.base.means import class_means, sample_means
 from quantshift.quantifiers.base.samples import means_by_plan, pairwise_plan
+from quantshift.quantifiers.base.tags import PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.counting.adjusted import DIAGNOSTICS as ADJUSTED
 from quantshift.quantifiers.counting.adjusted import SINGULAR, adjust, adjust_binary, adjust_counts
 from quantshift.quantifiers.matching.histogram_options import check_options, divergence_called
@@ -82,7 +84,7 @@ class DyS(AbstractAggregative):
     divergences of all their posteriors are added up ("hellinger": their squares).
     """
 
-    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.ONE_AGAINST_REST)
     diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
 
     histograms_: NDArray[np.float64]
@@ -136,13 +138,13 @@ class HDy(AbstractWithoutOptions):
     to a sample are left out of its median.
     """
 
-    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
-    diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
-
-    no_interval: ClassVar[str] = (
-        "its histograms have up to 110 bins with so few training items in each that replicates do "
-        "not show its error; use DyS, which matches one histogram of 10 bins"
+    tags: ClassVar[Tags] = replace(
+        PRIOR_SHIFT,
+        reads=Reading.ONE_AGAINST_REST,
+        no_interval="its histograms have up to 110 bins with so few training items in each that "
+        "replicates do not show its error; use DyS, which matches one histogram of 10 bins",
     )
+    diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
 
     histograms_: dict[int, NDArray[np.float64]]
     is_undetermined_: bool = False
@@ -195,7 +197,7 @@ class SMM(AbstractWithoutOptions):
     (`fallback`).
     """
 
-    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.JOINT, smooth=True)
     diagnostics: ClassVar[Mapping[str, str]] = ADJUSTED
 
     means_: NDArray[np.float64]

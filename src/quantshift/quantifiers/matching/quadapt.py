@@ -24,8 +24,9 @@ from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
 from quantshift.errors import UserError
 from quantshift.optimise.divergences import Divergence
 from quantshift.prevalence.weights import Weights
-from quantshift.quantifiers.base.estimator import SAMPLE_ONLY, AbstractAggregative, Diagnostics
+from quantshift.quantifiers.base.estimator import AbstractAggregative, Diagnostics
 from quantshift.quantifiers.base.one_against_rest import normalised_shares
+from quantshift.quantifiers.base.tags import SAMPLE_ONLY, Reading, Tags
 from quantshift.quantifiers.matching.histogram_options import check_options, divergence_called
 from quantshift.quantifiers.matching.matching import (
     bin_numbers,
@@ -45,11 +46,14 @@ class QuaDapt(AbstractAggregative):
     against the rest, and means over the classes.
     """
 
-    assumption: ClassVar[str] = (
-        "positive and negative scores are distributed as u^m and 1 - u^m, for some m"
+    tags: ClassVar[Tags] = Tags(
+        assumption="positive and negative scores are distributed as u^m and 1 - u^m, for some m",
+        plain_assumption="the scores of each class pile up near its end of the scale",
+        reads=Reading.ONE_AGAINST_REST,
+        smooth=True,
+        adjusts=False,
+        interval_note=SAMPLE_ONLY,
     )
-    adjusts: ClassVar[bool] = False
-    interval_note: ClassVar[str] = SAMPLE_ONLY
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"distance": "float", "merging_factor": "float"}
     )

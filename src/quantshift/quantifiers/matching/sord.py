@@ -13,6 +13,7 @@ Reference: A. Maletzke et al., "DyS: a framework for mixture models in quantific
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,6 +25,7 @@ from quantshift.classify.scores import matched_columns
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractWithoutOptions, Diagnostics
 from quantshift.quantifiers.base.one_against_rest import normalised_shares, scored_members
+from quantshift.quantifiers.base.tags import PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.matching.matching import DIAGNOSTICS
 
 EVEN = 1e-12
@@ -37,7 +39,7 @@ class SORD(AbstractWithoutOptions):
     (`fallback`). More than two classes: one against the rest, and `distance` is the mean.
     """
 
-    assumption: ClassVar[str] = "P(X|Y) is the same in the sample (prior shift)"
+    tags: ClassVar[Tags] = replace(PRIOR_SHIFT, reads=Reading.ONE_AGAINST_REST, smooth=True)
     diagnostics: ClassVar[Mapping[str, str]] = DIAGNOSTICS
 
     scores_: tuple[Reals, ...]

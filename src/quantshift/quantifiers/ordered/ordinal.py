@@ -10,6 +10,7 @@ methods in Python", LQ 2023.
 
 from collections.abc import Callable, Mapping
 from copy import copy
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
@@ -36,19 +37,24 @@ from quantshift.quantifiers.base.estimator import (
     Diagnostics,
 )
 from quantshift.quantifiers.base.items import Items
+from quantshift.quantifiers.base.tags import CALIBRATED_IN_WORDS, PRIOR_SHIFT, Reading, Tags
 from quantshift.quantifiers.counting.adjusted import ACC, PACC, adjust
 from quantshift.quantifiers.likelihood.sld import SLD
 
-PRIOR_SHIFT = "P(X|Y) is the same in the sample (prior shift), the prevalence smooth"
+SMOOTH_PREVALENCE = replace(
+    PRIOR_SHIFT,
+    assumption=f"{PRIOR_SHIFT.assumption}, the prevalence smooth",
+    plain_assumption=f"{PRIOR_SHIFT.plain_assumption}, neighbouring classes have similar shares",
+    ordered=True,
+)
+"""The tags of methods for ordered classes."""
+
 MOST_ROWS = 1 << 14
 """The most items whose likelihoods are gathered at once."""
 
 
 class AbstractSmoothlyAdjusted(AbstractWithoutOptions):
     """Counts that are adjusted with a penalty on jumps; a mixin for ACC and PACC."""
-
-    assumption: ClassVar[str] = PRIOR_SHIFT
-    ordered: ClassVar[bool] = True
 
     tau: float
     rates_: NDArray[np.float64]
@@ -75,6 +81,8 @@ class OrdinalACC(AbstractSmoothlyAdjusted, ACC):
     along the classes. tau: strength of the penalty; 0 is ACC.
     """
 
+    tags: ClassVar[Tags] = replace(SMOOTH_PREVALENCE, reads=Reading.PREDICTIONS)
+
     def __init__(
         self,
         classifier: BaseEstimator | None = None,
@@ -92,6 +100,8 @@ class OrdinalPACC(AbstractSmoothlyAdjusted, PACC):
 
     Like OrdinalACC, with mean posteriors in place of counts. tau: penalty strength; 0 is PACC.
     """
+
+    tags: ClassVar[Tags] = replace(SMOOTH_PREVALENCE, reads=Reading.JOINT, smooth=True)
 
     def __init__(
         self,
@@ -112,7 +122,13 @@ class AbstractOrdinalLikelihood(AbstractAggregative):
     `calibration`, `tol` and `max_iter`.
     """
 
-    ordered: ClassVar[bool] = True
+    tags: ClassVar[Tags] = replace(
+        SMOOTH_PREVALENCE,
+        assumption=f"{SMOOTH_PREVALENCE.assumption}, posteriors calibrated",
+        plain_assumption=f"{SMOOTH_PREVALENCE.plain_assumption}, {CALIBRATED_IN_WORDS}",
+        reads=Reading.JOINT,
+        smooth=True,
+    )
 
     calibration: str | None
     tol: float
@@ -159,7 +175,6 @@ class OrdinalSLD(AbstractOrdinalLikelihood):
         with `converged` False.
     """
 
-    assumption: ClassVar[str] = PRIOR_SHIFT + ", posteriors calibrated"
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"iterations": "int", "converged": "bool"}
     )
@@ -209,8 +224,6 @@ class OrdinalLikelihood(AbstractOrdinalLikelihood):
     prevalence, tau_1 towards a line; without them it is SLD.
     calibration, tol, max_iter: as in SLD; the last two matter only without penalties.
     """
-
-    assumption: ClassVar[str] = PRIOR_SHIFT + ", posteriors calibrated"
 
     def __init__(
         self,

@@ -12,6 +12,7 @@ Bunse et al., "Regularization-based methods for ordinal quantification", DMKD 38
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -28,8 +29,9 @@ from quantshift.optimise.smoothness import (
 )
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractAggregative, Diagnostics
+from quantshift.quantifiers.base.tags import Reading, Tags
 from quantshift.quantifiers.counting.adjusted import SINGULAR
-from quantshift.quantifiers.ordered.ordinal import PRIOR_SHIFT, roughness
+from quantshift.quantifiers.ordered.ordinal import SMOOTH_PREVALENCE, roughness
 
 CELLS_PER_CLASS = 8
 """Default number of cells per class."""
@@ -38,8 +40,7 @@ CELLS_PER_CLASS = 8
 class AbstractUnfolding(AbstractAggregative):
     """Counts in cells of the expected class; subclasses define how they are unfolded."""
 
-    assumption: ClassVar[str] = PRIOR_SHIFT
-    ordered: ClassVar[bool] = True
+    tags: ClassVar[Tags] = replace(SMOOTH_PREVALENCE, reads=Reading.EXPECTED)
 
     n_cells: int | None
     transfer_: Reals

@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from quantshift.answers.words import shortened
 from quantshift.base.files import check_output, write_output
 from quantshift.base.forks import uses_tables
 from quantshift.base.keywords import suggests_arguments
 from quantshift.base.nouns import counted
+from quantshift.base.options import taken
+from quantshift.base.progress import OnProgress, silent
 from quantshift.errors import DataError, UserError
 from quantshift.labelling.audit import AuditPlan, plan_audit
 from quantshift.quantifying.audits.auditing import content_check
@@ -26,22 +29,24 @@ from quantshift.quantifying.audits.sheet_columns import (
     named_plan,
     row_check,
 )
-from quantshift.quantifying.columns import ColumnOptions, Columns
+from quantshift.quantifying.columns import Columns
 from quantshift.quantifying.estimating.batches import adapted
+from quantshift.quantifying.options import (
+    AUTO,
+    ColumnOptions,
+    Recipe,
+    SheetOptions,
+    Sources,
+    TrainingOptions,
+)
 from quantshift.quantifying.output.commands import quantify_command
-from quantshift.quantifying.output.words import shortened
 from quantshift.quantifying.reading.pool import open_samples, read_pool
-from quantshift.quantifying.training.classifiers import AUTO
 from quantshift.quantifying.training.model import Model
-from quantshift.quantifying.training.progress import OnProgress, silent
-from quantshift.quantifying.training.recipe import Recipe, model_for
+from quantshift.quantifying.training.recipe import model_for
 from quantshift.tables.formats import known_formats
 from quantshift.tables.formats.table_format import Rows
 from quantshift.tables.reading import OpenTable, Source, open_table
 from quantshift.tables.spreadsheet_cells import as_text, escaped
-
-PRECISION = 0.05
-"""Default target half-width of the interval."""
 
 MORE_LABELS = 2.3
 """How many times as many labels an audit with many looks needs for the same precision: its limits
@@ -56,7 +61,7 @@ but no fewer than FEWEST_ROWS. This is enough even if the scores turn out to be 
 class AuditSheet:
     """A plan and the row numbers of its items in the sample, from 1, in random order.
 
-    inputs: the sample, the training table and the model that it was drawn with.
+    sources: what it was drawn from and with.
     sequential: whether it is to be labelled step by step, with a look after each step; it then has
         more rows than the plan asks for.
     recipe: how the model was made.
@@ -66,7 +71,7 @@ class AuditSheet:
     sample: OpenTable
     columns: Columns
     rows: tuple[int, ...]
-    inputs: tuple[Any, ...]
+    sources: Sources
     sequential: bool = False
     recipe: Recipe | None = None
 
@@ -79,11 +84,8 @@ class AuditSheet:
 
     def next_command(self, out: str | Path) -> str:
         """The command that estimates with the labels on the sheet; empty without input files."""
-        sample, train, model = self.inputs
         return quantify_command(
-            sample,
-            train,
-            model,
+            self.sources,
             self.recipe or Recipe(ColumnOptions()),
             audit=str(out),
             precision=self.plan.precision if self.sequential else None,
@@ -119,49 +121,52 @@ def draw_audit_sheet(
     people label from the top until the interval is narrow enough. The other arguments are those of
     `train`.
     """
-    if precision is None and labels is None:
-        precision = PRECISION
-    report = progress or silent
-    options = ColumnOptions.of(
-        label=label,
-        text=text,
-        features=features,
-        posteriors=posteriors,
-        drop=drop,
-        id=id,
-        missing=missing,
-        lenient=lenient,
+    given = locals()
+    recipe = Recipe(taken(ColumnOptions, given), taken(TrainingOptions, given))
+    return draw_sheet(
+        taken(Sources, given), recipe, taken(SheetOptions, given), level, progress or silent
     )
-    tables = open_samples(sample, lenient=lenient)
+
+
+@uses_tables
+def draw_sheet(
+    sources: Sources,
+    recipe: Recipe,
+    options: SheetOptions,
+    level: float = 0.95,
+    progress: OnProgress = silent,
+) -> AuditSheet:
+    """How many items of the sample to label, and which ones, with the options in groups."""
+    seed = recipe.training.seed
+    tables = open_samples(sources.sample, lenient=recipe.columns.lenient)
     if len(tables) > 1:
         raise UserError(f"an audit is drawn from one table, not from {len(tables)}; name one")
-    recipe = Recipe(options, classifier=classifier, seed=seed)
-    fitted = model_for(recipe, train, model, tables, report)
-    pool = read_pool(tables, fitted, None, seed=seed, progress=report)
+    model = model_for(recipe, sources, tables, progress)
+    pool = read_pool(tables, model, None, seed=seed, progress=progress)
     if not len(pool.numbers):
         raise DataError(f"{tables[0].name}: no items to label")
-    p_hat = fitted.quantifier.estimate_items(pool.items).prevalence
-    held_out, codes = fitted.held_out
-    scores = adapted(fitted, fitted.posteriors(pool.items), p_hat)
+    p_hat = model.quantifier.estimate_items(pool.items).prevalence
+    held_out, codes = model.held_out
+    scores = adapted(model, model.posteriors(pool.items), p_hat)
     plan_options: dict[str, Any] = {
-        "held_out": (adapted(fitted, held_out, p_hat), codes) if fitted.is_trained else None,
-        "prevalence": p_hat if fitted.is_trained else None,
+        "held_out": (adapted(model, held_out, p_hat), codes) if model.is_trained else None,
+        "prevalence": p_hat if model.is_trained else None,
         "level": level,
         "seed": seed,
     }
-    plan = plan_audit(scores, precision, n_labels=labels, **plan_options)
+    plan = plan_audit(scores, options.target, n_labels=options.labels, **plan_options)
     positions = plan.items
-    if sequential:
+    if options.sequential:
         n_rows = max(MORE_ROWS * plan.n_counting, FEWEST_ROWS)
         # With the same seed the longer sheet begins with the same items.
         positions = plan_audit(scores, n_labels=n_rows, **plan_options).items
     return AuditSheet(
         plan,
         tables[0],
-        fitted.columns,
+        model.columns,
         tuple(pool.numbers[positions].tolist()),
-        (sample, train, model),
-        sequential,
+        sources,
+        options.sequential,
         recipe,
     )
 
@@ -191,7 +196,7 @@ def write_audit_sheet(sheet: AuditSheet, path: str | Path, *, overwrite: bool = 
         sheet.rows,
         label=sheet.columns.label or "label",
         content=sheet.columns.content,
-        inputs=sheet.inputs,
+        inputs=[sheet.sources.sample, sheet.sources.train, sheet.sources.model],
         overwrite=overwrite,
     )
 

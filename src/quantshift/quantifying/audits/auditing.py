@@ -30,10 +30,11 @@ from quantshift.quantifying.audits.sheet_columns import (
     places_in_plan,
     whole_number,
 )
-from quantshift.quantifying.columns import ColumnOptions, label_names
+from quantshift.quantifying.options import ColumnOptions
 from quantshift.quantifying.reading.pool import Pool, Wanted
 from quantshift.quantifying.training.model import Model
 from quantshift.tables.columns.kinds import names_of
+from quantshift.tables.columns.labels import label_names
 from quantshift.tables.columns.spelling import known_spellings
 from quantshift.tables.reading import OpenTable, Source, open_table
 from quantshift.tables.spreadsheet_cells import comparable, unescaped

@@ -48,7 +48,7 @@ class AccuracyOfBatches:
         audit: if its labels contradict the shares, they contradict an accuracy based on them too.
         """
         # LEAP needs adjusted shares: those of a method that only counts predictions are biased.
-        only_counts = not self.model.quantifier.adjusts
+        only_counts = not self.model.quantifier.tags.adjusts
         unknown = evidence.why_not or only_counts or not self.model.is_trained
         if unknown or not len(self.model.held_out[0]) or (audit is not None and audit.contradicts):
             return None

@@ -1,13 +1,13 @@
 """What is reported for samples that none of the method's kinds of shift explains.
 
-`GuardedSLD` tests whether the kinds of shift that SubclassSLD allows for explain the features of a
-sample. Where they do, nothing changes. Where they do not, nothing in the data says which assumption
-is closest to the truth. The estimate is then the one with the smallest errors on such tables (the
-mean posterior, where columns are causes of the label), with a range of what all assumptions allow.
+A guarded method, such as `GuardedSLD`, tests whether the kinds of shift that it allows for explain
+the features of a sample. Where they do, nothing changes. Where they do not, nothing in the data
+says which assumption is closest to the truth. The estimate is then the one with the smallest errors
+on such tables (the mean posterior, where columns are causes of the label), with a range of what all
+assumptions allow.
 """
 
-from collections.abc import Mapping, Sequence
-from copy import copy
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,14 +16,19 @@ from scipy.special import ndtr, ndtri
 from quantshift.base.seeding import generator
 from quantshift.base.types import Indices, Prevalences, Reals
 from quantshift.errors import unknown_name
-from quantshift.quantifiers.base.items import Items, effective_size
-from quantshift.quantifiers.likelihood.guarded_sld import (
+from quantshift.quantifiers.base.guarding import (
     ASSUMPTIONS,
-    GuardedSLD,
-    covariate_limits,
+    AUTO,
+    BETWEEN,
+    COVARIATE,
+    PRIOR,
+    AbstractGuarded,
+    AllowedRange,
     training_deviations,
 )
+from quantshift.quantifiers.base.items import Items, effective_size
 from quantshift.quantifying.output.result import Assumption, Shift
+from quantshift.quantifying.training.methods import IF_COVARIATE_SHIFT
 
 UNEXPLAINED = "unexplained"
 """The kind of shift of a sample that none of the method's kinds of shift explains."""
@@ -35,21 +40,14 @@ ASSUMED = "assumed"
 """The kind of shift if covariate shift is assumed, whatever the items show."""
 
 HULL_LEVEL = 0.95
-"""Level of the limits that GuardedSLD reports."""
-
-COVARIATE, PRIOR, BETWEEN, NOTHING = (
-    "covariate shift",
-    "prior shift",
-    "between the two",
-    "no change",
-)
+"""Level of the limits that guarded methods report."""
 
 
 @dataclass(frozen=True, eq=False)
 class Guarded:
     """What replaces the method's own evidence on a sample.
 
-    replicates: of the estimate, (n_bootstrap, n_classes).
+    replicates: of the estimate, (n_bootstrap, n_classes). rests_on: as in `AllowedRange`.
     """
 
     prevalence: Prevalences
@@ -58,6 +56,7 @@ class Guarded:
     replicates: Prevalences
     shift: Shift
     assumptions: tuple[Assumption, ...]
+    rests_on: str
 
 
 def check_assumption(assume: str) -> None:
@@ -67,7 +66,7 @@ def check_assumption(assume: str) -> None:
 
 
 def guarded(
-    quantifier: GuardedSLD,
+    quantifier: AbstractGuarded,
     items: Items,
     samples: Sequence[Indices],
     labels: Sequence[str],
@@ -77,46 +76,33 @@ def guarded(
     n_bootstrap: int,
     seed: int,
 ) -> list[Guarded | None]:
-    """For each sample what to report instead; None where SubclassSLD is not refuted.
+    """For each sample what to report instead; None where the method's assumption is not refuted.
 
-    assume: "auto", "prior" or "covariate", as for GuardedSLD.
+    assume: "auto", "prior" or "covariate", as for the quantifier.
     """
-    if assume == "prior":
+    if assume == PRIOR:
         return [None] * len(samples)
-    assuming = copy(quantifier)
-    assuming.assume = assume
-    estimate = assuming.estimate_items(items, list(samples))
-    diagnostics = estimate.diagnostics
+    assuming = quantifier.assuming(assume)
+    ranges = assuming.ranges(assuming.estimate_items(items, list(samples)))
     found: list[Guarded | None] = []
-    for i, rows in enumerate(samples):
-        if assume == "auto" and not diagnostics["refuted"][i]:
+    for rows, allowed in zip(samples, ranges, strict=True):
+        if assume == AUTO and not allowed.refuted:
             found.append(None)
             continue
-        p_hat, allowed = estimate.prevalence[i], diagnostics["allowed"][i]
-        low, high = diagnostics["low"][i], diagnostics["high"][i]
-        if assume == "covariate":
-            # Neither the training prevalence nor SLD has to be considered.
-            means = allowed[np.newaxis, 1 : 1 + len(assuming.learnt_)]
-            size = len(rows) if items.weights is None else effective_size(items.weights[rows])
-            limits = covariate_limits(
-                means, diagnostics["members"][i : i + 1], np.array([float(size)])
+        p_hat, low, high = allowed.estimate, allowed.low, allowed.high
+        if assume == COVARIATE:
+            weights = items.weights
+            low, high = allowed.if_covariate(
+                float(len(rows)) if weights is None else effective_size(weights[rows])
             )
-            low, high = (np.asarray(limit[0]) for limit in limits)
         found.append(
             Guarded(
                 p_hat,
                 *_at_level(p_hat, low, high, level),
-                replicates_of(p_hat, diagnostics["members"][i], len(rows), n_bootstrap, seed),
-                _shift({name: diagnostics[name][i] for name in assuming.diagnostics}, assume),
-                _assumptions(
-                    assuming,
-                    diagnostics["covariate"][i],
-                    diagnostics["prior"][i],
-                    p_hat,
-                    labels,
-                    assume,
-                    in_doubt=bool(diagnostics["in_doubt"][i]),
-                ),
+                replicates_of(p_hat, allowed.members, len(rows), n_bootstrap, seed),
+                _shift(allowed, assume),
+                _assumptions(assuming, allowed, labels),
+                allowed.rests_on,
             )
         )
     return found
@@ -148,42 +134,34 @@ def replicates_of(
     return np.asarray(replicates / replicates.sum(axis=1, keepdims=True))
 
 
-def _shift(test: Mapping[str, float], assume: str) -> Shift:
-    if assume == "covariate":
+def _shift(allowed: AllowedRange, assume: str) -> Shift:
+    if assume == COVARIATE:
         return Shift(rejected=False, kind=ASSUMED, p_value=1.0)
     return Shift(
         rejected=True,
-        kind=IN_DOUBT if test["in_doubt"] else UNEXPLAINED,
-        p_value=float(ndtr(-test["z"])),
-        auc=float(test["auc"]),
-        explained=float(test["explained"]),
+        kind=IN_DOUBT if allowed.in_doubt else UNEXPLAINED,
+        p_value=float(ndtr(-allowed.z)),
+        auc=allowed.auc,
+        explained=allowed.explained,
     )
 
 
 def _assumptions(
-    quantifier: GuardedSLD,
-    covariate: Prevalences,
-    prior: Prevalences,
-    p_hat: Prevalences,
-    labels: Sequence[str],
-    assume: str,
-    *,
-    in_doubt: bool,
+    quantifier: AbstractGuarded, allowed: AllowedRange, labels: Sequence[str]
 ) -> tuple[Assumption, ...]:
+    """The estimates under each assumption, that of the estimate first."""
+
     def under(name: str, method: str, p: Prevalences, **marks: bool) -> Assumption:
         return Assumption(name, method, dict(zip(labels, map(float, p), strict=True)), **marks)
 
-    if in_doubt:
-        return (
-            under(PRIOR, "SubclassSLD", prior),
-            under(COVARIATE, "PCC", covariate),
-            under(NOTHING, "training prevalence", quantifier.prior_),
-        )
-    assumed = assume == "covariate"
-    found = [under(COVARIATE, "PCC", covariate)]
-    if not np.allclose(p_hat, covariate):
-        found.append(under(BETWEEN, "GuardedSLD", p_hat))
-    found.append(under(PRIOR, "SubclassSLD", prior, refuted=not assumed, for_comparison=assumed))
-    if not assumed:
-        found.append(under(NOTHING, "training prevalence", quantifier.prior_))
-    return tuple(found)
+    by_prior = type(quantifier.unguarded_).__name__, allowed.prior
+    covariate = under("covariate shift", IF_COVARIATE_SHIFT.__name__, allowed.covariate)
+    unchanged = under("no change", "training prevalence", quantifier.prior_)
+    if allowed.rests_on == PRIOR:
+        return under("prior shift", *by_prior), covariate, unchanged
+    if quantifier.assume == COVARIATE:
+        return covariate, under("prior shift", *by_prior, for_comparison=True)
+    found = [covariate]
+    if allowed.rests_on == BETWEEN:
+        found.append(under("between the two", type(quantifier).__name__, allowed.estimate))
+    return *found, under("prior shift", *by_prior, refuted=True), unchanged

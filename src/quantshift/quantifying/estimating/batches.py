@@ -1,11 +1,13 @@
 """From the evidence on a batch to its report: shares, audit, change, verdict, advice."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from quantshift.answers.kinds import RANGE
+from quantshift.answers.shares import Share
 from quantshift.base.types import Posteriors, Prevalences
 from quantshift.intervals.prediction import PrevalenceInterval
 from quantshift.labelling.audit import (
@@ -17,9 +19,11 @@ from quantshift.labelling.audit import (
 )
 from quantshift.labelling.sequence import ConfidenceSequence, confidence_sequence
 from quantshift.quantifying.estimating.evidence import Evidence
-from quantshift.quantifying.output import verdicts, words
-from quantshift.quantifying.output.result import RANGE, Audited, Batch, Looked, Share
-from quantshift.quantifying.training.classifiers import AUTO
+from quantshift.quantifying.estimating.sample import ScoredBatch
+from quantshift.quantifying.options import AUTO, AuditOptions, EstimationOptions
+from quantshift.quantifying.output import advice as advising
+from quantshift.quantifying.output import verdicts
+from quantshift.quantifying.output.result import Audited, Batch, Looked
 from quantshift.quantifying.training.model import Model
 
 CHANGE_LEVEL = 0.99
@@ -32,40 +36,27 @@ SCORE_BINS = 20
 
 
 def batch_of(
-    name: str,
     model: Model,
-    posteriors: Posteriors,
+    scored: ScoredBatch,
     evidence: Evidence,
-    audited: Mapping[int, int],
     change: tuple[str, ...],
-    *,
-    n_items: int,
-    asked: bool,
-    n_left_out: int = 0,
-    assume: str = AUTO,
-    precision: float | None = None,
-    command: str = "",
-    counts: NDArray[np.float64] | None = None,
+    options: EstimationOptions,
+    audit_options: AuditOptions,
 ) -> Batch:
     """A batch in plain numbers and words.
 
-    audited: codes of the labelled items by their position; asked: whether an audit was given.
-    counts: for a sketch, how many items each row of posteriors stands for; 0 for a labelled item
-    that another row already counts.
-    n_items: how many are used; n_left_out: rows that are not, which the limits allow for.
-    assume: see `evidence.examine`. precision: for an audit with many looks, the target half-width;
-    the labels are then in the order in which they were given. command: see `Batch`.
+    change: classes whose share differs from that of the batch before.
     """
-    untrained = not model.is_trained
+    untrained, n_items = not model.is_trained, scored.n_items
     shift, assumptions = evidence.shift, evidence.assumptions
     unaudited = unknown_shares(model.classes)
     if not evidence.why_not:
-        known = _without_guesses(shares_of(model.classes, evidence.interval), evidence.interval)
-        unaudited = allowing(known, n_items, n_left_out)
-    audit = _audit(model, posteriors, evidence, audited, n_items, n_left_out, precision, counts)
+        shares = _without_guesses(shares_of(model.classes, evidence.interval), evidence.interval)
+        unaudited = allowing(shares, n_items, scored.n_left_out)
+    audit = _audit(model, scored, evidence, audit_options.target)
     shares = unaudited if audit is None else audit.shares
     why_not = evidence.why_not if audit is None else ""
-    limits_are = words.limits_are(shift, audit)
+    limits_are = advising.limits_are(shift, audit)
     verdict = verdicts.verdict(
         shift,
         assumptions,
@@ -76,10 +67,10 @@ def batch_of(
         used=next(share.estimate for share in unaudited if share.label == model.headline),
     )
     if evidence.why_not:
-        seen = "columns" if counts is None else "scores"
+        seen = "columns" if scored.counts is None else "scores"
         verdict = f"The shares cannot be estimated from these {seen}: {evidence.why_not}."
     advice = tuple(
-        words.advice(
+        advising.advice(
             shares,
             assumptions,
             shift,
@@ -91,8 +82,10 @@ def batch_of(
             level=evidence.interval.level,
         )
     )
+    histograms_of_scores = histograms(scored.posteriors, scored.counts)
+    widest = max(share.high - share.low for share in shares)
     return Batch(
-        name=name,
+        name=scored.name,
         n_items=n_items,
         shares=shares,
         unaudited=unaudited,
@@ -100,13 +93,13 @@ def batch_of(
         shift=shift,
         audit=audit,
         change=change,
-        scores=dict(zip(model.classes, histograms(posteriors, counts), strict=True)),
+        scores=dict(zip(model.classes, histograms_of_scores, strict=True)),
         verdict=verdict,
         warnings=tuple(
-            words.batch_warnings(
+            advising.batch_warnings(
                 n_items=n_items,
-                n_labelled=len(audited),
-                asked=asked,
+                n_labelled=len(scored.labelled),
+                asked=audit_options.audit is not None,
                 audited=audit is not None,
                 confused=[] if evidence.why_not else _confused(model, evidence.interval),
             )
@@ -114,37 +107,30 @@ def batch_of(
         advice=advice,
         can_be_estimated=not why_not,
         why_not=why_not,
-        left_out=n_left_out,
-        carried="" if why_not else _carried(model, evidence, audit, assume, counts),
-        needs_labels=limits_are == RANGE
-        and assume == AUTO
-        and max(share.high - share.low for share in shares) > words.FAR,
+        left_out=scored.n_left_out,
+        carried="" if why_not else _carried(model, scored, evidence, audit, options.assume),
+        needs_labels=limits_are == RANGE and options.assume == AUTO and widest > advising.FAR,
         limits_are=limits_are,
-        command="" if audit is not None or words.NOTHING_TO_DO in advice else command,
+        command="" if audit is not None or advising.NOTHING_TO_DO in advice else scored.command,
     )
 
 
 def _carried(
-    model: Model,
-    evidence: Evidence,
-    audit: Audited | None,
-    assume: str,
-    counts: NDArray[np.float64] | None,
+    model: Model, scored: ScoredBatch, evidence: Evidence, audit: Audited | None, assume: str
 ) -> str:
     """The assumption that the estimate rests on, in a sentence."""
-    shift = evidence.shift
-    if counts is not None and audit is None and shift is not None and not shift.rejected:
-        assumption = verdicts.plain_assumption(model.quantifier.assumption)
-        return f"assumes: {assumption}; the scores do not contradict it"
+    shift, tags = evidence.shift, model.quantifier.tags
+    if scored.counts is not None and audit is None and shift is not None and not shift.rejected:
+        return f"assumes: {tags.in_words}; the scores do not contradict it"
     return verdicts.carried(
         shift,
         audit,
-        assumption=model.quantifier.assumption,
+        assumption=tags.in_words,
         guarded=assume == AUTO and model.guard is not None,
         untrained=not model.is_trained,
         topics=bool(model.columns.text),
         groups=None if model.groups is None else model.groups.column,
-        interval_note=model.quantifier.interval_note,
+        interval_note=tags.interval_note,
     )
 
 
@@ -231,24 +217,18 @@ def shares_of(
 
 
 def _audit(
-    model: Model,
-    posteriors: Posteriors,
-    evidence: Evidence,
-    audited: Mapping[int, int],
-    n_items: int,
-    n_left_out: int,
-    precision: float | None,
-    counts: NDArray[np.float64] | None,
+    model: Model, scored: ScoredBatch, evidence: Evidence, precision: float | None
 ) -> Audited | None:
-    if len(audited) < FEWEST_LABELS:
+    """What the labels say. precision: see `AuditOptions.target`."""
+    if len(scored.labelled) < FEWEST_LABELS:
         return None
-    items, codes = np.array(list(audited)), np.array(list(audited.values()))
-    interval = evidence.interval
+    items, codes = np.array(list(scored.labelled)), np.array(list(scored.labelled.values()))
+    interval, posteriors = evidence.interval, scored.posteriors
     # Without a usable estimate the posteriors stay as they are, and nothing can be contradicted.
     scores = posteriors if evidence.why_not else adapted(model, posteriors, interval.prevalence)
     n_classes, level, looked = len(model.classes), interval.level, None
     if precision is None:
-        powered = audit_interval(scores, items, codes, level=level, weights=counts)
+        powered = audit_interval(scores, items, codes, level=level, weights=scored.counts)
         counted = count_interval(codes, n_classes, level=level)
     else:
         with_scores = confidence_sequence(
@@ -263,8 +243,8 @@ def _audit(
     return Audited(
         n_labelled=len(items),
         weight=powered.weight,
-        shares=allowing(shares_of(model.classes, powered), n_items, n_left_out),
-        counted=allowing(shares_of(model.classes, counted), n_items, n_left_out),
+        shares=allowing(shares_of(model.classes, powered), scored.n_items, scored.n_left_out),
+        counted=allowing(shares_of(model.classes, counted), scored.n_items, scored.n_left_out),
         contradicts=bool(outside.any()) and not evidence.why_not,
         looked=looked,
     )

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from quantshift.answers.repeated_warnings import TO_A_LESSER_DEGREE, some_names
 from quantshift.diagnosis.column_changes import (
     FEWEST_ROWS,
     LEVEL,
@@ -35,7 +36,6 @@ from quantshift.diagnosis.training_profile import (
     TrainingProfile,
     WordsProfile,
 )
-from quantshift.quantifying.output.repeated_warnings import TO_A_LESSER_DEGREE, some_names
 from quantshift.quantifying.output.result import Batch, ColumnChange
 from quantshift.quantifying.reading.pool import Compared
 from quantshift.tables.columns.kinds import DATE, shown

@@ -27,6 +27,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 from scipy.special import chdtri
 
+from quantshift.base.progress import OnProgress, silent
 from quantshift.base.seeding import generator
 from quantshift.base.types import Flags, Indices, Posteriors, Prevalences, Reals
 from quantshift.diagnosis.which_shift import shift_tests
@@ -34,6 +35,7 @@ from quantshift.errors import UserError
 from quantshift.intervals.information import indistinct, told_apart
 from quantshift.intervals.prediction import PrevalenceInterval, Replicates, limits, stretched
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Estimate
+from quantshift.quantifiers.base.guarding import COVARIATE as COVARIATE_SHIFT
 from quantshift.quantifiers.base.items import Items
 from quantshift.quantifiers.likelihood.shift_models import (
     AVERAGED,
@@ -44,14 +46,14 @@ from quantshift.quantifiers.likelihood.shift_models import (
 )
 from quantshift.quantifying.estimating.after_refutation import (
     ASSUMED,
-    UNEXPLAINED,
     Guarded,
     guarded,
 )
+from quantshift.quantifying.options import AUTO, EstimationOptions
 from quantshift.quantifying.output.result import TEST_LEVEL, Assumption, Shift
-from quantshift.quantifying.training.classifiers import AUTO
+from quantshift.quantifying.training.methods import IF_COVARIATE_SHIFT
 from quantshift.quantifying.training.model import Model
-from quantshift.quantifying.training.progress import OnProgress, silent
+from quantshift.statistics.multiple_tests import holm
 
 Limits = tuple[Reals, Reals]
 
@@ -113,19 +115,16 @@ def examine(
     model: Model,
     items: Items,
     samples: Sequence[Indices],
+    options: EstimationOptions,
     *,
-    level: float,
-    n_bootstrap: int,
     seed: int,
-    simultaneous: bool = False,
-    assume: str = AUTO,
     progress: OnProgress = silent,
 ) -> list[Evidence]:
     """The evidence on every sample; all share the replicates of the training side.
 
-    assume: the kind of shift to assume, "prior" or "covariate", or "auto".
     progress: called with the number of replicates done and in total.
     """
+    level, n_bootstrap, assume = options.level, options.replicates, options.assume
     if not samples:
         return []
     replacements: Sequence[Guarded | None] = [None] * len(samples)
@@ -141,7 +140,7 @@ def examine(
             n_bootstrap=n_bootstrap,
             seed=seed,
         )
-        quantifier, seen = model.guard.subclass_sld_, model.guard.subclass_items(items)
+        quantifier, seen = model.guard.unguarded_, model.guard.unguarded_items(items)
     elif assume != AUTO:
         raise UserError(f'{model.method} makes its own assumption; leave `assume` at "auto"')
     estimate = quantifier.estimate_items(seen, list(samples))
@@ -183,7 +182,7 @@ def examine(
         lows, highs = weighed.span(by_kind[:, i], int(drawn.sizes[i]), level, shift)
         low[i], high[i] = np.minimum(low[i], lows), np.maximum(high[i], highs)
         assumptions.append(weighed.assumptions(model))
-    if simultaneous:
+    if options.simultaneous:
         low, high = stretched(p_hat, low, high, drawn.values, level)
     found = []
     for i, rows in enumerate(samples):
@@ -197,7 +196,7 @@ def examine(
             level=level,
             classes=estimate.classes,
             replicates=drawn.values[i],
-            simultaneous=simultaneous,
+            simultaneous=options.simultaneous,
             informative=drawn.informative[i] & (not why_not),
             bias=drawn.values[i].mean(axis=0) - p_hat[i],
         )
@@ -215,10 +214,8 @@ def _widened_by_groups(model: Model, replacement: Guarded, level: float) -> Limi
     # Imported here: most calls have no groups.
     from quantshift.quantifying.training.left_out_groups import reach
 
-    by_pcc = np.allclose(
-        replacement.prevalence, list(replacement.assumptions[0].prevalence.values())
-    )
-    method = "PCC" if by_pcc and replacement.shift.kind == UNEXPLAINED else "GuardedSLD"
+    by_mean = replacement.rests_on == COVARIATE_SHIFT
+    method = IF_COVARIATE_SHIFT.__name__ if by_mean else model.method
     distance = reach(model.groups, method, level)
     return (
         np.maximum(np.minimum(replacement.low, replacement.prevalence - distance), 0.0),
@@ -257,7 +254,7 @@ def _why_not(
     if not model.is_trained:
         return SAME_POSTERIORS if drawn.alike[i] else ""
     apart, alike = drawn.apart, bool(drawn.alike[i])
-    if "posteriors" not in quantifier.sees:
+    if "posteriors" not in quantifier.tags.sees:
         # The method does not use a classifier; ask the one that was trained alongside it.
         held_out, codes = model.held_out
         apart = told_apart(held_out, codes, crisp=False, cross_fitted=model.scorer is not None)
@@ -387,12 +384,12 @@ class _Weighed:
 
 
 def _plain(model: Model, posteriors: Posteriors, p_hat: Prevalences) -> tuple[Assumption, ...]:
-    """The method's own estimate, and those of SLD and PCC, which stand for two kinds of shift."""
+    """The method's own estimate, and those of two that stand for kinds of shift."""
     if not model.is_trained:
-        return (Assumption("covariate shift", "PCC", _by_label(model, p_hat)),)
+        return (Assumption("covariate shift", model.method, _by_label(model, p_hat)),)
     estimates = {
-        "SLD": ("prior shift", model.base.aggregate(posteriors)),
-        "PCC": ("covariate shift", posteriors.mean(axis=0)),
+        type(model.base).__name__: ("prior shift", model.base.aggregate(posteriors)),
+        IF_COVARIATE_SHIFT.__name__: ("covariate shift", posteriors.mean(axis=0)),
     }
     if model.method not in estimates:
         estimates = {model.method: (f"as {model.method} assumes", p_hat), **estimates}
@@ -404,3 +401,17 @@ def _plain(model: Model, posteriors: Posteriors, p_hat: Prevalences) -> tuple[As
 
 def _by_label(model: Model, p: Prevalences) -> dict[str, float]:
     return dict(zip(model.classes, map(float, p), strict=True))
+
+
+def with_adjusted_p_values(found: Sequence[Evidence]) -> list[Evidence]:
+    """The evidence on all batches, with p-values of the shift test adjusted for their number."""
+    tested = [i for i, evidence in enumerate(found) if evidence.shift is not None]
+    p_values = [evidence.shift.p_value for evidence in found if evidence.shift is not None]
+    evidence_of = list(found)
+    for i, p_adjusted in zip(tested, holm(p_values), strict=True):
+        shift = evidence_of[i].shift
+        assert shift is not None
+        evidence_of[i] = replace(
+            evidence_of[i], shift=replace(shift, p_adjusted=p_adjusted, n_tested=len(tested))
+        )
+    return evidence_of

@@ -4,22 +4,17 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from quantshift.base.shell import command_line
-from quantshift.quantifying.columns import ColumnOptions
-from quantshift.quantifying.training.classifiers import AUTO
-from quantshift.quantifying.training.recipe import Recipe
+from quantshift.quantifying.options import AUTO, ColumnOptions, Recipe, Sources
 from quantshift.tables.places import STANDARD_INPUT
 
 SHEET = "audit.csv"
 
 
-def audit_plan_command(
-    sample: Any, train: Any, model: Any, recipe: Recipe, *, n_labels: int, out: str = SHEET
-) -> str:
+def audit_plan_command(sources: Sources, recipe: Recipe, *, n_labels: int, out: str = SHEET) -> str:
     """The command that draws random items of a sample to label; empty if it is not a file."""
-    options = _options(sample, train, model, recipe)
+    options = _options(sources, recipe)
     if options is None:
         return ""
     output = ["--labels", str(n_labels), "--out", out]
@@ -27,40 +22,35 @@ def audit_plan_command(
 
 
 def quantify_command(
-    sample: Any,
-    train: Any,
-    model: Any,
-    recipe: Recipe,
-    *,
-    audit: str,
-    precision: float | None = None,
+    sources: Sources, recipe: Recipe, *, audit: str, precision: float | None = None
 ) -> str:
     """The command that estimates a sample with the help of labels; empty if it is not a file.
 
     precision: the target half-width of an audit with many looks.
     """
-    options = _options(sample, train, model, recipe)
+    options = _options(sources, recipe)
     if options is None:
         return ""
     sequential = [] if precision is None else ["--sequential", "--precision", f"{precision:g}"]
     return command_line(["quantshift", "quantify", *options, "--audit", audit, *sequential])
 
 
-def _options(sample: Any, train: Any, model: Any, recipe: Recipe) -> list[str] | None:
+def _options(sources: Sources, recipe: Recipe) -> list[str] | None:
+    sample, train, model = sources.sample, sources.train, sources.model
     trained = train if isinstance(train, list | tuple) else [train]
-    sources = [sample, *(trained if model is None else [model])]
-    if not all(isinstance(s, str | Path) and str(s) != STANDARD_INPUT for s in sources):
+    files = [sample, *(trained if model is None else [model])]
+    if not all(isinstance(s, str | Path) and str(s) != STANDARD_INPUT for s in files):
         return None
     options = ["--model", str(model)] if model is not None else []
     if model is None:
         options += [part for source in trained for part in ("--train", str(source))]
     options += ["--sample", str(sample)]
-    for name, value in _given(recipe.options, by=recipe.by, trained=model is None):
+    for name, value in _given(recipe.columns, by=recipe.by, trained=model is None):
         options += [f"--{name}", value]
-    if recipe.options.lenient:
+    if recipe.columns.lenient:
         options.append("--lenient")
-    if recipe.classifier != AUTO:
-        options += ["--classifier", recipe.classifier]
+    if recipe.training.classifier != AUTO:
+        options += ["--classifier", recipe.training.classifier]
     return options
 
 

@@ -1,51 +1,25 @@
 """The headline of a page: a sentence and a few numbers for any batch and class."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median
 
+from quantshift.answers.batch_names import NO_GROUP
+from quantshift.answers.kinds import RANGE, SEQUENCE, limits_head
+from quantshift.answers.page import Headline
+from quantshift.answers.shares import Share, share_of
+from quantshift.answers.text import estimate_text, shown
+from quantshift.answers.words import class_names, limits, percent, percents, shortened
 from quantshift.base.nouns import counted
-from quantshift.quantifying.columns import NO_GROUP
-from quantshift.quantifying.output.result import RANGE, SEQUENCE, Batch, Quantification, Share
-from quantshift.quantifying.output.text import (
-    answer,
-    estimate_text,
-    large_enough,
-    share_of,
-    shown,
-    smaller_text,
-    with_size,
-)
+from quantshift.quantifying.output.advice import labels_text
+from quantshift.quantifying.output.result import Batch, Quantification
+from quantshift.quantifying.output.text import answer, large_enough, smaller_text, with_size
 from quantshift.quantifying.output.verdicts import condition
-from quantshift.quantifying.output.words import (
-    class_names,
-    labels_text,
-    limits,
-    limits_head,
-    percent,
-    percents,
-    shortened,
-)
 
 
-@dataclass(frozen=True)
-class Found:
-    """What was found for one class of one batch.
-
-    heading: "14.7% of the 833 items in month 12 have Exited = 1".
-    limits: "95% confidence interval 11.2 to 18.9%", or the range or note that replaces it.
-    lead: the assumption that the estimate rests on, in sentences. numbers: each with its name.
-    """
-
-    heading: str
-    limits: str
-    lead: str
-    numbers: tuple[tuple[str, str], ...]
-
-
-def headline_found(result: Quantification, batch: Batch, label: str) -> Found:
+def headline_found(result: Quantification, batch: Batch, label: str) -> Headline:
     """What was found for a class of a batch."""
     share = share_of(batch, label)
-    return Found(
+    return Headline(
         heading=_heading(result, batch, share),
         limits=_limits(result, batch, share),
         lead=_lead(replace(result, headline=label), batch, share),
@@ -53,7 +27,7 @@ def headline_found(result: Quantification, batch: Batch, label: str) -> Found:
     )
 
 
-def headline_of_all(result: Quantification, label: str) -> Found:
+def headline_of_all(result: Quantification, label: str) -> Headline:
     """What was found for a class of batches that do not follow one another: the extremes."""
     shares = [(share_of(batch, label), batch) for batch in result.batches]
     known = [
@@ -72,7 +46,7 @@ def headline_of_all(result: Quantification, label: str) -> Found:
     lead = f"{note}Choose a batch below to see its interval and what it rests on."
     if not known:
         heading = f"The share of {said} cannot be estimated in any of {len(shares):,} batches"
-        return Found(heading, "see below why", lead, tuple(numbers))
+        return Headline(heading, "see below why", lead, tuple(numbers))
     large, least = large_enough(known)
     telling = sorted(large, key=lambda entry: entry[0])
     (low, first), (high, last) = telling[0], telling[-1]
@@ -80,7 +54,7 @@ def headline_of_all(result: Quantification, label: str) -> Found:
     low_text, high_text = percents([low, high])
     verb = "are" if result.label is None else "have"
     n_smaller = len(known) - len(telling)
-    return Found(
+    return Headline(
         heading=f"{low_text} ({lowest}) to {high_text} ({highest}) of the items {verb} {said}",
         limits=f"{counted(len(telling), 'batch', 'batches')}{smaller_text(n_smaller, least)}, "
         f"{counted(n_items, 'item')} in all",

@@ -3,12 +3,20 @@
 It has the shell and the look of the report's page (`quantshift.report.page.shell`).
 """
 
-import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from quantshift.quantifying.output.conditions import Condition
+from quantshift.answers.conditions import Condition
+from quantshift.answers.kinds import RANGE, limits_head
+from quantshift.answers.marks import legend
+from quantshift.answers.page import data_links, on_one_line, render_answer, thresholds
+from quantshift.answers.repeated_warnings import merged
+from quantshift.answers.rows import rows_text
+from quantshift.answers.shares import Share, headline_first, share_of
+from quantshift.answers.text import shown
+from quantshift.answers.words import estimates_and_limits, held_by, one_line, percents, shortened
+from quantshift.quantifying.output.advice import METHOD_NAMES, accuracy_text, groups_text, parts
 from quantshift.quantifying.output.headline import (
     batch_label,
     headline_found,
@@ -16,40 +24,12 @@ from quantshift.quantifying.output.headline import (
     later_batches_text,
     leading_batch,
 )
-from quantshift.quantifying.output.repeated_warnings import merged
-from quantshift.quantifying.output.result import RANGE, Answer, Batch, Quantification, Share
-from quantshift.quantifying.output.text import (
-    MARKS,
-    alarms,
-    answer,
-    headline_first,
-    marks,
-    render_csv,
-    rows_text,
-    share_of,
-    shown,
-    training_mix,
-)
-from quantshift.quantifying.output.verdicts import ASSUMPTION_NAMES, plain_assumption
-from quantshift.quantifying.output.words import (
-    METHOD_NAMES,
-    accuracy_text,
-    estimates_and_limits,
-    groups_text,
-    held_by,
-    limits_head,
-    one_line,
-    parts,
-    percents,
-    shortened,
-)
+from quantshift.quantifying.output.result import Batch, Quantification
+from quantshift.quantifying.output.text import alarms, answer, marks, training_mix
+from quantshift.quantifying.output.verdicts import ASSUMPTION_NAMES
 from quantshift.quantifying.training.group_errors import GroupErrors
-from quantshift.report.page.shell import render_shell
 from quantshift.report.style import ON_DARK, PALETTE
 from quantshift.tables.columns.kinds import TEXT
-
-MOST_BYTES = 1_500_000
-"""Some browsers do not save larger data links; the command line writes files of any size."""
 
 
 def render_page(
@@ -68,9 +48,8 @@ def render_page(
     chosen_batch = f"{found.heading} ({found.limits}). {found.lead}"
     if not _is_series(result):
         found = headline_of_all(result, result.headline)
-    return render_shell(
+    return render_answer(
         __package__,
-        charts_of=__package__,
         title=f"{found.heading} ({found.limits})",
         found=found,
         lead=found.lead,
@@ -87,7 +66,7 @@ def render_page(
             {"index": i, **_batch(result, batch, texts)}
             for i, (batch, texts) in enumerate(zip(result.batches, _texts(result), strict=True))
         ],
-        downloads=data_links(result.to_json(), render_csv(result)),
+        downloads=data_links(result.to_json(), result.to_csv()),
         alarms=[*alarms(result), *_unknown(result)],
         crossed=[line for condition in conditions for line in condition.failures(result)],
         warnings=[
@@ -97,35 +76,12 @@ def render_page(
         ],
         rows=[rows_text(rows) for rows in (result.training.rows, *result.sample_rows) if rows],
         facts=[*_facts(result), *provenance],
-        legend=[(mark, text) for mark, text in MARKS.items() if mark in _all_marks(result)],
+        legend=legend(mark for batch in result.batches for mark in marks(batch)),
         limits_head=limits_head(result.batches[chosen].limits_are, result.level),
         level=f"{100 * result.level:g}%",
         groups=None if result.groups is None else _groups(result, result.groups),
         data=_chart_data(result, conditions),
     )
-
-
-def data_links(json: str, csv: str) -> list[tuple[str, str, str]]:
-    """Kind, file name and link of each download, with the content that the command line writes."""
-    links = []
-    for kind, media, text in (("CSV", "text/csv", csv), ("JSON", "application/json", json)):
-        encoded = base64.b64encode(text.encode()).decode()
-        if len(encoded) <= MOST_BYTES:
-            link = f"data:{media};charset=utf-8;base64,{encoded}"
-            links.append((kind, f"quantshift.{kind.lower()}", link))
-    return links
-
-
-def thresholds(result: Answer, conditions: Sequence[Condition]) -> list[dict[str, Any]]:
-    """The conditions as lines of a chart, each with its class."""
-    return [
-        {
-            "label": one_line(condition.asked(result)[0]),
-            "bound": condition.bound,
-            "text": one_line(condition.text),
-        }
-        for condition in conditions
-    ]
 
 
 def _is_series(result: Quantification) -> bool:
@@ -147,13 +103,9 @@ def _unknown(result: Quantification) -> list[str]:
     )
 
 
-def _all_marks(result: Quantification) -> set[str]:
-    return {mark for batch in result.batches for mark in marks(batch)}
-
-
 def _chart_data(result: Quantification, conditions: Sequence[Condition]) -> dict[str, Any]:
     """Data for the charts. Names are on one line: Vega's expressions cannot hold line breaks."""
-    data: dict[str, Any] = _on_one_line(asdict(result))
+    data: dict[str, Any] = on_one_line(asdict(result))
     return {
         **data,
         "names": {one_line(label): shown(result, label) for label in result.classes},
@@ -171,16 +123,6 @@ def _chart_data(result: Quantification, conditions: Sequence[Condition]) -> dict
         "thresholds": thresholds(result, conditions),
         "colours": [f"light-dark({c}, {ON_DARK.get(c, c)})" for c in PALETTE],
     }
-
-
-def _on_one_line(value: Any) -> Any:
-    if isinstance(value, str):
-        return one_line(value)
-    if isinstance(value, dict):
-        return {one_line(name): _on_one_line(entry) for name, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_on_one_line(entry) for entry in value]
-    return value
 
 
 def _texts(result: Quantification) -> list[dict[str, tuple[str, str]]]:
@@ -312,11 +254,11 @@ def _warnings(result: Quantification) -> list[str]:
 
 def _facts(result: Quantification) -> list[tuple[str, str]]:
     training = result.training
-    assumption = plain_assumption(result.assumption)
-    formula = f" ({result.assumption})" if assumption != result.assumption else ""
+    in_words = result.plain_assumption
+    formula = f" ({result.assumption})" if in_words != result.assumption else ""
     facts = [
         ("method", f"{result.method}: {result.reason}"),
-        ("assumes", f"{assumption}{formula}"),
+        ("assumes", f"{in_words}{formula}"),
     ]
     if training.n_items:
         facts += [

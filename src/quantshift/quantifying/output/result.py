@@ -3,12 +3,15 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
+from quantshift.answers.answer import AbstractAnswer
+from quantshift.answers.conditions import Condition
+from quantshift.answers.kinds import INTERVAL
+from quantshift.answers.notebook import Summary
+from quantshift.answers.rows import Rows
+from quantshift.answers.shares import Share
 from quantshift.base.extras import extra_needed
-from quantshift.base.files import is_page, write_output
-from quantshift.quantifying.reading.frames import as_frame
 from quantshift.quantifying.training.group_errors import GroupErrors
 
 if TYPE_CHECKING:
@@ -19,26 +22,6 @@ TEST_LEVEL = 0.05
 
 FORMAT = 2
 """Version of the layout of the JSON."""
-
-INTERVAL = "confidence interval"
-RANGE = "range of what the assumptions allow"
-SEQUENCE = "confidence interval that holds at every look"
-"""What the limits of shares are. A range contains the estimates under all assumptions that were not
-refuted or, where covariate shift is assumed, the estimates of all classifiers, widened by standard
-errors; it has no known coverage."""
-
-
-@dataclass(frozen=True)
-class Rows:
-    """How many rows of a table were read and used: read == used + all that were left out.
-
-    left_out: the number of rows left out for each reason ("no label", "too many or too few cells").
-    """
-
-    source: str
-    read: int
-    used: int
-    left_out: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -75,59 +58,6 @@ class ColumnChange:
     size: float
     said: str
     p_value: float | None
-
-
-@dataclass(frozen=True)
-class Share:
-    """The prevalence of one class between its limits; None where it cannot be estimated."""
-
-    label: str
-    estimate: float | None
-    low: float
-    high: float
-
-
-class SharesOfBatch(Protocol):
-    """What batches of every answer have in common."""
-
-    @property
-    def name(self) -> str:
-        """The displayed name."""
-
-    @property
-    def n_items(self) -> int:
-        """How many items it has."""
-
-    @property
-    def shares(self) -> tuple[Share, ...]:
-        """One for each class."""
-
-
-class Answer(Protocol):
-    """What the answers of `quantify` and `judge` have in common."""
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """The classes in order."""
-
-    @property
-    def level(self) -> float:
-        """Confidence level of the intervals."""
-
-    @property
-    def headline(self) -> str:
-        """The class whose share is the headline."""
-
-    @property
-    def names(self) -> Mapping[str, str]:
-        """How classes are shown."""
-
-    @property
-    def batches(self) -> Sequence[SharesOfBatch]:
-        """The samples."""
-
-    def records(self) -> Iterator[dict[str, Any]]:
-        """One row per batch and class."""
 
 
 @dataclass(frozen=True)
@@ -280,7 +210,7 @@ class Batch:
 
     def __repr__(self) -> str:
         """The shares in a line."""
-        from quantshift.quantifying.output.notebook import batch_line
+        from quantshift.answers.notebook import batch_line
 
         return batch_line(self)
 
@@ -302,11 +232,12 @@ class TrainingSide:
 
 
 @dataclass(frozen=True, repr=False)
-class Quantification:
+class Quantification(AbstractAnswer):
     """The answer to one call of `quantify`.
 
     simultaneous: whether the intervals of a batch hold for all classes at once or for each on its
         own; those of an audit hold for each.
+    assumption: what the method assumes, for experts; plain_assumption: without formulas.
     label: the column of the labels. headline: the class whose share is the headline.
     names: the displayed names of classes ("Exited = 1").
     used, left_out_columns: the columns that items are made of, and the other columns of the table.
@@ -329,6 +260,7 @@ class Quantification:
     method: str
     reason: str
     assumption: str
+    plain_assumption: str
     used: tuple[UsedColumn, ...]
     left_out_columns: tuple[LeftOutColumn, ...]
     sample_rows: tuple[Rows, ...]
@@ -337,23 +269,15 @@ class Quantification:
     by: str | None = None
     in_sequence: bool = True
 
+    def to_text(self) -> str:
+        """What a terminal shows."""
+        from quantshift.quantifying.output.text import render_text
+
+        return render_text(self)
+
     def to_json(self) -> str:
         """Everything as JSON, as described by `json_schema`; `format` is the layout's version."""
         return json.dumps({"format": FORMAT, **asdict(self)}, indent=2, ensure_ascii=False)
-
-    def to_html(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the page that `quantshift quantify --html` writes: one file, for any browser.
-
-        overwrite: also replace a file that is not such a page.
-        """
-        from quantshift.quantifying.output.page import render_page
-
-        content = render_page(self).encode()
-        write_output(path, content, overwrite=overwrite, ours=is_page, kind="html")
-
-    def to_frame(self) -> Any:
-        """A data frame with a row per batch and class: pandas if it is installed, else polars."""
-        return as_frame(self.records())
 
     def records(self) -> Iterator[dict[str, Any]]:
         """The rows of `to_frame`: one per batch and class."""
@@ -375,25 +299,37 @@ class Quantification:
                     "limits_are": batch.limits_are,
                 }
 
+    def page(
+        self,
+        *,
+        conditions: Sequence[Condition] = (),
+        provenance: Sequence[tuple[str, str]] = (),
+    ) -> str:
+        """A self-contained web page as one string of HTML; see `AbstractAnswer`."""
+        from quantshift.quantifying.output.page import render_page
+
+        return render_page(self, conditions=conditions, provenance=provenance)
+
     def plot(self, label: str | None = None, *, ax: "Axes | None" = None) -> "Axes":
         """Shares with their intervals: of all classes, or of one class batch by batch.
 
         label: the class, if there are several batches (default: the headline).
         """
         with extra_needed("report", "plots"):
-            from quantshift.quantifying.output.plotting import plot_shares
+            from quantshift.answers.plotting import plot_shares
         from quantshift.quantifying.output.text import several_head
 
         return plot_shares(self, label, ax, several_head(self))
 
-    def __repr__(self) -> str:
-        """The answer in a few lines."""
-        from quantshift.quantifying.output.notebook import short_text
+    def summary(self) -> Summary:
+        """A few lines for the interactive shell."""
+        from quantshift.quantifying.output.summaries import summary_of
 
-        return short_text(self)
+        return summary_of(self)
 
-    def _repr_html_(self) -> str:
-        """A small table for notebooks."""
-        from quantshift.quantifying.output.notebook import short_table
 
-        return short_table(self)
+def json_schema() -> dict[str, Any]:
+    """The JSON schema (draft 2020-12) of the output of `Quantification.to_json`."""
+    from quantshift.answers.schema import schema_of
+
+    return schema_of(Quantification, FORMAT)

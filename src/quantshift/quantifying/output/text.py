@@ -1,79 +1,56 @@
 """A quantification as text for a terminal: the answer first, then the evidence for it."""
 
-import csv
-import io
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from statistics import median
 
-from rich.cells import cell_len
-
-from quantshift.base.files import head
-from quantshift.base.nouns import counted
-from quantshift.intervals.prediction import SMALL
-from quantshift.quantifying.output.repeated_warnings import merged, said_of
-from quantshift.quantifying.output.result import (
-    INTERVAL,
-    RANGE,
-    Answer,
-    Batch,
-    LeftOutColumn,
-    Quantification,
-    Rows,
-    Share,
-    SharesOfBatch,
-    UsedColumn,
+from quantshift.answers.kinds import INTERVAL, RANGE, limits_head
+from quantshift.answers.marks import legend
+from quantshift.answers.repeated_warnings import merged, said_of
+from quantshift.answers.rows import Rows, is_much, row_warnings, rows_of_tables
+from quantshift.answers.shares import headline_first, headline_share, share_of
+from quantshift.answers.text import (
+    LONGEST_COLUMN,
+    MOST_LINES,
+    aligned,
+    column_names,
+    estimate_in_a_line,
+    headed,
+    more_lines,
+    share_table,
+    shown,
+    some,
 )
-from quantshift.quantifying.output.verdicts import condition, plain_assumption
-from quantshift.quantifying.output.words import (
-    CONFUSED,
-    METHOD_NAMES,
-    accuracy_text,
+from quantshift.answers.words import (
     estimates_and_limits,
-    groups_text,
     held_by,
-    labels_text,
     limits,
-    limits_are,
-    limits_head,
     one_line,
     percent,
     percents,
     shortened,
 )
-from quantshift.quantifying.reading.pool import is_much, row_warnings
+from quantshift.base.nouns import counted
+from quantshift.intervals.prediction import SMALL
+from quantshift.quantifying.output.advice import (
+    CONFUSED,
+    METHOD_NAMES,
+    accuracy_text,
+    groups_text,
+    labels_text,
+    limits_are,
+)
+from quantshift.quantifying.output.result import Batch, LeftOutColumn, Quantification, UsedColumn
+from quantshift.quantifying.output.verdicts import condition
 from quantshift.quantifying.training.group_errors import GroupErrors
-from quantshift.tables.spreadsheet_cells import escaped
-
-BAR = 24
-"""Characters of a bar for 100%."""
 
 MOST_CLASSES_IN_A_ROW = 6
 """With more classes a table of batches would be too wide, and only shows the headline class."""
 
-MOST_LINES = 8
-"""The most lines of one kind; the rest are counted, and the JSON has all of them."""
 
 MOST_GROUPS = 20
-MOST_NAMES, MOST_CHANGES = 6, 5
-LONGEST_LABEL, LONGEST_COLUMN = 30, 24
-
-CSV_HEADER = "batch,items,left_out,class,estimate,low,high,"
-"""The beginning of every table that `render_csv` writes."""
-
-MARKS = {
-    "changed": "the share differs from the previous batch by more than chance (99%) and, unless it "
-    "is rare, by a point or more",
-    "shift": "more has changed than the shares of the classes (the test allows for the number of "
-    "batches)",
-    "range": "the limits are a range of what the assumptions allow, not a confidence interval",
-    "unknown": "cannot be estimated",
-    "audited": "estimated with the help of labels, and they agree with the method",
-    "audit contradicts": "estimated with the help of labels, which contradict the method",
-}
-"""Marks that a batch can have, and what they mean."""
+MOST_CHANGES = 5
 
 
 def render_text(result: Quantification) -> str:
@@ -132,51 +109,6 @@ def answer(result: Quantification, batch: Batch) -> str:
     return estimate_in_a_line(result, batch)
 
 
-def estimate_in_a_line(result: Answer, batch: SharesOfBatch, limits_are: str = "") -> str:
-    """The estimated share of the headline class in a batch, in one line.
-
-    limits_are: what to call the limits; by default they are an interval.
-    """
-    share = headline_share(result, batch)
-    before = limits_are or limits_head(INTERVAL, result.level)
-    return (
-        f"{shown(result, share.label)}: {estimate_text(share)} of the "
-        f"{counted(batch.n_items, 'item')} in {shortened(batch.name)} "
-        f"({before} {limits(share.low, share.high)})"
-    )
-
-
-def headline_share(result: Answer, batch: SharesOfBatch) -> Share:
-    """The share of the headline class."""
-    return share_of(batch, result.headline)
-
-
-def headline_first(result: Answer, shares: Sequence[Share]) -> list[Share]:
-    """The shares, that of the headline class first."""
-    return sorted(shares, key=lambda share: share.label != result.headline)
-
-
-def share_of(batch: SharesOfBatch, label: str) -> Share:
-    """The share of a class."""
-    return next(share for share in batch.shares if share.label == label)
-
-
-def shown(result: Answer, label: str) -> str:
-    """The displayed name of a class."""
-    return shortened(result.names.get(label, label), LONGEST_LABEL)
-
-
-def rows_text(rows: Rows) -> str:
-    """How many rows of a table were read, used and left out."""
-    read = f"{shortened(rows.source)}: {rows.read:,} read"
-    if not rows.read:
-        return f"{shortened(rows.source)}: no rows"
-    if rows.read == rows.used:
-        return f"{read}, all used"
-    reasons = ", ".join(f"{reason}: {n:,}" for reason, n in rows.left_out.items())
-    return f"{read}, {rows.used:,} used ({reasons})"
-
-
 def column_lines(
     columns: Sequence[UsedColumn], left_out_columns: Sequence[LeftOutColumn]
 ) -> Iterator[str]:
@@ -203,47 +135,10 @@ def column_lines(
     )
 
 
-def render_csv(result: Answer) -> str:
-    """A row per batch and class; names that a spreadsheet would take for formulas are escaped."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(next(result.records())), lineterminator="\n")
-    writer.writeheader()
-    for record in result.records():
-        names = {name: escaped(record[name]) for name in ("batch", "class")}
-        writer.writerow(record | names)
-    return text.getvalue()
-
-
-def is_result_csv(path: Path) -> bool:
-    """Whether `render_csv` made this file."""
-    return head(path).startswith(CSV_HEADER.encode())
-
-
 def training_mix(result: Quantification) -> str:
     """The shares of the classes in training."""
     shares = result.training.prevalence.items()
     return ", ".join(f"{shown(result, label)} {percent(p)}" for label, p in shares)
-
-
-def estimate_text(share: Share) -> str:
-    """The estimate as a percentage, or a question mark."""
-    return "?" if share.estimate is None else percent(share.estimate)
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The lines of a table, with all columns but the first and last aligned to the right.
-
-    >>> print("\\n".join(aligned([["a", "1", "x"], ["bb", "10", ""]])))
-    a    1  x
-    bb  10
-    """
-    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = [
-            _padded(cell, width, right=0 < i < len(row) - 1)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        yield "  ".join(cells).rstrip()
 
 
 def _single(result: Quantification) -> Iterator[str]:
@@ -288,10 +183,10 @@ def _several(result: Quantification) -> Iterator[str]:
         named = [shortened(batch.name), f"{batch.n_items:,}"]
         rows.append([*named, *cells, ", ".join(marks(batch))])
     yield from aligned(rows)
-    used = {mark for batch in result.batches for mark in marks(batch)}
-    if used:
+    meanings = legend(mark for batch in result.batches for mark in marks(batch))
+    if meanings:
         yield ""
-        yield from aligned([[mark, text] for mark, text in MARKS.items() if mark in used])
+        yield from aligned(meanings)
 
 
 def several_head(result: Quantification) -> str:
@@ -352,13 +247,6 @@ def smaller_text(n_smaller: int, least: int) -> str:
     return f" with {counted(least, 'item')} or more ({n_smaller:,} {others})"
 
 
-def rows_of_tables(tables: Iterable[Rows]) -> Iterator[str]:
-    """How many rows of each table were read, used and left out."""
-    # Only some of many tables are shown, so those with left-out rows come first.
-    incomplete_first = sorted(tables, key=lambda rows: rows.read == rows.used)
-    yield from headed("Rows", some(map(rows_text, incomplete_first)))
-
-
 def _columns_in_short(result: Quantification) -> Iterator[str]:
     """The columns by their kind; how each is used is in the JSON and on the page."""
     in_short = [UsedColumn(column.name, column.kind, "") for column in result.used]
@@ -390,7 +278,7 @@ def _findings_by_batch(result: Quantification) -> Iterator[str]:
         yield f"Shift    {shortened(batch.name)}: {batch.verdict}"
         yield from headed("Changed", _changes(batch))
     if len(shifted) > MOST_LINES:
-        yield _more(len(shifted) - MOST_LINES)
+        yield more_lines(len(shifted) - MOST_LINES)
     warnings = merged(
         (shortened(batch.name), warning) for batch in result.batches for warning in batch.warnings
     )
@@ -432,13 +320,13 @@ def _groups(result: Quantification, groups: GroupErrors) -> Iterator[str]:
     rows.append(["mean error", "", "", *(f"{100 * e:.1f}" for e in groups.errors.values()), ""])
     yield from (f"         {line}" for line in aligned(rows))
     if len(groups.groups) > MOST_GROUPS:
-        yield _more(len(groups.groups) - MOST_GROUPS)
+        yield more_lines(len(groups.groups) - MOST_GROUPS)
     yield from (f"         {note}" for note in groups.notes)
 
 
 def _method(result: Quantification) -> Iterator[str]:
     yield f"Method   {result.method}: {result.reason}"
-    yield f"         assumes: {plain_assumption(result.assumption)}"
+    yield f"         assumes: {result.plain_assumption}"
     holds = held_by(result.classes, simultaneous=result.simultaneous)
     if holds:
         yield f"         intervals hold {holds}"
@@ -449,65 +337,6 @@ def _method(result: Quantification) -> Iterator[str]:
         yield f"Trained  on {training.n_items:,} rows of {training.source} ({mix}); {accuracy}"
 
 
-def share_table(
-    result: Answer, shares: Sequence[Share], limits_are: str = INTERVAL
-) -> Iterator[str]:
-    """The shares with their limits, and a bar for each."""
-    names = [shown(result, share.label) for share in shares]
-    found = estimates_and_limits(shares)
-    width = max(map(cell_len, names))
-    narrow = max(6, *(len(estimate) for estimate, _ in found))
-    wide = max(13, *(len(bounds) for _, bounds in found))
-    head = limits_head(limits_are, result.level)
-    yield f"  {'':{width}}  {'share':>{narrow}}  {head:>{wide}}"
-    for name, share, (estimate, bounds) in zip(names, shares, found, strict=True):
-        cells = f"{_padded(name, width)}  {estimate:>{narrow}}  {bounds:>{wide}}"
-        yield f"  {cells}  {_bar(share)}"
-
-
-def _bar(share: Share) -> str:
-    """The share as a bar, the interval as a lighter end.
-
-    >>> _bar(Share("x", 0.5, 0.25, 0.75))
-    '██████▒▒▒▒▒▒▒▒▒▒▒▒······'
-    """
-    low, high = round(share.low * BAR), round(share.high * BAR)
-    return "█" * low + "▒" * (high - low) + "·" * (BAR - high)
-
-
 def _all_rows(result: Quantification) -> list[Rows]:
     training = result.training.rows
     return [*([] if training is None else [training]), *result.sample_rows]
-
-
-def headed(head: str, lines: Iterable[str]) -> Iterator[str]:
-    """The lines, indented, with a heading before the first."""
-    for i, line in enumerate(lines):
-        yield f"{head if i == 0 else '':9}{line.strip()}"
-
-
-def some(lines: Iterable[str]) -> Iterator[str]:
-    """The first lines, and how many more there are."""
-    known = list(lines)
-    yield from known[:MOST_LINES]
-    if len(known) > MOST_LINES:
-        yield _more(len(known) - MOST_LINES)
-
-
-def _more(n: int) -> str:
-    return f"         ... and {n:,} more; the JSON has all"
-
-
-def column_names(names: Sequence[str]) -> str:
-    """Some names, and how many more.
-
-    >>> column_names(list("abcdefgh"))
-    'a, b, c, d, e, f and 2 more'
-    """
-    text = ", ".join(shortened(name, LONGEST_COLUMN) for name in names[:MOST_NAMES])
-    return text + f" and {len(names) - MOST_NAMES:,} more" * (len(names) > MOST_NAMES)
-
-
-def _padded(text: str, width: int, *, right: bool = False) -> str:
-    space = " " * (width - cell_len(text))
-    return space + text if right else text + space

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from quantshift.answers.words import percent, shortened
 from quantshift.quantifying.estimating.after_refutation import ASSUMED, IN_DOUBT, UNEXPLAINED
+from quantshift.quantifying.output.advice import parts
 from quantshift.quantifying.output.result import Assumption, Audited, Shift
-from quantshift.quantifying.output.words import parts, percent, shortened
 
 CHANGES: Mapping[str, str] = MappingProxyType(
     {
@@ -33,28 +34,6 @@ ASSUMPTION_NAMES: Mapping[str, str] = MappingProxyType(
 )
 """The assumptions about what has changed, without technical terms."""
 
-PLAIN_ASSUMPTIONS: Mapping[str, str] = MappingProxyType(
-    {
-        "P(X|Y, cluster) is the same in the sample; where its features refute that, P(Y|X) is": (
-            "within each group of similar items, items of a class look as they did in training; "
-            "where the items contradict that, items that look alike have the label as often as in "
-            "training"
-        ),
-        "P(X|Y, cluster) is the same in the sample: prior, covariate or local shift over clusters "
-        "seen in training": (
-            "within each group of similar items, items of a class look as they did in training"
-        ),
-        "P(X|Y) is the same in the sample (prior shift)": (
-            "items of a class look as they did in training"
-        ),
-        "P(Y|X) is the same in the sample (pure covariate shift)": (
-            "items that look alike have the label as often as in training"
-        ),
-        "posteriors calibrated": "the classifier's probabilities are right on average",
-    }
-)
-"""Parts of the methods' assumptions, and the same without formulas."""
-
 CLEAR = 0.01
 """A p-value above this is close to the level of the test, and words are chosen with care."""
 
@@ -71,17 +50,6 @@ def p_text(shift: Shift) -> str:
     if shift.p_value <= shift.p_floor:
         return f"p <= {shift.p_floor:.2g}"
     return f"p = {shift.p_value:.2g}"
-
-
-def plain_assumption(assumption: str) -> str:
-    """What a method assumes, without formulas.
-
-    >>> plain_assumption("P(X|Y) is the same in the sample (prior shift)")
-    'items of a class look as they did in training'
-    """
-    for formula, words in PLAIN_ASSUMPTIONS.items():
-        assumption = assumption.replace(formula, words)
-    return assumption
 
 
 def verdict(
@@ -154,9 +122,9 @@ def carried(
 ) -> str:
     """The assumption that the estimate rests on.
 
-    assumption: the method's own; guarded: whether it was tested that changed shares of classes and
-    parts explain the items. groups: the column of the groups whose errors widen the range.
-    interval_note: the method's.
+    assumption: the method's own, in plain words; guarded: whether it was tested that changed shares
+    of classes and parts explain the items. groups: the column of the groups whose errors widen the
+    range. interval_note: the method's.
     """
     if audit is not None and audit.looked is not None:
         return (
@@ -169,7 +137,7 @@ def carried(
         return "assumes that your posteriors are right for these items"
     if shift is None:
         note = f". {interval_note[:1].upper()}{interval_note[1:]}" if interval_note else ""
-        return f"rests on an untested assumption: {plain_assumption(assumption)}{note}"
+        return f"rests on an untested assumption: {assumption}{note}"
     if shift.kind == UNEXPLAINED:
         group_errors = "" if groups is None else f", and errors as large as on your own {groups!r}"
         return (

@@ -3,18 +3,20 @@
 Memory does not grow with the tables: `reservoir` bounds the number of items.
 """
 
-import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from quantshift.answers.batch_names import batches_in_order, title_of
+from quantshift.answers.rows import NO_CONTENT, RAGGED, Rows, row_warnings, undecodable_warning
+from quantshift.answers.words import shortened
 from quantshift.base.nouns import counted
+from quantshift.base.progress import OnProgress
 from quantshift.base.seeding import generator
 from quantshift.base.types import Indices
 from quantshift.diagnosis.sample_profile import SampleCells
@@ -22,24 +24,12 @@ from quantshift.diagnosis.training_profile import TrainingProfile
 from quantshift.errors import DataError, UserError
 from quantshift.prevalence.weights import Weights, check_total
 from quantshift.quantifiers.base.items import Items
-from quantshift.quantifying.columns import (
-    NO_CONTENT,
-    NO_GROUP,
-    NO_ITEMS,
-    RAGGED,
-    Grouping,
-    TableItems,
-    read_items,
-)
-from quantshift.quantifying.output.result import Rows
-from quantshift.quantifying.output.words import shortened
+from quantshift.quantifying.columns import NO_ITEMS, TableItems, read_items
+from quantshift.quantifying.options import Grouping
 from quantshift.quantifying.reading.levels import LevelReader, UnknownLevels
-from quantshift.quantifying.reading.periods import dates_of_names
 from quantshift.quantifying.reading.reservoir import MOST_KEPT, Kept, Reservoir
-from quantshift.quantifying.training.model import NOT_DRAWN, Model
-from quantshift.quantifying.training.progress import OnProgress
+from quantshift.quantifying.training.model import Model
 from quantshift.tables.columns.kinds import Column, odd_cells, shown, wrong_kind
-from quantshift.tables.columns.names import natural
 from quantshift.tables.reading import OpenTable, Source, expanded, open_table
 
 MOST_COMPARED = 20_000
@@ -50,9 +40,6 @@ FEWEST_COMPARED = 500
 
 MOST_NAMED = 10
 """The most columns that a note names."""
-
-MUCH = 0.1
-"""If a larger share of rows is left out, this is reported first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,11 +296,6 @@ def classified(
         raise DataError(f"{table.name}: {error}") from error
 
 
-def title_of(table: OpenTable) -> str:
-    """The last part of a path: the name of its batch."""
-    return Path(table.name).name
-
-
 @dataclass(eq=False)
 class _Tally:
     """Counts the rows and cells of a table, and those that are not valid."""
@@ -392,50 +374,3 @@ class _Tally:
 
     def _name(self, group: str) -> str:
         return f"{self.title}: {group}" if self.several else group
-
-
-def row_warnings(rows: Rows) -> Iterator[str]:
-    """Warnings about rows that were left out, except those left out on purpose."""
-    reasons = {reason: n for reason, n in rows.left_out.items() if reason != NOT_DRAWN}
-    n = sum(reasons.values())
-    if n:
-        counts = ", ".join(f"{reason}: {count:,}" for reason, count in reasons.items())
-        yield f"{rows.source}: {n:,} of {rows.read:,} rows were left out ({counts})"
-
-
-def is_much(rows: Rows) -> bool:
-    """Whether so many rows were left out that this must be reported first."""
-    n = sum(count for reason, count in rows.left_out.items() if reason != NOT_DRAWN)
-    return n > MUCH * rows.read
-
-
-def undecodable_warning(name: str, undecodable: int) -> Iterator[str]:
-    """A warning about cells that are not UTF-8."""
-    if undecodable:
-        yield (
-            f"{name}: {counted(undecodable, 'cell')} with characters that are not UTF-8 and were "
-            "replaced; save the file as UTF-8"
-        )
-
-
-def batches_in_order(names: Iterable[str]) -> list[str]:
-    """The names of batches in their order: that of time if all are dates, else `in_batch_order`.
-
-    >>> batches_in_order(["01/02/2026", "28/01/2026"]), batches_in_order(["b", "10", "9"])
-    (['28/01/2026', '01/02/2026'], ['9', '10', 'b'])
-    """
-    different = list(dict.fromkeys(names))
-    names_in_time = {name: name for name in different}
-    names_in_time |= dates_of_names(name for name in different if name != NO_GROUP)
-    return sorted(different, key=lambda name: in_batch_order(names_in_time[name]))
-
-
-def in_batch_order(name: str) -> tuple[object, ...]:
-    """A sort key for the names of batches: numbers by their value, before words; gaps are last."""
-    if name == NO_GROUP:
-        return 2, 0.0, ()
-    try:
-        value = float(name)
-    except ValueError:
-        value = math.nan
-    return (0, value, ()) if math.isfinite(value) else (1, 0.0, natural(name))

@@ -1,7 +1,6 @@
 """Classifiers by name, or any scikit-learn classifier given as `package.module:name`."""
 
 from collections.abc import Mapping
-from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias
 
@@ -10,12 +9,14 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 from quantshift.classify.logistic.estimator import BatchedLogistic
-from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.classify.named import named_classifier, unknown_classifier
+from quantshift.errors import DataError, UserError
 from quantshift.prevalence.weights import Weights
+from quantshift.quantifying.options import AUTO
 from quantshift.tables.columns.kinds import TEXT
 from quantshift.tables.preparation import TablePreparation
 
-AUTO, LOGISTIC, BOOSTING = "auto", "logistic", "boosting"
+LOGISTIC, BOOSTING = "logistic", "boosting"
 
 MOST_BOOSTED = 3
 """The most classes for which `auto` tries boosting."""
@@ -117,9 +118,9 @@ CLASSIFIERS: Mapping[str, Maker] = MappingProxyType(
 def check_classifier(name: str) -> None:
     """Raise an error if the name is not that of a classifier."""
     if ":" in name:
-        named_object(name)
+        named_classifier(name)
     elif name not in (AUTO, *CLASSIFIERS):
-        raise unknown_name("classifier", name, [AUTO, *CLASSIFIERS])
+        raise unknown_classifier(name, [AUTO, *CLASSIFIERS])
 
 
 def make_rivals(
@@ -141,41 +142,7 @@ def make_rivals(
 def make_classifier(name: str, preparation: TablePreparation, seed: int) -> BaseEstimator:
     """The classifier of that name, or the one at `package.module:name`; logistic for `auto`."""
     if ":" in name:
-        return named_object(name)
+        return named_classifier(name)
     check_classifier(name)
     name = LOGISTIC if name == AUTO else name
     return CLASSIFIERS[name](seed, is_text=preparation.is_text, gaps=preparation.gap_pairs)
-
-
-def named_object(place: str) -> BaseEstimator:
-    """The classifier or pipeline at `package.module:name`; a class or function there is called."""
-    module, _, name = place.partition(":")
-    try:
-        found: Any = import_module(module)
-        for part in name.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise UserError(
-            f"classifier {place!r} cannot be imported ({_first_line(error)}); write "
-            "package.module:name"
-        ) from error
-    if isinstance(found, type) or (callable(found) and not hasattr(found, "fit")):
-        try:
-            found = found()
-        except Exception as error:  # whatever the user's code raises
-            raise UserError(
-                f"classifier {place!r} cannot be made without arguments ({_first_line(error)})"
-            ) from error
-    if not hasattr(found, "fit") or not hasattr(found, "get_params"):
-        raise UserError(
-            f"classifier {place!r} is not a scikit-learn classifier: it has no fit and get_params"
-        )
-    if not hasattr(found, "predict_proba") and not hasattr(found, "predict"):
-        raise UserError(
-            f"classifier {place!r} has neither predict_proba nor predict; name a classifier"
-        )
-    return clone(found)
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0]

@@ -254,8 +254,8 @@ def _dumped(parts: object) -> bytes:
     if foreign:
         raise UserError(
             f"{foreign[0]} cannot be saved: a model can only hold parts of scikit-learn and "
-            "quantshift; train again for each sample, or use another classifier",
-            arguments=["classifier"],
+            "quantshift; train again for each sample, or use another classifier or method",
+            arguments=["classifier", "method"],
         )
     return numbers
 

@@ -4,19 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from quantshift.answers.records import as_frame
 from quantshift.base.extras import extra_needed
-from quantshift.quantifying.reading.frames import as_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LEAVE_ONE_OUT, FORWARD = "leave-one-out", "forward"
-
-NOTHING = "MLPE"
-"""The method that always predicts the training prevalence."""
-
-METHODS = (NOTHING, "CC", "PCC", "PACC", "SLD", "SubclassSLD", "GuardedSLD")
-"""The methods tried on every group; the last two need features."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +75,7 @@ class GroupErrors:
 
     def __repr__(self) -> str:
         """How far off each method would have been, in a sentence."""
-        from quantshift.quantifying.output.words import groups_text
+        from quantshift.quantifying.output.advice import groups_text
 
         return groups_text(self)
 

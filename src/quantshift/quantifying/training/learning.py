@@ -13,16 +13,22 @@ from quantshift.base.types import Codes, Indices
 from quantshift.classify.folds import grouped_folds
 from quantshift.errors import DataError
 from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQuantifier
-from quantshift.quantifiers.counting.adjusted import PACC
-from quantshift.quantifiers.likelihood.guarded_sld import GuardedSLD
-from quantshift.quantifiers.likelihood.sld import SLD
-from quantshift.quantifying.columns import ColumnOptions, Columns, TableItems
+from quantshift.quantifiers.base.guarding import AbstractGuarded
+from quantshift.quantifying.columns import Columns, TableItems
+from quantshift.quantifying.options import AUTO, ColumnOptions, TrainingOptions
+from quantshift.quantifying.output.advice import GIVEN_POSTERIORS
 from quantshift.quantifying.output.result import LeftOutColumn, UsedColumn
-from quantshift.quantifying.output.words import GIVEN_POSTERIORS
 from quantshift.quantifying.training import training_warnings
-from quantshift.quantifying.training.classifiers import AUTO, LOGISTIC, make_classifier, make_rivals
+from quantshift.quantifying.training.classifiers import LOGISTIC, make_classifier, make_rivals
 from quantshift.quantifying.training.copies import copies
-from quantshift.quantifying.training.model import given_posteriors, quantifier_class
+from quantshift.quantifying.training.methods import (
+    FEATURES,
+    IF_PRIOR_SHIFT,
+    POSTERIORS,
+    SCORING,
+    method_class,
+)
+from quantshift.quantifying.training.model import given_posteriors
 from quantshift.tables.columns.kinds import CATEGORY, DATE, NUMBER, TEXT, TRUTH, Column
 from quantshift.tables.preparation import NoWordsError, TablePreparation
 from quantshift.tables.reading import OpenTable
@@ -58,38 +64,48 @@ class Learnt:
     classifier: str
 
 
-def learn_posteriors(
-    columns: Columns,
-    classes: Sequence[str],
-    codes: Codes,
-    items: TableItems,
-    method: str,
-    seed: int,
-) -> Learnt:
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """Labelled items of a table, and how to learn from them.
+
+    columns: what the items are made of; options: what the user said of them. codes: of the items.
+    """
+
+    table: OpenTable
+    columns: Columns
+    options: ColumnOptions
+    training: TrainingOptions
+    classes: tuple[str, ...]
+    items: TableItems
+    codes: Codes
+
+    def take(self, rows: Indices) -> "Labelled":
+        """Some of the items."""
+        return replace(self, items=self.items.take(rows), codes=self.codes[rows])
+
+
+def learn(data: Labelled, *, doubting: bool = True) -> Learnt:
+    """Learn from labelled items. doubting: whether to look for suspicious columns, which takes
+    time."""
+    if data.options.posteriors:
+        return _learn_posteriors(data)
+    return _learn_columns(data, doubting=doubting)
+
+
+def _learn_posteriors(data: Labelled) -> Learnt:
     """Learn from posteriors of the user's own model."""
-    posteriors = given_posteriors(items.values, columns, classes)
-    base = SLD(seed=seed).fit_posteriors(posteriors, codes, weights=items.weights)
-    quantifier = quantifier_class(method, "posteriors")().fit_items(
-        base.held_out_, base.held_out_codes_
-    )
+    codes, method, seed = data.codes, data.training.method, data.training.seed
+    posteriors = given_posteriors(data.items.values, data.columns, data.classes)
+    base = IF_PRIOR_SHIFT(seed=seed).fit_posteriors(posteriors, codes, weights=data.items.weights)
+    quantifier = method_class(method, POSTERIORS)().fit_items(base.held_out_, base.held_out_codes_)
     notes = tuple(training_warnings.doubt_about_posteriors(posteriors, codes))
-    return Learnt(columns, None, None, base, quantifier, notes, GIVEN_POSTERIORS)
+    return Learnt(data.columns, None, None, base, quantifier, notes, GIVEN_POSTERIORS)
 
 
-def learn(
-    table: OpenTable,
-    columns: Columns,
-    options: ColumnOptions,
-    codes: Codes,
-    items: TableItems,
-    method: str,
-    classifier: str,
-    seed: int,
-    *,
-    doubting: bool = True,
-) -> Learnt:
-    """Learn from columns. doubting: whether to look for suspicious columns, which takes time."""
-    columns, preparation, X = _prepared(table, columns, options, items.values)
+def _learn_columns(data: Labelled, *, doubting: bool) -> Learnt:
+    table, items, codes = data.table, data.items, data.codes
+    classifier, seed = data.training.classifier, data.training.seed
+    columns, preparation, X = _prepared(table, data.columns, data.options, items.values)
     twins = copies(items.values, columns.features, codes)
     notes: list[str] = []
     folds: Any = n_folds(codes)
@@ -101,43 +117,49 @@ def learn(
             f"{n_copies:,} of {len(twins):,} training rows {duplicates}; copies share a fold, so "
             "that none counts as unseen"
         )
-    cls = quantifier_class(method, "features")
+    cls: Any = method_class(data.training.method, FEATURES)
     if doubting:
         notes += training_warnings.doubts_about_columns(X, preparation, codes, seed=seed)
-    if cls is GuardedSLD:
-        n_classes = int(codes.max()) + 1
-        rivals = make_rivals(classifier, preparation, n_classes, seed)
+    if issubclass(cls, AbstractGuarded):
+        rivals = make_rivals(classifier, preparation, int(codes.max()) + 1, seed)
         if twins is None and len(rivals) > 1:
             folds = min(folds, FEW_FOLDS if len(codes) >= MANY_ITEMS else MORE_FOLDS)
-        guarded = GuardedSLD(
+        guarded = cls(
             mode="signal" if columns.text else "columns",
             classifiers=list(rivals.values()),
             cv=folds,
             seed=seed,
         ).fit(X, codes, items.weights)
-        best = list(rivals)[guarded.learnt_.index(guarded.best_)]
-        base = guarded.best_.sld
-        return Learnt(columns, preparation, guarded, base, guarded, tuple(notes), best)
+        best = list(rivals)[guarded.chosen_]
+        return Learnt(columns, preparation, guarded, guarded.plain_, guarded, tuple(notes), best)
     learner = make_classifier(classifier, preparation, seed)
-    sees_both = {"posteriors", "features"} <= cls.sees
-    # A method that also uses features computes its own items. The others share the posteriors of
-    # PACC, which does not calibrate them.
-    scoring: type[Any] = cls if sees_both else PACC
+    scorer, base, quantifier = _fitted(cls, learner, X, data, folds)
+    name = LOGISTIC if classifier == AUTO else classifier
+    return Learnt(columns, preparation, scorer, base, quantifier, tuple(notes), name)
+
+
+def _fitted(
+    cls: Any, learner: Any, X: Any, data: Labelled, folds: Any
+) -> tuple[AbstractQuantifier, AbstractClassifying, AbstractQuantifier]:
+    """The scorer, the estimate for prior shift and the quantifier, on the same held-out items."""
+    items, codes, seed = data.items, data.codes, data.training.seed
+    sees_both = {"posteriors", "features"} <= cls.tags.sees
+    # A method that also uses features computes its own items. The others share posteriors.
+    scoring: Any = cls if sees_both else SCORING
     scorer = scoring(learner, cv=folds, seed=seed).fit(X, codes, items.weights)
     held_out, held_out_codes = scorer.held_out_, scorer.held_out_codes_
-    base = SLD(seed=seed).fit_posteriors(
+    base = IF_PRIOR_SHIFT(seed=seed).fit_posteriors(
         scorer.held_out_posteriors_, held_out_codes, weights=held_out.weights
     )
     quantifier = scorer
     if not sees_both:
-        by_features = "features" in cls.sees
+        by_features = "features" in cls.tags.sees
         quantifier = (
             cls().fit(X, codes, items.weights)
             if by_features
             else cls().fit_items(held_out, held_out_codes)
         )
-    name = LOGISTIC if classifier == AUTO else classifier
-    return Learnt(columns, preparation, scorer, base, quantifier, tuple(notes), name)
+    return scorer, base, quantifier
 
 
 def _folds_of_copies(table: OpenTable, twins: Indices, codes: Codes, seed: int) -> Indices:

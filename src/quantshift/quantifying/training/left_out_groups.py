@@ -14,37 +14,41 @@ kept aside this showed no gain (`benchmarks/left_out_groups.py`).
 import datetime
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from quantshift.answers.batch_names import NO_GROUP
 from quantshift.base.nouns import counted
+from quantshift.base.progress import OnProgress
 from quantshift.base.seeding import generator
-from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
+from quantshift.base.types import Indices, Posteriors, Prevalences
 from quantshift.errors import DataError
 from quantshift.prevalence import simplex
 from quantshift.prevalence.weights import Weights
+from quantshift.quantifiers.base.guarding import AbstractGuarded
 from quantshift.quantifiers.base.items import Items
-from quantshift.quantifiers.counting.adjusted import PACC
-from quantshift.quantifiers.counting.counting import CC, PCC
-from quantshift.quantifiers.likelihood.guarded_sld import GuardedSLD
-from quantshift.quantifying.columns import NO_GROUP, ColumnOptions, Columns, TableItems
-from quantshift.quantifying.training.classifiers import AUTO
+from quantshift.quantifiers.baselines import BASELINE
+from quantshift.quantifying.columns import TableItems
+from quantshift.quantifying.options import AUTO
 from quantshift.quantifying.training.group_errors import (
     FORWARD,
     LEAVE_ONE_OUT,
-    METHODS,
-    NOTHING,
     GroupErrors,
     LeftOutGroup,
 )
-from quantshift.quantifying.training.learning import Learnt, learn, learn_posteriors
-from quantshift.quantifying.training.model import given_posteriors, quantifier_class
-from quantshift.quantifying.training.progress import OnProgress
+from quantshift.quantifying.training.learning import Labelled, Learnt, learn
+from quantshift.quantifying.training.methods import (
+    FEATURES,
+    IF_COVARIATE_SHIFT,
+    ON_GROUPS,
+    POSTERIORS,
+    method_class,
+)
+from quantshift.quantifying.training.model import given_posteriors
 from quantshift.shifts.groups import GroupShift, Side
-from quantshift.tables.reading import OpenTable
 
 SMALLEST = 30
 """The fewest rows of a group that is estimated by itself."""
@@ -62,21 +66,6 @@ ENOUGH_PERIODS = 6
 POOLED = "(small groups)"
 
 YEARS = range(1900, 2100)
-
-
-@dataclass(frozen=True, eq=False)
-class Labelled:
-    """What a model is trained on, and how: the arguments of `learn`."""
-
-    table: OpenTable
-    columns: Columns
-    options: ColumnOptions
-    classes: tuple[str, ...]
-    items: TableItems
-    codes: Codes
-    method: str
-    classifier: str
-    seed: int
 
 
 def left_out_errors(data: Labelled, column: str, progress: OnProgress) -> GroupErrors:
@@ -107,7 +96,7 @@ def left_out_errors(data: Labelled, column: str, progress: OnProgress) -> GroupE
         train = protocol.training_set({"group_train": side.name}, data.codes, categories)
         (test,) = protocol.samples(data.codes, categories, train=train.coordinates)
         name = survey.names[side.tests[0]]
-        rows = _at_most(test.indices, data.seed, name)
+        rows = _at_most(test.indices, data.training.seed, name)
         try:
             found.append(_estimated(data, name, train.indices, rows))
         except DataError as error:
@@ -120,7 +109,7 @@ def left_out_errors(data: Labelled, column: str, progress: OnProgress) -> GroupE
         column=column,
         design=design,
         every=protocol.every,
-        method=quantifier_class(data.method, _kind(data)).__name__,
+        method=method_class(data.training.method, _known(data)).__name__,
         groups=tuple(found),
         errors={m: float(np.mean([g.errors[m] for g in found])) for m in found[0].errors},
         notes=tuple(notes),
@@ -178,7 +167,7 @@ def _protocol(data: Labelled, column: str, names: pl.Series, design: str) -> Gro
             every=every,  # type: ignore[arg-type]
             smallest=SMALLEST,
             train_size=MOST_ROWS,
-            seed=data.seed,
+            seed=data.training.seed,
         )
         try:
             tried = tried.surveyed(data.codes, names.to_numpy())
@@ -225,70 +214,55 @@ def _estimated(data: Labelled, name: str, train: Indices, rows: Indices) -> Left
     """The group's shares as estimated by every method."""
     group = data.items.take(rows)
     truth = simplex.from_codes(data.codes[rows], len(data.classes), weights=group.weights)
-    learnt = _learn(data, train, AUTO)
+    learnt = learn(_by(data, AUTO).take(train), doubting=False)
     weights = group.weights
     refuted: bool | None = None
     if learnt.preparation is None:
         posteriors = given_posteriors(group.values, learnt.columns, data.classes)
         shares = {
             **_of_posteriors(learnt, posteriors, weights),
-            "SLD": learnt.base.aggregate(posteriors, weights=weights),
+            type(learnt.base).__name__: learnt.base.aggregate(posteriors, weights=weights),
         }
     else:
         guarded = learnt.quantifier
-        assert isinstance(guarded, GuardedSLD)
+        assert isinstance(guarded, AbstractGuarded)
         items = replace(guarded.items(learnt.preparation.transform(group.values)), weights=weights)
-        found = guarded.estimate_items(items)
-        diagnostics, best = found.diagnostics, guarded.learnt_.index(guarded.best_)
-        refuted = bool(diagnostics["refuted"])
+        (found,) = guarded.ranges(guarded.estimate_items(items))
+        refuted = found.refuted
         shares = {
             **_of_posteriors(learnt, _scores(guarded, items), weights),
-            "PCC": diagnostics["covariate"],
-            "SLD": diagnostics["allowed"][1 + len(guarded.learnt_) + best],
-            "SubclassSLD": diagnostics["prior"],
-            "GuardedSLD": found.prevalence,
+            IF_COVARIATE_SHIFT.__name__: found.covariate,
+            type(guarded.plain_).__name__: found.plain_prior,
+            type(guarded.unguarded_).__name__: found.prior,
+            type(guarded).__name__: found.estimate,
         }
-    method_name = quantifier_class(data.method, _kind(data)).__name__
-    if data.method != AUTO and method_name != "GuardedSLD":
-        shares[method_name] = _by_own_method(data, train, group)
-    order = [m for m in METHODS if m in shares] + [method_name] * (method_name not in METHODS)
+    chosen = method_class(data.training.method, _known(data))
+    if data.training.method != AUTO and not issubclass(chosen, AbstractGuarded):
+        shares[chosen.__name__] = _by_own_method(data, train, group)
     return LeftOutGroup(
         name=name,
         n_items=len(rows),
         n_trained=len(train),
         prevalence=_named(data, truth),
-        estimates={m: _named(data, shares[m]) for m in order},
-        errors={m: float(np.abs(shares[m] - truth).mean()) for m in order},
+        estimates={m: _named(data, p) for m, p in shares.items()},
+        errors={m: float(np.abs(p - truth).mean()) for m, p in shares.items()},
         refuted=refuted,
     )
 
 
-def _learn(data: Labelled, rows: Indices, method: str) -> Learnt:
-    items, codes = data.items.take(rows), data.codes[rows]
-    if data.options.posteriors:
-        return learn_posteriors(data.columns, data.classes, codes, items, method, data.seed)
-    return learn(
-        data.table,
-        data.columns,
-        data.options,
-        codes,
-        items,
-        method,
-        data.classifier,
-        data.seed,
-        doubting=False,
-    )
+def _by(data: Labelled, method: str) -> Labelled:
+    return replace(data, training=replace(data.training, method=method))
 
 
 def _by_own_method(data: Labelled, train: Indices, group: TableItems) -> Prevalences:
     """The shares estimated by the method that the user has chosen."""
-    learnt = _learn(data, train, data.method)
+    learnt = learn(data.take(train), doubting=False)
     if learnt.scorer is None:
         posteriors = given_posteriors(group.values, learnt.columns, data.classes)
         items = Items(posteriors, weights=group.weights)
         return learnt.quantifier.estimate_items(items).prevalence
     X = learnt.preparation.transform(group.values)  # type: ignore[union-attr]
-    scorer = learnt.quantifier if "features" in learnt.quantifier.sees else learnt.scorer
+    scorer = learnt.quantifier if "features" in learnt.quantifier.tags.sees else learnt.scorer
     items = replace(scorer.items(X), weights=group.weights)
     return learnt.quantifier.estimate_items(items).prevalence
 
@@ -299,15 +273,15 @@ def _of_posteriors(
     """The shares estimated by the methods that use posteriors alone."""
     base = learnt.base
     known = base.held_out_posteriors_, base.held_out_codes_
-    shares = {NOTHING: np.asarray(base.prior_)}
-    for method in (CC, PCC, PACC):
+    shares = {BASELINE: np.asarray(base.prior_)}
+    for method in ON_GROUPS:
         fitted = method().fit_posteriors(*known, weights=base.held_out_.weights)
         shares[method.__name__] = fitted.aggregate(posteriors, weights=weights)
     return shares
 
 
-def _scores(guarded: GuardedSLD, items: Items) -> Posteriors:
-    scores = guarded.subclass_items(items).posteriors
+def _scores(guarded: AbstractGuarded, items: Items) -> Posteriors:
+    scores = guarded.unguarded_items(items).posteriors
     assert scores is not None
     return scores
 
@@ -316,8 +290,8 @@ def _named(data: Labelled, shares: Prevalences) -> dict[str, float]:
     return dict(zip(data.classes, map(float, shares), strict=True))
 
 
-def _kind(data: Labelled) -> str:
-    return "posteriors" if data.options.posteriors else "features"
+def _known(data: Labelled) -> str:
+    return POSTERIORS if data.options.posteriors else FEATURES
 
 
 def _some(names: Sequence[str], most: int = 5) -> str:

@@ -8,27 +8,25 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from quantshift.answers.rows import Rows
+from quantshift.answers.words import class_names, headline_class
 from quantshift.base.forks import uses_tables
 from quantshift.base.types import Codes, Posteriors
 from quantshift.classify.posteriors import check_posteriors
 from quantshift.diagnosis.training_profile import POSTERIOR, TrainingProfile
-from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.errors import DataError, UserError
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQuantifier
+from quantshift.quantifiers.base.guarding import AbstractGuarded
 from quantshift.quantifiers.base.items import Items
-from quantshift.quantifiers.counting.counting import PCC
-from quantshift.quantifiers.likelihood.guarded_sld import GuardedSLD
-from quantshift.quantifiers.likelihood.sld import SLD
-from quantshift.quantifying.columns import ColumnOptions, Columns
-from quantshift.quantifying.output import words
-from quantshift.quantifying.output.result import LeftOutColumn, Rows, UsedColumn
-from quantshift.quantifying.training.classifiers import AUTO
+from quantshift.quantifying.columns import Columns
+from quantshift.quantifying.options import ColumnOptions
+from quantshift.quantifying.output.advice import GIVEN_POSTERIORS
+from quantshift.quantifying.output.result import LeftOutColumn, UsedColumn
 from quantshift.quantifying.training.group_errors import GroupErrors
+from quantshift.quantifying.training.methods import IF_COVARIATE_SHIFT
 from quantshift.tables.columns.kinds import CATEGORY
 from quantshift.tables.formats.frames import given_frame, plain
-
-NOT_DRAWN = "not drawn at random from a long table"
-"""Why rows of a long table are left out."""
 
 
 @dataclass(frozen=True)
@@ -93,17 +91,17 @@ class Model:
     @property
     def names(self) -> dict[str, str]:
         """Displayed names of the classes: numbers and truth values with their column's name."""
-        return words.class_names(self.columns.label if self.is_trained else None, self.classes)
+        return class_names(self.columns.label if self.is_trained else None, self.classes)
 
     @property
     def headline(self) -> str:
         """The class of the headline: the positive one, the second of two, or the first."""
-        return words.headline(self.classes, self.positive)
+        return headline_class(self.classes, self.positive)
 
     @property
-    def guard(self) -> GuardedSLD | None:
+    def guard(self) -> AbstractGuarded | None:
         """The quantifier, if it tests whether its own assumptions are refuted."""
-        return self.quantifier if isinstance(self.quantifier, GuardedSLD) else None
+        return self.quantifier if isinstance(self.quantifier, AbstractGuarded) else None
 
     @property
     def levels(self) -> dict[str, tuple[str, ...]]:
@@ -129,8 +127,9 @@ class Model:
         X = self.preparation.transform(frame)
         items = self.scorer.items(X)
         if self.guard is not None:
-            items = replace(items, posteriors=self.guard.subclass_items(items).posteriors)
-        if "posteriors" not in self.quantifier.sees and "features" in self.quantifier.sees:
+            items = replace(items, posteriors=self.guard.unguarded_items(items).posteriors)
+        sees = self.quantifier.tags.sees
+        if "posteriors" not in sees and "features" in sees:
             items = replace(items, features=self.quantifier.items(X).features)
         # Keep equal weights too: they may be equal in this part of a table but not in another.
         return replace(items, weights=weights)
@@ -162,7 +161,7 @@ class Model:
 
     def __repr__(self) -> str:
         """What it was trained on, and how, in a few lines."""
-        from quantshift.quantifying.output.notebook import model_lines
+        from quantshift.quantifying.output.summaries import model_lines
 
         return "\n".join(model_lines(self))
 
@@ -173,7 +172,7 @@ def without_training(posteriors: Sequence[str], *, label: str | None = None) -> 
     names = tuple(posteriors)
     classes = (f"not {names[0]}", names[0]) if len(names) == 1 else names
     # The mean posterior learns nothing from these rows; they only define the number of classes.
-    counting = PCC().fit_posteriors(np.eye(len(classes)), np.arange(len(classes)))
+    counting = IF_COVARIATE_SHIFT().fit_posteriors(np.eye(len(classes)), np.arange(len(classes)))
     return Model(
         columns=posterior_columns(options, ()),
         classes=classes,
@@ -181,28 +180,10 @@ def without_training(posteriors: Sequence[str], *, label: str | None = None) -> 
         scorer=None,
         base=counting,
         quantifier=counting,
-        method="PCC",
+        method=type(counting).__name__,
         reason="no labelled rows to adjust with: the mean of your model's posteriors",
-        training=Training(Rows("", 0, 0, {}), {}, words.GIVEN_POSTERIORS, None, 0),
+        training=Training(Rows("", 0, 0, {}), {}, GIVEN_POSTERIORS, None, 0),
     )
-
-
-def quantifier_class(method: str, kind: str) -> type[AbstractQuantifier]:
-    """The quantifier of that name; for `auto` the one for that kind of items."""
-    if method == AUTO:
-        # Without features there are no clusters by which kinds of shift could be distinguished.
-        return SLD if kind == "posteriors" else GuardedSLD
-    # Imported here, since it imports every method and every shift.
-    from quantshift.quantifiers.base import catalogue
-
-    known = catalogue.quantifiers()
-    if method not in known:
-        raise unknown_name("method", method, [AUTO, *known])
-    if known[method].no_interval and known[method] is not GuardedSLD:
-        raise UserError(f"{method} has no interval: {known[method].no_interval}")
-    if kind == "posteriors" and known[method].sees and "posteriors" not in known[method].sees:
-        raise UserError(f"{method} needs features, not posteriors; name columns of features")
-    return known[method]
 
 
 def given_posteriors(frame: pl.DataFrame, columns: Columns, classes: Sequence[str]) -> Posteriors:

@@ -1,40 +1,21 @@
 """The model for a call: one in memory, one from a folder, or one trained as described."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from quantshift.base.progress import OnProgress
 from quantshift.errors import UserError
-from quantshift.quantifying.columns import ColumnOptions
-from quantshift.quantifying.training.classifiers import AUTO
+from quantshift.quantifying.options import AUTO, Recipe, Sources
+from quantshift.quantifying.training.methods import name_of
 from quantshift.quantifying.training.model import Model, without_training
-from quantshift.quantifying.training.progress import OnProgress
 from quantshift.quantifying.training.train import train_on_table
 from quantshift.tables.reading import OpenTable, Source, open_table
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """How a model is to be made, in the arguments of `train`.
-
-    by: the column that divides samples into batches; it is not used as a feature.
-    """
-
-    options: ColumnOptions
-    method: str = AUTO
-    classifier: str = AUTO
-    by: str | None = None
-    seed: int = 0
-
-
 def model_for(
-    recipe: Recipe,
-    train: Source | None,
-    model: Model | Source | None,
-    samples: Sequence[OpenTable],
-    progress: OnProgress,
+    recipe: Recipe, sources: Sources, samples: Sequence[OpenTable], progress: OnProgress
 ) -> Model:
     """The given model, the one in the given folder, or one trained for these samples."""
-    options = recipe.options
+    options, train, model = recipe.columns, sources.train, sources.model
     if model is not None:
         if train is not None:
             raise UserError("give a training table or a model, not both")
@@ -53,12 +34,8 @@ def model_for(
     progress("training", 0, 0)
     return train_on_table(
         open_table(train, name="the training table", lenient=options.lenient),
-        options,
-        by=recipe.by,
+        recipe,
         offered=set.intersection(*(set(table.columns) for table in samples)),
-        method=recipe.method,
-        classifier=recipe.classifier,
-        seed=recipe.seed,
         progress=progress,
     )
 
@@ -72,9 +49,9 @@ def _loaded(folder: Source) -> Model:
 
 def _check_same(model: Model, recipe: Recipe) -> None:
     """Raise an error for arguments that a trained model would ignore."""
-    options, columns = recipe.options, model.columns
-    method = None if recipe.method == AUTO else recipe.method
-    classifier = None if recipe.classifier == AUTO else recipe.classifier
+    options, training, columns = recipe.columns, recipe.training, model.columns
+    method = None if training.method == AUTO else training.method
+    classifier = None if training.classifier == AUTO else training.classifier
     used = {column.name for column in columns.features}
     named = (*options.text, *options.features)
     for name, given, same in (
@@ -91,7 +68,7 @@ def _check_same(model: Model, recipe: Recipe) -> None:
             model.groups is not None and options.groups == model.groups.column,
         ),
         ("positive", options.positive, options.positive in (model.headline, model.positive)),
-        ("method", method, method == model.method),
+        ("method", method, name_of(training.method) == model.method),
         ("classifier", classifier, classifier == model.training.classifier),
     ):
         if given and not same:

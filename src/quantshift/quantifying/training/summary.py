@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
+from quantshift.answers.rows import NOT_DRAWN, is_much, row_warnings, undecodable_warning
 from quantshift.quantifying.estimating.batches import histograms
 from quantshift.quantifying.output.result import TrainingSide
-from quantshift.quantifying.reading.pool import Pool, is_much, row_warnings, undecodable_warning
-from quantshift.quantifying.training.model import NOT_DRAWN, Model
+from quantshift.quantifying.reading.pool import Pool
+from quantshift.quantifying.training.model import Model
 
 
 def training_side(model: Model) -> TrainingSide:

@@ -8,45 +8,54 @@ GuardedSLD or, for given posteriors, SLD; every exported quantifier is available
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 
 import numpy as np
 import polars as pl
 
+from quantshift.answers.rows import NO_CONTENT, NOT_DRAWN, Rows
 from quantshift.base.forks import uses_tables
 from quantshift.base.keywords import suggests_arguments
 from quantshift.base.nouns import counted
+from quantshift.base.options import taken
+from quantshift.base.progress import OnProgress, silent
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes
 from quantshift.diagnosis.training_profile import POSTERIOR, training_profile
-from quantshift.errors import DataError, unknown_name
+from quantshift.errors import DataError, UserError, unknown_name
 from quantshift.prevalence.weights import check_total
 from quantshift.quantifying.columns import (
-    NO_CONTENT,
     NO_ITEMS,
-    ColumnOptions,
     Columns,
-    Grouping,
     TableItems,
     candidates,
     empty_rows,
     read_items,
     total,
 )
-from quantshift.quantifying.output.result import LeftOutColumn, Rows
-from quantshift.quantifying.output.words import parts
+from quantshift.quantifying.options import (
+    AUTO,
+    ColumnOptions,
+    Grouping,
+    Recipe,
+    TrainingOptions,
+)
+from quantshift.quantifying.output.advice import parts
+from quantshift.quantifying.output.result import LeftOutColumn
 from quantshift.quantifying.reading.reservoir import Reservoir
 from quantshift.quantifying.training import training_warnings
-from quantshift.quantifying.training.classifiers import AUTO, check_classifier
-from quantshift.quantifying.training.learning import learn, learn_posteriors
+from quantshift.quantifying.training.classifiers import check_classifier
+from quantshift.quantifying.training.learning import Labelled, learn
+from quantshift.quantifying.training.methods import (
+    FEATURES,
+    POSTERIORS,
+    method_class,
+    reason_for,
+)
 from quantshift.quantifying.training.model import (
-    NOT_DRAWN,
     Model,
     Training,
     posterior_columns,
-    quantifier_class,
 )
-from quantshift.quantifying.training.progress import OnProgress, silent
 from quantshift.tables.columns.kinds import Column, choose, text_column
 from quantshift.tables.columns.spelling import mistyped, usual_spellings
 from quantshift.tables.reading import OpenTable, Source, open_table
@@ -57,15 +66,6 @@ MOST_TRAINING = 100_000
 
 FEWEST_OF_A_CLASS = 5
 """The smallest number of folds needs this many rows of every class."""
-
-REASONS = MappingProxyType(
-    {
-        "GuardedSLD": "counts predictions, corrected for changed shares of the classes and of "
-        "{parts}, unless the sample contradicts that",
-        "SLD": "the most accurate of the methods if only the shares of the classes change",
-    }
-)
-"""Why `auto` chooses a method."""
 
 
 @uses_tables
@@ -100,53 +100,92 @@ def train(
     first. groups: a column of regions, years or the like: each is left out in turn, and
     `model.groups` has the errors of the methods on it. lenient: read a CSV file line by line if its
     quotes are broken. classifier: logistic, naive-bayes, forest, boosting, or
-    `package.module:name` of any scikit-learn classifier.
+    `package.module:name` of any scikit-learn classifier. method: a name of the catalogue, or
+    `package.module:Class` or `FILE.py:Class` of your own quantifier; such a model cannot be saved.
     """
-    options = ColumnOptions.of(
-        label=label,
-        text=text,
-        features=features,
-        posteriors=posteriors,
-        drop=drop,
-        id=id,
-        weights=weights,
-        missing=missing,
-        positive=positive,
-        groups=groups,
-        lenient=lenient,
-    )
-    table = open_table(source, name="the training table", lenient=lenient)
-    return train_on_table(
-        table, options, method=method, classifier=classifier, seed=seed, progress=progress or silent
-    )
+    given = locals()
+    recipe = Recipe(taken(ColumnOptions, given), taken(TrainingOptions, given))
+    return train_from(source, recipe, progress or silent)
 
 
-def _reason(wanted: str, method: str, columns: Columns) -> str:
-    if wanted != AUTO:
-        return "chosen by you"
-    return REASONS[method].format(parts=parts(topics=bool(columns.text)))
+@uses_tables
+def train_from(
+    source: Source | Sequence[Source], recipe: Recipe, progress: OnProgress = silent
+) -> Model:
+    """A model from a labelled table, with its options in groups."""
+    if recipe.columns.label is None:
+        raise UserError("name the column of the labels", arguments=["label"])
+    table = open_table(source, name="the training table", lenient=recipe.columns.lenient)
+    return train_on_table(table, recipe, progress=progress)
 
 
 def train_on_table(
     table: OpenTable,
-    options: ColumnOptions,
+    recipe: Recipe,
     *,
-    by: str | None = None,
     offered: set[str] | None = None,
-    method: str = AUTO,
-    classifier: str = AUTO,
-    seed: int = 0,
     progress: OnProgress = silent,
 ) -> Model:
     """A model from an open table.
 
-    by: the column that divides samples into batches, which is not used as a feature. offered: the
-    columns that all samples have; others are not used.
+    offered: the columns that all samples have; others are not used.
     """
+    options, training = recipe.columns, recipe.training
+    check_classifier(training.classifier)
+    known = POSTERIORS if options.posteriors else FEATURES
+    method_class(training.method, known)
+    data, rows, notes = _labelled(table, recipe, offered, progress)
+    progress(f"training on {counted(len(data.codes), 'row')}", 0, 0)
+    learnt = learn(data)
+    base = learnt.base
+    is_right = base.held_out_posteriors_.argmax(axis=1) == base.held_out_codes_
+    accuracy = float(np.average(is_right, weights=base.held_out_.weights))
+    notes += [*learnt.notes, *training_warnings.doubt_about_accuracy(accuracy)]
+    groups = None
+    if options.groups is not None:
+        # Imported here because most calls have no groups.
+        from quantshift.quantifying.training.left_out_groups import left_out_errors
+
+        groups = left_out_errors(data, options.groups, progress)
+    reason = reason_for(training.method, known)
+    return Model(
+        columns=learnt.columns,
+        classes=data.classes,
+        preparation=learnt.preparation,
+        scorer=learnt.scorer,
+        base=base,
+        quantifier=learnt.quantifier,
+        method=type(learnt.quantifier).__name__,
+        reason=reason.format(parts=parts(topics=bool(learnt.columns.text))),
+        training=Training(
+            rows=rows,
+            counts=dict(zip(data.classes, np.bincount(data.codes).tolist(), strict=True)),
+            classifier=learnt.classifier,
+            accuracy=accuracy,
+            seed=training.seed,
+            undecodable=data.items.undecodable,
+            notes=tuple(notes),
+        ),
+        positive=options.positive,
+        groups=groups,
+        profile=training_profile(
+            data.items.values,
+            data.codes,
+            learnt.columns.features or [Column(n, POSTERIOR, 0) for n in options.posteriors],
+            n_classes=len(data.classes),
+            weights=data.items.weights,
+            seed=training.seed,
+        ),
+    )
+
+
+def _labelled(
+    table: OpenTable, recipe: Recipe, offered: set[str] | None, progress: OnProgress
+) -> tuple[Labelled, Rows, list[str]]:
+    """The labelled items, what became of the rows, and what is odd about them, in sentences."""
+    options, seed = recipe.columns, recipe.training.seed
     assert options.label is not None
-    check_classifier(classifier)
-    quantifier_class(method, "posteriors" if options.posteriors else "features")
-    names, left_out = candidates(options, table, by=by, offered=offered)
+    names, left_out = candidates(options, table, by=recipe.by, offered=offered)
     if not names:
         raise _nothing_to_work_on(table, left_out)
     items, n_labelled = _sampled(table, names, options, seed, progress)
@@ -171,53 +210,8 @@ def train_on_table(
             left_out=total([items.left_out, {NO_CONTENT: n_empty} if n_empty else {}]),
         )
     classes, codes = _encoded(table, options.label, items.labels, options.positive)
-    progress(f"training on {counted(len(codes), 'row')}", 0, 0)
-    learnt = (
-        learn_posteriors(columns, classes, codes, items, method, seed)
-        if options.posteriors
-        else learn(table, columns, options, codes, items, method, classifier, seed)
-    )
-    held_out, true_codes = learnt.base.held_out_posteriors_, learnt.base.held_out_codes_
-    accuracy = float(
-        np.average(held_out.argmax(axis=1) == true_codes, weights=learnt.base.held_out_.weights)
-    )
-    notes += [*learnt.notes, *training_warnings.doubt_about_accuracy(accuracy)]
-    groups = None
-    if options.groups is not None:
-        # Imported here because most calls have no groups.
-        from quantshift.quantifying.training.left_out_groups import Labelled, left_out_errors
-
-        data = Labelled(table, columns, options, classes, items, codes, method, classifier, seed)
-        groups = left_out_errors(data, options.groups, progress)
-    return Model(
-        columns=learnt.columns,
-        classes=classes,
-        preparation=learnt.preparation,
-        scorer=learnt.scorer,
-        base=learnt.base,
-        quantifier=learnt.quantifier,
-        method=type(learnt.quantifier).__name__,
-        reason=_reason(method, type(learnt.quantifier).__name__, learnt.columns),
-        training=Training(
-            rows=_rows(table, items, n_labelled),
-            counts=dict(zip(classes, np.bincount(codes).tolist(), strict=True)),
-            classifier=learnt.classifier,
-            accuracy=accuracy,
-            seed=seed,
-            undecodable=items.undecodable,
-            notes=tuple(notes),
-        ),
-        positive=options.positive,
-        groups=groups,
-        profile=training_profile(
-            items.values,
-            codes,
-            learnt.columns.features or [Column(n, POSTERIOR, 0) for n in options.posteriors],
-            n_classes=len(classes),
-            weights=items.weights,
-            seed=seed,
-        ),
-    )
+    data = Labelled(table, columns, options, recipe.training, classes, items, codes)
+    return data, _rows(table, items, n_labelled), notes
 
 
 def _chosen(

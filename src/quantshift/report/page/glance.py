@@ -7,11 +7,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from quantshift.base.nouns import counted
+from quantshift.quantifiers.baselines import BASELINE
 from quantshift.report.page.sections import Section
 from quantshift.report.tables.table import MISSING
-
-BASELINE = "MLPE"
-"""It is right by design where the prevalence stays the same, so it is never ranked as best."""
 
 
 @dataclass(frozen=True)

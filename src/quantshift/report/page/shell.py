@@ -26,13 +26,13 @@ def render_shell(
     numbers: Sequence[tuple[str, str]],
     data: Mapping[str, Any],
     look_of: Sequence[str] = (),
-    charts_of: str | None = None,
+    charts: bool = False,
     **content: Any,
 ) -> str:
     """Render the templates of a package: page.html in the shell, with page.css and page.js.
 
-    look_of: other packages whose page.css is included. charts_of: the package whose charts.js is
-    included before its own page.js.
+    look_of: other packages whose page.css is included. charts: whether charts.js, with what charts
+    of shares have in common, is included before its own page.js.
     """
     template_packages = dict.fromkeys([package, SHELL])
     style_packages = dict.fromkeys([SHELL, *look_of, package])
@@ -42,7 +42,7 @@ def render_shell(
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
     )
-    shared = "" if charts_of is None else _asset(charts_of, "charts.js")
+    shared = _asset(SHELL, "charts.js") if charts else ""
     library, script = chart_library(), shared + _asset(package, "page.js")
     return environment.get_template("page.html").render(
         title=title,

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from quantshift.answers.batch_names import NO_GROUP, batches_in_order
 from quantshift.base.types import Posteriors, Reals
-from quantshift.quantifying.columns import NO_GROUP
-from quantshift.quantifying.reading.pool import batches_in_order
 from quantshift.sketches.about import BATCH, CELL, COUNT
 from quantshift.sketches.cells.items import JointCounts, Marginal
 from quantshift.sketches.cells.joint import covariances

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quantshift.base.types import Codes, Posteriors, Prevalences, Reals
-from quantshift.quantifiers.base.estimator import AbstractClassifying
-from quantshift.quantifiers.ensembles.medians import Median, median_prevalence
+from quantshift.quantifiers.base.estimator import AbstractClassifying, CombinesMembers
+from quantshift.quantifiers.base.items import Items
+from quantshift.quantifiers.base.tags import Reading, Tags, tags_for_reading
 from quantshift.sketches.cells.items import JointCounts
 from quantshift.sketches.cells.score import WIDE
 
@@ -18,30 +19,8 @@ COARSE = 256
 MOST_AT_ONCE = 1 << 20
 """Items times samples in memory at once."""
 
-STEPPED = frozenset(
-    {
-        *("CDE", "DyS", "Friedman", "HDy", "IBU", "MAX", "Median", "MethodX", "MS", "MS2"),
-        *("PQ", "RUN", "T50"),
-    }
-)
-"""Methods that count items on either side of borders of their own, which run through cells."""
-
 PIECES = 32
-"""Into which the items of a cell are divided for them."""
-
-ONE_AGAINST_REST = frozenset(
-    {
-        *("CDE", "ContinuousSweep", "CvMy", "DMy", "DyS", "Friedman", "HDy", "MAX", "MethodX"),
-        *("MS", "MS2", "QuaDapt", "SORD", "T50"),
-    }
-)
-"""Methods that look at the posteriors of each class alone, also of more than two classes."""
-
-BY_PREDICTION = frozenset({"PQ"})
-"""Methods that look at the posteriors of predicted classes alone."""
-
-BY_EXPECTED_CLASS = frozenset({"IBU", "RUN"})
-"""Methods that look at the expected class alone."""
+"""Into which the items of a cell are divided for methods with borders of their own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,11 +71,11 @@ def point_estimates(quantifier: AbstractClassifying, samples: CountedSamples) ->
     """The prevalence of every sample, (n_samples, n_classes).
 
     Methods with borders of their own see the items of a cell spread evenly over it; with more than
-    two classes see `spreading`.
+    two classes see `JointCounts`.
     """
     if samples.joint is not None:
         return _joint_estimate(quantifier, samples.joint)[np.newaxis]
-    if not samples.in_cells or type(quantifier).__name__ not in STEPPED:
+    if not samples.in_cells or not tags_for_reading(type(quantifier)).has_borders:
         return estimates(quantifier, samples.posteriors, samples.counts)
     occupied = samples.counts.any(axis=0)
     scores = WIDE.pieces(WIDE.of(samples.posteriors[occupied, 1]), PIECES).ravel()
@@ -110,21 +89,55 @@ def point_estimates(quantifier: AbstractClassifying, samples: CountedSamples) ->
 
 def _joint_estimate(quantifier: AbstractClassifying, sample: JointCounts) -> Prevalences:
     """The prevalence of one sample of more than two classes, (n_classes,)."""
-    if isinstance(quantifier, Median):
+    tags = quantifier.tags
+    if tags.reads == Reading.MEMBERS:
+        assert isinstance(quantifier, CombinesMembers)
         members = [_joint_estimate(member, sample) for member in quantifier.members_]
-        return np.asarray(median_prevalence(np.stack(members)[:, np.newaxis])[0][0])
-    if quantifier.crisp:
+        return np.asarray(quantifier.combined(np.stack(members)[:, np.newaxis])[0])
+    if tags.reads == Reading.PREDICTIONS:
         predictions = sample.predictions()
         return np.asarray(estimates(quantifier, predictions, sample.counts[np.newaxis])[0])
-    name = type(quantifier).__name__
-    if name in ONE_AGAINST_REST:
-        n_pieces = PIECES if name in STEPPED else 1
-        return quantifier.estimate_items(sample.class_by_class(n_pieces)).prevalence
-    if name in BY_PREDICTION:
-        return quantifier.estimate_items(sample.by_prediction(PIECES)).prevalence
-    if name in BY_EXPECTED_CLASS:
-        return quantifier.estimate_items(sample.by_expected_class(PIECES)).prevalence
-    return quantifier.estimate_items(sample.spread()).prevalence
+    return quantifier.estimate_items(_items_for(tags, sample)).prevalence
+
+
+def _items_for(tags: Tags, sample: JointCounts) -> Items:
+    """Items that stand for the sample, right in whatever the method reads of them."""
+    if tags.reads == Reading.ONE_AGAINST_REST:
+        return sample.class_by_class(PIECES if tags.has_borders else 1)
+    if tags.reads == Reading.PREDICTED:
+        return sample.by_prediction(PIECES)
+    if tags.reads == Reading.EXPECTED:
+        return sample.by_expected_class(PIECES)
+    return sample.spread()
+
+
+def why_not_from_counts(quantifier: AbstractClassifying) -> str:
+    """Why the method cannot estimate samples that are given by counts; empty if it can.
+
+    Two classes have a single score, and nothing has to be known about how a method reads it. With
+    more classes the cells of a sketch can stand for items only if their method says what it reads.
+    """
+    tags = tags_for_reading(type(quantifier))
+    if not quantifier.takes_weights:
+        return "it takes no weights, and a sketch has counts: give it a parameter `weights`"
+    if len(quantifier.classes_) == 2 or not tags.sees:
+        return ""
+    if tags.reads is None:
+        return (
+            "its tags do not say what it reads of the posteriors of more than two classes: set "
+            f"`reads` in the class itself to one of {', '.join(map(repr, map(str, Reading)))}"
+        )
+    if tags.reads == Reading.MEMBERS:
+        if not isinstance(quantifier, CombinesMembers):
+            return "its tags say that it has members: give it `members_` and `combined`"
+        reasons = {type(m).__name__: why_not_from_counts(m) for m in quantifier.members_}
+        return "; ".join(f"{name}: {reason}" for name, reason in reasons.items() if reason)
+    if tags.reads == Reading.JOINT and tags.has_borders:
+        return (
+            "its tags say that it reads all posteriors of an item together and has borders between "
+            "them, which the cells of a sketch do not keep: set `smooth` if it has none"
+        )
+    return ""
 
 
 def in_cells(posteriors: Posteriors) -> Posteriors:

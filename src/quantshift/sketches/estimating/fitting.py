@@ -2,29 +2,35 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from quantshift.answers.rows import NO_LABEL, NOT_DRAWN, Rows
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes
 from quantshift.errors import DataError, UserError
-from quantshift.quantifiers.base.estimator import AbstractClassifying
-from quantshift.quantifiers.likelihood.sld import SLD
-from quantshift.quantifying.columns import NO_LABEL, ColumnOptions
-from quantshift.quantifying.output.result import Rows
-from quantshift.quantifying.training.classifiers import AUTO
+from quantshift.quantifiers.base.estimator import AbstractClassifying, AbstractQuantifier
+from quantshift.quantifying.options import AUTO, ColumnOptions
+from quantshift.quantifying.training.methods import (
+    IF_COVARIATE_SHIFT,
+    IF_PRIOR_SHIFT,
+    POSTERIORS,
+    method_class,
+    name_of,
+    reason_for,
+)
 from quantshift.quantifying.training.model import (
-    NOT_DRAWN,
     Model,
     Training,
     column_order,
     posterior_columns,
-    quantifier_class,
     without_training,
 )
-from quantshift.quantifying.training.train import MOST_TRAINING, REASONS
+from quantshift.quantifying.training.train import MOST_TRAINING
 from quantshift.sketches.about import COUNT, LABEL
+from quantshift.sketches.estimating.counts import why_not_from_counts
 from quantshift.sketches.sketch_table import Sketch
 
 
@@ -44,7 +50,7 @@ def check_together(sample: Sketch, training: Sketch) -> None:
 
 def untrained_model(names: Sequence[str], method: str) -> Model:
     """A model that takes scores at their word."""
-    if method not in (AUTO, "PCC"):
+    if method not in (AUTO, IF_COVARIATE_SHIFT.__name__):
         raise UserError(
             f"{method} needs labelled rows: give a training sketch", arguments=["train_sketch"]
         )
@@ -62,14 +68,14 @@ def saved_model(given: Model | str | Path, sample: Sketch, method: str) -> Model
             "column of the scores",
             arguments=["posteriors", "model"],
         )
-    if not _sees_posteriors(type(model.quantifier)):
-        raise UserError(f"{model.method} looks at more than posteriors: a sketch has nothing else")
+    _check_posteriors_suffice(type(model.quantifier))
+    _check_counts_suffice(model.quantifier)
     if tuple(model.columns.posteriors) != sample.about.classes:
         raise DataError(
             f"the sample has scores {', '.join(sample.about.classes)}, the model was trained on "
             f"{', '.join(model.columns.posteriors)}: make the sketch from columns of these names"
         )
-    if method not in (AUTO, model.method):
+    if name_of(method) not in (AUTO, model.method):
         raise UserError(
             f"the model was trained for {model.method}: leave the method away, or train another",
             arguments=["method"],
@@ -99,20 +105,20 @@ def trained_model(
     if positive is not None and len(classes) == 2:
         classes = (*(name for name in classes if name != positive), positive)
     order = column_order(names, classes) if len(names) > 1 else list(range(len(classes)))
-    kind = quantifier_class(method, "posteriors")
-    if not _sees_posteriors(kind):
-        raise UserError(f"{method} looks at more than posteriors: a sketch has nothing else")
+    cls: Any = method_class(method, POSTERIORS)
+    _check_posteriors_suffice(cls)
     posteriors = training.posteriors_of(usable)[:, order]
     codes = np.array([classes.index(label) for label in usable[LABEL].to_list()])
     counts = usable[COUNT].to_numpy()
     rows, drawn = _training_rows(counts, seed)
     repeated, repeated_codes = posteriors[rows], codes[rows]
-    base = SLD(seed=seed).fit_posteriors(repeated, repeated_codes, classes=range(len(classes)))
-    quantifier = (
-        base
-        if kind is SLD
-        else kind().fit_posteriors(repeated, repeated_codes, classes=range(len(classes)))
+    base = IF_PRIOR_SHIFT(seed=seed).fit_posteriors(
+        repeated, repeated_codes, classes=range(len(classes))
     )
+    quantifier = base
+    if cls is not type(base):
+        quantifier = cls().fit_posteriors(repeated, repeated_codes, classes=range(len(classes)))
+    _check_counts_suffice(quantifier)
     left_out = dict(training.left_out)
     n_unlabelled = int(training.usable().filter(pl.col(LABEL).is_null())[COUNT].sum())
     if n_unlabelled:
@@ -127,8 +133,8 @@ def trained_model(
         scorer=None,
         base=base,
         quantifier=quantifier,
-        method=kind.__name__,
-        reason="chosen by you" if method != AUTO else REASONS[kind.__name__],
+        method=cls.__name__,
+        reason=reason_for(method, POSTERIORS),
         training=Training(
             rows=Rows(source, training.n_rows, len(rows), left_out),
             counts={label: int(counts[codes == code].sum()) for code, label in enumerate(classes)},
@@ -140,8 +146,18 @@ def trained_model(
     )
 
 
-def _sees_posteriors(kind: type) -> bool:
-    return issubclass(kind, AbstractClassifying) and not kind.sees - {"posteriors"}
+def _check_posteriors_suffice(method: type[AbstractQuantifier]) -> None:
+    if not issubclass(method, AbstractClassifying) or not method.tags.sees_posteriors_only:
+        raise UserError(
+            f"{method.__name__} looks at more than posteriors: a sketch has nothing else"
+        )
+
+
+def _check_counts_suffice(quantifier: AbstractQuantifier) -> None:
+    assert isinstance(quantifier, AbstractClassifying)
+    reason = why_not_from_counts(quantifier)
+    if reason:
+        raise UserError(f"{type(quantifier).__name__} cannot be used with a sketch: {reason}")
 
 
 def _training_rows(counts: np.ndarray, seed: int) -> tuple[Codes, int]:

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from quantshift.base.progress import OnProgress, silent
 from quantshift.base.seeding import generator
 from quantshift.base.types import Prevalences, Reals
 from quantshift.errors import UserError
@@ -37,7 +38,6 @@ from quantshift.intervals.prediction import (
 from quantshift.quantifiers.base.estimator import AbstractClassifying
 from quantshift.quantifiers.base.items import Items
 from quantshift.quantifiers.base.simulation import KnownPrevalences
-from quantshift.quantifying.training.progress import OnProgress, silent
 from quantshift.sketches.about import MOST_VALUES
 from quantshift.sketches.cells.joint import JointCells
 from quantshift.sketches.cells.score import WIDE
@@ -81,9 +81,9 @@ class CountIntervals:
         simultaneous: bool = False,
         progress: OnProgress = silent,
     ) -> None:
-        if quantifier.no_interval:
+        if quantifier.tags.no_interval:
             raise UserError(
-                f"{type(quantifier).__name__} has no interval: {quantifier.no_interval}"
+                f"{type(quantifier).__name__} has no interval: {quantifier.tags.no_interval}"
             )
         self.quantifier, self.level, self.seed = quantifier, level, seed
         self.n_bootstrap, self.simultaneous, self.progress = n_bootstrap, simultaneous, progress
@@ -92,10 +92,10 @@ class CountIntervals:
         self.known = CountedClasses.of(held_out, codes, n_classes) if len(held_out) else None
         if self.known is not None and n_classes == 2 and len(self.known.posteriors) > MOST_VALUES:
             self.known = CountedClasses.of(in_cells(held_out), codes, n_classes)
-        self.adjusted = quantifier.adjusts and self.known is not None
+        self.adjusted = quantifier.tags.adjusts and self.known is not None
         self.apart = np.ones((n_classes, n_classes), dtype=bool)
         if self.known is not None and np.bincount(codes).min() >= FEWEST:
-            self.apart = told_apart(held_out, codes, crisp=quantifier.crisp)
+            self.apart = told_apart(held_out, codes, crisp=quantifier.tags.crisp)
 
     def of(
         self, names: Sequence[str], samples: Sequence[CountedSamples]
@@ -135,10 +135,10 @@ class CountIntervals:
                 )
             if known:
                 least, most = _known_limits(known, shared, self.level)
-                if q.beyond_prior_shift:
+                if q.tags.beyond_prior_shift:
                     least, most = np.minimum(least, low), np.maximum(most, high)
                 low, high = as_if_counted(p_hat, least, most, sizes, self.level)
-        elif q.draws_resample_training:
+        elif q.tags.draws_resample_training:
             low, high = limits(
                 p_hat,
                 np.stack(drawn),

@@ -1,41 +1,38 @@
 """From sketches to prevalences: what `quantify` says of tables, said of counts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields
 from pathlib import Path
 
-import numpy as np
-
+from quantshift.answers.conditions import check_conditions
 from quantshift.base.forks import uses_tables
 from quantshift.base.keywords import suggests_arguments
-from quantshift.errors import DataError, UserError
-from quantshift.intervals.prediction import PrevalenceInterval
-from quantshift.quantifiers.base.estimator import AbstractClassifying
-from quantshift.quantifying.audits.audit_sheet import PRECISION
-from quantshift.quantifying.estimating.batches import batch_of, changed_classes, empty_batch
-from quantshift.quantifying.estimating.evidence import ALL_ALIKE, NO_BETTER_THAN_CHANCE, Evidence
-from quantshift.quantifying.estimating.many_batches import (
-    compared_batches,
-    in_sequence,
-    with_adjusted_p_values,
+from quantshift.base.options import taken
+from quantshift.base.progress import OnProgress, silent
+from quantshift.errors import DataError, UserError, unknown_name
+from quantshift.quantifying.estimating.job import estimate_sample
+from quantshift.quantifying.options import (
+    AUTO,
+    PRECISION,
+    AuditOptions,
+    BatchOptions,
+    ColumnOptions,
+    EstimationOptions,
+    Request,
+    Sources,
+    TrainingOptions,
 )
-from quantshift.quantifying.output.conditions import check_conditions
-from quantshift.quantifying.output.result import Assumption, Quantification, Rows, Shift
-from quantshift.quantifying.training.classifiers import AUTO
+from quantshift.quantifying.output.result import Quantification
 from quantshift.quantifying.training.model import Model, column_order
-from quantshift.quantifying.training.progress import OnProgress, silent
-from quantshift.quantifying.training.summary import training_side, training_warnings
 from quantshift.sketches.estimating.audit import labelled_items
-from quantshift.sketches.estimating.batches import OwnBatch, batches_of, grouped, left_out_rows
-from quantshift.sketches.estimating.counts import point_estimates
+from quantshift.sketches.estimating.count_sample import CountSample
 from quantshift.sketches.estimating.fitting import (
     check_together,
     saved_model,
     trained_model,
     untrained_model,
 )
-from quantshift.sketches.estimating.intervals import CountIntervals
-from quantshift.sketches.estimating.mixture_tests import MixtureTests
+from quantshift.sketches.options import SketchSources
 from quantshift.sketches.sketch_table import Sketch, load_sketch
 from quantshift.tables.reading import Source
 
@@ -73,123 +70,94 @@ def quantify_sketch(
         `precision` to either side; the column `place` has the order of labelling, from 1.
     conditions: on shares, such as "spam>5%"; one on an unknown class is refused before the work.
     """
-    report = progress or silent
-    counted = _loaded(sample)
+    given = locals()
+    named = audit_columns or {}
+    unknown = next((name for name in named if name not in ("label", "batch")), None)
+    if unknown is not None:
+        raise unknown_name("column of an audit", unknown, ("label", "batch"))
+    request = Request(
+        Sources(model=model),
+        ColumnOptions(label=named.get("label"), positive=positive),
+        TrainingOptions(method=method, seed=seed),
+        BatchOptions(by=named.get("batch")),
+        taken(AuditOptions, given),
+        taken(EstimationOptions, given),
+        conditions,
+    )
+    return quantify_counts(request, SketchSources(sample, train_sketch), progress or silent)
+
+
+@uses_tables
+def quantify_counts(
+    request: Request, sketches: SketchSources, progress: OnProgress = silent
+) -> Quantification:
+    """The answer to a call for a sketch, with its options in groups.
+
+    The columns of labels and batches are those of the audit.
+    """
+    _check_only_scores(request)
+    counted = _loaded(sketches.sketch)
+    source = _named(sketches.sketch, "the sketch")
     if not counted.n_rows:
-        where = str(sample) if isinstance(sample, str | Path) else "the sketch"
-        raise DataError(f"{where}: the sketch has no rows; give one with items")
-    _check_asked(counted, train_sketch, model, positive)
-    _check_audit(audit, sequential=sequential, precision=precision)
+        raise DataError(f"{source}: the sketch has no rows; give one with items")
+    model, positive = request.sources.model, request.columns.positive
+    _check_asked(counted, sketches.train_sketch, model, positive)
+    method, seed = request.training.method, request.training.seed
     names, trained = counted.about.classes, None
     if model is not None:
         fitted = saved_model(model, counted, method)
-    elif train_sketch is None:
+    elif sketches.train_sketch is None:
         fitted = untrained_model(names, method)
     else:
-        trained = _loaded(train_sketch)
+        trained = _loaded(sketches.train_sketch)
         check_together(counted, trained)
-        where = str(train_sketch) if isinstance(train_sketch, str | Path) else "the training sketch"
+        where = _named(sketches.train_sketch, "the training sketch")
         fitted = trained_model(trained, where, positive, method, seed)
-    check_conditions(conditions, fitted)
+    check_conditions(request.conditions, fitted)
     order = column_order(names, fitted.classes) if len(names) > 1 else [0, 1]
-    audited = {}
-    if audit is not None:
-        audited = labelled_items(
-            audit, counted, fitted, order, audit_columns or {}, sequential=sequential
+    batches = CountSample.of(counted, source, fitted, order, trained)
+    audit = request.audit
+    if audit.audit is not None:
+        columns = {"label": request.columns.label, "batch": request.batches.by}
+        labelled = labelled_items(
+            audit.audit,
+            counted,
+            fitted,
+            order,
+            {name: column for name, column in columns.items() if column is not None},
+            sequential=audit.sequential,
         )
-    report("estimating", 0, 0)
-    batches = batches_of(counted, order)
-    filled = [name for name, counts_of_batch in batches.items() if counts_of_batch.n_items]
-    quantifier = fitted.quantifier
-    assert isinstance(quantifier, AbstractClassifying)
-    interval_of: dict[str, PrevalenceInterval] = {}
-    alike: dict[str, bool] = {}
-    if filled:
-        intervals, all_alike = CountIntervals(
-            quantifier,
-            level=level,
-            n_bootstrap=replicates,
-            seed=seed,
-            simultaneous=simultaneous,
-            progress=report,
-        ).of(filled, grouped(counted, batches, filled, order))
-        interval_of = dict(zip(filled, intervals, strict=True))
-        alike = dict(zip(filled, map(bool, all_alike), strict=True))
-    report("testing for shift", 0, 0)
-    tests = None
-    if trained is not None:
-        tests = MixtureTests.of_sketch(trained, counted, order, fitted, seed)
-    elif fitted.is_trained:
-        tests = MixtureTests.of_model(fitted, seed)
-    left_out = left_out_rows(counted)
-    examined = with_adjusted_p_values(
-        [
-            _evidence(
-                fitted,
-                batches[name],
-                interval,
-                None if tests is None else tests.of(batches[name], interval),
-                alike=alike[name],
-            )
-            for name, interval in interval_of.items()
-        ]
-    )
-    evidence = dict(zip(interval_of, examined, strict=True))
-    compared = compared_batches(list(batches))
-    results, before = [], None
-    for name, counts_of_batch in batches.items():
-        if name not in interval_of:
-            results.append(empty_batch(name, fitted.classes, left_out=left_out.get(name, 0)))
-            continue
-        rows, counts = counts_of_batch.posteriors, counts_of_batch.counts
-        codes: dict[int, int] = {}
-        if name in audited:
-            labelled = audited[name]
-            rows, counts, codes = (
-                labelled.among(counts_of_batch) if sequential else labelled.beside(counts_of_batch)
-            )
-        results.append(
-            batch_of(
-                name,
-                fitted,
-                rows,
-                evidence[name],
-                codes,
-                changed_classes(
-                    before if name in compared else None, interval_of[name], fitted.classes
-                ),
-                n_items=counts_of_batch.n_items,
-                n_left_out=left_out.get(name, 0),
-                asked=audit is not None,
-                precision=precision if sequential else None,
-                counts=counts,
-            )
+        batches = batches.with_audit(labelled, (), sequential=audit.sequential)
+    return estimate_sample(batches, request.estimation, audit, seed, progress)
+
+
+def _check_only_scores(request: Request) -> None:
+    """Refuse options that need rows of tables."""
+    columns, batches = request.columns, request.batches
+    if request.audit.audit is None and (columns.label, batches.by) != (None, None):
+        raise UserError(
+            "with a sketch, the columns of labels and batches are those of the audit: name it",
+            arguments=["audit"],
         )
-        before = interval_of[name]
-    unknown = sorted(set(audited) - set(batches))
-    warnings = list(training_warnings(fitted)) if fitted.is_trained else []
-    if unknown:
-        warnings.append(f"the audit has labels of batches that the sketch has not: {unknown[0]!r}")
-    source = str(sample) if isinstance(sample, str | Path) else "the sketch"
-    n_out = sum(counted.left_out.values())
-    return Quantification(
-        classes=fitted.classes,
-        level=level,
-        simultaneous=simultaneous,
-        method=fitted.method,
-        reason=fitted.reason,
-        assumption=quantifier.assumption,
-        training=training_side(fitted),
-        batches=tuple(results),
-        warnings=tuple(warnings),
-        label=fitted.columns.label,
-        headline=fitted.headline,
-        names=fitted.names,
-        used=fitted.columns.used,
-        left_out_columns=(),
-        sample_rows=(Rows(source, counted.n_rows, counted.n_rows - n_out, counted.left_out),),
-        in_sequence=in_sequence(list(batches)),
-    )
+    allowed = {"label", "positive", "by", "method", "seed", "assume"}
+    groups = (request.sources, columns, request.training, batches)
+    for_tables = {
+        own.name
+        for group in groups
+        for own in fields(group)
+        if own.name not in {*allowed, "model"} and getattr(group, own.name) != own.default
+    }
+    if request.estimation.assume != AUTO:
+        for_tables.add("assume")
+    if for_tables:
+        raise UserError(
+            "a sketch contains only scores: remove the options for tables",
+            arguments=sorted(for_tables, key=lambda name: (name != "sample", name)),
+        )
+
+
+def _named(given: Sketch | str | Path, otherwise: str) -> str:
+    return str(given) if isinstance(given, str | Path) else otherwise
 
 
 def _loaded(given: Sketch | str | Path) -> Sketch:
@@ -211,73 +179,3 @@ def _check_asked(sample: Sketch, train_sketch: object, model: object, positive: 
         )
     if positive is not None:
         raise UserError("a model has its positive class already", arguments=["positive"])
-
-
-def _check_audit(audit: object, *, sequential: bool, precision: float) -> None:
-    if sequential and audit is None:
-        raise UserError(
-            "an audit with many looks needs its labels: give audit", arguments=["audit"]
-        )
-    if not 0 < precision < 1:
-        raise UserError(f"a precision is between 0 and 1, got {precision}", arguments=["precision"])
-
-
-def _evidence(
-    model: Model,
-    batch: OwnBatch,
-    interval: PrevalenceInterval,
-    shift: Shift | None,
-    *,
-    alike: bool,
-) -> Evidence:
-    """What the counts of a batch say."""
-    why_not = ALL_ALIKE if alike else ""
-    if model.is_trained and not interval.informative.any():
-        why_not = why_not or NO_BETTER_THAN_CHANCE
-    if why_not:
-        return Evidence(interval, (), None, why_not)
-    assumptions = _assumptions(model, batch, interval)
-    if shift is not None and shift.rejected:
-        interval = _spanning(interval, assumptions, model)
-    return Evidence(interval, assumptions, shift)
-
-
-def _assumptions(
-    model: Model, batch: OwnBatch, interval: PrevalenceInterval
-) -> tuple[Assumption, ...]:
-    """The method's own estimate, and those of SLD and PCC, which stand for two kinds of shift."""
-    posteriors, counts = batch.posteriors, batch.counts
-    counted = counts @ posteriors / counts.sum()
-    estimates = {"PCC": ("covariate shift", counted)}
-    if model.is_trained:
-        assert isinstance(model.base, AbstractClassifying)
-        prior = interval.prevalence
-        if model.quantifier is not model.base:
-            prior = point_estimates(model.base, batch.sample)[0]
-        estimates = {"SLD": ("prior shift", prior), **estimates}
-        if model.method not in estimates:
-            estimates = {
-                model.method: (f"as {model.method} assumes", interval.prevalence),
-                **estimates,
-            }
-    return tuple(
-        Assumption(
-            name,
-            method,
-            dict(zip(model.classes, map(float, p), strict=True)),
-            for_comparison=method != model.method,
-        )
-        for method, (name, p) in estimates.items()
-    )
-
-
-def _spanning(
-    interval: PrevalenceInterval, assumptions: Sequence[Assumption], model: Model
-) -> PrevalenceInterval:
-    """Limits that hold the estimates under all assumptions, none of which is confirmed."""
-    points = np.array([[a.prevalence[label] for label in model.classes] for a in assumptions])
-    return replace(
-        interval,
-        low=np.minimum(interval.low, points.min(axis=0)),
-        high=np.maximum(interval.high, points.max(axis=0)),
-    )

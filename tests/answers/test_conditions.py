@@ -1,24 +1,14 @@
-"""Conditions for scripts: what they say, when they hold, and how they are refused."""
+"""Conditions on shares."""
 
 import dataclasses
 
 import pytest
 
+from quantshift.answers.conditions import Condition
+from quantshift.answers.shares import Share
 from quantshift.errors import UserError
-from quantshift.quantifying.output.conditions import (
-    Condition,
-    check_events,
-    failures,
-    is_unreliable,
-)
-from quantshift.quantifying.output.result import Audited, Share, Shift
-from tests.quantifying.made import BATCH, FOUND, SHARES, UNKNOWN
-
-CALM = dataclasses.replace(BATCH, name="calm", shift=Shift(False, "prior", 0.4))
-
-
-def found_with(*batches, **changes):
-    return dataclasses.replace(FOUND, batches=batches, **changes)
+from quantshift.quantifying.output.events import failures
+from tests.quantifying.made import CALM, UNKNOWN, found_with
 
 
 @pytest.mark.parametrize(
@@ -69,24 +59,3 @@ def test_a_bound_above_one_is_refused():
         Condition.parse("pos>5")
     with pytest.raises(UserError, match="at most 1"):
         Condition.parse("pos>101%")
-
-
-def test_events():
-    changed = dataclasses.replace(CALM, name="c", change=("pos",))
-    found = found_with(CALM, BATCH, changed)
-    assert failures(found, ["shift"], []) == ["new.csv: shift (p = 0.002)"]
-    assert failures(found, ["changed"], []) == ["c: changed"]
-    assert failures(found, ["unreliable"], []) == ["new.csv: unreliable (shift, p = 0.002)"]
-    assert failures(found, [], []) == []
-    with pytest.raises(UserError, match="unknown condition 'shft'; did you mean 'shift'"):
-        check_events(["shft"])
-
-
-def test_what_is_unreliable():
-    assert not is_unreliable(CALM)
-    assert is_unreliable(UNKNOWN)
-    assert is_unreliable(dataclasses.replace(CALM, shares=(Share("pos", 0.5, 0.29, 0.7),)))
-    assert not is_unreliable(dataclasses.replace(CALM, shares=(Share("pos", 0.5, 0.31, 0.7),)))
-    assert is_unreliable(BATCH)
-    audit = Audited(50, 0.8, SHARES, SHARES, contradicts=False)
-    assert not is_unreliable(dataclasses.replace(BATCH, audit=audit))

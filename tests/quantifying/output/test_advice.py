@@ -4,9 +4,11 @@ import dataclasses
 
 import pytest
 
-from quantshift import PACC, PCC, SLD, GuardedSLD, SubclassSLD
-from quantshift.quantifying.output import verdicts, words
-from quantshift.quantifying.output.result import Audited, Looked, Share, Shift
+from quantshift import EoQ
+from quantshift.answers.shares import Share
+from quantshift.quantifiers.base import catalogue
+from quantshift.quantifying.output import advice, verdicts
+from quantshift.quantifying.output.result import Audited, Looked, Shift
 from tests.quantifying.made import ASSUMPTIONS, SHARES, SHIFTED
 
 
@@ -65,7 +67,7 @@ def test_one_of_many_batches_may_be_chance():
     assert not chance.stands_out
     assert "among 4 batches one such result may well be chance (adjusted" in verdict(chance)
     told = {"untrained": False, "n_items": 500, "level": 0.95}
-    (said,) = words.advice(SHARES, ASSUMPTIONS, chance, None, **told)
+    (said,) = advice.advice(SHARES, ASSUMPTIONS, chance, None, **told)
     assert said.startswith("No action needed.")
     assert dataclasses.replace(chance, p_adjusted=0.04).stands_out
     # The true size of a p-value at the floor is unknown.
@@ -73,35 +75,36 @@ def test_one_of_many_batches_may_be_chance():
 
 
 def test_assumptions_are_said_without_formulas():
-    for method in (GuardedSLD, SubclassSLD, SLD, PCC, PACC):
-        assert "P(" not in verdicts.plain_assumption(method.assumption)
-    assert verdicts.plain_assumption("that of its members") == "that of its members"
+    for cls in catalogue.quantifiers().values():
+        assert "P(" not in cls.tags.in_words
+        assert "^" not in cls.tags.in_words
+    assert EoQ.tags.in_words == "that of its members"
 
 
 def test_advice_follows_the_findings():
-    def advice(shares=SHARES, assumptions=ASSUMPTIONS, shift=None, audit=None):
+    def advised(shares=SHARES, assumptions=ASSUMPTIONS, shift=None, audit=None):
         told = {"untrained": False, "n_items": 500, "level": 0.95}
-        return " ".join(words.advice(shares, assumptions, shift, audit, **told))
+        return " ".join(advice.advice(shares, assumptions, shift, audit, **told))
 
-    assert "because more has changed than the shares of the classes" in advice(shift=SHIFTED)
-    assert advice(shift=Shift(False, "prior", 0.5)).startswith("No action needed.")
-    assert "far apart" in advice()
-    assert "narrower" in advice((Share("pos", 0.5, 0.2, 0.8),), ASSUMPTIONS[:1])
+    assert "because more has changed than the shares of the classes" in advised(shift=SHIFTED)
+    assert advised(shift=Shift(False, "prior", 0.5)).startswith("No action needed.")
+    assert "far apart" in advised()
+    assert "narrower" in advised((Share("pos", 0.5, 0.2, 0.8),), ASSUMPTIONS[:1])
     agreed = Audited(50, 0.8, SHARES, SHARES, contradicts=False)
-    assert advice(audit=agreed).startswith("The audit agrees")
-    assert "contradicts" in advice(audit=dataclasses.replace(agreed, contradicts=True))
+    assert advised(audit=agreed).startswith("The audit agrees")
+    assert "contradicts" in advised(audit=dataclasses.replace(agreed, contradicts=True))
 
 
 def test_the_advice_tells_what_a_few_labels_give():
     # 1.96 sqrt(.25 / 50): the share may be anything between .2 and .8.
     wide = (Share("pos", 0.3, 0.2, 0.8),)
     told = {"untrained": False, "level": 0.95}
-    (said,) = words.advice(wide, ASSUMPTIONS, SHIFTED, None, n_items=500, **told)
+    (said,) = advice.advice(wide, ASSUMPTIONS, SHIFTED, None, n_items=500, **told)
     assert "50 random labels narrow this to about plus or minus 14 points" in said
     rare = (Share("pos", 0.02, 0.0, 0.1),)
-    (said,) = words.advice(rare, ASSUMPTIONS, SHIFTED, None, n_items=500, **told)
+    (said,) = advice.advice(rare, ASSUMPTIONS, SHIFTED, None, n_items=500, **told)
     assert "about plus or minus 8 points" in said  # 1.96 sqrt(.1 * .9 / 50)
-    (said,) = words.advice(wide, ASSUMPTIONS, SHIFTED, None, n_items=40, **told)
+    (said,) = advice.advice(wide, ASSUMPTIONS, SHIFTED, None, n_items=40, **told)
     assert "labels of all 40 items give the share itself" in said
 
 
@@ -109,10 +112,10 @@ def test_an_audit_with_many_looks_says_when_to_stop():
     looked = Looked(precision=0.05, half_width=0.08, reached=False, n_needed=210)
     audit = Audited(100, 0.8, SHARES, SHARES, contradicts=False, looked=looked)
     told = {"untrained": False, "n_items": 500, "level": 0.95}
-    more, _ = words.advice(SHARES, ASSUMPTIONS, None, audit, **told)
+    more, _ = advice.advice(SHARES, ASSUMPTIONS, None, audit, **told)
     assert "plus or minus 8.0 points. For 5.0 label about 110 more" in more
     done = dataclasses.replace(looked, half_width=0.049, reached=True, n_needed=100)
-    stop, _ = words.advice(
+    stop, _ = advice.advice(
         SHARES, ASSUMPTIONS, None, dataclasses.replace(audit, looked=done), **told
     )
     assert stop.startswith("You can stop: the interval is plus or minus 4.9 points")
@@ -121,15 +124,15 @@ def test_an_audit_with_many_looks_says_when_to_stop():
 def test_limits_are_called_what_they_are():
     unexplained = dataclasses.replace(SHIFTED, kind="unexplained")
     audit = Audited(100, 0.8, SHARES, SHARES, contradicts=False)
-    assert words.limits_are(SHIFTED, None) == "confidence interval"
-    assert words.limits_are(unexplained, None) == "range of what the assumptions allow"
-    assert words.limits_are(unexplained, audit) == "confidence interval"
+    assert advice.limits_are(SHIFTED, None) == "confidence interval"
+    assert advice.limits_are(unexplained, None) == "range of what the assumptions allow"
+    assert advice.limits_are(unexplained, audit) == "confidence interval"
     looked = dataclasses.replace(audit, looked=Looked(0.05, 0.08, False, 210))
-    assert words.limits_are(None, looked).endswith("holds at every look")
+    assert advice.limits_are(None, looked).endswith("holds at every look")
 
 
 def test_classes_that_are_not_told_apart_are_named():
-    told = words.batch_warnings(
+    told = advice.batch_warnings(
         n_items=500, n_labelled=0, asked=False, audited=False, confused=["neg", "pos"]
     )
     assert list(told) == [
@@ -167,29 +170,9 @@ def test_the_verdict_speaks_of_the_headline_as_it_is_shown():
     assert "Share of 'mood = neg' if only the shares of the classes changed 59.0%" in told
 
 
-def test_classes_that_say_nothing_alone_are_shown_with_their_column():
-    assert words.class_names("Exited", ["0", "1"]) == {"0": "Exited = 0", "1": "Exited = 1"}
-    assert words.class_names("ill", ["no", "yes"])["yes"] == "ill = yes"
-    assert words.class_names("grade", ["-1.5", "2"])["2"] == "grade = 2"
-    assert words.class_names("state", ["0", "worn"]) == {"0": "0", "worn": "worn"}
-    assert words.class_names(None, ["0", "1"]) == {"0": "0", "1": "1"}
-
-
-def test_the_headline_is_the_positive_class():
-    assert words.headline(["no", "yes"]) == "yes"
-    assert words.headline(["a", "b", "c"]) == "a"
-    assert words.headline(["no", "yes"], "no") == "no"
-
-
-def test_names_stay_on_one_line_of_bounded_length():
-    assert words.shortened("a\u2028b\nc") == "a b c"
-    assert words.shortened("x" * 300) == "x" * 20 + "…" + "x" * 19
-    assert len(words.shortened("x" * 300)) == words.LONGEST_NAME
-
-
 def test_advice_where_nothing_can_be_estimated():
     nothing = (Share("neg", None, 0.0, 1.0), Share("pos", None, 0.0, 1.0))
-    (told,) = words.advice(
+    (told,) = advice.advice(
         nothing, (), None, None, untrained=False, can_be_estimated=False, n_items=500, level=0.95
     )
     assert told.startswith("Add columns that say something about the label, or label some")

@@ -2,9 +2,8 @@
 
 import dataclasses
 
-from quantshift.quantifying import render_text
+from quantshift.answers.repeated_warnings import merged
 from quantshift.quantifying.output.page import render_page
-from quantshift.quantifying.output.repeated_warnings import merged
 from tests.quantifying.made import BATCH, FOUND
 
 
@@ -60,6 +59,6 @@ def test_terminal_and_page_merge_warnings() -> None:
     )
     found = dataclasses.replace(FOUND, batches=batches, in_sequence=False)
     line = "in 41 batches (b0, b1, b2, b3, b4, b5 and 35 more): only 0 to 40 items"
-    assert f"Warning  {line}" in render_text(found).splitlines()
+    assert f"Warning  {line}" in found.to_text().splitlines()
     assert render_page(found).count("items</li>") == 1
     assert f"<li>{line}</li>" in render_page(found)

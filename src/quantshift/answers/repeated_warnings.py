@@ -4,8 +4,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
+from quantshift.answers.words import shortened
 from quantshift.base.nouns import counted
-from quantshift.quantifying.output.words import shortened
 
 MOST_NAMED = 6
 """The most batches or columns that a line names; the others are counted."""

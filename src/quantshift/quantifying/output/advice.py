@@ -1,30 +1,24 @@
 """Plain words for practitioners: verdicts, warnings, and what to do next."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import NormalDist
 from types import MappingProxyType
 
+from quantshift.answers.kinds import INTERVAL, RANGE, SEQUENCE, WIDE
+from quantshift.answers.shares import Share
+from quantshift.answers.words import listed, percent
 from quantshift.base.nouns import counted
 from quantshift.intervals.prediction import SMALL
 from quantshift.labelling.audit import FEWEST_LABELS
+from quantshift.quantifiers.baselines import BASELINE
 from quantshift.quantifying.estimating.after_refutation import ASSUMED, IN_DOUBT, UNEXPLAINED
-from quantshift.quantifying.output.result import (
-    INTERVAL,
-    RANGE,
-    SEQUENCE,
-    Assumption,
-    Audited,
-    Share,
-    Shift,
-)
-from quantshift.quantifying.training.group_errors import FORWARD, NOTHING, GroupErrors
+from quantshift.quantifying.output.result import Assumption, Audited, Shift
+from quantshift.quantifying.training.group_errors import FORWARD, GroupErrors
 
 APART = 0.05
 """If estimates under different assumptions differ by more, labels are worth the effort."""
 
-WIDE = 0.2
-"""An interval wider than this leads to the advice to narrow it."""
 
 GUARDED = frozenset({UNEXPLAINED, IN_DOUBT, ASSUMED})
 """Kinds of shift for which the limits are a range of what the assumptions allow."""
@@ -38,7 +32,7 @@ GIVEN_POSTERIORS = "given posteriors"
 FEW_LABELS = 50
 """How many random labels to ask for first."""
 
-METHOD_NAMES: Mapping[str, str] = MappingProxyType({"MLPE": "training prevalence"})
+METHOD_NAMES: Mapping[str, str] = MappingProxyType({BASELINE: "training prevalence"})
 """Displayed names of methods whose acronyms say nothing to most readers."""
 
 CONFUSED = (
@@ -46,134 +40,10 @@ CONFUSED = (
 )
 NOTHING_TO_DO = "No action needed. An audit (`quantshift audit-plan`) would confirm the estimate."
 
-RARE = 0.01
-"""Shares below this get a second decimal."""
-
-TRUTH_VALUES = frozenset({"true", "false", "yes", "no", "t", "f", "y", "n"})
-ELLIPSIS = "…"
-LONGEST_NAME = 40
-"""Longer names are shortened in the middle for display."""
-
-
-def percent(share: float) -> str:
-    """A share as a percentage with one decimal, or two where it is below one percent.
-
-    >>> percent(0.4167), percent(0.0052)
-    ('41.7%', '0.52%')
-    """
-    return f"{100 * share:.{2 if 0 < share < RARE else 1}f}%"
-
-
-def limits(low: float, high: float) -> str:
-    """Two limits as percentages, with enough decimals to distinguish them.
-
-    >>> limits(0.381, 0.45), limits(0.0007, 0.0131)
-    ('38.1 to 45.0%', '0.07 to 1.31%')
-    """
-    decimals = 2 if 0 < high < 2 * RARE else 1
-    return f"{100 * low:.{decimals}f} to {100 * high:.{decimals}f}%"
-
-
-def decimals(shares: Iterable[float | None], rare: float = RARE) -> int:
-    """Decimals of percentages in one column: more than one if shares are rare, or all tiny.
-
-    >>> decimals([0.0, 0.25, None]), decimals([0.0, 0.0015, 0.25]), decimals([0.0, 0.00004])
-    (1, 2, 4)
-    """
-    known = [share for share in shares if share is not None]
-    largest = max(known, default=0.0)
-    if 0 < largest < 5e-4:
-        return 3 if largest >= 5e-5 else 4
-    # Smaller shares are no more than zero, with one decimal or with two.
-    return 2 if any(5e-5 <= share < rare for share in known) else 1
-
-
-def percents(shares: Sequence[float | None]) -> list[str]:
-    """A column of percentages with the same number of decimals; a question mark for None.
-
-    >>> percents([0.0, 0.0015, None])
-    ['0.00%', '0.15%', '?']
-    """
-    places = decimals(shares)
-    return ["?" if share is None else f"{100 * share:.{places}f}%" for share in shares]
-
-
-def estimates_and_limits(shares: Sequence[Share]) -> list[tuple[str, str]]:
-    """Two columns of a table, estimates and limits, each with the same number of decimals.
-
-    >>> estimates_and_limits([Share("a", 0.002, 0.0, 0.3), Share("b", 0.5, 0.4, 0.6)])
-    [('0.20%', '0.0 to 30.0%'), ('50.00%', '40.0 to 60.0%')]
-    """
-    places = decimals((share.high for share in shares), 2 * RARE)
-    bounds = [f"{100 * s.low:.{places}f} to {100 * s.high:.{places}f}%" for s in shares]
-    return list(zip(percents([share.estimate for share in shares]), bounds, strict=True))
-
-
-def listed(labels: Sequence[str]) -> str:
-    """Labels in a sentence.
-
-    >>> listed(["a", "b", "c"])
-    "'a', 'b' and 'c'"
-    """
-    *others, last = map(repr, labels)
-    return f"{', '.join(others)} and {last}" if others else last
-
-
-def held_by(classes: Sequence[str], *, simultaneous: bool) -> str:
-    """What intervals of more than two classes hold for."""
-    if len(classes) == 2:
-        return ""
-    return "for all classes at once" if simultaneous else "for each class on its own"
-
-
-def headline(labels: Sequence[str], positive: str | None = None) -> str:
-    """The headline class: the positive one, or the second of two, or the first.
-
-    positive: what the user calls the positive class.
-    """
-    if positive is not None:
-        return positive
-    return labels[1] if len(labels) == 2 else labels[0]
-
-
-def class_names(label: str | None, classes: Sequence[str]) -> dict[str, str]:
-    """Displayed names of classes: with the label column if the names alone say nothing.
-
-    >>> class_names("Exited", ["0", "1"])
-    {'0': 'Exited = 0', '1': 'Exited = 1'}
-    >>> class_names("sentiment", ["negative", "positive"])
-    {'negative': 'negative', 'positive': 'positive'}
-    """
-    if label is None or not all(_says_nothing(name) for name in classes):
-        return {name: name for name in classes}
-    return {name: f"{label} = {name}" for name in classes}
-
 
 def parts(*, topics: bool) -> str:
     """What a class is made of: topics of texts, or subgroups of other items."""
     return "topics" if topics else "subgroups"
-
-
-def one_line(text: str) -> str:
-    """The text without line breaks and control characters, for terminals and charts.
-
-    >>> one_line("a\\u2028b")
-    'a b'
-    """
-    return "".join(character if character.isprintable() else " " for character in text)
-
-
-def shortened(name: str, longest: int = LONGEST_NAME) -> str:
-    """A name on one line, cut in the middle if it is long.
-
-    >>> shortened("2026-01-05 to 2026-01-11, region north", 21)
-    '2026-01-05…gion north'
-    """
-    line = one_line(name)
-    if len(line) <= longest:
-        return line
-    end = (longest - 1) // 2
-    return f"{line[: longest - 1 - end]}{ELLIPSIS}{line[len(line) - end :]}"
 
 
 def limits_are(shift: Shift | None, audit: Audited | None) -> str:
@@ -181,15 +51,6 @@ def limits_are(shift: Shift | None, audit: Audited | None) -> str:
     if audit is not None:
         return INTERVAL if audit.looked is None else SEQUENCE
     return RANGE if shift is not None and shift.kind in GUARDED else INTERVAL
-
-
-def limits_head(kind: str, level: float) -> str:
-    """The column header for limits.
-
-    >>> limits_head(INTERVAL, 0.95), limits_head(RANGE, 0.95)
-    ('95% interval', 'range allowed')
-    """
-    return "range allowed" if kind == RANGE else f"{100 * level:g}% interval"
 
 
 def reach_of_labels(n_labels: int, shares: Sequence[Share], level: float) -> float:
@@ -216,7 +77,7 @@ def labels_text(shares: Sequence[Share], level: float, n_items: int) -> str:
 def groups_text(groups: GroupErrors) -> str:
     """How far off each method would have been on the user's own groups, in a sentence."""
     others = sorted(
-        (m for m in groups.errors if m not in (groups.method, NOTHING)),
+        (m for m in groups.errors if m not in (groups.method, BASELINE)),
         key=lambda method: groups.errors[method],
     )
     method_used = f"{groups.method}, the method used here, would have been off by {_points(groups)}"
@@ -227,7 +88,7 @@ def groups_text(groups: GroupErrors) -> str:
         how = "each estimated from those before it"
     else:
         how = "each left out in turn"
-    baseline = f"assuming the training prevalence by {100 * groups.errors[NOTHING]:.1f}"
+    baseline = f"assuming the training prevalence by {100 * groups.errors[BASELINE]:.1f}"
     return (
         f"On your own {groups.column!r} ({n_groups}, {how}) {method_used}, {other_methods}; "
         f"{baseline}."
@@ -343,15 +204,6 @@ def _doubt(
         return "more has changed than the shares of the classes" if shift.stands_out else None
     apart = _spread(assumptions) > APART
     return "the estimates under different assumptions are far apart" if apart else None
-
-
-def _says_nothing(name: str) -> bool:
-    """Whether a label is a bare number or truth value.
-
-    >>> [_says_nothing(name) for name in ("1", "-0.5", "True", "spam")]
-    [True, True, True, False]
-    """
-    return name.lower() in TRUTH_VALUES or name.lstrip("+-").replace(".", "", 1).isdecimal()
 
 
 def _spread(assumptions: Sequence[Assumption]) -> float:

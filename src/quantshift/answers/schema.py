@@ -1,15 +1,8 @@
-"""The JSON schema of the results, made from their dataclasses."""
+"""The JSON schema of a result, made from its dataclasses."""
 
 from typing import Any
 
 from pydantic import TypeAdapter
-
-from quantshift.quantifying.output.result import FORMAT, Quantification
-
-
-def json_schema() -> dict[str, Any]:
-    """The JSON schema (draft 2020-12) of the output of `Quantification.to_json`."""
-    return schema_of(Quantification, FORMAT)
 
 
 def schema_of(result: type, version: int) -> dict[str, Any]:

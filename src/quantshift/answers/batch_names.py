@@ -1,13 +1,46 @@
-"""What several batches of one call are to each other: their order, and tests of all of them."""
+"""The names of batches: their order, and whether they follow one another."""
 
 import datetime
+import math
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
-from quantshift.quantifying.columns import NO_GROUP
-from quantshift.quantifying.estimating.evidence import Evidence
-from quantshift.statistics.multiple_tests import holm
+from quantshift.tables.columns.names import NO_NAME, natural
+from quantshift.tables.columns.periods import dates_of_names
+from quantshift.tables.reading import OpenTable
+
+NO_GROUP = NO_NAME
+"""The batch of the rows whose cell in the column of batches is empty."""
+
+
+def title_of(table: OpenTable) -> str:
+    """The last part of a path: the name of its batch."""
+    return Path(table.name).name
+
+
+def batches_in_order(names: Iterable[str]) -> list[str]:
+    """The names of batches in their order: that of time if all are dates, else `in_batch_order`.
+
+    >>> batches_in_order(["01/02/2026", "28/01/2026"]), batches_in_order(["b", "10", "9"])
+    (['28/01/2026', '01/02/2026'], ['9', '10', 'b'])
+    """
+    different = list(dict.fromkeys(names))
+    names_in_time = {name: name for name in different}
+    names_in_time |= dates_of_names(name for name in different if name != NO_GROUP)
+    return sorted(different, key=lambda name: in_batch_order(names_in_time[name]))
+
+
+def in_batch_order(name: str) -> tuple[object, ...]:
+    """A sort key for the names of batches: numbers by their value, before words; gaps are last."""
+    if name == NO_GROUP:
+        return 2, 0.0, ()
+    try:
+        value = float(name)
+    except ValueError:
+        value = math.nan
+    return (0, value, ()) if math.isfinite(value) else (1, 0.0, natural(name))
+
 
 _DIGITS = re.compile(r"\d+")
 
@@ -66,17 +99,3 @@ def compared_batches(names: Sequence[str]) -> frozenset[str]:
     Rows without a batch are not part of it.
     """
     return frozenset(names) - {NO_GROUP} if in_sequence(names) else frozenset()
-
-
-def with_adjusted_p_values(found: Sequence[Evidence]) -> list[Evidence]:
-    """The evidence on all batches, with p-values of the shift test adjusted for their number."""
-    tested = [i for i, evidence in enumerate(found) if evidence.shift is not None]
-    p_values = [evidence.shift.p_value for evidence in found if evidence.shift is not None]
-    evidence_of = list(found)
-    for i, p_adjusted in zip(tested, holm(p_values), strict=True):
-        shift = evidence_of[i].shift
-        assert shift is not None
-        evidence_of[i] = replace(
-            evidence_of[i], shift=replace(shift, p_adjusted=p_adjusted, n_tested=len(tested))
-        )
-    return evidence_of

@@ -7,7 +7,7 @@ import pytest
 
 from quantshift.errors import DataError
 from quantshift.quantifying import quantify
-from quantshift.quantifying.reading.periods import Periods
+from quantshift.tables.columns.periods import Periods
 from quantshift.tables.reading import open_table
 
 

@@ -1,33 +1,23 @@
-"""Conditions on a quantification, for scripts that must stop if one of them holds."""
+"""Conditions on shares, for scripts that must stop if one of them holds."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from types import MappingProxyType
 
+from quantshift.answers.shares import Answer, HasClasses, Share
+from quantshift.answers.words import percent, shortened
 from quantshift.errors import UserError, unknown_name
-from quantshift.quantifying.output.result import RANGE, Answer, Batch, Quantification, Share
-from quantshift.quantifying.output.verdicts import p_text
-from quantshift.quantifying.output.words import limits, percent, shortened
-from quantshift.quantifying.training.model import Model
+
+FAILED, CANNOT_BE_ESTIMATED = 3, 4
+"""Exit codes of a call in which a condition holds, or a share cannot be estimated."""
 
 TOO_WIDE = 0.4
 """An interval or range wider than this makes an estimate unreliable."""
 
-EVENTS: Mapping[str, str] = MappingProxyType(
-    {
-        "shift": "more has changed than the shares of the classes, according to the test",
-        "changed": "a share differs from that of the previous batch by more than chance (only if "
-        "batches are dates or numbered)",
-        "unreliable": "it cannot be estimated, or its limits are more than 40 points apart, or the "
-        "shift test rejects and no audit overrides it",
-    }
-)
-"""Named conditions that can be checked for every batch, and what they mean."""
-
 _CONDITION = re.compile(
     r"(?P<label>.+)(?P<sign>>=|<=|>|<)\s*(?P<number>[0-9]*\.?[0-9]+)\s*(?P<percent>%?)"
 )
+
 _LIMIT = re.compile(r"(?P<label>.+)\.(?P<limit>low|high)")
 
 
@@ -73,7 +63,7 @@ class Condition:
             if value is not None and _holds(value, self.sign, self.bound):
                 yield f"{shortened(batch.name)}: {self.text} ({percent(value)})"
 
-    def asked(self, result: Answer | Model) -> tuple[str, str | None]:
+    def asked(self, result: HasClasses) -> tuple[str, str | None]:
         """The class and the limit meant; a class may be given by the name that is shown."""
         known = {shown: label for label, shown in result.names.items()}
         known |= {label: label for label in result.classes}
@@ -85,60 +75,10 @@ class Condition:
         raise unknown_name("class", self.label if split is None else split["label"], known)
 
 
-def check_conditions(conditions: Iterable[str], model: Model) -> None:
+def check_conditions(conditions: Iterable[str], model: HasClasses) -> None:
     """Raise an error for text that is not a condition, or on a class the model does not know."""
     for text in conditions:
         Condition.parse(text).asked(model)
-
-
-def check_events(names: Sequence[str], known: Mapping[str, str] = EVENTS) -> None:
-    """Raise an error for an unknown name."""
-    for name in names:
-        if name not in known:
-            raise unknown_name("condition", name, known)
-
-
-def failures(
-    result: Quantification, events: Sequence[str], conditions: Sequence[Condition]
-) -> list[str]:
-    """The batches for which an event or a condition holds, in words."""
-    found = [
-        f"{shortened(batch.name)}: {event}{_reason(batch, event)}"
-        for event in events
-        for batch in result.batches
-        if _happened(batch, event)
-    ]
-    return [*found, *(line for condition in conditions for line in condition.failures(result))]
-
-
-def is_unreliable(batch: Batch) -> bool:
-    """Whether the estimate should not be acted upon; see `EVENTS`."""
-    return bool(_doubts(batch))
-
-
-def _doubts(batch: Batch) -> list[str]:
-    if not batch.can_be_estimated:
-        return ["cannot be estimated"]
-    widest = max(batch.shares, key=lambda share: share.high - share.low)
-    doubts = []
-    if widest.high - widest.low > TOO_WIDE:
-        kind = "range" if batch.limits_are == RANGE else "interval"
-        doubts.append(f"{kind} {limits(widest.low, widest.high)}")
-    if batch.audit is None and batch.shift is not None and batch.shift.stands_out:
-        doubts.append(f"shift, {p_text(batch.shift)}")
-    return doubts
-
-
-def _happened(batch: Batch, event: str) -> bool:
-    if event == "shift":
-        return batch.shift is not None and batch.shift.stands_out
-    return bool(batch.change) if event == "changed" else is_unreliable(batch)
-
-
-def _reason(batch: Batch, event: str) -> str:
-    if event == "shift" and batch.shift is not None:
-        return f" ({p_text(batch.shift)})"
-    return f" ({', '.join(_doubts(batch))})" if event == "unreliable" else ""
 
 
 def _value(share: Share, limit: str | None) -> float | None:

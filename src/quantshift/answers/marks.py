@@ -1,0 +1,31 @@
+"""Marks of a batch: what stands out about it, in a word each."""
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+MARKS: Mapping[str, str] = MappingProxyType(
+    {
+        "changed": "the share differs from the previous batch by more than chance (99%) and, "
+        "unless it is rare, by a point or more",
+        "shift": "more has changed than the shares of the classes (the test allows for the number "
+        "of batches)",
+        "range": "the limits are a range of what the assumptions allow, not a confidence interval",
+        "unknown": "cannot be estimated",
+        "audited": "estimated with the help of labels, and they agree with the method",
+        "audit contradicts": "estimated with the help of labels, which contradict the method",
+        "new model": "another model than for the batch before",
+        "alarm": "the moving average is beyond its limits",
+        "again": "measured more than once; the last estimate counts",
+    }
+)
+"""The marks that a batch can have, in the order in which they are shown, and what they mean."""
+
+
+def legend(marks: Iterable[str]) -> list[tuple[str, str]]:
+    """What the marks mean, each once.
+
+    >>> legend(["range", "unknown", "range"])[1]
+    ('unknown', 'cannot be estimated')
+    """
+    used = set(marks)
+    return [(mark, meaning) for mark, meaning in MARKS.items() if mark in used]

@@ -1,0 +1,122 @@
+"""Parts of an answer as text for a terminal: tables of shares, headed lines, lists of names."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.cells import cell_len
+
+from quantshift.answers.kinds import INTERVAL, limits_head
+from quantshift.answers.shares import Answer, Share, SharesOfBatch, headline_share
+from quantshift.answers.words import estimates_and_limits, limits, percent, shortened
+from quantshift.base.nouns import counted
+
+BAR = 24
+"""Characters of a bar for 100%."""
+
+MOST_LINES = 8
+"""The most lines of one kind; the rest are counted, and the JSON has all of them."""
+
+MOST_NAMED = 6
+
+LONGEST_LABEL = 30
+
+LONGEST_COLUMN = 24
+
+
+def estimate_in_a_line(result: Answer, batch: SharesOfBatch, limits_are: str = "") -> str:
+    """The estimated share of the headline class in a batch, in one line.
+
+    limits_are: what to call the limits; by default they are an interval.
+    """
+    share = headline_share(result, batch)
+    before = limits_are or limits_head(INTERVAL, result.level)
+    return (
+        f"{shown(result, share.label)}: {estimate_text(share)} of the "
+        f"{counted(batch.n_items, 'item')} in {shortened(batch.name)} "
+        f"({before} {limits(share.low, share.high)})"
+    )
+
+
+def shown(result: Answer, label: str) -> str:
+    """The displayed name of a class."""
+    return shortened(result.names.get(label, label), LONGEST_LABEL)
+
+
+def estimate_text(share: Share) -> str:
+    """The estimate as a percentage, or a question mark."""
+    return "?" if share.estimate is None else percent(share.estimate)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The lines of a table, with all columns but the first and last aligned to the right.
+
+    >>> print("\\n".join(aligned([["a", "1", "x"], ["bb", "10", ""]])))
+    a    1  x
+    bb  10
+    """
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [
+            _padded(cell, width, right=0 < i < len(row) - 1)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield "  ".join(cells).rstrip()
+
+
+def share_table(
+    result: Answer, shares: Sequence[Share], limits_are: str = INTERVAL
+) -> Iterator[str]:
+    """The shares with their limits, and a bar for each."""
+    names = [shown(result, share.label) for share in shares]
+    found = estimates_and_limits(shares)
+    width = max(map(cell_len, names))
+    narrow = max(6, *(len(estimate) for estimate, _ in found))
+    wide = max(13, *(len(bounds) for _, bounds in found))
+    head = limits_head(limits_are, result.level)
+    yield f"  {'':{width}}  {'share':>{narrow}}  {head:>{wide}}"
+    for name, share, (estimate, bounds) in zip(names, shares, found, strict=True):
+        cells = f"{_padded(name, width)}  {estimate:>{narrow}}  {bounds:>{wide}}"
+        yield f"  {cells}  {_bar(share)}"
+
+
+def _bar(share: Share) -> str:
+    """The share as a bar, the interval as a lighter end.
+
+    >>> _bar(Share("x", 0.5, 0.25, 0.75))
+    '██████▒▒▒▒▒▒▒▒▒▒▒▒······'
+    """
+    low, high = round(share.low * BAR), round(share.high * BAR)
+    return "█" * low + "▒" * (high - low) + "·" * (BAR - high)
+
+
+def headed(head: str, lines: Iterable[str]) -> Iterator[str]:
+    """The lines, indented, with a heading before the first."""
+    for i, line in enumerate(lines):
+        yield f"{head if i == 0 else '':9}{line.strip()}"
+
+
+def some(lines: Iterable[str]) -> Iterator[str]:
+    """The first lines, and how many more there are."""
+    known = list(lines)
+    yield from known[:MOST_LINES]
+    if len(known) > MOST_LINES:
+        yield more_lines(len(known) - MOST_LINES)
+
+
+def more_lines(n: int) -> str:
+    """The line that says how many lines are not shown."""
+    return f"         ... and {n:,} more; the JSON has all"
+
+
+def column_names(names: Sequence[str]) -> str:
+    """Some names, and how many more.
+
+    >>> column_names(list("abcdefgh"))
+    'a, b, c, d, e, f and 2 more'
+    """
+    text = ", ".join(shortened(name, LONGEST_COLUMN) for name in names[:MOST_NAMED])
+    return text + f" and {len(names) - MOST_NAMED:,} more" * (len(names) > MOST_NAMED)
+
+
+def _padded(text: str, width: int, *, right: bool = False) -> str:
+    space = " " * (width - cell_len(text))
+    return space + text if right else text + space

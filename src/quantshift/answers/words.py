@@ -1,0 +1,140 @@
+"""Shares, names and lists in plain words: percentages, limits, displayed names."""
+
+from collections.abc import Iterable, Sequence
+
+from quantshift.answers.shares import Share
+
+RARE = 0.01
+"""Shares below this get a second decimal."""
+
+TRUTH_VALUES = frozenset({"true", "false", "yes", "no", "t", "f", "y", "n"})
+
+ELLIPSIS = "…"
+
+LONGEST_NAME = 40
+"""Longer names are shortened in the middle for display."""
+
+
+def percent(share: float) -> str:
+    """A share as a percentage with one decimal, or two where it is below one percent.
+
+    >>> percent(0.4167), percent(0.0052)
+    ('41.7%', '0.52%')
+    """
+    return f"{100 * share:.{2 if 0 < share < RARE else 1}f}%"
+
+
+def limits(low: float, high: float) -> str:
+    """Two limits as percentages, with enough decimals to distinguish them.
+
+    >>> limits(0.381, 0.45), limits(0.0007, 0.0131)
+    ('38.1 to 45.0%', '0.07 to 1.31%')
+    """
+    decimals = 2 if 0 < high < 2 * RARE else 1
+    return f"{100 * low:.{decimals}f} to {100 * high:.{decimals}f}%"
+
+
+def decimals(shares: Iterable[float | None], rare: float = RARE) -> int:
+    """Decimals of percentages in one column: more than one if shares are rare, or all tiny.
+
+    >>> decimals([0.0, 0.25, None]), decimals([0.0, 0.0015, 0.25]), decimals([0.0, 0.00004])
+    (1, 2, 4)
+    """
+    known = [share for share in shares if share is not None]
+    largest = max(known, default=0.0)
+    if 0 < largest < 5e-4:
+        return 3 if largest >= 5e-5 else 4
+    # Smaller shares are no more than zero, with one decimal or with two.
+    return 2 if any(5e-5 <= share < rare for share in known) else 1
+
+
+def percents(shares: Sequence[float | None]) -> list[str]:
+    """A column of percentages with the same number of decimals; a question mark for None.
+
+    >>> percents([0.0, 0.0015, None])
+    ['0.00%', '0.15%', '?']
+    """
+    places = decimals(shares)
+    return ["?" if share is None else f"{100 * share:.{places}f}%" for share in shares]
+
+
+def estimates_and_limits(shares: Sequence[Share]) -> list[tuple[str, str]]:
+    """Two columns of a table, estimates and limits, each with the same number of decimals.
+
+    >>> estimates_and_limits([Share("a", 0.002, 0.0, 0.3), Share("b", 0.5, 0.4, 0.6)])
+    [('0.20%', '0.0 to 30.0%'), ('50.00%', '40.0 to 60.0%')]
+    """
+    places = decimals((share.high for share in shares), 2 * RARE)
+    bounds = [f"{100 * s.low:.{places}f} to {100 * s.high:.{places}f}%" for s in shares]
+    return list(zip(percents([share.estimate for share in shares]), bounds, strict=True))
+
+
+def listed(labels: Sequence[str]) -> str:
+    """Labels in a sentence.
+
+    >>> listed(["a", "b", "c"])
+    "'a', 'b' and 'c'"
+    """
+    *others, last = map(repr, labels)
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def held_by(classes: Sequence[str], *, simultaneous: bool) -> str:
+    """What intervals of more than two classes hold for."""
+    if len(classes) == 2:
+        return ""
+    return "for all classes at once" if simultaneous else "for each class on its own"
+
+
+def headline_class(labels: Sequence[str], positive: str | None = None) -> str:
+    """The headline class: the positive one, or the second of two, or the first.
+
+    positive: what the user calls the positive class.
+    """
+    if positive is not None:
+        return positive
+    return labels[1] if len(labels) == 2 else labels[0]
+
+
+def class_names(label: str | None, classes: Sequence[str]) -> dict[str, str]:
+    """Displayed names of classes: with the label column if the names alone say nothing.
+
+    >>> class_names("Exited", ["0", "1"])
+    {'0': 'Exited = 0', '1': 'Exited = 1'}
+    >>> class_names("sentiment", ["negative", "positive"])
+    {'negative': 'negative', 'positive': 'positive'}
+    """
+    if label is None or not all(_says_nothing(name) for name in classes):
+        return {name: name for name in classes}
+    return {name: f"{label} = {name}" for name in classes}
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks and control characters, for terminals and charts.
+
+    >>> one_line("a\\u2028b")
+    'a b'
+    """
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
+def shortened(name: str, longest: int = LONGEST_NAME) -> str:
+    """A name on one line, cut in the middle if it is long.
+
+    >>> shortened("2026-01-05 to 2026-01-11, region north", 21)
+    '2026-01-05…gion north'
+    """
+    line = one_line(name)
+    if len(line) <= longest:
+        return line
+    end = (longest - 1) // 2
+    return f"{line[: longest - 1 - end]}{ELLIPSIS}{line[len(line) - end :]}"
+
+
+def _says_nothing(name: str) -> bool:
+    """Whether a label is a bare number or truth value.
+
+    >>> [_says_nothing(name) for name in ("1", "-0.5", "True", "spam")]
+    [True, True, True, False]
+    """
+    return name.lower() in TRUTH_VALUES or name.lstrip("+-").replace(".", "", 1).isdecimal()

@@ -1,0 +1,114 @@
+"""What users name as "package.module:name" or "FILE.py:Class": the one place that imports it.
+
+Naming a module runs it. Whatever it raises becomes one line.
+"""
+
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import sys
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from quantshift.errors import UserError, unknown_name
+
+
+def is_import_path(text: str) -> bool:
+    """Whether the text is of the form "package.module:name".
+
+    >>> is_import_path("my_lab.methods:Mine"), is_import_path("Mine"), is_import_path("a b:Mine")
+    (True, False, False)
+    """
+    module, colon, name = text.partition(":")
+    return bool(colon) and all(map(str.isidentifier, [*module.split("."), *name.split(".")]))
+
+
+def file_and_name(text: str) -> tuple[Path, str] | None:
+    """The file and the class of "FILE.py:Class"; None for any other text.
+
+    >>> file, name = file_and_name("methods/mine.py:Mine")
+    >>> file.as_posix(), name, file_and_name("methods.mine:Mine")
+    ('methods/mine.py', 'Mine', None)
+    """
+    place, _, name = text.rpartition(":")
+    return (Path(place), name) if place.endswith(".py") and name.isidentifier() else None
+
+
+def imported(path: str) -> Any:
+    """The object at "package.module:name"; the name may have dots."""
+    if not is_import_path(path):
+        raise UserError(f"{path!r} is not of the form package.module:name")
+    module_name, _, name = path.partition(":")
+    try:
+        found: Any = importlib.import_module(module_name)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a user's module may raise anything while it is imported
+        raise UserError(f"cannot import {module_name!r}: {one_line(error)}") from error
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise unknown_name(f"name in {module_name!r}:", name, _public(found))
+        found = getattr(found, part)
+    return found
+
+
+def imported_class(path: str) -> type[Any]:
+    """The class at "package.module:Class"."""
+    found = imported(path)
+    if not inspect.isclass(found):
+        raise UserError(f"{path!r} is not a class; name one")
+    return found
+
+
+def class_of_file(file: Path, name: str) -> type[Any]:
+    """The class of that name in a Python file, which is executed once per process."""
+    classes = {key: value for key, value in vars(_run(file)).items() if inspect.isclass(value)}
+    if name not in classes:
+        defined_there = [
+            key for key, value in classes.items() if value.__module__ == _module_name(file)
+        ]
+        raise unknown_name(f"class in {str(file)!r}:", name, defined_there or classes)
+    return classes[name]
+
+
+def made(path: str, found: Any) -> Any:
+    """What the class or function at the path gives if it is called without arguments."""
+    try:
+        return found()
+    except Exception as error:  # whatever the user's code raises
+        raise UserError(f"{path!r} cannot be made without arguments: {one_line(error)}") from error
+
+
+def one_line(error: BaseException) -> str:
+    """The type and message of an error of the user's code."""
+    called = " (it calls sys.exit)" if isinstance(error, SystemExit) else ""
+    return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":") + called
+
+
+def _public(found: Any) -> list[str]:
+    return [name for name in dir(found) if not name.startswith("_")]
+
+
+@cache
+def _run(file: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(_module_name(file), file)
+    if not file.is_file() or spec is None or spec.loader is None:
+        raise UserError(f"there is no Python file {str(file)!r}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module.__name__] = module  # dataclasses look for it there
+    try:
+        spec.loader.exec_module(module)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # the user's file may raise anything, and may end with sys.exit
+        del sys.modules[module.__name__]
+        raise UserError(f"cannot run {str(file)!r}: {one_line(error)}") from error
+    return module
+
+
+def _module_name(file: Path) -> str:
+    # Two files of one name in two folders are two modules.
+    return f"quantshift_added_{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"

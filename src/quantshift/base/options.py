@@ -1,0 +1,61 @@
+"""Options that are declared once, as fields of a dataclass, for Python and for the command line.
+
+The library is called with such dataclasses. The functions that users call take the same names as
+keyword arguments (`taken` fills the dataclass from them), and a command takes them as options that
+are made from the fields (`quantshift.cli.declared`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+TABLES, COLUMNS, LABELS, ESTIMATE = "Tables", "Columns", "Labels", "Estimate"
+OUTPUT, SCRIPTS, HISTORY = "Output", "In scripts", "History"
+"""Titles of the panels of options in the help of a command."""
+
+Declared = TypeVar("Declared", bound="DataclassInstance")
+
+Reads: TypeAlias = Literal["value", "names", "file", "files", "repeated"]
+
+_KEY = "option"
+
+
+@dataclass(frozen=True)
+class OptionText:
+    """How an option looks on the command line.
+
+    reads: what is written behind it: a value of the field's type, names separated by commas, a
+        file, or files or other values, for each of which the option is repeated.
+    metavar: a word for its value. panel: the part of the help it stands in.
+    name: without dashes, if it is not that of the field. short: another of one letter.
+    shows_default: whether the help names the default value. least, most: of a number.
+    """
+
+    help: str
+    reads: Reads = "value"
+    metavar: str | None = None
+    panel: str = ESTIMATE
+    name: str | None = None
+    shows_default: bool = True
+    least: float | None = None
+    most: float | None = None
+    short: str | None = None
+
+
+def option(default: Any, help: str, **text: Any) -> Any:  # noqa: A002 - as every library calls it
+    """A field with its default value, its help and the other fields of `OptionText`."""
+    return field(default=default, metadata={_KEY: OptionText(help, **text)})
+
+
+def option_texts(declared: "type[DataclassInstance]") -> dict[str, OptionText]:
+    """The texts of a dataclass's options by the names of the fields; other fields are none."""
+    return {own.name: own.metadata[_KEY] for own in fields(declared) if _KEY in own.metadata}
+
+
+def taken(declared: type[Declared], arguments: Mapping[str, Any]) -> Declared:
+    """The dataclass with those of its fields that are among the arguments of a function."""
+    known = {own.name for own in fields(declared)}
+    return declared(**{name: value for name, value in arguments.items() if name in known})

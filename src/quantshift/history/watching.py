@@ -1,0 +1,164 @@
+"""What a scheduled call does with an answer: keeps it, raises alarms, checks conditions.
+
+    watch(quantify("new.csv", model="model"), history="history", fail_on=["alarm"]).exit_code
+
+does in Python what `quantshift quantify --history` does.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from quantshift.answers.conditions import CANNOT_BE_ESTIMATED, FAILED, Condition
+from quantshift.answers.shares import headline_share
+from quantshift.base.options import taken
+from quantshift.errors import UserError
+from quantshift.history import rendering
+from quantshift.history.archive import Alarm, History, alarms_of
+from quantshift.history.options import ALARM, AlarmOptions, WatchOptions
+from quantshift.history.store import Problem
+from quantshift.quantifying.output.events import failures
+from quantshift.quantifying.output.result import Quantification
+
+
+@dataclass(frozen=True)
+class Watched:
+    """An answer and what a scheduled call makes of it.
+
+    conditions: the events and bounds that hold, in words. alarms: those that this call raised.
+    problems: damaged files of the history, without which nobody knows whether there is an alarm.
+    fails_on_alarm: whether alarms make the call fail.
+    """
+
+    result: Quantification
+    conditions: tuple[str, ...] = ()
+    alarms: tuple[Alarm, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    history: History | None = None
+    fails_on_alarm: bool = False
+
+    @property
+    def failures(self) -> list[str]:
+        """Why the call fails, in words."""
+        found = list(self.conditions)
+        if self.fails_on_alarm:
+            found += map(rendering.alarm_text, self.alarms)
+            found += [rendering.undecided(self.problems)] if self.problems else []
+        return found
+
+    @property
+    def can_be_estimated(self) -> bool:
+        """Whether the headline class has an estimate in every batch."""
+        shares = (headline_share(self.result, batch) for batch in self.result.batches)
+        return all(share.estimate is not None for share in shares)
+
+    @property
+    def exit_code(self) -> int:
+        """That of the command: 0, 3 if something failed, 4 if a batch cannot be estimated."""
+        if not self.can_be_estimated:
+            return CANNOT_BE_ESTIMATED
+        return FAILED if self.failures else 0
+
+    def summary_line(self) -> str:
+        """The newest batch, what stands out, alarms and failures, in one line."""
+        return rendering.summary_line(self.result, self.alarms, self.conditions, self.problems)
+
+    def to_text(self) -> str:
+        """The text of the answer, and what the history says of it."""
+        return "\n\n".join([self.result.to_text(), *self.about_history()])
+
+    def about_history(self) -> list[str]:
+        """What the history says of the answer, if there is one."""
+        if self.history is None:
+            return []
+        return [rendering.appended_text(self.history, self.alarms, self.problems)]
+
+    def to_json(self) -> str:
+        """The answer as JSON, with what the history says of it."""
+        if self.history is None:
+            return self.result.to_json()
+        about_history = {
+            "path": str(self.history.path),
+            "alarms": [asdict(alarm) for alarm in self.alarms],
+            "problems": [str(problem) for problem in self.problems],
+        }
+        content = {**json.loads(self.result.to_json()), "history": about_history}
+        return json.dumps(content, indent=2, ensure_ascii=False)
+
+
+@dataclass(frozen=True)
+class Watch:
+    """A scheduled call, checked before the work is done.
+
+    conditions: on shares, such as "spam>5%".
+    """
+
+    options: WatchOptions = field(default_factory=WatchOptions)
+    alarms: AlarmOptions = field(default_factory=AlarmOptions)
+    conditions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.options.history is None:
+            wants_history = ALARM in self.options.fail_on or self.options.at is not None
+            if wants_history or self.alarms.changes:
+                raise UserError(
+                    "alarms, their limits and the time of a call need a history: name its folder",
+                    arguments=["history"],
+                )
+        else:
+            history = History.open(self.options.history)
+            history.limits(**self.alarms.changes)
+            history.check()
+        self.parsed_conditions()
+
+    def parsed_conditions(self) -> tuple[Condition, ...]:
+        """The conditions, read."""
+        return tuple(map(Condition.parse, self.conditions))
+
+    def over(self, result: Quantification) -> Watched:
+        """Append the answer to the history, if there is one, and check all conditions."""
+        events = [event for event in self.options.fail_on if event != ALARM]
+        held = tuple(failures(result, events, self.parsed_conditions()))
+        if self.options.history is None:
+            return Watched(result, held)
+        history = History.open(self.options.history)
+        # Before the call, which writes the description again, and after it.
+        problems = history.problems()
+        call = history.append(
+            result,
+            at=self.options.at,
+            conditions=self.conditions,
+            limits=history.limits(**self.alarms.changes),
+        )
+        return Watched(
+            result,
+            held,
+            tuple(alarms_of(history.calls(), call)),
+            tuple(dict.fromkeys([*problems, *history.problems()])),
+            history,
+            fails_on_alarm=ALARM in self.options.fail_on,
+        )
+
+
+def watch(
+    result: Quantification,
+    *,
+    history: str | Path | None = None,
+    at: str | None = None,
+    fail_on: str | Sequence[str] = (),
+    fail_if: str | Sequence[str] = (),
+    baseline: int | None = None,
+    baseline_from: str | None = None,
+    false_alarms_per_year: float | None = None,
+    looks_per_year: float | None = None,
+) -> Watched:
+    """Append an answer to a history, raise alarms, and check events and conditions.
+
+    history: its folder; at: the time of the call, if not now. fail_on: any of shift, changed,
+    unreliable, alarm. fail_if: conditions such as "spam>5%". The others set how alarms are raised,
+    if not as in the call before (see `Limits`). `Watched.exit_code` is that of the command.
+    """
+    given = locals()
+    conditions = (fail_if,) if isinstance(fail_if, str) else tuple(fail_if)
+    return Watch(taken(WatchOptions, given), taken(AlarmOptions, given), conditions).over(result)

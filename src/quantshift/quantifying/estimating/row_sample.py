@@ -1,0 +1,171 @@
+"""A sample that is given by rows of tables."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from quantshift.answers.rows import Rows
+from quantshift.base.progress import OnProgress
+from quantshift.quantifying.audits.auditing import AuditTable, audited_codes
+from quantshift.quantifying.estimating.accuracy import AccuracyOfBatches
+from quantshift.quantifying.estimating.changes import with_changes
+from quantshift.quantifying.estimating.evidence import (
+    RESAMPLING,
+    Evidence,
+    examine,
+    with_adjusted_p_values,
+)
+from quantshift.quantifying.estimating.sample import AbstractSample, ScoredBatch
+from quantshift.quantifying.options import EstimationOptions, Request
+from quantshift.quantifying.output.advice import FEW_LABELS
+from quantshift.quantifying.output.commands import SHEET, audit_plan_command
+from quantshift.quantifying.output.result import Batch, LeftOutColumn
+from quantshift.quantifying.reading.levels import cure_of, why_unknown
+from quantshift.quantifying.reading.pool import (
+    NOTHING,
+    Pool,
+    read_pool,
+    sample_sources,
+    unused_columns,
+)
+from quantshift.quantifying.training.model import Model
+from quantshift.quantifying.training.summary import all_warnings
+from quantshift.tables.reading import OpenTable
+
+
+@dataclass(frozen=True, eq=False)
+class RowSample(AbstractSample):
+    """The items of tables.
+
+    codes: of labelled items, by their position among the items, in the order of labelling.
+    commands: for batches that are files, the command that draws items of it to label.
+    notes: about columns of the tables and about the audit.
+    """
+
+    model: Model
+    by: str | None
+    pool: Pool
+    codes: Mapping[int, int]
+    commands: Mapping[str, str]
+    notes: tuple[str, ...]
+    accuracy: AccuracyOfBatches
+
+    @classmethod
+    def read(
+        cls,
+        tables: Sequence[OpenTable],
+        model: Model,
+        request: Request,
+        audited: AuditTable | None,
+        progress: OnProgress,
+    ) -> "RowSample":
+        """Read the items of the tables, and classify them."""
+        by, columns, seed = request.batches.by, request.columns, request.training.seed
+        pool = read_pool(
+            tables,
+            model,
+            request.batches.grouping,
+            seed=seed,
+            progress=progress,
+            weights=columns.weights or model.columns.weights,
+            wanted=NOTHING if audited is None else audited.wanted,
+        )
+        commands = {}
+        if request.batches.grouping is None:
+            commands = dict(zip(pool.batches, _commands(request), strict=True))
+        notes = (
+            *unused_columns(tables, model, [by, columns.id, columns.weights]),
+            *_divided_by_content(by, model),
+            *(() if audited is None else audited.warnings),
+        )
+        options = request.estimation
+        accuracy = AccuracyOfBatches(
+            model, level=options.level, n_bootstrap=options.replicates, seed=seed
+        )
+        codes = {} if audited is None else audited_codes(audited, pool)
+        return cls(model, by, pool, codes, commands, notes, accuracy)
+
+    def sizes(self) -> Mapping[str, int]:
+        """How many items each batch has, in the order of the batches."""
+        return self.pool.sizes
+
+    def left_out(self, name: str) -> int:
+        """How many rows of a batch are not among its items."""
+        return self.pool.left_out[name]
+
+    def evidence(
+        self, options: EstimationOptions, seed: int, progress: OnProgress
+    ) -> Mapping[str, Evidence]:
+        """What the items of every batch that has any say about their classes."""
+        progress(RESAMPLING, 0, options.replicates)
+        filled = {name: rows for name, rows in self.pool.batches.items() if len(rows)}
+        shown = examine(
+            self.model,
+            self.pool.items,
+            list(filled.values()),
+            options,
+            seed=seed,
+            progress=progress,
+        )
+        adjusted = zip(filled, with_adjusted_p_values(shown), strict=True)
+        return {name: self._unless_unknown(name, evidence) for name, evidence in adjusted}
+
+    def _unless_unknown(self, name: str, evidence: Evidence) -> Evidence:
+        """The evidence, unless most values of a column are unknown from training."""
+        unknown = self.pool.unknown.get(name)
+        if unknown is None or evidence.why_not:
+            return evidence
+        return evidence.refused(why_unknown(unknown), cure_of(unknown))
+
+    def scored(self, name: str) -> ScoredBatch:
+        """The items of a batch."""
+        rows = self.pool.batches[name]
+        position = {row: i for i, row in enumerate(rows.tolist())}
+        return ScoredBatch(
+            name=name,
+            posteriors=self.model.posteriors(self.pool.items.take(rows)),
+            n_items=self.pool.sizes[name],
+            n_left_out=self.pool.left_out[name],
+            # The order of the sheet is the order of labelling: a sequential audit relies on it.
+            labelled={position[row]: code for row, code in self.codes.items() if row in position},
+            command=self.commands.get(name, ""),
+        )
+
+    def completed(self, batch: Batch, evidence: Evidence) -> Batch:
+        """The batch with the classifier's accuracy on it, and the columns that have changed."""
+        items = self.pool.items.take(self.pool.batches[batch.name])
+        batch = replace(batch, accuracy=self.accuracy.of(items, evidence, batch.audit))
+        return with_changes(batch, self.model.profile, self.pool.compared.get(batch.name))
+
+    def rows(self) -> tuple[Rows, ...]:
+        """How many rows of each table were used."""
+        return self.pool.rows
+
+    def warnings(self) -> tuple[str, ...]:
+        """Warnings that are not about a single batch."""
+        return all_warnings(self.model, self.pool, self.notes)
+
+    def left_out_columns(self) -> Sequence[LeftOutColumn]:
+        """The columns of the training table that are not used."""
+        return self.model.columns.left_out
+
+
+def _divided_by_content(by: str | None, model: Model) -> Iterator[str]:
+    if by in model.columns.content:
+        yield (
+            f"column {by!r} divides the sample, and the model was trained on it: differences "
+            "between batches may come from it alone; consider training a model without it"
+        )
+
+
+def _commands(request: Request) -> list[str]:
+    """For every table of the sample the command that draws items of it to label."""
+    tables = sample_sources(request.sources.sample)
+    return [
+        audit_plan_command(
+            replace(request.sources, sample=table),
+            request.recipe,
+            n_labels=FEW_LABELS,
+            out=SHEET if len(tables) == 1 else f"audit-{number}.csv",
+        )
+        for number, table in enumerate(tables, start=1)
+    ]

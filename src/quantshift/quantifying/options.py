@@ -1,0 +1,341 @@
+"""The options of `quantify`, `train` and `draw_audit_sheet`, declared once.
+
+They are the keyword arguments of these functions and the options of their commands.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from quantshift.base.keywords import as_names
+from quantshift.base.options import COLUMNS, LABELS, TABLES, option
+from quantshift.errors import UserError, unknown_name
+from quantshift.quantifiers.base.guarding import ASSUMPTIONS
+from quantshift.tables.columns.periods import EVERY
+from quantshift.tables.reading import Source
+
+AUTO = "auto"
+"""The value of options whose choice is left to quantshift."""
+
+PRECISION = 0.05
+"""Default target half-width of an audit's interval."""
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The tables of a call.
+
+    sample: one or several. train: the labelled table; only columns that all samples have are used.
+    model: a `Model` or its folder, instead of a table.
+    """
+
+    sample: Source | Sequence[Source] | None = option(
+        None,
+        "The unlabelled table: a file, several (repeat the option), a pattern such as "
+        "'week-*.csv', a folder of Parquet files, or - for standard input. Each file is a batch.",
+        reads="files",
+        metavar="FILE",
+        panel=TABLES,
+    )
+    train: Source | Sequence[Source] | None = option(
+        None,
+        "The labelled table to learn from: a file, several (repeat the option), a pattern such as "
+        "'part-*.csv', a folder of Parquet files, or - for standard input.",
+        reads="files",
+        metavar="FILE",
+        panel=TABLES,
+    )
+    model: Any = option(
+        None,
+        "Instead of --train: a model made with `quantshift train`.",
+        reads="file",
+        metavar="DIR",
+        panel=TABLES,
+    )
+
+
+@dataclass(frozen=True)
+class ColumnOptions:
+    """What the columns of the tables are.
+
+    text, features: the columns of items; with neither, all that can be used. posteriors: those of
+    the user's own model, instead. drop: columns that are not used; columns of row ids, of weights
+    and of the groups that are left out in turn are not used either. missing: cells that mean no
+    label, in addition to empty ones. positive: the class whose share is shown first. A single name
+    is accepted in place of a tuple of names.
+    """
+
+    label: str | None = option(None, "Column of the labels.", metavar="COLUMN", panel=COLUMNS)
+    text: tuple[str, ...] = option(
+        (),
+        "Columns of texts. Without --features only these are used.",
+        reads="names",
+        metavar="A,B,...",
+        panel=COLUMNS,
+    )
+    features: tuple[str, ...] = option(
+        (),
+        "Columns of numbers, categories, booleans and dates. Without --text only these are used; "
+        "with neither, all columns that can be.",
+        reads="names",
+        metavar="A,B,...",
+        panel=COLUMNS,
+    )
+    posteriors: tuple[str, ...] = option(
+        (),
+        "Columns of posteriors of your own model; --train must then hold items that the model was "
+        "not trained on.",
+        reads="names",
+        metavar="A,B,...",
+        panel=COLUMNS,
+    )
+    drop: tuple[str, ...] = option(
+        (), "Columns not to use.", reads="names", metavar="A,B,...", panel=COLUMNS
+    )
+    id: str | None = option(
+        None,
+        "Column that identifies the items; never used as a feature.",
+        metavar="COLUMN",
+        panel=COLUMNS,
+    )
+    weights: str | None = option(
+        None,
+        "Column of weights: an item of weight 2 counts as two.",
+        metavar="COLUMN",
+        panel=COLUMNS,
+    )
+    missing: tuple[str, ...] | None = option(
+        None,
+        "Values that mean a missing label (default: an empty cell, NA, N/A, NaN, NULL, None).",
+        reads="names",
+        metavar="NA,unknown",
+        panel=COLUMNS,
+        shows_default=False,
+    )
+    positive: str | None = option(
+        None,
+        "The class reported first (default: the second of two).",
+        metavar="CLASS",
+        panel=COLUMNS,
+        shows_default=False,
+    )
+    groups: str | None = option(
+        None,
+        "Column of regions, years or sites in the labelled table: leave each one out in turn and "
+        "report the error that every method would have made on it. Dates and years are estimated "
+        "from earlier ones. Never used as a feature.",
+        metavar="COLUMN",
+        panel=COLUMNS,
+    )
+    lenient: bool = option(
+        False,
+        "Read CSV line by line where a quote is left open, instead of stopping there.",
+        panel=TABLES,
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("text", "features", "posteriors", "drop"):
+            object.__setattr__(self, name, as_names(getattr(self, name)))
+        if self.missing is not None:
+            object.__setattr__(self, "missing", as_names(self.missing))
+        scores = self.posteriors
+        twice = next((name for name in scores if scores.count(name) > 1), None)
+        if twice is not None:
+            raise UserError(
+                f"the column {twice!r} is named twice; name one column of posteriors for each "
+                "class",
+                arguments=["posteriors"],
+            )
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """How a model is made."""
+
+    method: str = option(AUTO, "auto, or a name from `quantshift list quantifiers`.")
+    classifier: str = option(
+        AUTO,
+        "auto (the better of logistic regression and boosting; for texts logistic), logistic, "
+        "naive-bayes, forest, boosting, or package.module:name of any scikit-learn classifier or "
+        "pipeline.",
+    )
+    seed: int = option(0, "Random seed.")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a model is to be made.
+
+    by: the column that divides samples into batches; it is not used as a feature.
+    """
+
+    columns: ColumnOptions
+    training: TrainingOptions = TrainingOptions()
+    by: str | None = None
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """A column that divides rows, by its values or, if it holds dates, by day, week or month."""
+
+    column: str
+    every: str | None = None
+
+
+@dataclass(frozen=True)
+class BatchOptions:
+    """How the rows of a sample are divided into batches.
+
+    by: a column; every: day, week or month, if it holds dates.
+    """
+
+    by: str | None = option(
+        None, "Split the sample into batches by this column.", metavar="COLUMN", panel=TABLES
+    )
+    every: str | None = option(
+        None,
+        "Length of a batch, if --by is a column of dates.",
+        metavar="day|week|month",
+        panel=TABLES,
+    )
+
+    def __post_init__(self) -> None:
+        if self.every is None:
+            return
+        if self.by is None:
+            raise UserError(
+                "`every` needs the column of the dates: give `by` too", arguments=["by"]
+            )
+        if self.every not in EVERY:
+            raise unknown_name("stretch of time", self.every, EVERY)
+
+    @property
+    def grouping(self) -> Grouping | None:
+        """How rows are divided; None if each table is a batch."""
+        return None if self.by is None else Grouping(self.by, self.every)
+
+
+@dataclass(frozen=True)
+class AuditOptions:
+    """Labels of random items of the sample.
+
+    audit: the table of these items. sequential: its limits hold at every look, for audits that
+    continue until the interval is at most `precision` to either side.
+    """
+
+    audit: Source | None = option(
+        None,
+        "Random items of the sample with labels (see `quantshift audit-plan`).",
+        reads="file",
+        metavar="FILE",
+        panel=TABLES,
+    )
+    sequential: bool = option(
+        False,
+        "Check the audit while labelling continues: the confidence interval stays valid at every "
+        "look, and the output says how many more labels are needed.",
+        panel=TABLES,
+    )
+    precision: float = option(
+        PRECISION,
+        "With --sequential: target half-width (margin of error) at which to stop.",
+        metavar="0.03",
+        panel=TABLES,
+    )
+
+    def __post_init__(self) -> None:
+        if self.sequential and self.audit is None:
+            raise UserError(
+                "a sequential audit needs labels: give the audited table", arguments=["audit"]
+            )
+        if not 0 < self.precision < 1:
+            raise UserError(
+                f"precision must be between 0 and 1, got {self.precision}", arguments=["precision"]
+            )
+
+    @property
+    def target(self) -> float | None:
+        """The half-width at which a sequential audit stops; None if it is looked at once."""
+        return self.precision if self.sequential else None
+
+
+@dataclass(frozen=True)
+class SheetOptions:
+    """How many items to label.
+
+    precision: the half-width to reach (default: 0.05); labels: a number of items instead.
+    sequential: draw more rows, which people label from the top until the interval is narrow enough.
+    """
+
+    precision: float | None = option(
+        None,
+        "Target half-width of the interval (margin of error; default: 0.05).",
+        metavar="0.03",
+        panel=LABELS,
+        shows_default=False,
+    )
+    labels: int | None = option(
+        None, "Instead of --precision: how many items to label.", metavar="50", panel=LABELS
+    )
+    sequential: bool = option(
+        False,
+        "Label some, check, label more: a longer sheet for `quantify --sequential`, whose interval "
+        "is valid at every look.",
+        panel=LABELS,
+    )
+
+    @property
+    def target(self) -> float | None:
+        """The half-width to reach; None if the number of labels is given."""
+        return PRECISION if self.precision is None and self.labels is None else self.precision
+
+
+@dataclass(frozen=True)
+class EstimationOptions:
+    """How shares and their limits are estimated.
+
+    replicates: how many the bootstrap draws for the intervals. simultaneous: intervals that hold
+    for all classes of a batch at once (not those of an audit). assume: "prior" (items of a class
+    look as in training), "covariate" (items that look alike have the label as often as in
+    training), or "auto" (the first, with changes of subgroups, unless the items refute it).
+    """
+
+    level: float = option(0.95, "Confidence level of the intervals.", least=0.5, most=0.999)
+    replicates: int = option(1000, "Bootstrap replicates.", least=100)
+    simultaneous: bool = option(
+        False, "Intervals that are valid for all classes at once (three or more)."
+    )
+    assume: str = option(
+        AUTO,
+        "Assumption about the shift. prior: items of a class look as in training (the label causes "
+        "the features, like the words of a review). covariate: items that look alike have the "
+        "label as often as in training (an outcome is predicted from its causes). auto: prior "
+        "shift and changes of subgroups, unless the sample refutes it.",
+        metavar="auto|prior|covariate",
+    )
+
+    def __post_init__(self) -> None:
+        if self.assume not in ASSUMPTIONS:
+            raise unknown_name("assumption", self.assume, ASSUMPTIONS)
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """A call of `quantify`, with its options in groups.
+
+    conditions: on shares, such as "spam>5%", that the caller is going to check; one on an unknown
+    class is refused before any sample is read.
+    """
+
+    sources: Sources
+    columns: ColumnOptions = field(default_factory=ColumnOptions)
+    training: TrainingOptions = field(default_factory=TrainingOptions)
+    batches: BatchOptions = field(default_factory=BatchOptions)
+    audit: AuditOptions = field(default_factory=AuditOptions)
+    estimation: EstimationOptions = field(default_factory=EstimationOptions)
+    conditions: Sequence[str] = ()
+
+    @property
+    def recipe(self) -> Recipe:
+        """How the model is to be made."""
+        return Recipe(self.columns, self.training, self.batches.by)

@@ -1,0 +1,72 @@
+"""Conditions on a quantification, for scripts that must stop if one of them holds."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from quantshift.answers.conditions import TOO_WIDE, Condition
+from quantshift.answers.kinds import RANGE
+from quantshift.answers.words import limits, shortened
+from quantshift.errors import unknown_name
+from quantshift.quantifying.output.result import Batch, Quantification
+from quantshift.quantifying.output.verdicts import p_text
+
+EVENTS: Mapping[str, str] = MappingProxyType(
+    {
+        "shift": "more has changed than the shares of the classes, according to the test",
+        "changed": "a share differs from that of the previous batch by more than chance (only if "
+        "batches are dates or numbered)",
+        "unreliable": "it cannot be estimated, or its limits are more than 40 points apart, or the "
+        "shift test rejects and no audit overrides it",
+    }
+)
+"""Named conditions that can be checked for every batch, and what they mean."""
+
+
+def check_events(names: Sequence[str], known: Mapping[str, str] = EVENTS) -> None:
+    """Raise an error for an unknown name."""
+    for name in names:
+        if name not in known:
+            raise unknown_name("condition", name, known)
+
+
+def failures(
+    result: Quantification, events: Sequence[str], conditions: Sequence[Condition]
+) -> list[str]:
+    """The batches for which an event or a condition holds, in words."""
+    found = [
+        f"{shortened(batch.name)}: {event}{_reason(batch, event)}"
+        for event in events
+        for batch in result.batches
+        if _happened(batch, event)
+    ]
+    return [*found, *(line for condition in conditions for line in condition.failures(result))]
+
+
+def is_unreliable(batch: Batch) -> bool:
+    """Whether the estimate should not be acted upon; see `EVENTS`."""
+    return bool(_doubts(batch))
+
+
+def _doubts(batch: Batch) -> list[str]:
+    if not batch.can_be_estimated:
+        return ["cannot be estimated"]
+    widest = max(batch.shares, key=lambda share: share.high - share.low)
+    doubts = []
+    if widest.high - widest.low > TOO_WIDE:
+        kind = "range" if batch.limits_are == RANGE else "interval"
+        doubts.append(f"{kind} {limits(widest.low, widest.high)}")
+    if batch.audit is None and batch.shift is not None and batch.shift.stands_out:
+        doubts.append(f"shift, {p_text(batch.shift)}")
+    return doubts
+
+
+def _happened(batch: Batch, event: str) -> bool:
+    if event == "shift":
+        return batch.shift is not None and batch.shift.stands_out
+    return bool(batch.change) if event == "changed" else is_unreliable(batch)
+
+
+def _reason(batch: Batch, event: str) -> str:
+    if event == "shift" and batch.shift is not None:
+        return f" ({p_text(batch.shift)})"
+    return f" ({', '.join(_doubts(batch))})" if event == "unreliable" else ""

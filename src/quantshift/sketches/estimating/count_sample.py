@@ -1,0 +1,212 @@
+"""A sample that is given by counts of scores."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from quantshift.answers.rows import Rows
+from quantshift.base.progress import OnProgress
+from quantshift.intervals.prediction import PrevalenceInterval
+from quantshift.quantifiers.base.estimator import AbstractClassifying
+from quantshift.quantifying.estimating.evidence import (
+    ALL_ALIKE,
+    NO_BETTER_THAN_CHANCE,
+    Evidence,
+    with_adjusted_p_values,
+)
+from quantshift.quantifying.estimating.sample import AbstractSample, ScoredBatch
+from quantshift.quantifying.options import EstimationOptions
+from quantshift.quantifying.output.result import Assumption, Batch, LeftOutColumn, Shift
+from quantshift.quantifying.training.methods import IF_COVARIATE_SHIFT
+from quantshift.quantifying.training.model import Model
+from quantshift.quantifying.training.summary import training_warnings
+from quantshift.sketches.estimating.audit import LabelledItems
+from quantshift.sketches.estimating.batches import OwnBatch, batches_of, grouped, left_out_rows
+from quantshift.sketches.estimating.counts import point_estimates
+from quantshift.sketches.estimating.intervals import CountIntervals
+from quantshift.sketches.estimating.mixture_tests import MixtureTests
+from quantshift.sketches.sketch_table import Sketch
+
+
+@dataclass(frozen=True, eq=False)
+class CountSample(AbstractSample):
+    """The batches of a sketch.
+
+    source: its file. order: the column of each class among the scores. trained: the sketch of
+    labelled items, if the model was made from one. audited: labelled items of each batch;
+    sequential: whether they are looked at again and again.
+    """
+
+    model: Model
+    by: str | None
+    sketch: Sketch
+    source: str
+    order: Sequence[int]
+    trained: Sketch | None
+    batches: Mapping[str, OwnBatch]
+    audited: Mapping[str, LabelledItems]
+    sequential: bool
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        sketch: Sketch,
+        source: str,
+        model: Model,
+        order: Sequence[int],
+        trained: Sketch | None,
+    ) -> "CountSample":
+        """The batches, without an audit."""
+        batches = batches_of(sketch, order)
+        return cls(model, None, sketch, source, order, trained, batches, {}, False)
+
+    def with_audit(
+        self, audited: Mapping[str, LabelledItems], notes: Sequence[str], *, sequential: bool
+    ) -> "CountSample":
+        """The same with labelled items; notes: about the audit."""
+        unknown = sorted(set(audited) - set(self.batches))
+        if unknown:
+            notes = [
+                *notes,
+                f"the audit has labels of batches that the sketch has not: {unknown[0]!r}",
+            ]
+        return replace(self, audited=audited, sequential=sequential, notes=tuple(notes))
+
+    def sizes(self) -> Mapping[str, int]:
+        """How many items each batch has, in the order of the batches."""
+        return {name: batch.n_items for name, batch in self.batches.items()}
+
+    def left_out(self, name: str) -> int:
+        """How many rows of a batch are counted but not used."""
+        return self._left_out.get(name, 0)
+
+    @cached_property
+    def _left_out(self) -> Mapping[str, int]:
+        return left_out_rows(self.sketch)
+
+    def evidence(
+        self, options: EstimationOptions, seed: int, progress: OnProgress
+    ) -> Mapping[str, Evidence]:
+        """What the scores of every batch that has any say about their classes."""
+        progress("estimating", 0, 0)
+        filled = [name for name, batch in self.batches.items() if batch.n_items]
+        if not filled:
+            return {}
+        quantifier = self.model.quantifier
+        assert isinstance(quantifier, AbstractClassifying)
+        intervals, alike = CountIntervals(
+            quantifier,
+            level=options.level,
+            n_bootstrap=options.replicates,
+            seed=seed,
+            simultaneous=options.simultaneous,
+            progress=progress,
+        ).of(filled, grouped(self.sketch, self.batches, filled, self.order))
+        progress("testing for shift", 0, 0)
+        tests = self._tests(seed)
+        found = []
+        for name, interval, is_alike in zip(filled, intervals, map(bool, alike), strict=True):
+            batch = self.batches[name]
+            shift = None if tests is None else tests.of(batch, interval)
+            found.append(_evidence(self.model, batch, interval, shift, alike=is_alike))
+        return dict(zip(filled, with_adjusted_p_values(found), strict=True))
+
+    def _tests(self, seed: int) -> MixtureTests | None:
+        if self.trained is not None:
+            return MixtureTests.of_sketch(self.trained, self.sketch, self.order, self.model, seed)
+        return MixtureTests.of_model(self.model, seed) if self.model.is_trained else None
+
+    def scored(self, name: str) -> ScoredBatch:
+        """The cells of a batch, with labelled items beside or among them."""
+        batch = self.batches[name]
+        posteriors, counts = batch.posteriors, batch.counts
+        codes: Mapping[int, int] = {}
+        if name in self.audited:
+            labelled = self.audited[name]
+            posteriors, counts, codes = (
+                labelled.among(batch) if self.sequential else labelled.beside(batch)
+            )
+        return ScoredBatch(
+            name, posteriors, batch.n_items, self.left_out(name), labelled=codes, counts=counts
+        )
+
+    def completed(self, batch: Batch, evidence: Evidence) -> Batch:
+        """The batch as it is: scores alone say nothing more."""
+        return batch
+
+    def rows(self) -> tuple[Rows, ...]:
+        """How many rows were counted and used."""
+        n_rows, left_out = self.sketch.n_rows, self.sketch.left_out
+        return (Rows(self.source, n_rows, n_rows - sum(left_out.values()), left_out),)
+
+    def warnings(self) -> tuple[str, ...]:
+        """Warnings about training and about the audit."""
+        about_training = training_warnings(self.model) if self.model.is_trained else []
+        return (*about_training, *self.notes)
+
+    def left_out_columns(self) -> Sequence[LeftOutColumn]:
+        """A sketch has no columns but those of scores."""
+        return ()
+
+
+def _evidence(
+    model: Model,
+    batch: OwnBatch,
+    interval: PrevalenceInterval,
+    shift: Shift | None,
+    *,
+    alike: bool,
+) -> Evidence:
+    """What the counts of a batch say."""
+    why_not = ALL_ALIKE if alike else ""
+    if model.is_trained and not interval.informative.any():
+        why_not = why_not or NO_BETTER_THAN_CHANCE
+    if why_not:
+        return Evidence(interval, (), None, why_not)
+    assumptions = _assumptions(model, batch, interval)
+    if shift is not None and shift.rejected:
+        interval = _spanning(interval, assumptions, model)
+    return Evidence(interval, assumptions, shift)
+
+
+def _assumptions(
+    model: Model, batch: OwnBatch, interval: PrevalenceInterval
+) -> tuple[Assumption, ...]:
+    """The method's own estimate, and those of two that stand for kinds of shift."""
+    posteriors, counts = batch.posteriors, batch.counts
+    counted = counts @ posteriors / counts.sum()
+    estimates = {IF_COVARIATE_SHIFT.__name__: ("covariate shift", counted)}
+    if model.is_trained:
+        prior = interval.prevalence
+        if model.quantifier is not model.base:
+            prior = point_estimates(model.base, batch.sample)[0]
+        estimates = {type(model.base).__name__: ("prior shift", prior), **estimates}
+        if model.method not in estimates:
+            estimates = {
+                model.method: (f"as {model.method} assumes", interval.prevalence),
+                **estimates,
+            }
+    return tuple(
+        Assumption(
+            name,
+            method,
+            dict(zip(model.classes, map(float, p), strict=True)),
+            for_comparison=method != model.method,
+        )
+        for method, (name, p) in estimates.items()
+    )
+
+
+def _spanning(
+    interval: PrevalenceInterval, assumptions: Sequence[Assumption], model: Model
+) -> PrevalenceInterval:
+    """Limits that hold the estimates under all assumptions, none of which is confirmed."""
+    points = np.array([[a.prevalence[label] for label in model.classes] for a in assumptions])
+    return replace(
+        interval,
+        low=np.minimum(interval.low, points.min(axis=0)),
+        high=np.maximum(interval.high, points.max(axis=0)),
+    )

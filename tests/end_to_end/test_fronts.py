@@ -1,0 +1,54 @@
+"""Functions with keywords have the options that their dataclasses declare, with their defaults."""
+
+import inspect
+from dataclasses import fields
+
+import pytest
+
+from quantshift.base.options import option_texts
+from quantshift.history import watch
+from quantshift.history.options import AlarmOptions, WatchOptions
+from quantshift.quantifying import draw_audit_sheet, quantify, train
+from quantshift.quantifying.options import (
+    AuditOptions,
+    BatchOptions,
+    ColumnOptions,
+    EstimationOptions,
+    SheetOptions,
+    Sources,
+    TrainingOptions,
+)
+
+FRONTS = {
+    quantify: (
+        ColumnOptions,
+        TrainingOptions,
+        BatchOptions,
+        AuditOptions,
+        EstimationOptions,
+    ),
+    train: (ColumnOptions, TrainingOptions),
+    draw_audit_sheet: (SheetOptions,),
+    watch: (WatchOptions, AlarmOptions),
+}
+
+
+@pytest.mark.parametrize("front", FRONTS, ids=lambda front: front.__name__)
+def test_keywords_and_defaults_are_those_that_are_declared(front):
+    parameters = inspect.signature(front).parameters
+    declared = {
+        field.name: field.default
+        for options in FRONTS[front]
+        for field in fields(options)
+        if field.name in option_texts(options)
+    }
+    taken = {name: parameters[name].default for name in declared}
+    if front is train:
+        # Without a label there is nothing to learn from.
+        assert taken.pop("label") is inspect.Parameter.empty
+        del declared["label"]
+    assert taken == declared
+
+
+def test_tables_of_a_call_are_keywords_too():
+    assert {field.name for field in fields(Sources)} <= set(inspect.signature(quantify).parameters)

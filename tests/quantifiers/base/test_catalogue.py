@@ -1,0 +1,81 @@
+"""Methods and protocols by name: those of the package, and users' own."""
+
+import inspect
+
+import pytest
+
+import quantshift
+from quantshift import SLD, AbstractQuantifier, PriorShift
+from quantshift.errors import UserError
+from quantshift.quantifiers.base import catalogue
+from quantshift.quantifiers.base.foreign import ForeignQuantifier
+
+OWN = """
+from quantshift import PCC, AbstractQuantifier, AbstractShift
+
+class Mine(PCC):
+    pass
+
+class Untagged(AbstractQuantifier):
+    def _learn(self, items, codes): ...
+    def _represent_items(self, items): ...
+    def _solve(self, representation, index, weights=None): ...
+
+not_a_class = 3
+"""
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "own_of_catalogue.py").write_text(OWN)
+    return "own_of_catalogue"
+
+
+def test_names_import_paths_and_files(own, tmp_path):
+    assert catalogue.quantifier_class("SLD") is SLD
+    assert catalogue.quantifier_class(f"{own}:Mine").__name__ == "Mine"
+    assert catalogue.quantifier_class(f"{own}.py:Mine", tmp_path).__name__ == "Mine"
+    assert catalogue.protocol_class("prior") is PriorShift
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("SDL", "unknown method 'SDL'; did you mean 'SLD'? (your own: \"package.module:Class\")"),
+        ("aut", "unknown method 'aut'; did you mean 'auto'?"),
+        ("nowhere:Mine", "cannot import 'nowhere': ModuleNotFoundError: No module named 'nowhere'"),
+        ("{own}:Mime", "unknown name in '{own}': 'Mime'; did you mean 'Mine'?"),
+        ("{own}:not_a_class", "'{own}:not_a_class' is not a class; name one"),
+        ("{own}:AbstractQuantifier", "'{own}:AbstractQuantifier' is not a quantifier; derive it"),
+        ("fractions:Fraction", "'fractions:Fraction' is not a quantifier; derive it from"),
+        ("{own}:Untagged", "'{own}:Untagged' does not say what it sees: give the class `tags"),
+    ],
+)
+def test_what_is_not_a_method_is_one_line(own, name, message):
+    with pytest.raises(UserError) as caught:
+        catalogue.quantifier_class(name.format(own=own), other_names=["auto"])
+    assert str(caught.value).startswith(message.format(own=own))
+    assert "\n" not in str(caught.value)
+
+
+def test_what_is_not_a_protocol_is_one_line(own):
+    with pytest.raises(UserError, match="is not a protocol; derive it from"):
+        catalogue.protocol_class(f"{own}:Mine")
+    with pytest.raises(UserError, match="unknown kind of shift 'piror'; did you mean 'prior'"):
+        catalogue.protocol_class("piror")
+
+
+def test_every_method_of_a_family_is_exported_twice():
+    """One line in `quantifiers/__init__.pyi`, and its name in `quantshift/__init__.pyi`."""
+    offered = {
+        name
+        for name in quantshift.quantifiers.__all__
+        if inspect.isclass(cls := getattr(quantshift.quantifiers, name))
+        and issubclass(cls, AbstractQuantifier)
+        and not inspect.isabstract(cls)
+        and cls is not ForeignQuantifier
+    }
+    missing = offered - set(quantshift.__all__)
+    assert not missing, f"add to quantshift/__init__.pyi: {sorted(missing)}"
+    assert offered == set(catalogue.quantifiers())

@@ -1,0 +1,50 @@
+"""Batches of one call, and what changed from one to the next."""
+
+import numpy as np
+import polars as pl
+
+from quantshift.intervals.prediction import PrevalenceInterval
+from quantshift.quantifying import quantify
+from quantshift.quantifying.estimating.batches import changed_classes
+
+
+def interval(share: float) -> PrevalenceInterval:
+    """A nearly exact interval around the share of the second class."""
+    p = np.array([1 - share, share])
+    noise = np.random.default_rng(0).normal(0, 1e-6, (50, 1)) * np.array([1.0, -1.0])
+    return PrevalenceInterval(
+        prevalence=p,
+        low=p,
+        high=p,
+        level=0.95,
+        classes=np.array(["no", "yes"]),
+        replicates=p + noise,
+        simultaneous=False,
+        informative=np.array([True, True]),
+        bias=np.zeros(2),
+    )
+
+
+def test_a_change_too_small_to_matter_is_not_reported():
+    def changed(before: float, now: float) -> bool:
+        return bool(changed_classes(interval(before), interval(now), ["no", "yes"]))
+
+    assert not changed(0.26, 0.269)
+    assert changed(0.26, 0.271)
+    # For rare classes less than a point matters, in both directions.
+    assert changed(0.002, 0.006)
+    assert changed(0.998, 0.994)
+    assert not changed(0.02, 0.024)
+
+
+def test_regions_are_not_compared_with_their_alphabetical_neighbours(folder, plain_model):
+    sample = pl.read_csv(folder / "truth.csv")
+    other = pl.col("sentiment") == "positive"
+    regions = sample.with_columns(region=pl.when(other).then(pl.lit("b")).otherwise(pl.lit("a")))
+    found = quantify(regions, model=plain_model, by="region", replicates=50)
+    assert not found.in_sequence
+    assert [batch.change for batch in found.batches] == [(), ()]
+    days = sample.with_columns(day=pl.when(other).then(2).otherwise(1))
+    found = quantify(days, model=plain_model, by="day", replicates=50)
+    assert found.in_sequence
+    assert found.batches[1].change == ("negative", "positive")
