@@ -13,7 +13,6 @@ import numpy as np
 import polars as pl
 
 from quantshift import load_model, quantify, save_model, train
-from quantshift.quantifying import render_page
 
 
 def parts(n: int, worn: float, rng: np.random.Generator, *, drift: float = 0.0) -> pl.DataFrame:
@@ -48,7 +47,7 @@ def main(folder: Path) -> None:
             + ("  changed" if batch.change else "")
             + ("  ALARM: do not trust it, label some parts" if alarm else "")
         )
-    (folder / "parts.html").write_text(render_page(found), encoding="utf-8")
+    found.to_html(folder / "parts.html")
 
 
 if __name__ == "__main__":

@@ -15,8 +15,8 @@ def sources_of(
 ) -> tuple[AbstractSource, ...]:
     """The experiment's own files; else `data`; else the data sets it names; else synthetic reviews.
 
-    data: folders of data sets or corpora, or names of embedded data sets. n_documents, seed: number
-    and seed of the synthetic reviews.
+    data: folders of data sets, or names of embedded ones. n_documents, seed: number and seed of the
+    synthetic reviews.
     """
     labels = experiment.data_file("labels")
     if labels is not None and data:

@@ -11,7 +11,6 @@ import pytest
 
 from quantshift.base.integrity import sealed, unsealed
 from quantshift.data import DataFolder, new_reviews
-from quantshift.data.stored_texts import split_by_bytes
 from quantshift.errors import DataError, UserError
 from tests.data.made_reviews import rows_of, texts_of
 
@@ -88,18 +87,6 @@ def test_blocks_hold_all_texts_in_order(tmp_path, monkeypatch, max_bytes, group_
     data.verify()
     with pq.ParquetFile(data.path / "texts.parquet") as file:
         assert (file.num_row_groups > 1) == (group_bytes == 8)
-
-
-def test_a_block_needs_room(tmp_path):
-    with pytest.raises(UserError, match="at least 1 byte"):
-        next(write(tmp_path / "c").texts.text_blocks(0))
-
-
-def test_split_by_bytes_never_loses_an_empty_text():
-    texts = pa.array(["", "ab", "", "", "abc", ""])
-    parts = [part.to_pylist() for part in split_by_bytes(texts, 2)]
-    assert parts == [["", "ab", "", ""], ["abc"], [""]]
-    assert list(split_by_bytes(texts.slice(0, 0), 2)) == []
 
 
 def test_files_and_hash_are_of_the_content_not_of_the_blocks(tmp_path, monkeypatch):

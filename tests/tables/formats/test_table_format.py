@@ -143,7 +143,12 @@ def test_the_commands_know_it(files, quantshift):
             "data", "import", f"train.{ending}", "--label", "left", "--out", f"{ending}-set"
         )
         assert code == 0, err
+        code, _, err = quantshift(
+            "sketch", f"new.{ending}", "--score", "p", "--out", f"{ending}.parquet"
+        )
+        assert code == 0, err
     assert shares[0] == shares[1]
+    assert pl.read_parquet("psv.parquet").equals(pl.read_parquet("csv.parquet"))
     assert DataFolder.open("psv-set").hash == DataFolder.open("csv-set").hash
     code, out, err = quantshift(
         *("judge", "new.psv", "--verdict", "plan", "--label", "left", "--labels", "random"),
