@@ -134,7 +134,7 @@ def test_items_labelled_elsewhere(table):
     told = judge(
         table.drop("truth"), verdict="judge", label="human", labelled=other, labels="elsewhere"
     )
-    assert "labelled elsewhere, for another purpose (as you say)" in render_text(told)
+    assert "labelled elsewhere, for another purpose (as stated)" in render_text(told)
     assert answer.overall.n_items == 400
     assert share(answer).low <= (table["truth"] == "pass").mean() <= share(answer).high
     assert len(answer.overall.if_verdicts_mean_the_same) == 2

@@ -13,7 +13,7 @@ from quantshift.quantifying.columns import as_names, label_name
 from quantshift.tables.reading import Source
 
 
-def asked_for(
+def parse_inputs(
     table: Source | None,
     verdict: Any,
     label: Any,

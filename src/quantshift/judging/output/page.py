@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from quantshift.base.nouns import counted
-from quantshift.judging.findings import lost_rows
+from quantshift.judging.judged_batches import lost_rows
 from quantshift.judging.output.text import alarms, answer, design_text, needed_text, summary_rows
 from quantshift.judging.result import JudgedBatch, Judgement, JudgeQuality
 from quantshift.quantifying.output.conditions import Condition
@@ -60,7 +60,7 @@ def render_page(
         state=_state(overall),
         check=overall.labels.said,
         assumed=overall.assumed,
-        needed="" if overall.labels.design == "given" else needed_text(overall),
+        needed=needed_text(overall),
         advices=[advice.replace("`", "") for advice in overall.advice],
         downloads=data_links(result.to_json(), render_csv(result)),
         alarms=[*alarms(result), *_unknown(result)],

@@ -1,0 +1,46 @@
+"""A known sensitivity and specificity in place of labels."""
+
+import numpy as np
+import pytest
+
+from quantshift.errors import DataError, UserError
+from quantshift.judging.estimating.estimation import estimate
+from quantshift.judging.sensitivity import GivenRate, GivenRates
+from tests.judging.made import coded
+
+SHARP = GivenRates(GivenRate(0.95), GivenRate(0.8))
+
+
+def test_the_estimate_is_that_of_rogan_and_gladen(judging):
+    none = np.full(2000, -1)
+    sharp = estimate(coded(judging.verdicts, none, rates=SHARP))
+    q = judging.verdicts.mean()
+    assert sharp.shares.prevalence[1] == pytest.approx((q + 0.8 - 1) / 0.75, abs=0.005)
+    assert (sharp.design.name, sharp.n_labelled, sharp.notes) == ("given", 0, ())
+    rates = GivenRates(GivenRate(0.95, 0.9, 0.98), GivenRate(0.8, 0.65, 0.9))
+    vague = estimate(coded(judging.verdicts, none, rates=rates))
+    widths = [found.shares.high[1] - found.shares.low[1] for found in (vague, sharp)]
+    assert widths[0] > 1.5 * widths[1]
+
+
+def test_verdicts_that_cannot_come_from_the_rates_fail_the_check(judging):
+    none = np.full(2000, -1)
+    rates = GivenRates(GivenRate(0.3), GivenRate(0.95))
+    found = estimate(coded(judging.verdicts, none, rates=rates))
+    assert not found.check.ok
+    assert "do not fit these rates" in found.shares.why_not
+    assert estimate(coded(judging.verdicts, none, rates=SHARP)).check.ok
+
+
+def test_what_does_not_go_with_known_rates(judging):
+    none = np.full(2000, -1)
+    for items, words in (
+        (coded(judging.verdicts, judging.random(20), rates=SHARP), "not both"),
+        (coded(judging.verdicts, none, 3, rates=SHARP), "between two classes"),
+        (coded(np.column_stack([judging.verdicts] * 2), none, rates=SHARP), "one judge"),
+        (coded(None, none, score=judging.score, rates=SHARP), "one judge"),
+    ):
+        with pytest.raises(UserError, match=words):
+            estimate(items)
+    with pytest.raises(DataError, match="one of the two classes"):
+        estimate(coded(judging.verdicts, none, says=[[0, -1]], rates=SHARP))

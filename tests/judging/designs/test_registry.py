@@ -1,0 +1,84 @@
+"""The list of designs: names, reasons, and designs that are not complete."""
+
+from typing import ClassVar
+
+import pytest
+
+from quantshift.errors import UserError
+from quantshift.judging.designs.at_random import AtRandom
+from quantshift.judging.designs.by_score import ByScore
+from quantshift.judging.designs.registry import (
+    design_named,
+    designs,
+    plan_named,
+    plans,
+    register,
+    registered,
+    stated_design,
+    stated_designs,
+)
+
+
+def test_every_design_has_all_its_words():
+    assert [design.name for design in stated_designs()] == [
+        *("random", "by-verdict", "by-label", "elsewhere")
+    ]
+    assert [plan.name for plan in plans()] == ["random", "by-verdict", "by-score"]
+    for design in designs():
+        assert bool(design.help) == (not design.cannot_be_stated)
+        assert (design in plans()) == (not design.cannot_be_planned)
+        assert design.assumption.endswith(".")
+        # A design that need not be stated says where it is known from, if there are labels.
+        assert not design.cannot_be_stated or design.source or not design.uses_labels
+
+
+def test_unknown_names_have_a_suggestion():
+    with pytest.raises(UserError, match="did you mean 'by-label'"):
+        design_named("by-labels")
+    with pytest.raises(UserError, match="unknown way to choose labels 'quota'; known: by-label"):
+        stated_design("quota")
+    with pytest.raises(UserError, match="unknown plan 'neyman'; known: by-score, by-verdict"):
+        plan_named("neyman")
+
+
+@pytest.mark.parametrize(
+    ("find", "name", "why"),
+    [
+        (stated_design, "planned", "give the sheet as the labelled table"),
+        (stated_design, "given", "give the sensitivity and specificity"),
+        (stated_design, "by-score", "unknown way to choose labels"),
+        (plan_named, "by-label", "labels chosen by label cannot be planned: nobody knows"),
+        (plan_named, "elsewhere", "items of the table itself"),
+    ],
+)
+def test_what_a_design_cannot_be_used_for_has_a_reason(find, name, why):
+    with pytest.raises(UserError, match=why) as error:
+        find(name)
+    assert "\n" not in str(error.value)
+
+
+def test_a_name_is_given_once():
+    with pytest.raises(ValueError, match="'random' already"):
+        register(AtRandom())
+
+
+def test_a_design_that_leaves_something_out_is_refused():
+    class Lacking(ByScore):
+        name: ClassVar[str] = "lacking"
+
+    del ByScore.plan_words
+    try:
+        with pytest.raises(TypeError, match="Lacking does not define 'plan_words'"):
+            register(Lacking())
+    finally:
+        ByScore.plan_words = "by score"
+
+
+def test_a_design_can_be_registered_for_a_while():
+    class Temporary(ByScore):
+        name: ClassVar[str] = "temporary"
+
+    with registered(Temporary()):
+        assert plan_named("temporary").plan_needs == ("score",)
+    with pytest.raises(UserError, match="unknown plan"):
+        plan_named("temporary")
