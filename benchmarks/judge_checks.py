@@ -28,7 +28,6 @@ from quantshift.base.seeding import generator
 from quantshift.errors import UserError
 from quantshift.judging.designs.guessing import check_design, guess_design
 from quantshift.judging.designs.parts.judge_quality import cohens_kappa
-from quantshift.judging.designs.parts.label_evidence import LabelEvidence
 from quantshift.judging.designs.registry import design_named
 from quantshift.judging.estimating.differences import difference
 from quantshift.judging.estimating.estimation import estimate
@@ -63,7 +62,7 @@ def check(settings: Settings, repeats: int, seed: int) -> None:
                 alarms += not check_design(design_named(design), data.items).ok
                 if design in ("by-verdict", "by-label"):
                     try:
-                        told = guess_design(LabelEvidence.of(data.items)).design.name
+                        told = guess_design(data.items).design.name
                     except UserError as asked:
                         told = str(asked)
                     like = check_design(design_named("random"), data.items).looks_like or ""

@@ -426,7 +426,7 @@ def test_the_text_has_the_rate_first(found):
     lines = render_text(found).splitlines()
     assert lines[0].startswith("pass: ")
     assert "of the 400 items" in lines[0]
-    assert lines[1].startswith("by the verdicts of judge alone: ")
+    assert lines[1].startswith("counting the verdicts of judge alone: ")
     text = "\n".join(lines)
     for word in ("kappa", "sensitivity", "specificity", "Assumed", "Needed", "Next"):
         assert word in text

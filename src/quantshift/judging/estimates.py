@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 
 from quantshift.judging.designs.design import Design
 from quantshift.judging.designs.guessing import Guess, guess_design, implied_design
-from quantshift.judging.designs.parts.label_evidence import LabelEvidence
 from quantshift.judging.estimating.estimation import estimate
 from quantshift.judging.estimating.judged import Judged
 from quantshift.judging.inputs import ReadItems
@@ -25,7 +24,7 @@ def design_of(run: JudgeRun) -> ChosenDesign:
     design = implied_design(items) or run.stated_for_items
     if design is not None:
         return ChosenDesign(design)
-    guess = guess_design(LabelEvidence.of(items))
+    guess = guess_design(items)
     return ChosenDesign(guess.design, guess)
 
 

@@ -34,7 +34,7 @@ def test_one_command_answers(table, quantshift):
     code, said, wrong = quantshift("judge", "verdicts.csv", *ASKED, "--labels", "random")
     assert (code, wrong) == (0, "")
     assert said.startswith("pass: ")
-    assert "by the verdicts of judge alone" in said.splitlines()[1]
+    assert "counting the verdicts of judge alone" in said.splitlines()[1]
 
 
 def test_help_of_both_verbs(quantshift):

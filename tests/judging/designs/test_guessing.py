@@ -5,7 +5,6 @@ import pytest
 
 from quantshift.errors import UserError
 from quantshift.judging.designs.guessing import check_design, guess_design
-from quantshift.judging.designs.parts.label_evidence import LabelEvidence
 from quantshift.judging.designs.registry import design_named
 from quantshift.judging.judged_items import JudgedItems
 from quantshift.judging.meaning import Meaning
@@ -13,7 +12,7 @@ from tests.judging.made import coded
 
 
 def guessed(verdicts, labels):
-    return guess_design(LabelEvidence.of(coded(verdicts, labels))).design.name
+    return guess_design(coded(verdicts, labels)).design.name
 
 
 def check(design, items):

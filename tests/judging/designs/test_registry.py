@@ -1,12 +1,13 @@
 """The list of designs: names, reasons, and designs that are not complete."""
 
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
 
 from quantshift.errors import UserError
 from quantshift.judging.designs.at_random import AtRandom
-from quantshift.judging.designs.by_score import ByScore
+from quantshift.judging.designs.design import Plannable
 from quantshift.judging.designs.registry import (
     design_named,
     designs,
@@ -17,6 +18,9 @@ from quantshift.judging.designs.registry import (
     stated_design,
     stated_designs,
 )
+from quantshift.judging.plans.plan_strata import strata_by_verdict
+
+ROOT = Path(__file__).parents[3]
 
 
 def test_every_design_has_all_its_words():
@@ -30,6 +34,12 @@ def test_every_design_has_all_its_words():
         assert design.assumption.endswith(".")
         # A design that need not be stated says where it is known from, if there are labels.
         assert not design.cannot_be_stated or design.source or not design.uses_labels
+
+
+def test_the_guide_explains_every_design_that_can_be_stated():
+    guide = (ROOT / "docs" / "guides" / "judge.md").read_text("utf-8")
+    for design in stated_designs():
+        assert f"\n| `{design.name}` | " in guide
 
 
 def test_unknown_names_have_a_suggestion():
@@ -62,23 +72,31 @@ def test_a_name_is_given_once():
         register(AtRandom())
 
 
-def test_a_design_that_leaves_something_out_is_refused():
-    class Lacking(ByScore):
-        name: ClassVar[str] = "lacking"
+class Nameless(Plannable):
+    """A way to plan without words."""
 
-    del ByScore.plan_words
-    try:
-        with pytest.raises(TypeError, match="Lacking does not define 'plan_words'"):
-            register(Lacking())
-    finally:
-        ByScore.plan_words = "by score"
+    name: ClassVar[str] = "nameless"
+    plan_needs: ClassVar[tuple[str, ...]] = ()
+    plans_together: ClassVar[bool] = True
+
+    def plan_strata(self, items, *, random_so_far):
+        return strata_by_verdict(items)
+
+    def allocated(self, strata, total, had, level):
+        return strata.sizes
+
+
+class Named(Nameless):
+    plan_words: ClassVar[str] = "without a name"
+
+
+def test_a_design_that_leaves_something_out_is_refused():
+    with pytest.raises(TypeError, match="Nameless does not define 'plan_words'"):
+        register(Nameless())
 
 
 def test_a_design_can_be_registered_for_a_while():
-    class Temporary(ByScore):
-        name: ClassVar[str] = "temporary"
-
-    with registered(Temporary()):
-        assert plan_named("temporary").plan_needs == ("score",)
+    with registered(Named()):
+        assert plan_named("nameless").plan_words == "without a name"
     with pytest.raises(UserError, match="unknown plan"):
-        plan_named("temporary")
+        plan_named("nameless")

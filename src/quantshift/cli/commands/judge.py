@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from quantshift.base.nouns import listed
 from quantshift.cli.outputs import Outputs, leave, provenance
 from quantshift.cli.shared_options import (
     COLUMNS,
@@ -67,6 +66,12 @@ class JudgeVerbs(TyperGroup):
         """The verb; the default one has no name in the usage line."""
         name, command, rest = super().resolve_command(ctx, args)
         return ("" if name == self.default else name), command, rest
+
+
+def _ways() -> str:
+    """How items can have been chosen, for the help."""
+    *others, last = (design.help for design in stated_designs())
+    return f"{', '.join(others)}, or {last}"
 
 
 app = typer.Typer(
@@ -153,9 +158,8 @@ Labels = Annotated[
     typer.Option(
         "--labels",
         metavar="|".join(design.name for design in stated_designs()),
-        help="How the labelled items were chosen: "
-        f"{listed([design.help for design in stated_designs()], 'or')}. "
-        "Guessed if not given; checked against the data.",
+        help=f"How the labelled items were chosen: {_ways()}. Guessed if not given; checked "
+        "against the data.",
         rich_help_panel=TABLES,
     ),
 ]

@@ -54,7 +54,7 @@ class AtRandom(Design, Plannable):
         """Never."""
         return False
 
-    def clue(self, evidence: LabelEvidence) -> Clue | None:
+    def clue(self, items: JudgedItems, evidence: LabelEvidence) -> Clue | None:
         """It is guessed if nothing points to another design."""
         return Clue(self.name, Strength.NOTHING_ELSE, "the labelled items look like all items")
 

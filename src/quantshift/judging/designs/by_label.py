@@ -35,7 +35,7 @@ class ByLabel(Design):
         """Never."""
         return False
 
-    def clue(self, evidence: LabelEvidence) -> Clue | None:
+    def clue(self, items: JudgedItems, evidence: LabelEvidence) -> Clue | None:
         """As many labels of each class."""
         if not evidence.even_labels:
             return None

@@ -49,7 +49,7 @@ class ByVerdict(Design, Plannable):
         """Never."""
         return False
 
-    def clue(self, evidence: LabelEvidence) -> Clue | None:
+    def clue(self, items: JudgedItems, evidence: LabelEvidence) -> Clue | None:
         """As many labelled items of each verdict."""
         if not evidence.even_verdicts:
             return None

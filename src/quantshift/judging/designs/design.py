@@ -103,7 +103,7 @@ class Design(ABC):
         """Whether it follows from what is given, so that nobody has to state or guess it."""
 
     @abstractmethod
-    def clue(self, evidence: LabelEvidence) -> Clue | None:
+    def clue(self, items: JudgedItems, evidence: LabelEvidence) -> Clue | None:
         """What points to it; None if nothing does."""
 
     @abstractmethod

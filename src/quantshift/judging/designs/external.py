@@ -41,7 +41,7 @@ class External(Design):
         """All labels are in a table of their own."""
         return items.external is not None and not items.known.any()
 
-    def clue(self, evidence: LabelEvidence) -> Clue | None:
+    def clue(self, items: JudgedItems, evidence: LabelEvidence) -> Clue | None:
         """Other verdicts or scores than those of the items in question."""
         if evidence.p_value >= SURELY:
             return None

@@ -52,7 +52,7 @@ class Given(Design):
         """The rates are given."""
         return items.rates is not None
 
-    def clue(self, evidence: LabelEvidence) -> Clue | None:
+    def clue(self, items: JudgedItems, evidence: LabelEvidence) -> Clue | None:
         """None: nobody can see it in the data."""
         return None
 

@@ -30,13 +30,13 @@ def implied_design(items: JudgedItems) -> Design | None:
     return None
 
 
-def guess_design(evidence: LabelEvidence) -> Guess:
+def guess_design(items: JudgedItems) -> Guess:
     """The design that the labels of some items look like.
 
     Of the designs that something points to, the one with the strongest clue is taken. Several that
     are as strong, as even numbers of verdicts and of labels are, are an error.
     """
-    clues = _clues(evidence)
+    clues = _clues(items, LabelEvidence.of(items))
     strongest = max(clue.strength for clue in clues)
     first, *others = (clue for clue in clues if clue.strength == strongest)
     if others:
@@ -52,10 +52,10 @@ def guess_design(evidence: LabelEvidence) -> Guess:
 def check_design(design: Design, items: JudgedItems, settings: Settings = DEFAULTS) -> Check:
     """Whether the data contradict a design."""
     evidence = LabelEvidence.of(items)
-    others = [clue for clue in _clues(evidence) if clue.design != design.name]
+    others = [clue for clue in _clues(items, evidence) if clue.design != design.name]
     return design.check(items, evidence, others, settings)
 
 
-def _clues(evidence: LabelEvidence) -> list[Clue]:
-    clues = (design.clue(evidence) for design in designs())
+def _clues(items: JudgedItems, evidence: LabelEvidence) -> list[Clue]:
+    clues = (design.clue(items, evidence) for design in designs())
     return [clue for clue in clues if clue is not None]

@@ -48,7 +48,7 @@ class Planned(Design):
         """It is known how the labelled items were drawn."""
         return items.drawn is not None
 
-    def clue(self, evidence: LabelEvidence) -> Clue | None:
+    def clue(self, items: JudgedItems, evidence: LabelEvidence) -> Clue | None:
         """None: a plan comes with its probabilities."""
         return None
 

@@ -8,7 +8,6 @@ from quantshift.errors import UserError
 from quantshift.judging.designs.design import Check, Design
 from quantshift.judging.designs.guessing import check_design, guess_design, implied_design
 from quantshift.judging.designs.parts.judge_quality import Quality
-from quantshift.judging.designs.parts.label_evidence import LabelEvidence
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate
 from quantshift.judging.judged_items import JudgedItems, Settings
 
@@ -65,7 +64,7 @@ def _design(items: JudgedItems, stated: Design | None) -> tuple[Design, tuple[st
     """The design to estimate with, and why if it was guessed."""
     implied = implied_design(items)
     if implied is None and stated is None:
-        guess = guess_design(LabelEvidence.of(items))
+        guess = guess_design(items)
         return guess.design, (f"Taken as {guess.design.name}: {guess.why}.",)
     if implied is not None and stated is not None and stated is not implied:
         raise UserError(

@@ -100,7 +100,7 @@ def naive_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
         naive = judge.naive[share.label]
         inside = share.low <= naive <= share.high
         where = "inside the interval" if inside else "outside the interval"
-        yield f"by the verdicts of {shortened(judge.name)} alone: {percent(naive)}, {where}"
+        yield f"counting the verdicts of {shortened(judge.name)} alone: {percent(naive)}, {where}"
 
 
 def mean_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
