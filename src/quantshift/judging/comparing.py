@@ -11,8 +11,8 @@ from quantshift.judging.estimates import estimate_group
 from quantshift.judging.estimating.differences import difference
 from quantshift.judging.estimating.ordered import mean_difference
 from quantshift.judging.inputs import ReadItems
+from quantshift.judging.judge_run import JudgeRun
 from quantshift.judging.result import MeanDifference, SystemDifference
-from quantshift.judging.run import JudgeRun
 
 
 def differences_of(

@@ -7,7 +7,7 @@ from quantshift.judging.designs.guessing import Guess, guess_design, implied_des
 from quantshift.judging.estimating.estimation import estimate
 from quantshift.judging.estimating.judged import Judged
 from quantshift.judging.inputs import ReadItems
-from quantshift.judging.run import JudgeRun
+from quantshift.judging.judge_run import JudgeRun
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from quantshift.judging.designs.design import Design
 from quantshift.judging.designs.registry import stated_design
 from quantshift.judging.estimates import design_of, estimate_group, estimate_table
 from quantshift.judging.inputs import JudgedTable, JudgeOptions, read_judged
+from quantshift.judging.judge_run import JudgeRun
 from quantshift.judging.judged_batches import (
     group_batch,
     label_warnings,
@@ -25,7 +26,6 @@ from quantshift.judging.judged_batches import (
 )
 from quantshift.judging.judged_items import Settings
 from quantshift.judging.result import JudgedBatch, Judgement, MeanDifference, SystemDifference
-from quantshift.judging.run import JudgeRun
 from quantshift.judging.sensitivity import GivenRates, Rate
 from quantshift.quantifying.columns import as_names
 from quantshift.quantifying.output.words import class_names, headline

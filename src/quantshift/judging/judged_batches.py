@@ -13,6 +13,7 @@ from quantshift.judging.designs.registry import stated_designs
 from quantshift.judging.estimating.judged import Judged
 from quantshift.judging.estimating.ordered import mean
 from quantshift.judging.inputs import ReadItems
+from quantshift.judging.judge_run import JudgeRun
 from quantshift.judging.result import (
     Agreement,
     JudgedBatch,
@@ -21,7 +22,6 @@ from quantshift.judging.result import (
     MeanLevel,
     Rate,
 )
-from quantshift.judging.run import JudgeRun
 from quantshift.quantifying.columns import NO_LABEL
 from quantshift.quantifying.output.result import Rows, Share
 from quantshift.quantifying.output.words import WIDE

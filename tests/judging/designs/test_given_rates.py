@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from quantshift.errors import DataError, UserError
+from quantshift.judging import judge, render_page, render_text
 from quantshift.judging.estimating.estimation import estimate
 from quantshift.judging.sensitivity import GivenRate, GivenRates
 from tests.judging.made import coded
@@ -44,3 +45,18 @@ def test_what_does_not_go_with_known_rates(judging):
             estimate(items)
     with pytest.raises(DataError, match="one of the two classes"):
         estimate(coded(judging.verdicts, none, says=[[0, -1]], rates=SHARP))
+
+
+def test_rates_belong_to_the_verdicts_that_say_a_class():
+    """With one verdict the sensitivity was shown as 5%; with three it ended in a traceback."""
+    rates = {"sensitivity": 0.95, "specificity": 0.9, "classes": ["fail", "pass"]}
+    found = judge(verdict=["pass"] * 400, **rates)
+    shown = {(r.label, r.verdict): r.estimate for r in found.overall.judges[0].rates}
+    assert shown == pytest.approx({("fail", "pass"): 0.1, ("pass", "pass"): 0.95})
+    found = judge(verdict=["pass", "ok", "fail"] * 200, map={"ok": "pass"}, **rates)
+    shown = {(r.label, r.verdict): r.estimate for r in found.overall.judges[0].rates}
+    # How often each of "ok" and "pass" is said is not known, only how often one of them is.
+    assert shown == pytest.approx({("fail", "fail"): 0.9, ("pass", "fail"): 0.05})
+    assert found.overall.judges[0].naive["pass"] == pytest.approx(2 / 3)
+    assert "90%" in render_text(found)
+    assert "<title>" in render_page(found)

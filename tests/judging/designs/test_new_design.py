@@ -2,7 +2,6 @@
 
 import importlib
 import json
-from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -11,8 +10,9 @@ import pytest
 from quantshift.cli.commands import judge as commands
 from quantshift.errors import UserError
 from quantshift.judging import json_schema, judge, plan_labels, render_csv, render_text
-from quantshift.judging.designs.design import Check, Clue, Design, Plannable, Strength
-from quantshift.judging.designs.parts.judge_quality import JudgeCounts, counted_quality
+from quantshift.judging.designs.design import Check, Design, Plannable
+from quantshift.judging.designs.parts.judge_quality import counted_quality
+from quantshift.judging.designs.parts.label_evidence import Clue, Strength
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate
 from quantshift.judging.designs.registry import registered
 from quantshift.judging.plans.plan_strata import strata_by_verdict
@@ -25,17 +25,17 @@ ASKED = {"verdict": "judge", "label": "human"}
 class Census(Design):
     """Every item is labelled: the shares are counted, and nothing is unknown."""
 
-    name: ClassVar[str] = "census"
-    chosen: ClassVar[str] = "given to every item"
-    words: ClassVar[str] = "one for every item"
-    help: ClassVar[str] = "all of them"
-    assumption: ClassVar[str] = "Every item has a label, so nothing is estimated."
-    source: ClassVar[str] = ""
-    cannot_be_stated: ClassVar[str] = ""
-    cannot_be_planned: ClassVar[str] = "there is nothing to choose if every item is labelled"
-    labelled_are_items: ClassVar[bool] = True
-    shares_labels: ClassVar[bool] = False
-    uses_labels: ClassVar[bool] = True
+    name = "census"
+    chosen = "given to every item"
+    words = "one for every item"
+    help = "all of them"
+    assumption = "Every item has a label, so nothing is estimated."
+    source = ""
+    cannot_be_stated = ""
+    cannot_be_planned = "there is nothing to choose if every item is labelled"
+    labelled_are_items = True
+    shares_labels = False
+    uses_labels = True
 
     def is_implied_by(self, items):
         return False
@@ -44,7 +44,7 @@ class Census(Design):
         every = items.known.all()
         return Clue(self.name, Strength.SHOWN, "every item has a label") if every else None
 
-    def check(self, items, evidence, clues, settings):
+    def check(self, items, evidence, settings):
         n_open = int((~items.known).sum())
         if n_open:
             return Check(ok=False, sentence=f"{n_open} of {len(items)} items have no label")
@@ -55,18 +55,17 @@ class Census(Design):
         p, none = of_each.mean(axis=0), np.zeros(items.n_classes)
         return ShareEstimate(p, p, p, none, none, of_each - p, can_be_halved=False)
 
-    def quality(self, items, judge, prevalence, settings):
-        counts = JudgeCounts.of(items, judge, self.in_sample(items), prevalence)
+    def quality(self, items, counts, settings):
         return counted_quality(counts, settings)
 
 
 class EvenVerdicts(Plannable):
     """As many items of each verdict, whatever their rates."""
 
-    name: ClassVar[str] = "even"
-    plan_words: ClassVar[str] = "with as many items of each verdict"
-    plan_needs: ClassVar[tuple[str, ...]] = ("verdict",)
-    plans_together: ClassVar[bool] = False
+    name = "even"
+    plan_words = "with as many items of each verdict"
+    plan_needs = ("verdict",)
+    plans_together = False
 
     def plan_strata(self, items, *, random_so_far):
         return strata_by_verdict(items)

@@ -1,7 +1,6 @@
 """The list of designs: names, reasons, and designs that are not complete."""
 
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 
@@ -75,9 +74,9 @@ def test_a_name_is_given_once():
 class Nameless(Plannable):
     """A way to plan without words."""
 
-    name: ClassVar[str] = "nameless"
-    plan_needs: ClassVar[tuple[str, ...]] = ()
-    plans_together: ClassVar[bool] = True
+    name = "nameless"
+    plan_needs = ()
+    plans_together = True
 
     def plan_strata(self, items, *, random_so_far):
         return strata_by_verdict(items)
@@ -87,7 +86,7 @@ class Nameless(Plannable):
 
 
 class Named(Nameless):
-    plan_words: ClassVar[str] = "without a name"
+    plan_words = "without a name"
 
 
 def test_a_design_that_leaves_something_out_is_refused():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from quantshift.errors import DataError, UserError
 from quantshift.judging.estimating.estimation import estimate
-from quantshift.judging.judged_items import ExternalLabels, Settings
+from quantshift.judging.judged_items import Settings
 from tests.judging.made import coded
 
 INSIST = Settings(insist=True)
@@ -133,28 +133,9 @@ def test_three_labels_are_a_wide_answer(judging, design):
     assert width(found) > 0.3
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"labels": np.full(2000, -1)}, "no item is labelled"),
-        ({"labels": np.full(1999, 1)}, "1999 labels"),
-        ({"labels": np.full(2000, 2)}, "from 0 to 1"),
-        ({"verdicts": np.full(2000, -1)}, "codes"),
-        ({"verdicts": np.full(2000, 0.5)}, "codes"),
-        ({"verdicts": None}, "verdicts of a judge or a score"),
-        ({"score": np.full(2000, np.nan)}, "2000 scores"),
-        ({"n_classes": 1}, "two classes"),
-        ({"external": ExternalLabels([0, 1, 1], [0, 1])}, "elsewhere"),
-        ({"external": ExternalLabels([0, 1], [[0, 1], [1, 1]])}, "the same judges"),
-        ({"external": ExternalLabels([0, 2], [0, 1])}, "from 0 to 1"),
-        ({"says": [[0, 1], [0, 1]]}, "verdicts of 1 judges, and meanings of those of 2"),
-    ],
-)
-def test_bad_input_is_one_clear_line(judging, change, said):
-    given = {"verdicts": judging.verdicts, "labels": judging.random(50), "n_classes": 2} | change
-    with pytest.raises(UserError, match=said) as error:
-        estimate(coded(**given))
-    assert "\n" not in str(error.value)
+def test_items_without_any_label_are_refused(judging):
+    with pytest.raises(DataError, match="no item is labelled: label some, or give"):
+        estimate(coded(judging.verdicts, np.full(2000, -1)))
 
 
 def test_an_unknown_design_or_level_is_one_clear_line(judging):

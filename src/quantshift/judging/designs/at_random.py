@@ -4,16 +4,19 @@ The verdicts of one judge are strata, if there are enough labels for that; else,
 several judges, the audit takes what they say as posteriors. Too few labels for either are counted.
 """
 
-from collections.abc import Sequence
-from typing import ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
 
-from quantshift.base.types import Prevalences, Reals
-from quantshift.judging.designs.design import Check, Clue, Design, Plannable, Strength
+from quantshift.base.types import Reals
+from quantshift.judging.designs.design import Check, Design, Plannable
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality, counted_quality
-from quantshift.judging.designs.parts.label_evidence import PERHAPS, SURELY, LabelEvidence
+from quantshift.judging.designs.parts.label_evidence import (
+    PERHAPS,
+    SURELY,
+    Clue,
+    LabelEvidence,
+    Strength,
+)
 from quantshift.judging.designs.parts.share_estimate import (
     ShareEstimate,
     allowing_for_unlike,
@@ -33,22 +36,22 @@ LABELS_PER_VERDICT = 10
 class AtRandom(Design, Plannable):
     """A random sample of all items."""
 
-    name: ClassVar[str] = "random"
-    chosen: ClassVar[str] = "chosen at random"
-    words: ClassVar[str] = "chosen at random"
-    help: ClassVar[str] = "at random"
-    assumption: ClassVar[str] = (
+    name = "random"
+    chosen = "chosen at random"
+    words = "chosen at random"
+    help = "at random"
+    assumption = (
         "The labelled items are a random sample of all items; nothing is assumed of the judge."
     )
-    source: ClassVar[str] = ""
-    cannot_be_stated: ClassVar[str] = ""
-    cannot_be_planned: ClassVar[str] = ""
-    labelled_are_items: ClassVar[bool] = True
-    shares_labels: ClassVar[bool] = False
-    uses_labels: ClassVar[bool] = True
-    plan_words: ClassVar[str] = "at random"
-    plan_needs: ClassVar[tuple[str, ...]] = ()
-    plans_together: ClassVar[bool] = True
+    source = ""
+    cannot_be_stated = ""
+    cannot_be_planned = ""
+    labelled_are_items = True
+    shares_labels = False
+    uses_labels = True
+    plan_words = "at random"
+    plan_needs = ()
+    plans_together = True
 
     def is_implied_by(self, items: JudgedItems) -> bool:
         """Never."""
@@ -58,17 +61,12 @@ class AtRandom(Design, Plannable):
         """It is guessed if nothing points to another design."""
         return Clue(self.name, Strength.NOTHING_ELSE, "the labelled items look like all items")
 
-    def check(
-        self,
-        items: JudgedItems,
-        evidence: LabelEvidence,
-        clues: Sequence[Clue],
-        settings: Settings,
-    ) -> Check:
+    def check(self, items: JudgedItems, evidence: LabelEvidence, settings: Settings) -> Check:
         """Contradicted by other verdicts or scores than all items have.
 
         By less of a difference if there are also even numbers of something.
         """
+        clues = evidence.other_clues
         even = [clue for clue in clues if clue.strength is Strength.EVEN_NUMBERS]
         like = " or ".join(clue.design for clue in even) or None
         contradicted = evidence.p_value < (SURELY if like is None else PERHAPS)
@@ -99,11 +97,8 @@ class AtRandom(Design, Plannable):
                 unlike[:] = False
         return allowing_for_unlike(items, unlike, lambda part: _estimate(part, settings.level))
 
-    def quality(
-        self, items: JudgedItems, judge: int, prevalence: Prevalences, settings: Settings
-    ) -> Quality:
+    def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
         """Counted."""
-        counts = JudgeCounts.of(items, judge, self.in_sample(items), prevalence)
         return counted_quality(counts, settings)
 
     def plan_strata(self, items: JudgedItems, *, random_so_far: bool) -> PlanStrata:

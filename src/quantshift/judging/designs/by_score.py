@@ -4,8 +4,6 @@ This is a way to plan labels and not a design of its own: what labels show depen
 the plan, and comes with its sheet (`planned`).
 """
 
-from typing import ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,10 +16,10 @@ from quantshift.judging.plans.plan_strata import PlanStrata, strata_by_score
 class ByScore(Plannable):
     """Strata of scores, with two classes."""
 
-    name: ClassVar[str] = "by-score"
-    plan_words: ClassVar[str] = "by score"
-    plan_needs: ClassVar[tuple[str, ...]] = ("score",)
-    plans_together: ClassVar[bool] = False
+    name = "by-score"
+    plan_words = "by score"
+    plan_needs = ("score",)
+    plans_together = False
 
     def plan_strata(self, items: JudgedItems, *, random_so_far: bool) -> PlanStrata:
         """Finer at the end of the score where a rare class is."""

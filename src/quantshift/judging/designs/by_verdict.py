@@ -1,23 +1,18 @@
 """Labels chosen by verdict, a number of each: they show what share of each verdict is right."""
 
-from collections.abc import Sequence
-from typing import ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
 
-from quantshift.base.types import Prevalences, Reals
+from quantshift.base.types import Reals
 from quantshift.errors import UserError
-from quantshift.judging.designs.design import (
-    Check,
-    Clue,
-    Design,
-    Plannable,
-    Strength,
-    even_numbers_against,
-)
+from quantshift.judging.designs.design import Check, Design, Plannable, even_numbers_against
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality, quality_by_verdict
-from quantshift.judging.designs.parts.label_evidence import LabelEvidence, are_round
+from quantshift.judging.designs.parts.label_evidence import (
+    Clue,
+    LabelEvidence,
+    Strength,
+    are_round,
+)
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate, allowing_for_unlike
 from quantshift.judging.designs.parts.verdict_strata import in_strata, pooled_cells
 from quantshift.judging.judged_items import JudgedItems, Settings
@@ -27,23 +22,23 @@ from quantshift.judging.plans.plan_strata import PlanStrata, strata_by_verdict
 class ByVerdict(Design, Plannable):
     """A number of items of each verdict, at random within it."""
 
-    name: ClassVar[str] = "by-verdict"
-    chosen: ClassVar[str] = "chosen by verdict"
-    words: ClassVar[str] = "chosen by verdict, a number of each"
-    help: ClassVar[str] = "a fixed number of each verdict"
-    assumption: ClassVar[str] = (
+    name = "by-verdict"
+    chosen = "chosen by verdict"
+    words = "chosen by verdict, a number of each"
+    help = "a fixed number of each verdict"
+    assumption = (
         "Among items of one verdict the labelled ones are a random sample; nothing else is assumed "
         "of the judge."
     )
-    source: ClassVar[str] = ""
-    cannot_be_stated: ClassVar[str] = ""
-    cannot_be_planned: ClassVar[str] = ""
-    labelled_are_items: ClassVar[bool] = True
-    shares_labels: ClassVar[bool] = False
-    uses_labels: ClassVar[bool] = True
-    plan_words: ClassVar[str] = "by verdict"
-    plan_needs: ClassVar[tuple[str, ...]] = ("verdict",)
-    plans_together: ClassVar[bool] = False
+    source = ""
+    cannot_be_stated = ""
+    cannot_be_planned = ""
+    labelled_are_items = True
+    shares_labels = False
+    uses_labels = True
+    plan_words = "by verdict"
+    plan_needs = ("verdict",)
+    plans_together = False
 
     def is_implied_by(self, items: JudgedItems) -> bool:
         """Never."""
@@ -56,18 +51,12 @@ class ByVerdict(Design, Plannable):
         why = f"the labelled items have {evidence.of_each_verdict} of each verdict"
         return Clue(self.name, Strength.EVEN_NUMBERS, why, "as if chosen by it")
 
-    def check(
-        self,
-        items: JudgedItems,
-        evidence: LabelEvidence,
-        clues: Sequence[Clue],
-        settings: Settings,
-    ) -> Check:
+    def check(self, items: JudgedItems, evidence: LabelEvidence, settings: Settings) -> Check:
         """Contradicted by even numbers of something else, if those of verdicts are not round."""
         if evidence.even_verdicts:
             stated = f"The labelled items have {evidence.of_each_verdict} of each verdict"
             return Check(sentence=f"{stated}, as stated.")
-        return even_numbers_against(clues, may_be_chance=are_round(evidence.verdict_counts))
+        return even_numbers_against(evidence, may_be_chance=are_round(evidence.verdict_counts))
 
     def estimate(self, items: JudgedItems, settings: Settings) -> ShareEstimate:
         """The shares of the verdicts times their rates.
@@ -81,11 +70,8 @@ class ByVerdict(Design, Plannable):
             unlike = np.zeros(len(items), dtype=bool)
         return allowing_for_unlike(items, unlike, lambda part: _estimate(part, settings.level))
 
-    def quality(
-        self, items: JudgedItems, judge: int, prevalence: Prevalences, settings: Settings
-    ) -> Quality:
+    def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
         """That of labels which are random within their verdict."""
-        counts = JudgeCounts.of(items, judge, self.in_sample(items), prevalence)
         return quality_by_verdict(counts, settings)
 
     def plan_strata(self, items: JudgedItems, *, random_so_far: bool) -> PlanStrata:

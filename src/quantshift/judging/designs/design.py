@@ -11,46 +11,18 @@ items for is `Plannable` as well.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quantshift.base.types import Flags, Prevalences, Reals
-from quantshift.judging.designs.parts.judge_quality import Quality
-from quantshift.judging.designs.parts.label_evidence import LabelEvidence
+from quantshift.base.types import Flags, Reals
+from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality
+from quantshift.judging.designs.parts.label_evidence import Clue, LabelEvidence, Strength
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate
 from quantshift.judging.judged_items import JudgedItems, Settings
 from quantshift.judging.plans.plan_strata import PlanStrata
-
-
-class Strength(IntEnum):
-    """How much a clue says; of the designs with a clue the strongest is guessed."""
-
-    NOTHING_ELSE = 0
-    """Nothing points to another design."""
-    DIFFERENT_ITEMS = 1
-    """Labelled items differ from the others."""
-    EVEN_NUMBERS = 2
-    """There are as many of each of something, as people choose them."""
-    SHOWN = 3
-    """The table itself shows it."""
-
-
-@dataclass(frozen=True)
-class Clue:
-    """What in the data points to a design.
-
-    why: as a part of a sentence, and as_if: what it looks like, which may follow it.
-    """
-
-    design: str
-    strength: Strength
-    why: str
-    as_if: str = ""
 
 
 @dataclass(frozen=True)
@@ -107,14 +79,8 @@ class Design(ABC):
         """What points to it; None if nothing does."""
 
     @abstractmethod
-    def check(
-        self,
-        items: JudgedItems,
-        evidence: LabelEvidence,
-        clues: Sequence[Clue],
-        settings: Settings,
-    ) -> Check:
-        """Whether the data contradict it; clues: those that point to other designs.
+    def check(self, items: JudgedItems, evidence: LabelEvidence, settings: Settings) -> Check:
+        """Whether the data contradict it; the evidence has clues that point to other designs.
 
         Data that the design cannot be used with are an error.
         """
@@ -124,10 +90,8 @@ class Design(ABC):
         """The shares of the classes."""
 
     @abstractmethod
-    def quality(
-        self, items: JudgedItems, judge: int, prevalence: Prevalences, settings: Settings
-    ) -> Quality:
-        """Error rates and kappa of one judge; prevalence: what `estimate` finds."""
+    def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
+        """Error rates and kappa of one judge."""
 
     def in_sample(self, items: JudgedItems) -> Flags:
         """Which items are in question: not those labelled elsewhere, also if they are among these.
@@ -163,9 +127,9 @@ class Plannable(ABC):
         """How many labels each stratum has at the end, of which it `had` some already."""
 
 
-def even_numbers_against(clues: Sequence[Clue], *, may_be_chance: bool) -> Check:
+def even_numbers_against(evidence: LabelEvidence, *, may_be_chance: bool) -> Check:
     """What even numbers of something else say of a design; may_be_chance: no contradiction."""
-    for clue in clues:
+    for clue in evidence.other_clues:
         if clue.strength is Strength.EVEN_NUMBERS:
             return Check(may_be_chance, None, clue.design, f"{clue.why}, {clue.as_if}")
     return Check()

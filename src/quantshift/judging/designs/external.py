@@ -4,17 +4,20 @@ The rates of the judge are carried over. The other common assumption, that a ver
 there and here, has its limits beside them.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar
 
 import numpy as np
 
-from quantshift.base.types import Prevalences, Reals
-from quantshift.judging.designs.design import Check, Clue, Design, Strength, even_numbers_against
+from quantshift.base.types import Reals
+from quantshift.judging.designs.design import Check, Design, even_numbers_against
 from quantshift.judging.designs.parts.carried_rates import carried_over, carried_quality
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality
-from quantshift.judging.designs.parts.label_evidence import SURELY, LabelEvidence
+from quantshift.judging.designs.parts.label_evidence import (
+    SURELY,
+    Clue,
+    LabelEvidence,
+    Strength,
+)
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate, labelled_table
 from quantshift.judging.judged_items import JudgedItems, Settings
 from quantshift.labelling.strata import stratified
@@ -23,19 +26,17 @@ from quantshift.labelling.strata import stratified
 class External(Design):
     """Items that are not among those in question, in a table of their own or marked as such."""
 
-    name: ClassVar[str] = "elsewhere"
-    chosen: ClassVar[str] = "given elsewhere"
-    words: ClassVar[str] = "labelled elsewhere, for another purpose"
-    help: ClassVar[str] = "from other items"
-    assumption: ClassVar[str] = (
-        "Items of one class get each verdict as often here as among the labelled items."
-    )
-    source: ClassVar[str] = "they are in a table of their own"
-    cannot_be_stated: ClassVar[str] = ""
-    cannot_be_planned: ClassVar[str] = "a plan chooses items of the table itself"
-    labelled_are_items: ClassVar[bool] = False
-    shares_labels: ClassVar[bool] = True
-    uses_labels: ClassVar[bool] = True
+    name = "elsewhere"
+    chosen = "given elsewhere"
+    words = "labelled elsewhere, for another purpose"
+    help = "from other items"
+    assumption = "Items of one class get each verdict as often here as among the labelled items."
+    source = "they are in a table of their own"
+    cannot_be_stated = ""
+    cannot_be_planned = "a plan chooses items of the table itself"
+    labelled_are_items = False
+    shares_labels = True
+    uses_labels = True
 
     def is_implied_by(self, items: JudgedItems) -> bool:
         """All labels are in a table of their own."""
@@ -48,20 +49,14 @@ class External(Design):
         why = f"{evidence.difference}, and neither verdicts nor labels come in equal numbers"
         return Clue(self.name, Strength.DIFFERENT_ITEMS, why)
 
-    def check(
-        self,
-        items: JudgedItems,
-        evidence: LabelEvidence,
-        clues: Sequence[Clue],
-        settings: Settings,
-    ) -> Check:
+    def check(self, items: JudgedItems, evidence: LabelEvidence, settings: Settings) -> Check:
         """Never contradicted, but even numbers of verdicts are pointed out.
 
         Those of labels do no harm: the estimate is that of labels chosen by label.
         """
         if evidence.even_labels:
             return Check()
-        return even_numbers_against(clues, may_be_chance=True)
+        return even_numbers_against(evidence, may_be_chance=True)
 
     def estimate(self, items: JudgedItems, settings: Settings) -> ShareEstimate:
         """The joint posterior of the items in question."""
@@ -69,11 +64,8 @@ class External(Design):
         found = carried_over(items, sample, settings, labelled_are_items=self.labelled_are_items)
         return replace(found, if_verdicts_mean_the_same=self._calibrated(items, settings.level))
 
-    def quality(
-        self, items: JudgedItems, judge: int, prevalence: Prevalences, settings: Settings
-    ) -> Quality:
+    def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
         """That of labels which are random within their class."""
-        counts = JudgeCounts.of(items, judge, self.in_sample(items), prevalence)
         return carried_quality(counts, settings)
 
     def _calibrated(self, items: JudgedItems, level: float) -> Reals:

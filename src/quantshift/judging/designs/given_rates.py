@@ -1,13 +1,12 @@
 """No labels: the sensitivity and specificity of the judge are known."""
 
-from collections.abc import Sequence
-from typing import ClassVar
+from dataclasses import replace
 
 import numpy as np
 
-from quantshift.base.types import Codes, Prevalences, Reals
+from quantshift.base.types import Codes, Reals
 from quantshift.errors import DataError, UserError
-from quantshift.judging.designs.design import Check, Clue, Design
+from quantshift.judging.designs.design import Check, Design
 from quantshift.judging.designs.parts.judge_quality import (
     N_DRAWS,
     JudgeCounts,
@@ -17,7 +16,7 @@ from quantshift.judging.designs.parts.judge_quality import (
     quality_of,
     tails,
 )
-from quantshift.judging.designs.parts.label_evidence import LabelEvidence
+from quantshift.judging.designs.parts.label_evidence import Clue, LabelEvidence
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate, no_narrower_than_counted
 from quantshift.judging.judged_items import JudgedItems, Settings
 from quantshift.judging.sensitivity import GivenRates
@@ -29,24 +28,20 @@ NO_FIT = (
 )
 
 
-class Given(Design):
+class KnownRates(Design):
     """Known rates of one judge between two classes, in place of labels."""
 
-    name: ClassVar[str] = "given"
-    chosen: ClassVar[str] = "replaced by given rates"
-    words: ClassVar[str] = "none: the rates of the judge are given"
-    help: ClassVar[str] = ""
-    assumption: ClassVar[str] = (
-        "The judge's sensitivity and specificity are here what they are said to be."
-    )
-    source: ClassVar[str] = ""
-    cannot_be_stated: ClassVar[str] = (
-        "there are no labels; give the sensitivity and specificity of the judge"
-    )
-    cannot_be_planned: ClassVar[str] = "known rates need no labels"
-    labelled_are_items: ClassVar[bool] = True
-    shares_labels: ClassVar[bool] = False
-    uses_labels: ClassVar[bool] = False
+    name = "given"
+    chosen = "replaced by given rates"
+    words = "none: the rates of the judge are given"
+    help = ""
+    assumption = "The judge's sensitivity and specificity are here what they are said to be."
+    source = ""
+    cannot_be_stated = "there are no labels; give the sensitivity and specificity of the judge"
+    cannot_be_planned = "known rates need no labels"
+    labelled_are_items = True
+    shares_labels = False
+    uses_labels = False
 
     def is_implied_by(self, items: JudgedItems) -> bool:
         """The rates are given."""
@@ -56,13 +51,7 @@ class Given(Design):
         """None: nobody can see it in the data."""
         return None
 
-    def check(
-        self,
-        items: JudgedItems,
-        evidence: LabelEvidence,
-        clues: Sequence[Clue],
-        settings: Settings,
-    ) -> Check:
+    def check(self, items: JudgedItems, evidence: LabelEvidence, settings: Settings) -> Check:
         """Whether the verdicts can come from these rates; labels beside them are an error."""
         if items.n_classes != 2 or items.verdicts is None or items.verdicts.shape[1] != 1:
             raise UserError(
@@ -98,25 +87,37 @@ class Given(Design):
             why_not="" if fits else NO_FIT,
         )
 
-    def quality(
-        self, items: JudgedItems, judge: int, prevalence: Prevalences, settings: Settings
-    ) -> Quality:
+    def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
         """The rates as they are given, and the kappa that follows from them."""
-        alpha, N = _alpha(items), _counts(items)
+        alpha, N, p = _alpha(items), _counts(items), counts.prevalence
         rates = alpha / alpha.sum(axis=1, keepdims=True)
-        p, R = transfer.joint_draws(alpha, N, None, N_DRAWS, settings.seed)
-        low, high = np.quantile(R, tails(settings), axis=0)
+        shares, drawn = transfer.joint_draws(alpha, N, None, N_DRAWS, settings.seed)
+        low, high = np.quantile(drawn, tails(settings), axis=0)
         found = RateTable(
-            table=prevalence[:, np.newaxis] * rates,
-            drawn=p[:, :, np.newaxis] * R,
+            table=p[:, np.newaxis] * rates,
+            drawn=shares[:, :, np.newaxis] * drawn,
             rates=rates,
             low=low,
             high=high,
             axes=(-1,),
             together=None,
         )
-        counts = JudgeCounts(np.zeros((2, 2)), N, prevalence, np.arange(2))
-        return quality_of(counts, found, quality_generator(settings), settings)
+        by_class = JudgeCounts(np.zeros((2, 2)), N, p, np.arange(2))
+        quality = quality_of(by_class, found, quality_generator(settings), settings)
+        return _of_verdicts(quality, counts.classes)
+
+
+def _of_verdicts(quality: Quality, classes: Codes) -> Quality:
+    """The same with the rates of verdicts instead of classes, which several verdicts may say.
+
+    How often a class gets each of these is not known.
+    """
+    alone = np.bincount(classes)[classes] == 1
+    low, rates, high = (
+        np.where(alone, of_classes[:, classes], np.nan)
+        for of_classes in (quality.rates_low, quality.rates, quality.rates_high)
+    )
+    return replace(quality, rates=rates, rates_low=low, rates_high=high)
 
 
 def _rates(items: JudgedItems) -> GivenRates:

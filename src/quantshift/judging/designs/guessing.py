@@ -1,11 +1,11 @@
 """Which design it was: implied by what is given, guessed from the data, or checked against them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from quantshift.base.nouns import listed
 from quantshift.errors import UserError
-from quantshift.judging.designs.design import Check, Clue, Design, Strength
-from quantshift.judging.designs.parts.label_evidence import LabelEvidence
+from quantshift.judging.designs.design import Check, Design
+from quantshift.judging.designs.parts.label_evidence import Clue, LabelEvidence, Strength
 from quantshift.judging.designs.registry import design_named, designs
 from quantshift.judging.judged_items import DEFAULTS, JudgedItems, Settings
 
@@ -52,8 +52,8 @@ def guess_design(items: JudgedItems) -> Guess:
 def check_design(design: Design, items: JudgedItems, settings: Settings = DEFAULTS) -> Check:
     """Whether the data contradict a design."""
     evidence = LabelEvidence.of(items)
-    others = [clue for clue in _clues(items, evidence) if clue.design != design.name]
-    return design.check(items, evidence, others, settings)
+    others = tuple(clue for clue in _clues(items, evidence) if clue.design != design.name)
+    return design.check(items, replace(evidence, other_clues=others), settings)
 
 
 def _clues(items: JudgedItems, evidence: LabelEvidence) -> list[Clue]:

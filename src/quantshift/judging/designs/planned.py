@@ -3,15 +3,12 @@
 Items of one probability are a stratum; of many probabilities, items of similar ones.
 """
 
-from collections.abc import Sequence
-from typing import ClassVar
-
 import numpy as np
 
-from quantshift.base.types import Flags, Prevalences, Reals
-from quantshift.judging.designs.design import Check, Clue, Design
+from quantshift.base.types import Flags, Reals
+from quantshift.judging.designs.design import Check, Design
 from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality, quality_by_verdict
-from quantshift.judging.designs.parts.label_evidence import LabelEvidence
+from quantshift.judging.designs.parts.label_evidence import Clue, LabelEvidence
 from quantshift.judging.designs.parts.share_estimate import (
     ShareEstimate,
     allowing_for_unlike,
@@ -27,22 +24,20 @@ MOST_STRATA = 12
 class Planned(Design):
     """A sheet that `judge plan` has drawn."""
 
-    name: ClassVar[str] = "planned"
-    chosen: ClassVar[str] = "drawn by a plan"
-    words: ClassVar[str] = "drawn by a plan, with known probabilities"
-    help: ClassVar[str] = ""
-    assumption: ClassVar[str] = (
+    name = "planned"
+    chosen = "drawn by a plan"
+    words = "drawn by a plan, with known probabilities"
+    help = ""
+    assumption = (
         "The labelled items were drawn with the probabilities of the plan; nothing is assumed of "
         "the judge."
     )
-    source: ClassVar[str] = "as the sheet says"
-    cannot_be_stated: ClassVar[str] = (
-        "the sheet of a plan shows it; give the sheet as the labelled table"
-    )
-    cannot_be_planned: ClassVar[str] = "say how the plan chooses items"
-    labelled_are_items: ClassVar[bool] = True
-    shares_labels: ClassVar[bool] = False
-    uses_labels: ClassVar[bool] = True
+    source = "as the sheet says"
+    cannot_be_stated = "the sheet of a plan shows it; give the sheet as the labelled table"
+    cannot_be_planned = "say how the plan chooses items"
+    labelled_are_items = True
+    shares_labels = False
+    uses_labels = True
 
     def is_implied_by(self, items: JudgedItems) -> bool:
         """It is known how the labelled items were drawn."""
@@ -52,13 +47,7 @@ class Planned(Design):
         """None: a plan comes with its probabilities."""
         return None
 
-    def check(
-        self,
-        items: JudgedItems,
-        evidence: LabelEvidence,
-        clues: Sequence[Clue],
-        settings: Settings,
-    ) -> Check:
+    def check(self, items: JudgedItems, evidence: LabelEvidence, settings: Settings) -> Check:
         """Nothing to check."""
         return Check(sentence="How likely each item was chosen is known.")
 
@@ -67,11 +56,8 @@ class Planned(Design):
         unlike = _unlike_labelled(items)
         return allowing_for_unlike(items, unlike, lambda part: _estimate(part, settings.level))
 
-    def quality(
-        self, items: JudgedItems, judge: int, prevalence: Prevalences, settings: Settings
-    ) -> Quality:
+    def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
         """That of labels which are random within their verdict."""
-        counts = JudgeCounts.of(items, judge, self.in_sample(items), prevalence)
         return quality_by_verdict(counts, settings)
 
 

@@ -10,7 +10,7 @@ from quantshift.judging.designs.by_score import ByScore
 from quantshift.judging.designs.by_verdict import ByVerdict
 from quantshift.judging.designs.design import Design, Plannable
 from quantshift.judging.designs.external import External
-from quantshift.judging.designs.given_rates import Given
+from quantshift.judging.designs.given_rates import KnownRates
 from quantshift.judging.designs.planned import Planned
 
 _registered: dict[str, Design | Plannable] = {}
@@ -44,7 +44,7 @@ for _way in (
     ByLabel(),
     External(),
     Planned(),
-    Given(),
+    KnownRates(),
 ):
     register(_way)
 

@@ -7,7 +7,7 @@ import numpy as np
 from quantshift.errors import UserError
 from quantshift.judging.designs.design import Check, Design
 from quantshift.judging.designs.guessing import check_design, guess_design, implied_design
-from quantshift.judging.designs.parts.judge_quality import Quality
+from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality
 from quantshift.judging.designs.parts.share_estimate import ShareEstimate
 from quantshift.judging.judged_items import JudgedItems, Settings
 
@@ -82,8 +82,9 @@ def _qualities(
     """Of each judge by itself; none if labelled items have scores alone."""
     if items.verdicts is None or (items.external is not None and items.external.verdicts is None):
         return ()
+    sample = design.in_sample(items)
     return tuple(
-        design.quality(items, judge, shares.prevalence, settings)
+        design.quality(items, JudgeCounts.of(items, judge, sample, shares.prevalence), settings)
         for judge in range(items.verdicts.shape[1])
     )
 

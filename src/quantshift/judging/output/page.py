@@ -156,10 +156,13 @@ def _judge(result: Judgement, judge: JudgeQuality) -> dict[str, Any]:
     for label in result.classes:
         row = []
         for verdict in judge.verdicts:
-            rate = cells[label, verdict]
+            rate, right = cells.get((label, verdict)), says[verdict] == label
+            if rate is None:
+                row.append(("?", "", 0, right))
+                continue
             bounds = f"({100 * rate.low:.0f} to {100 * rate.high:.0f})"
             strength = round(100 * rate.estimate)
-            row.append((f"{100 * rate.estimate:.0f}", bounds, strength, says[verdict] == label))
+            row.append((f"{100 * rate.estimate:.0f}", bounds, strength, right))
         rows.append((shown(result, label), row))
     kappa = ""
     if judge.agreement is not None:

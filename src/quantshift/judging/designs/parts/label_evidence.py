@@ -10,6 +10,7 @@ ones numbers of what they are stated to be chosen by that are not round.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,18 +29,46 @@ FEWEST_EXPECTED = 1.0
 """Items of a verdict for which chi-square is a fair approximation."""
 
 
+class Strength(IntEnum):
+    """How much a clue says; of the designs with a clue the strongest is guessed."""
+
+    NOTHING_ELSE = 0
+    """Nothing points to another design."""
+    DIFFERENT_ITEMS = 1
+    """Labelled items differ from the others."""
+    EVEN_NUMBERS = 2
+    """There are as many of each of something, as people choose them."""
+    SHOWN = 3
+    """The table itself shows it."""
+
+
+@dataclass(frozen=True)
+class Clue:
+    """What in the data points to a design.
+
+    why: as a part of a sentence, and as_if: what it looks like, which may follow it.
+    """
+
+    design: str
+    strength: Strength
+    why: str
+    as_if: str = ""
+
+
 @dataclass(frozen=True, eq=False)
 class LabelEvidence:
     """Verdicts and labels of labelled items, as counts, and how likely they are for random ones.
 
     p_value: of the test that labelled items have the verdicts (or scores) of all items.
     difference: in what they differ most, as a part of a sentence.
+    other_clues: for the check of a design, what points to others.
     """
 
     verdict_counts: NDArray[np.int64]
     label_counts: NDArray[np.int64]
     p_value: float
     difference: str
+    other_clues: tuple[Clue, ...] = ()
 
     @classmethod
     def of(cls, items: JudgedItems) -> "LabelEvidence":
