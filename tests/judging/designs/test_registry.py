@@ -6,6 +6,7 @@ import pytest
 
 from quantshift.errors import UserError
 from quantshift.judging.designs.at_random import AtRandom
+from quantshift.judging.designs.by_label import ByLabel
 from quantshift.judging.designs.design import Plannable
 from quantshift.judging.designs.registry import (
     design_named,
@@ -92,6 +93,19 @@ class Named(Nameless):
 def test_a_design_that_leaves_something_out_is_refused():
     with pytest.raises(TypeError, match="Nameless does not define 'plan_words'"):
         register(Nameless())
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "why"),
+    [
+        ("help", "", "either 'help' or a reason in 'cannot_be_stated'"),
+        ("cannot_be_planned", "", "Plannable or has a reason in 'cannot_be_planned'"),
+    ],
+)
+def test_a_design_gives_its_reasons(attribute, value, why):
+    unexplained = type("Unexplained", (ByLabel,), {"name": "unexplained", attribute: value})
+    with pytest.raises(TypeError, match=f"Unexplained (needs|is) {why}"):
+        register(unexplained())
 
 
 def test_a_design_can_be_registered_for_a_while():

@@ -53,8 +53,8 @@ class Design(ABC):
     cannot_be_stated: why `labels=` cannot name it, and what to do; else empty.
     cannot_be_planned: why `judge plan` cannot draw such items; else empty.
     labelled_are_items: whether labelled items are among those in question.
-    shares_labels: whether the labels of all groups serve each of them, because the rates of the
-        judge are carried over.
+    shares_labels: whether the labels of all groups serve each of them, as labels from elsewhere
+        do, because the rates of the judge are carried over.
     uses_labels: whether there are labels at all.
     """
 

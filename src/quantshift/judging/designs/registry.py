@@ -18,10 +18,15 @@ _registered: dict[str, Design | Plannable] = {}
 
 def register(way: Design | Plannable) -> None:
     """Add a design or a way to plan; its class must say all that the others say."""
-    kinds = [kind for kind in (Design, Plannable) if isinstance(way, kind)]
+    kinds, cls = [k for k in (Design, Plannable) if isinstance(way, k)], type(way).__name__
     for attribute in (name for kind in kinds for name in kind.__annotations__):
         if not hasattr(way, attribute):
-            raise TypeError(f"{type(way).__name__} does not define {attribute!r}")
+            raise TypeError(f"{cls} does not define {attribute!r}")
+    if isinstance(way, Design):
+        if bool(way.help) == bool(way.cannot_be_stated):
+            raise TypeError(f"{cls} needs either 'help' or a reason in 'cannot_be_stated'")
+        if isinstance(way, Plannable) == bool(way.cannot_be_planned):
+            raise TypeError(f"{cls} is Plannable or has a reason in 'cannot_be_planned'")
     if way.name in _registered:
         raise ValueError(f"there is a design {way.name!r} already")
     _registered[way.name] = way
