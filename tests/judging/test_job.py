@@ -462,3 +462,14 @@ def test_a_second_sheet_goes_on_where_the_first_ended(tmp_path):
         plan_labels(
             posts, score="score", label="breaks", labelled=filled, n_labels=50, how="random"
         )
+
+
+def test_a_group_that_a_plan_left_out_is_still_planned(table, tmp_path):
+    """It was said to be chosen by verdict."""
+    bare = table.drop("truth")
+    write_label_sheet(plan_labels(bare, verdict="judge", n_labels=60), tmp_path / "sheet.csv")
+    sheet = pl.read_csv(tmp_path / "sheet.csv").filter(pl.col("system") == "A")
+    filled = sheet.with_columns(label=table["truth"].gather(sheet["item"] - 1))
+    found = judge(bare, verdict="judge", label="label", labelled=filled, by="system")
+    assert [batch.labels.design for batch in found.batches] == ["planned", "planned"]
+    assert [batch.can_be_estimated for batch in found.batches] == [True, False]
