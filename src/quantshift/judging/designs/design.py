@@ -45,9 +45,9 @@ class Check:
 class Design(ABC):
     """How labelled items were chosen.
 
-    name: in `labels=`, --labels and JSON. chosen: in errors, after "labels": "chosen at random".
-    words: in texts and pages, after the number of labels. help: in the help of --labels; empty if
-        it cannot be stated.
+    name: in `labels=`, on the command line and in JSON. chosen: in errors, after "labels": "chosen
+        at random". words: in texts and pages, after the number of labels. help: in the help of the
+        command; empty if it cannot be stated.
     assumption: the sentence on what the estimate rests on.
     source: where it is known from if the user does not state it; empty if it must be stated.
     cannot_be_stated: why `labels=` cannot name it, and what to do; else empty.
@@ -106,7 +106,7 @@ class Design(ABC):
 class Plannable(ABC):
     """A way to choose items to label, in strata.
 
-    name: in `how=` and --how. plan_words: in errors, after "a plan". plan_needs: columns without
+    name: in `how=` and on the command line. plan_words: in errors, after "a plan". plan_needs: columns without
     which it is impossible: "verdict", "score". plans_together: whether items are drawn from all
     together, and strata only show how precise the answer will be.
     """
