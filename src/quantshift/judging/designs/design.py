@@ -106,9 +106,10 @@ class Design(ABC):
 class Plannable(ABC):
     """A way to choose items to label, in strata.
 
-    name: in `how=` and on the command line. plan_words: in errors, after "a plan". plan_needs: columns without
-    which it is impossible: "verdict", "score". plans_together: whether items are drawn from all
-    together, and strata only show how precise the answer will be.
+    name: in `how=` and on the command line. plan_words: in errors, after "a plan".
+    plan_needs: columns without which it is impossible: "verdict", "score".
+    plans_together: whether items are drawn from all together, and strata only show how precise the
+        answer will be.
     """
 
     name: ClassVar[str]
