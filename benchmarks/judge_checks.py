@@ -23,49 +23,49 @@ import numpy as np
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
-from judge_coverage import SETTINGS, Labelled, Settings, Tally, chosen, simulated
+from judge_coverage import DESIGNS, SETTINGS, Labelled, Settings, Tally, chosen, simulated
 from quantshift.base.seeding import generator
 from quantshift.errors import UserError
-from quantshift.judging.estimating import designs
-from quantshift.judging.estimating.estimation import Judged, difference, estimate
-from quantshift.judging.estimating.quality import cohens_kappa
-from quantshift.judging.plans.planning import plan
+from quantshift.judging.designs.guessing import check_design, guess_design
+from quantshift.judging.designs.parts.judge_quality import cohens_kappa
+from quantshift.judging.designs.registry import design_named
+from quantshift.judging.estimating.differences import difference
+from quantshift.judging.estimating.estimation import estimate
+from quantshift.judging.estimating.judged import Judged
+from quantshift.judging.judged_items import JudgedItems, KnownDraw
+from quantshift.judging.judged_items import Settings as EstimateSettings
+from quantshift.judging.meaning import Meaning
+from quantshift.judging.plans.planning import Goal, plan
 from quantshift.labelling import transfer
+
+INSIST = EstimateSettings(insist=True)
 
 
 def judged(data: Labelled, design: str) -> Judged:
-    return estimate(
-        data.verdicts,
-        data.labels,
-        data.n_classes,
-        design=design,
-        elsewhere=data.elsewhere,
-        insist=True,
-    )
+    return estimate(data.items, design, INSIST)
 
 
 def check(settings: Settings, repeats: int, seed: int) -> None:
     """False alarms where the design is true, and even numbers recognised."""
-    print(f"{'':24} {'labels':>6} " + " ".join(f"{d:>22}" for d in designs.DESIGNS))
-    print(" " * 32 + " ".join(f"{'alarms recognised':>22}" for _ in designs.DESIGNS))
+    print(f"{'':24} {'labels':>6} " + " ".join(f"{d:>22}" for d in DESIGNS))
+    print(" " * 32 + " ".join(f"{'alarms recognised':>22}" for _ in DESIGNS))
     for (name, setting), k in itertools.product(settings.items(), (40, 50, 100, 200)):
         draw, K = simulated(*setting), len(setting[0])
         said = []
-        for design in designs.DESIGNS:
+        for design in DESIGNS:
             alarms = recognised = 0
             for repeat in range(repeats):
                 rng = generator(
                     seed, purpose="judge check", name=name, k=k, design=design, r=repeat
                 )
                 data = chosen(design, draw, K, 10_000, k, rng)
-                v, y = (data.verdicts, data.labels) if data.elsewhere is None else data.elsewhere
-                alarms += not designs.check(design, v, y, K).ok
+                alarms += not check_design(design_named(design), data.items).ok
                 if design in ("by-verdict", "by-label"):
                     try:
-                        told = designs.guessed(v, y, K).design
+                        told = guess_design(data.items).design.name
                     except UserError as asked:
                         told = str(asked)
-                    like = designs.check("random", v, y, K).looks_like or ""
+                    like = check_design(design_named("random"), data.items).looks_like or ""
                     recognised += design in told and design in like
             share = recognised / repeats if design in ("by-verdict", "by-label") else np.nan
             said.append(f"{alarms / repeats:13.3f} {share:8.3f}")
@@ -78,13 +78,13 @@ def rates_and_kappa(settings: Settings, repeats: int, labels: list[int], seed: i
     print(
         f"+- {error:.3f}; of rates: the lowest, the mean, and their width; of kappa, and its width"
     )
-    for (name, (p, R)), k, design in itertools.product(settings.items(), labels, designs.DESIGNS):
+    for (name, (p, R)), k, design in itertools.product(settings.items(), labels, DESIGNS):
         draw, truth = simulated(p, R), np.array(R)
         kappa = float(cohens_kappa(np.array(p)[:, None] * truth, ordered=False))
         held, agreed, width = np.zeros_like(truth), 0, np.zeros(2)
         for repeat in range(repeats):
             rng = generator(seed, purpose="judge rates", name=name, k=k, design=design, r=repeat)
-            found = judged(chosen(design, draw, len(p), 2_000, k, rng), design)
+            (found,) = judged(chosen(design, draw, len(p), 2_000, k, rng), design).judges
             held += (found.rates_low - 1e-9 <= truth) & (truth <= found.rates_high + 1e-9)
             agreed += found.kappa_low <= kappa <= found.kappa_high
             width += (found.rates_high - found.rates_low).mean(), found.kappa_high - found.kappa_low
@@ -109,11 +109,15 @@ def together(settings: Settings, repeats: int, labels: list[int], seed: int) -> 
                 labels_ = np.where(known, y, -1)
                 if kind == "random + elsewhere":
                     other = draw(np.full(K, 1 / K), k // 2, rng)
-                    found = estimate(v, labels_, K, design="random", elsewhere=other, insist=True)
+                    data = Labelled(v, labels_, K, other)
+                    found = estimate(data.items, "random", INSIST).shares
                 else:
-                    more = plan(v, K, labels=labels_, n_labels=k // 2, seed=repeat)
+                    items, goal = Labelled(v, labels_, K).items, Goal(n_labels=k // 2)
+                    more = plan(items, goal, settings=EstimateSettings(seed=repeat))
                     labels_[more.items] = y[more.items]
-                    found = estimate(v, labels_, K, strata=more.strata)
+                    draw_ = KnownDraw(strata=more.strata)
+                    items = JudgedItems.of(v, labels_, Meaning.of_codes(K), drawn=draw_)
+                    found = estimate(items).shares
                 limits = zip(found.low.tolist(), found.high.tolist(), strict=True)
                 tally.add(list(limits), truth)
             error = np.sqrt(0.95 * 0.05 / repeats)
@@ -144,7 +148,7 @@ def compare(repeats: int, seed: int) -> None:
                         take = rng.permutation(np.flatnonzero(y == c))[:75]
                         labels[take] = c
                 other = (told, older.astype(int)) if design == "elsewhere" else None
-                found.append(estimate(v, labels, 2, design=design, elsewhere=other, insist=True))
+                found.append(judged(Labelled(v, labels, 2, other), design))
             d = difference(*found, paired=paired, shared=design == "elsewhere")
             covered += d.low[1] <= 0.1 <= d.high[1]
             widths.append(d.high[1] - d.low[1])

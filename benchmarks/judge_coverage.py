@@ -34,8 +34,9 @@ from scipy import stats
 from threadpoolctl import threadpool_limits
 
 from quantshift.base.seeding import generator
-from quantshift.judging.estimating import answers, designs
-from quantshift.judging.estimating.items import JudgedItems
+from quantshift.judging.designs.registry import design_named
+from quantshift.judging.judged_items import DEFAULTS, ExternalLabels, JudgedItems
+from quantshift.judging.meaning import Meaning
 from real_tables import tables_dir
 
 Ints = NDArray[np.int64]
@@ -60,6 +61,8 @@ SETTINGS: Settings = {
     "3: .6 .3 .1, ordered": ([0.6, 0.3, 0.1], ORDERED_ERRORS),
     "3: .9 .08 .02, ordered": ([0.9, 0.08, 0.02], ORDERED_ERRORS),
 }
+DESIGNS = ("random", "by-verdict", "by-label", "elsewhere")
+"""Those that `chosen` draws."""
 RARE = 0.05
 HOLDS = 0.93
 FEWER = 40
@@ -85,6 +88,12 @@ class Labelled:
             return self.elsewhere
         known = self.labels >= 0
         return self.verdicts[known], self.labels[known]
+
+    @property
+    def items(self) -> JudgedItems:
+        meaning = Meaning.of_codes(self.n_classes)
+        other = None if self.elsewhere is None else ExternalLabels(*self.elsewhere[::-1])
+        return JudgedItems.of(self.verdicts, self.labels, meaning, external=other)
 
     @property
     def unlabelled(self) -> Ints:
@@ -123,13 +132,7 @@ def chosen(
 
 def ours(data: Labelled, design: str) -> list[Limits]:
     """What `estimate` finds, without the judge's quality, which `rates` looks at."""
-    items = JudgedItems.of(data.verdicts, data.labels, data.n_classes, None, data.elsewhere, None)
-    if design == "random":
-        found = answers.at_random(items, 0.95)
-    elif design == "by-verdict":
-        found = answers.by_stratum(items, None, None, 0.95)
-    else:
-        found = answers.transferred(items, design, level=0.95, seed=0)
+    found = design_named(design).estimate(data.items, DEFAULTS)
     return list(zip(found.low.tolist(), found.high.tolist(), strict=True))
 
 
@@ -387,7 +390,7 @@ def run(
     repeats: int,
     seed: int,
     tools: list[str],
-    chosen_by: Sequence[str] = designs.DESIGNS,
+    chosen_by: Sequence[str] = DESIGNS,
 ) -> None:
     print(f"{'':24} {'labels':>6} {'design':>10} " + " ".join(f"{t:>14}" for t in tools))
     compared: dict[str, list[tuple[str, list[Rival]]]] = {design: [] for design in chosen_by}
@@ -460,7 +463,7 @@ def main() -> None:
     parser.add_argument("--labels", type=int, nargs="*", default=[50, 100, 200])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--ours", action="store_true", help="leave the other tools out")
-    parser.add_argument("--designs", nargs="*", default=designs.DESIGNS, choices=designs.DESIGNS)
+    parser.add_argument("--designs", nargs="*", default=DESIGNS, choices=DESIGNS)
     parser.add_argument("--settings", default="", help="the beginning of their names")
     options = parser.parse_args()
     warnings.filterwarnings("ignore", category=RuntimeWarning)

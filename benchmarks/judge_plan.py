@@ -23,10 +23,13 @@ from threadpoolctl import threadpool_limits
 
 from quantshift.base.seeding import generator
 from quantshift.judging.estimating.estimation import estimate
-from quantshift.judging.plans.planning import plan
+from quantshift.judging.judged_items import JudgedItems, KnownDraw, Settings
+from quantshift.judging.meaning import Meaning
+from quantshift.judging.plans.planning import Goal, plan
 from quantshift.labelling.audit import audit_interval, count_interval
 
 N_ITEMS = 50_000
+BOTH = Meaning.of_codes(2)
 RANDOM = (500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000)
 
 
@@ -61,20 +64,18 @@ def planned(
     y, score, probability = drawn(p, separation, rng)
     if calibrated:
         score = probability
-    labels, inclusion = np.full(N_ITEMS, -1), None
+    labels, so_far = np.full(N_ITEMS, -1), None
     for number in range(rounds):
+        items = JudgedItems.of(None, labels, BOTH, score=score, drawn=so_far)
         found = plan(
-            None,
-            2,
-            score=score,
-            labels=labels,
-            inclusion=inclusion,
-            n_labels=n // rounds,
+            items,
+            Goal(n_labels=n // rounds),
             how="by-score",
-            seed=repeat + 10_000 * number,
+            settings=Settings(seed=repeat + 10_000 * number),
         )
-        labels[found.items], inclusion = y[found.items], found.inclusion
-    judged = estimate(None, labels, 2, score=score, strata=found.strata)
+        labels[found.items], so_far = y[found.items], KnownDraw(found.inclusion)
+    by_strata = KnownDraw(strata=found.strata)
+    judged = estimate(JudgedItems.of(None, labels, BOTH, score=score, drawn=by_strata)).shares
     return (
         float(judged.prevalence[1]),
         float(judged.low[1]),

@@ -3,6 +3,9 @@
 import numpy as np
 import polars as pl
 
+from quantshift.judging.judged_items import JudgedItems
+from quantshift.judging.meaning import Meaning
+
 
 def verdicts(n=400, *, share=0.7, sensitivity=0.95, specificity=0.75, seed=0):
     """A judge's verdicts, the truth, a score, and a system that answered each item."""
@@ -40,3 +43,10 @@ def halves(table, column, k=25, seed=2):
     values = table[column].to_numpy()
     rows = [rng.choice(np.flatnonzero(values == v), k, replace=False) for v in np.unique(values)]
     return labelled(table, np.concatenate(rows))
+
+
+def coded(verdicts, labels, n_classes=2, *, says=None, ordered=False, **given):
+    """Items from codes of verdicts and labels."""
+    n_judges = 1 if verdicts is None or np.ndim(verdicts) == 1 else np.shape(verdicts)[1]
+    meaning = Meaning.of_codes(n_classes, n_judges=n_judges, says=says, ordered=ordered)
+    return JudgedItems.of(verdicts, labels, meaning, **given)

@@ -134,7 +134,7 @@ def test_items_labelled_elsewhere(table):
     told = judge(
         table.drop("truth"), verdict="judge", label="human", labelled=other, labels="elsewhere"
     )
-    assert "labelled elsewhere, for another purpose (as you say)" in told.to_text()
+    assert "labelled elsewhere, for another purpose (as stated)" in told.to_text()
     assert answer.overall.n_items == 400
     assert share(answer).low <= (table["truth"] == "pass").mean() <= share(answer).high
     assert len(answer.overall.if_verdicts_mean_the_same) == 2
@@ -426,7 +426,7 @@ def test_the_text_has_the_rate_first(found):
     lines = found.to_text().splitlines()
     assert lines[0].startswith("pass: ")
     assert "of the 400 items" in lines[0]
-    assert lines[1].startswith("by the verdicts of judge alone: ")
+    assert lines[1].startswith("counting the verdicts of judge alone: ")
     text = "\n".join(lines)
     for word in ("kappa", "sensitivity", "specificity", "Assumed", "Needed", "Next"):
         assert word in text
@@ -462,3 +462,14 @@ def test_a_second_sheet_goes_on_where_the_first_ended(tmp_path):
         plan_labels(
             posts, score="score", label="breaks", labelled=filled, n_labels=50, how="random"
         )
+
+
+def test_a_group_that_a_plan_left_out_is_still_planned(table, tmp_path):
+    """It was said to be chosen by verdict."""
+    bare = table.drop("truth")
+    write_label_sheet(plan_labels(bare, verdict="judge", n_labels=60), tmp_path / "sheet.csv")
+    sheet = pl.read_csv(tmp_path / "sheet.csv").filter(pl.col("system") == "A")
+    filled = sheet.with_columns(label=table["truth"].gather(sheet["item"] - 1))
+    found = judge(bare, verdict="judge", label="label", labelled=filled, by="system")
+    assert [batch.labels.design for batch in found.batches] == ["planned", "planned"]
+    assert [batch.can_be_estimated for batch in found.batches] == [True, False]

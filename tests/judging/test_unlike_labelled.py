@@ -9,7 +9,8 @@ import pytest
 from quantshift.errors import DataError, UserError
 from quantshift.judging import judge, plan_labels, write_label_sheet
 from quantshift.judging.estimating.estimation import estimate
-from tests.judging.made import drawn, halves, verdicts
+from quantshift.judging.judged_items import ExternalLabels
+from tests.judging.made import coded, drawn, halves, verdicts
 
 ASKED = {"verdict": "judge", "label": "human"}
 
@@ -220,12 +221,8 @@ def test_limits_hold_whatever_is_true_of_unknown_items(all_are):
         y[unsure], said[unsure] = all_are, 2
         other = rng.integers(0, 2, 150)
         of_other = np.where(rng.random(150) < np.where(other == 1, 0.9, 0.8), other, 1 - other)
-        found = estimate(
-            said,
-            np.full(600, -1),
-            2,
-            elsewhere=(of_other, other),
-            verdict_classes=[np.array([0, 1, -1])],
-        )
+        external = ExternalLabels(other, of_other)
+        items = coded(said, np.full(600, -1), says=[[0, 1, -1]], external=external)
+        found = estimate(items).shares
         held += found.low[1] <= y.mean() <= found.high[1]
     assert held >= 36

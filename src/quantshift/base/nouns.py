@@ -1,4 +1,6 @@
-"""Numbers with their nouns, for messages."""
+"""Numbers with their nouns, and lists of names, for messages."""
+
+from collections.abc import Sequence
 
 
 def counted(count: int, noun: str, plural: str | None = None) -> str:
@@ -11,3 +13,12 @@ def counted(count: int, noun: str, plural: str | None = None) -> str:
     """
     several = plural or (f"{noun}es" if noun.endswith("s") else f"{noun}s")
     return f"{count:,} {noun if count == 1 else several}"
+
+
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """Names as a part of a sentence.
+
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"], "or")
+    ('a', 'a and b', 'a, b or c')
+    """
+    return f" {last} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

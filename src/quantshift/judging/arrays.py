@@ -14,7 +14,7 @@ from quantshift.tables.columns.labels import label_name
 from quantshift.tables.reading import Source
 
 
-def asked_for(
+def parse_inputs(
     table: Source | None,
     verdict: Any,
     label: Any,

@@ -6,18 +6,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quantshift.errors import DataError, UserError, unknown_name
-from quantshift.judging.call import Call
-from quantshift.judging.estimating.estimation import difference
+from quantshift.judging.designs.design import Design
+from quantshift.judging.estimates import estimate_group
+from quantshift.judging.estimating.differences import difference
 from quantshift.judging.estimating.ordered import mean_difference
-from quantshift.judging.inputs import Items
+from quantshift.judging.inputs import ReadItems
+from quantshift.judging.judge_run import JudgeRun
 from quantshift.judging.result import MeanDifference, SystemDifference
 
 
 def differences_of(
-    call: Call, design: str, compare: tuple[str, str]
+    run: JudgeRun, design: Design, compare: tuple[str, str]
 ) -> tuple[tuple[SystemDifference, ...], MeanDifference | None]:
     """The difference of two groups, class by class, and of their means if classes are ordered."""
-    items, classes = call.in_question(call.read.items, design), call.read.meaning.classes
+    items, classes = run.in_question(run.table.items, design), run.meaning.classes
     groups = np.array(items.groups)
     for name in compare:
         if name not in groups:
@@ -28,20 +30,19 @@ def differences_of(
     pairs = _pairs(items, positions[0], positions[1])
     paired = pairs is not None
     parts = [items.take(p) for p in (positions if pairs is None else pairs)]
-    pooled = call.pools(design)
-    if not pooled:
-        for name, part in zip(compare, parts, strict=True):
-            if not call.tells(part):
-                raise DataError(f"no item of {name!r} has a label; label some of both systems")
-    group_design = call.design_of_groups(design)
-    first, second = (call.estimate(part, group_design, part=True, pooled=pooled) for part in parts)
-    shared = pooled or call.known is not None or call.read.elsewhere is not None
+    for name, part in zip(compare, parts, strict=True):
+        if not design.shares_labels and not run.has_information(part):
+            raise DataError(f"no item of {name!r} has a label; label some of both systems")
+    first, second = (estimate_group(run, part, design) for part in parts)
+    shared = design.shares_labels or run.rates is not None or run.table.external is not None
     found = difference(first, second, paired=paired, shared=shared)
     mean = None
-    if call.ordered:
+    if run.meaning.ordered:
         worth = np.array([float(name) for name in classes])
         of_means = mean_difference(first, second, worth, paired=paired, shared=shared)
-        naive = float((first.naive - second.naive) @ worth) if first.judges else None
+        naive = None
+        if first.judges:
+            naive = float((first.judges[0].naive - second.judges[0].naive) @ worth)
         mean = MeanDifference(
             system=compare[0],
             other=compare[1],
@@ -71,7 +72,7 @@ def differences_of(
 
 
 def _pairs(
-    items: Items, first: NDArray[Any], second: NDArray[Any]
+    items: ReadItems, first: NDArray[Any], second: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any]] | None:
     """The positions of items that both systems have, in the same order; None without ids."""
     if items.ids is None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from quantshift.answers.batch_names import NO_GROUP, title_of
 from quantshift.answers.rows import NO_LABEL, RAGGED, Rows, undecodable_warning
-from quantshift.base.types import Codes
+from quantshift.base.types import Codes, Flags
 from quantshift.errors import DataError, UserError
 from quantshift.judging.meaning import Meaning, meaning, two_labels
 from quantshift.quantifying.audits.auditing import (
@@ -54,7 +54,7 @@ class JudgeOptions:
     """What the user says of the columns.
 
     verdict: one column for each judge. map: verdict -> label. missing: what stands for no label.
-    elsewhere: labelled items are others than those of the table, whatever their ids.
+    external: labelled items are others than those of the table, whatever their ids.
     """
 
     verdict: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ class JudgeOptions:
     classes: tuple[str, ...] = ()
     positive: str | None = None
     missing: tuple[str, ...] | None = None
-    elsewhere: bool = False
+    external: bool = False
     lenient: bool = False
 
     @property
@@ -77,7 +77,7 @@ class JudgeOptions:
 
 
 @dataclass(frozen=True, eq=False)
-class Items:
+class ReadItems:
     """The items of a table, or those labelled elsewhere.
 
     numbers: of their rows, from 1. verdicts: codes, (n_items, n_judges); None with scores alone.
@@ -96,9 +96,14 @@ class Items:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def take(self, positions: NDArray[Any]) -> "Items":
+    @property
+    def labelled(self) -> Flags:
+        """Which items have a label."""
+        return np.asarray(self.labels >= 0)
+
+    def take(self, positions: NDArray[Any]) -> "ReadItems":
         """Some of the items, in the order asked for."""
-        return Items(
+        return ReadItems(
             self.numbers[positions],
             None if self.verdicts is None else self.verdicts[positions],
             None if self.score is None else self.score[positions],
@@ -111,19 +116,14 @@ class Items:
 
 @dataclass(frozen=True, eq=False)
 class JudgedTable:
-    """All that was read.
-
-    elsewhere: items that are not among `items`, all of them labelled. planned: whether the labels
-    came on a sheet with probabilities.
-    """
+    """All that was read; external: items that are not among `items`, all of them labelled."""
 
     name: str
-    items: Items
-    elsewhere: Items | None
+    items: ReadItems
+    external: ReadItems | None
     meaning: Meaning
     rows: tuple[Rows, ...]
     warnings: tuple[str, ...]
-    planned: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,21 +158,19 @@ def read_judged(
     cells = _cells(opened, options, options.label if has_labels else None)
     others: _Cells | None = None
     joined: list[Rows] = []
-    planned = False
     if labelled is not None:
         if options.label is None:
             raise UserError("name the column of the labels", arguments=["label"])
         beside = open_table(labelled, name="the labelled table", lenient=options.lenient)
-        if not options.elsewhere and is_drawn(beside, opened.columns):
+        if not options.external and is_drawn(beside, opened.columns):
             cells, rows = _with_sheet(cells, beside, options)
-            planned = True
             joined.append(rows)
-        elif options.id is not None and not options.elsewhere:
+        elif options.id is not None and not options.external:
             cells, rows = _with_labels_by_id(cells, beside, options)
             joined.append(rows)
         else:
             others = _labelled_elsewhere(beside, options)
-    return _coded(cells, others, joined, options, planned=planned)
+    return _coded(cells, others, joined, options)
 
 
 def _check_roles(options: JudgeOptions) -> None:
@@ -339,7 +337,7 @@ def _with_labels_by_id(
         if key in places:
             twice.add(key)
         places[key] = i
-    asked_for, missing = [], []
+    found, missing = [], []
     seen: dict[tuple[str, str], int] = {}
     for number, key in zip(sheet.numbers, zip(names, groups, strict=True), strict=True):
         where = f"{sheet.name}: row {number}: id {key[0]!r}"
@@ -353,7 +351,7 @@ def _with_labels_by_id(
         seen[key] = number
         if key not in places:
             missing.append((number, key[0]))
-        asked_for.append(places.get(key, -1))
+        found.append(places.get(key, -1))
     if missing:
         number, name = missing[0]
         raise DataError(
@@ -362,7 +360,7 @@ def _with_labels_by_id(
             "are other items with verdicts of their own, say that they were labelled elsewhere",
             arguments=["labels"],
         )
-    return _with_labels(cells, sheet, asked_for), _rows_of(beside, sheet)
+    return _with_labels(cells, sheet, found), _rows_of(beside, sheet)
 
 
 def _rows_of(table: OpenTable, sheet: Sheet) -> Rows:
@@ -404,8 +402,6 @@ def _coded(
     others: _Cells | None,
     joined: Sequence[Rows],
     options: JudgeOptions,
-    *,
-    planned: bool,
 ) -> JudgedTable:
     """Names become codes, the same in both tables."""
     if not len(cells.numbers):
@@ -433,11 +429,10 @@ def _coded(
     return JudgedTable(
         name=title_of(cells.table),
         items=_items(both[0], meant),
-        elsewhere=None if others is None else _items(both[1], meant),
+        external=None if others is None else _items(both[1], meant),
         meaning=meant,
         rows=(*(part.rows for part in both), *joined),
         warnings=tuple(warnings),
-        planned=planned,
     )
 
 
@@ -473,11 +468,11 @@ def _map_as_spelled(given: Mapping[str, str], spelled: Mapping[str, str]) -> dic
     return found
 
 
-def _items(cells: _Cells, meant: Meaning) -> Items:
+def _items(cells: _Cells, meant: Meaning) -> ReadItems:
     columns = [
         _codes(column, names) for column, names in zip(cells.verdicts, meant.verdicts, strict=True)
     ]
-    return Items(
+    return ReadItems(
         cells.numbers,
         np.column_stack(columns) if columns else None,
         cells.score,

@@ -12,15 +12,24 @@ from quantshift.answers.rows import row_warnings
 from quantshift.answers.words import class_names, headline_class
 from quantshift.base.forks import uses_tables
 from quantshift.base.keywords import as_names, suggests_arguments
-from quantshift.errors import UserError, unknown_name
-from quantshift.judging.arrays import asked_for, class_name, labels_by_verdict
-from quantshift.judging.call import Call
+from quantshift.errors import UserError
+from quantshift.judging.arrays import class_name, labels_by_verdict, parse_inputs
 from quantshift.judging.comparing import differences_of
-from quantshift.judging.estimating.designs import DESIGNS
-from quantshift.judging.estimating.estimation import GivenRate
-from quantshift.judging.findings import batch_of, doubts, lost_rows, unknown_batch
-from quantshift.judging.inputs import JudgeOptions, read_judged
+from quantshift.judging.designs.design import Design
+from quantshift.judging.designs.registry import stated_design
+from quantshift.judging.estimates import design_of, estimate_group, estimate_table
+from quantshift.judging.inputs import JudgedTable, JudgeOptions, read_judged
+from quantshift.judging.judge_run import JudgeRun
+from quantshift.judging.judged_batches import (
+    group_batch,
+    label_warnings,
+    lost_rows,
+    unknown_batch,
+    whole_batch,
+)
+from quantshift.judging.judged_items import Settings
 from quantshift.judging.result import JudgedBatch, Judgement, MeanDifference, SystemDifference
+from quantshift.judging.sensitivity import GivenRates, Rate
 from quantshift.tables.reading import Source
 
 Columns = str | Sequence[Any] | Any
@@ -43,8 +52,8 @@ def judge(
     map: Mapping[Any, Any] = MappingProxyType({}),  # noqa: A002 - the name of the option
     classes: Sequence[Any] = (),
     positive: Any = None,
-    sensitivity: float | tuple[float, float, float] | None = None,
-    specificity: float | tuple[float, float, float] | None = None,
+    sensitivity: Rate | None = None,
+    specificity: Rate | None = None,
     missing: Sequence[str] | None = None,
     insist: bool = False,
     lenient: bool = False,
@@ -72,125 +81,89 @@ def judge(
     """
     if not 0.5 <= level < 1:
         raise UserError(f"a level is between 0.5 and 1, got {level:g}", arguments=["level"])
-    if labels is not None and labels not in DESIGNS:
-        raise unknown_name("way to choose labels", labels, DESIGNS)
-    source, options = asked_for(table, verdict, label, score, id, by)
+    stated = None if labels is None else stated_design(labels)
+    source, options = parse_inputs(table, verdict, label, score, id, by)
     options = replace(
         options,
         map=labels_by_verdict(map.items()),
         classes=tuple(class_name(c) for c in classes),
         positive=None if positive is None else class_name(positive),
         missing=None if missing is None else as_names(missing),
-        elsewhere=labels == "elsewhere",
+        external=stated is not None and not stated.labelled_are_items,
         lenient=lenient,
     )
-    known = _given_rates(sensitivity, specificity)
-    if known is None and options.label is None:
+    rates = GivenRates.of(sensitivity, specificity)
+    if rates is None and options.label is None:
         raise UserError(
             "name the column of the labels, or give the sensitivity and specificity of the judge",
             arguments=["label", "sensitivity", "specificity"],
         )
     read = read_judged(source, labelled, options)
-    if known is not None and len(read.meaning.classes) != 2:
+    if rates is not None and len(read.meaning.classes) != 2:
         raise UserError("a sensitivity and a specificity are of two classes; there are more here")
     if compare is not None and by is None:
         raise UserError(
             "to compare two systems name the column that distinguishes them", arguments=["by"]
         )
-    call = Call(read, options.verdict, known, labels, insist, level, seed)
-    call.check()
-    return _judgement(call, options, compare)
+    run = JudgeRun(read, options.verdict, rates, stated, Settings(level, seed, insist))
+    return _judgement(run, options, compare)
 
 
-def _judgement(call: Call, options: JudgeOptions, compare: tuple[str, str] | None) -> Judgement:
-    read = call.read
-    positive = options.positive or (
-        read.meaning.classes[-1] if len(read.meaning.classes) == 2 else None
-    )
-    lead = headline_class(read.meaning.classes, positive)
-    guess = call.guess()
-    design = guess.design if guess else _design(call)
-    call.require_shared_verdicts(design)
-    judged = call.estimate(read.items, design)
-    overall = batch_of(call, read.name, judged, read.items, lead, guess=guess)
-    warnings = [
-        *read.warnings,
-        *(w for rows in read.rows for w in row_warnings(lost_rows(rows))),
-    ]
-    warnings += doubts(call)
+def _judgement(run: JudgeRun, options: JudgeOptions, compare: tuple[str, str] | None) -> Judgement:
+    run.check_labels()
+    classes = run.meaning.classes
+    lead = headline_class(classes, options.positive or (classes[-1] if len(classes) == 2 else None))
+    chosen = design_of(run)
+    run.check_shared_verdicts(chosen.design)
+    judged = estimate_table(run, chosen.design)
+    overall = whole_batch(run, judged, lead, chosen.guess)
+    warnings = [*_warnings_of_table(run.table), *label_warnings(run)]
     batches: tuple[JudgedBatch, ...] = (overall,)
     differences: tuple[SystemDifference, ...] = ()
     of_means: MeanDifference | None = None
-    if read.items.groups is not None:
-        batches = tuple(_groups(call, judged.design, lead))
+    if run.table.items.groups is not None:
+        batches = tuple(_groups(run, judged.design, lead))
         if len(batches) > 1 and compare is None:
             warnings.append(
                 f"each of the {len(batches)} intervals holds on its own; among so many the largest "
                 "and the smallest share are partly chance"
             )
     if compare is not None:
-        differences, of_means = differences_of(call, judged.design, compare)
+        differences, of_means = differences_of(run, judged.design, compare)
     return Judgement(
-        classes=read.meaning.classes,
-        level=call.level,
+        classes=classes,
+        level=run.settings.level,
         label=options.label,
         judges=options.verdict,
         score=options.score,
         by=options.by,
-        ordered=call.ordered,
+        ordered=run.meaning.ordered,
         headline=lead,
-        names=class_names(options.label, read.meaning.classes),
+        names=class_names(options.label, classes),
         overall=overall,
         batches=batches,
         differences=differences,
         mean_difference=of_means,
         warnings=tuple(dict.fromkeys(warnings)),
-        rows=read.rows,
+        rows=run.table.rows,
     )
 
 
-def _design(call: Call) -> str | None:
-    """The design to estimate with; labels of a sheet and known rates need none."""
-    return None if call.known is not None or call.read.planned else call.design_of_items
+def _warnings_of_table(table: JudgedTable) -> Iterator[str]:
+    yield from table.warnings
+    for rows in table.rows:
+        yield from row_warnings(lost_rows(rows))
 
 
-def _groups(call: Call, design: str, lead: str) -> Iterator[JudgedBatch]:
+def _groups(run: JudgeRun, design: Design, lead: str) -> Iterator[JudgedBatch]:
     """The groups one by one; carried-over rates are those of all groups together."""
-    items = call.read.items
+    items = run.table.items
     groups = np.array(items.groups)
-    pooled = call.pools(design)
+    pooled = design.shares_labels
     for name in batches_in_order(groups.tolist()):
-        part = call.in_question(items.take(np.flatnonzero(groups == name)), design)
-        if not pooled and not call.tells(part):
-            yield unknown_batch(call, name, part, design)
-            continue
-        if not len(part):
-            continue
-        found = call.estimate(part, call.design_of_groups(design), part=True, pooled=pooled)
-        yield batch_of(call, name, found, part, lead, pooled=pooled)
-
-
-def _given_rates(
-    sensitivity: float | tuple[float, float, float] | None,
-    specificity: float | tuple[float, float, float] | None,
-) -> tuple[GivenRate, GivenRate] | None:
-    if sensitivity is None and specificity is None:
-        return None
-    if sensitivity is None or specificity is None:
-        raise UserError(
-            "give both the sensitivity and the specificity",
-            arguments=["sensitivity", "specificity"],
-        )
-    return _given("sensitivity", sensitivity), _given("specificity", specificity)
-
-
-def _given(what: str, rate: float | tuple[float, float, float]) -> GivenRate:
-    values = [float(v) for v in (rate if isinstance(rate, tuple | list) else [rate])]
-    if len(values) not in (1, 3) or not all(0 <= v <= 1 for v in values):
-        raise UserError(
-            f"a {what} is a share, with or without its limits: 0.9, or 0.9 between 0.85 and 0.94",
-            arguments=[what],
-        )
-    if len(values) == 3 and not values[1] <= values[0] <= values[2]:
-        raise UserError(f"the {what} {values[0]:g} is not between its limits", arguments=[what])
-    return GivenRate(*values)
+        group = run.in_question(items.take(np.flatnonzero(groups == name)), design)
+        if not pooled and not run.has_information(group):
+            yield unknown_batch(run, name, group, design)
+        elif len(group):
+            found = estimate_group(run, group, design)
+            yield group_batch(run, name, found, group, lead, pooled=pooled)

@@ -32,12 +32,36 @@ class Meaning:
     """The classes in their order, and the verdicts of each judge.
 
     verdicts: the different verdicts of each judge; says: for each of them the position of the class
-    that it says, -1 if none.
+    that it says, -1 if none. ordered: whether the classes are levels of a scale.
     """
 
     classes: tuple[str, ...]
     verdicts: tuple[tuple[str, ...], ...]
     says: tuple[tuple[int, ...], ...]
+    ordered: bool = False
+
+    @classmethod
+    def of_codes(
+        cls,
+        n_classes: int,
+        *,
+        n_judges: int = 1,
+        says: Sequence[Sequence[int]] | None = None,
+        ordered: bool = False,
+    ) -> "Meaning":
+        """The meaning of codes without names.
+
+        says: the class of each verdict of each judge, -1 for none; without it the verdict c of
+        every judge says the class c.
+        """
+        if says is None:
+            says = [range(n_classes)] * n_judges
+        return cls(
+            tuple(map(str, range(n_classes))),
+            tuple(tuple(map(str, range(len(classes)))) for classes in says),
+            tuple(tuple(map(int, classes)) for classes in says),
+            ordered,
+        )
 
 
 def meaning(
@@ -76,7 +100,8 @@ def meaning(
         )
         names.append(tuple(in_class_order))
         says.append(tuple(order.index(mapped[v]) if v in mapped else -1 for v in in_class_order))
-    return Meaning(order, tuple(names), tuple(says))
+    levels = len(order) > 2 and all(name.isdecimal() for name in order)
+    return Meaning(order, tuple(names), tuple(says), ordered=levels)
 
 
 def guessed_map(verdicts: Sequence[str], labels: Sequence[str]) -> dict[str, str]:

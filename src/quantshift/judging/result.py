@@ -62,8 +62,8 @@ class JudgeQuality:
 class LabelDesign:
     """How the labelled items were chosen, and what the data say of it.
 
-    design: random, by-verdict, by-label, elsewhere; planned if they came on a sheet of ours; given
-        if there are no labels and the rates are known.
+    design: its name: one that can be stated (random, by-verdict, ...); planned if labels came on a
+        sheet of ours; given if there are none and the rates are known.
     told: whether the user said so; guessed: whether it was guessed from the data. Neither is true
         if the tables show it: the sheet of a plan, or labels in a table of other items.
     p_value: of the test that labelled items have the verdicts of all items, where it applies.

@@ -34,7 +34,7 @@ def test_one_command_answers(table, quantshift):
     code, said, wrong = quantshift("judge", "verdicts.csv", *ASKED, "--labels", "random")
     assert (code, wrong) == (0, "")
     assert said.startswith("pass: ")
-    assert "by the verdicts of judge alone" in said.splitlines()[1]
+    assert "counting the verdicts of judge alone" in said.splitlines()[1]
 
 
 def test_help_of_both_verbs(quantshift):
@@ -214,7 +214,7 @@ def test_formulas_do_not_reach_a_spreadsheet(quantshift, tmp_path, monkeypatch):
 
 def test_a_plan_needs_one_goal(table, quantshift):
     line = refused(quantshift, "plan", "bare.csv", *ASKED, "--n-labels", "5", "--precision", "0.1")
-    assert "one of them" in line
+    assert "give either a precision" in line
     assert "(--precision, --n-labels)" in line
     assert "name a file" in refused(quantshift, "plan", "-", *ASKED, "--out", "sheet.csv")
     code, said, _ = quantshift("judge", "plan", "bare.csv", *ASKED, "--precision", "0.001")

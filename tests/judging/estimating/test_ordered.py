@@ -5,8 +5,13 @@ import pytest
 from scipy import stats
 
 from quantshift.errors import DataError, UserError
-from quantshift.judging.estimating.estimation import difference, estimate
+from quantshift.judging.estimating.differences import difference
+from quantshift.judging.estimating.estimation import estimate
 from quantshift.judging.estimating.ordered import mean, mean_difference
+from quantshift.judging.judged_items import Settings
+from tests.judging.made import coded
+
+INSIST = Settings(insist=True)
 
 
 def graded(seed, n=1500):
@@ -17,10 +22,12 @@ def graded(seed, n=1500):
 
 
 def test_two_classes_have_the_share_as_their_mean(judging):
-    found = estimate(judging.verdicts, judging.random(300), 2, design="random")
+    found = estimate(coded(judging.verdicts, judging.random(300)), "random")
     both = mean(found, [0, 1])
-    assert both.mean == pytest.approx(found.prevalence[1])
-    assert both.high - both.low == pytest.approx((found.high - found.low)[1], rel=0.02)
+    assert both.mean == pytest.approx(found.shares.prevalence[1])
+    assert both.high - both.low == pytest.approx(
+        (found.shares.high - found.shares.low)[1], rel=0.02
+    )
     assert mean(found, [1, 3]).mean == pytest.approx(1 + 2 * both.mean)
 
 
@@ -34,14 +41,14 @@ def test_the_mean_grade_is_between_its_limits_as_often_as_it_should(design):
         for group in np.unique(by):
             rows = rng.permutation(np.flatnonzero(by == group))[: 150 // len(np.unique(by))]
             labels[rows] = y[rows]
-        found = mean(estimate(v, labels, 5, design=design, insist=True), [1, 2, 3, 4, 5])
+        found = mean(estimate(coded(v, labels, 5), design, INSIST), [1, 2, 3, 4, 5])
         covered += found.low <= 3.25 <= found.high
     # 93% of 40 is 37; three standard errors are 4.8.
     assert covered >= 33
 
 
 def test_values_for_each_class(judging):
-    found = estimate(judging.verdicts, judging.random(100), 2, design="random", insist=True)
+    found = estimate(coded(judging.verdicts, judging.random(100)), "random", INSIST)
     with pytest.raises(DataError, match="each of the 2 classes"):
         mean(found, [1, 2, 3])
 
@@ -55,13 +62,13 @@ def two_systems(seed, n=600, k=150):
     for skill in (0.3, 0.0):
         y = np.digitize(ease + skill + 0.5 * rng.normal(size=n), [-1, 0, 1])
         v = np.clip(y + rng.choice([-1, 0, 0, 0, 1], size=n), 0, 3)
-        found.append(estimate(v, np.where(labelled, y, -1), 4, design="random", insist=True))
+        found.append(estimate(coded(v, np.where(labelled, y, -1), 4), "random", INSIST))
     return found
 
 
 def test_of_two_classes_the_means_differ_as_the_shares_do(judging):
-    a = estimate(judging.verdicts, judging.random(300), 2, design="random")
-    b = estimate(judging.verdicts, judging.random(200), 2, design="random", insist=True)
+    a = estimate(coded(judging.verdicts, judging.random(300)), "random")
+    b = estimate(coded(judging.verdicts, judging.random(200)), "random", INSIST)
     for paired in (False, True):
         means, shares = (
             mean_difference(a, b, [0, 1], paired=paired),
@@ -94,10 +101,10 @@ def test_the_difference_of_means_is_between_its_limits_as_often_as_it_should():
 
 
 def test_means_that_cannot_be_compared(judging):
-    a = estimate(judging.verdicts, judging.random(300), 2, design="random")
-    b = estimate(judging.verdicts, judging.random(300), 2, design="random", level=0.9)
+    a = estimate(coded(judging.verdicts, judging.random(300)), "random")
+    b = estimate(coded(judging.verdicts, judging.random(300)), "random", Settings(level=0.9))
     with pytest.raises(UserError, match="levels"):
         mean_difference(a, b, [0, 1])
-    c = estimate(judging.verdicts[:500], judging.random(300)[:500], 2, insist=True, design="random")
+    c = estimate(coded(judging.verdicts[:500], judging.random(300)[:500]), "random", INSIST)
     with pytest.raises(DataError, match="same items"):
         mean_difference(a, c, [0, 1], paired=True)

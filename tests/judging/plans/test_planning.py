@@ -5,12 +5,26 @@ import pytest
 
 from quantshift.errors import DataError, UserError
 from quantshift.judging.estimating.estimation import estimate
-from quantshift.judging.plans import planning
-from quantshift.judging.plans.planning import plan
+from quantshift.judging.judged_items import KnownDraw, Settings
+from quantshift.judging.plans.planning import Goal
+from quantshift.judging.plans.planning import plan as plan_items
+from tests.judging.made import coded
+
+
+def plan(verdicts, *, labels=None, inclusion=None, score=None, how=None, seed=0, **goal):
+    """A plan for items of two classes."""
+    labels = np.full(len(score if verdicts is None else verdicts), -1) if labels is None else labels
+    drawn = None if inclusion is None else KnownDraw(inclusion)
+    items = coded(verdicts, labels, score=score, drawn=drawn)
+    return plan_items(items, Goal(**goal), how=how, settings=Settings(seed=seed))
+
+
+def with_strata(verdicts, labels, strata, **given):
+    return estimate(coded(verdicts, labels, drawn=KnownDraw(strata=strata), **given)).shares
 
 
 def test_items_are_distinct_and_random_within_strata(judging):
-    found = plan(judging.verdicts, 2, n_labels=100, how="by-verdict")
+    found = plan(judging.verdicts, n_labels=100, how="by-verdict")
     assert len(set(found.items.tolist())) == 100
     assert np.bincount(found.strata[found.items]).tolist() == found.per_stratum.tolist()
     sizes = np.bincount(judging.verdicts)
@@ -19,34 +33,34 @@ def test_items_are_distinct_and_random_within_strata(judging):
 
 
 def test_strata_take_turns(judging):
-    found = plan(judging.verdicts, 2, n_labels=100)
+    found = plan(judging.verdicts, n_labels=100)
     share = found.per_stratum[0] / 100
     assert (found.strata[found.items[:50]] == 0).sum() == pytest.approx(50 * share, abs=1.5)
 
 
 def test_labels_so_far_move_labels_to_where_the_judge_errs(judging):
     labels = judging.by_verdict(200)
-    found = plan(judging.verdicts, 2, labels=labels, n_labels=200)
+    found = plan(judging.verdicts, labels=labels, n_labels=200)
     assert not set(found.items.tolist()) & set(np.flatnonzero(labels >= 0).tolist())
     errs = np.full(2000, -1)
     rows = np.concatenate([np.flatnonzero(judging.verdicts == c)[:60] for c in (0, 1)])
     errs[rows] = np.where(judging.verdicts[rows] == 1, 1, np.arange(120) % 2)
-    there = plan(judging.verdicts, 2, labels=errs, n_labels=200).per_stratum
+    there = plan(judging.verdicts, labels=errs, n_labels=200).per_stratum
     sizes = np.bincount(judging.verdicts)
     assert there[0] + 60 > (there[1] + 60) * sizes[0] / sizes[1] * 1.5
 
 
 def test_a_precision_is_met(judging):
     labels = judging.by_verdict(100)
-    found = plan(judging.verdicts, 2, labels=labels, precision=0.03)
+    found = plan(judging.verdicts, labels=labels, precision=0.03)
     labels[found.items] = judging.y[found.items]
-    judged = estimate(judging.verdicts, labels, 2, strata=found.strata)
+    judged = with_strata(judging.verdicts, labels, found.strata)
     assert (judged.high - judged.low)[1] / 2 == pytest.approx(0.03, rel=0.35)
     assert found.half_width <= 0.03 + 1e-9
 
 
 def test_a_random_plan_has_one_stratum(judging):
-    found = plan(judging.verdicts, 2, n_labels=80, how="random")
+    found = plan(judging.verdicts, n_labels=80, how="random")
     assert len(found.items) == 80
     assert found.inclusion == pytest.approx(np.full(2000, 0.04))
     assert set(found.strata.tolist()) == {0}
@@ -58,14 +72,15 @@ def test_a_rare_class_needs_a_third_of_the_labels():
     for repeat in range(5):
         y = (rng.random(50_000) < 0.005).astype(int)
         score = rng.normal(size=50_000) + 3.5 * y
-        found = plan(None, 2, score=score, n_labels=1500, seed=repeat)
+        found = plan(None, score=score, n_labels=1500, seed=repeat)
         labels = np.full(50_000, -1)
         labels[found.items] = y[found.items]
-        judged = estimate(None, labels, 2, score=score, strata=found.strata)
+        judged = with_strata(None, labels, found.strata, score=score)
         widths.append(judged.high[1] - judged.low[1])
         labels = np.full(50_000, -1)
         labels[:4500] = y[:4500]
-        random = estimate(np.zeros(50_000, dtype=int), labels, 2, design="random", insist=True)
+        items = coded(np.zeros(50_000, dtype=int), labels)
+        random = estimate(items, "random", Settings(insist=True)).shares
         counted.append(random.high[1] - random.low[1])
     assert np.mean(widths) < np.mean(counted)
 
@@ -74,50 +89,31 @@ def test_the_rare_class_may_have_the_low_scores():
     rng = np.random.default_rng(3)
     y = (rng.random(20_000) < 0.99).astype(int)
     score = 1 / (1 + np.exp(-(rng.normal(size=20_000) + 3 * y + 2)))
-    found = plan(None, 2, score=score, n_labels=500)
+    found = plan(None, score=score, n_labels=500)
     low = score[found.items] < np.quantile(score, 0.1)
     assert low.mean() > 0.15
 
 
 def test_more_labels_than_items_are_all_items():
-    found = plan([0, 1, 0, 1, 1, 0] * 5, 2, n_labels=100)
+    found = plan([0, 1, 0, 1, 1, 0] * 5, n_labels=100)
     assert sorted(found.items.tolist()) == list(range(30))
-    assert plan([0, 1, 0, 1, 1, 0] * 5, 2, precision=0.0001).items.size == 30
+    assert plan([0, 1, 0, 1, 1, 0] * 5, precision=0.0001).items.size == 30
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"n_labels": None}, "give one of them"),
-        ({"precision": 0.1}, "give one of them"),
+        ({"n_labels": None}, "give either a precision"),
+        ({"precision": 0.1}, "give either a precision"),
         ({"n_labels": None, "precision": 3}, "between 0 and 1"),
         ({"how": "by-score"}, "needs the score"),
         ({"how": "neyman"}, "unknown plan"),
+        ({"how": "by-label"}, "cannot be planned: nobody knows"),
     ],
 )
 def test_bad_input(judging, change, said):
-    with pytest.raises(UserError, match="verdicts of a judge or a score"):
-        plan(None, 2, n_labels=5)
     with pytest.raises(UserError, match=said):
-        plan(judging.verdicts, 2, **({"n_labels": 50} | change))
-
-
-def test_a_stratum_in_which_nobody_was_seen_gets_labels_like_its_neighbours():
-    sizes = np.array([1000, 500, 250, 100, 50])
-    counts = np.array([[300.0, 1.0], [100.0, 3.0], [50.0, 0.0], [20.0, 5.0], [5.0, 15.0]])
-    rate = planning._smooth(counts, sizes)[:, 1]
-    assert (np.diff(rate) > 0).all()
-    assert 0.01 < rate[2] < 0.2
-    # The curve of a logistic regression meets the totals.
-    assert (counts.sum(axis=1) * rate).sum() == pytest.approx(counts[:, 1].sum(), rel=1e-6)
-
-
-def test_a_curve_through_labels_of_one_class_alone():
-    rate = planning._smooth(
-        np.array([[10.0, 0.2], [10.0, 0.1], [9.0, 0.1]]), np.array([50, 30, 20])
-    )
-    assert np.isfinite(rate).all()
-    assert rate[:, 1].max() < 0.1
+        plan(judging.verdicts, **({"n_labels": 50} | change))
 
 
 def _rare(seed, n=20_000, share=0.005, separation=3.0):
@@ -135,12 +131,11 @@ def _labelled(plan_, y, labels=None):
 @pytest.mark.parametrize("known", [True, False])
 def test_a_second_plan_keeps_the_strata_of_the_first(known):
     y, score = _rare(4)
-    first = plan(None, 2, score=score, n_labels=400)
+    first = plan(None, score=score, n_labels=400)
     # More than a tenth of these labels are of the rare class, which is one of two hundred items.
     labels = _labelled(first, y)
     second = plan(
         None,
-        2,
         score=score,
         labels=labels,
         inclusion=first.inclusion if known else None,
@@ -156,11 +151,10 @@ def test_random_labels_show_which_strata_a_plan_needs():
     y = (rng.random(2000) < 0.4).astype(int)
     score = rng.normal(size=2000) + 2 * y
     random = np.where(np.arange(2000) < 100, y, -1)
-    assert len(plan(None, 2, score=score, labels=random, n_labels=50).names) == 5
-    first = plan(None, 2, score=score, labels=random, n_labels=50)
+    assert len(plan(None, score=score, labels=random, n_labels=50).names) == 5
+    first = plan(None, score=score, labels=random, n_labels=50)
     second = plan(
         None,
-        2,
         score=score,
         labels=_labelled(first, y, random),
         inclusion=first.inclusion,
@@ -172,13 +166,13 @@ def test_random_labels_show_which_strata_a_plan_needs():
 def test_labels_of_another_plan_are_refused():
     y, score = _rare(6)
     verdicts = (score > 2).astype(int)
-    first = plan(verdicts, 2, score=score, n_labels=300, how="by-score")
+    first = plan(verdicts, score=score, n_labels=300, how="by-score")
     more = {"labels": _labelled(first, y), "inclusion": first.inclusion, "n_labels": 100}
     for how in ("by-verdict", "random"):
         with pytest.raises(UserError, match="were drawn by another plan"):
-            plan(verdicts, 2, score=score, how=how, **more)
-    with pytest.raises(DataError, match="every label so far needs the probability"):
-        plan(verdicts, 2, score=score, **(more | {"inclusion": np.full(len(y), np.nan)}))
+            plan(verdicts, score=score, how=how, **more)
+    with pytest.raises(DataError, match="every labelled item needs the probability"):
+        plan(verdicts, score=score, **(more | {"inclusion": np.full(len(y), np.nan)}))
 
 
 @pytest.mark.slow
@@ -186,10 +180,10 @@ def test_two_rounds_by_score_are_not_biased():
     estimates = []
     for repeat in range(100):
         y, score = _rare(1000 + repeat)
-        first = plan(None, 2, score=score, n_labels=400, seed=repeat)
+        first = plan(None, score=score, n_labels=400, seed=repeat)
         labels = _labelled(first, y)
-        second = plan(None, 2, score=score, labels=labels, n_labels=400, seed=repeat + 1)
-        judged = estimate(None, _labelled(second, y, labels), 2, score=score, strata=second.strata)
+        second = plan(None, score=score, labels=labels, n_labels=400, seed=repeat + 1)
+        judged = with_strata(None, _labelled(second, y, labels), second.strata, score=score)
         estimates.append(judged.prevalence[1])
     # Three standard errors of the mean, about 0.0002 each.
     assert np.mean(estimates) == pytest.approx(0.005, abs=3 * np.std(estimates) / np.sqrt(100))

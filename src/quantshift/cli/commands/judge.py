@@ -1,6 +1,7 @@
 """`quantshift judge`: the true rate behind model verdicts; `judge plan`: what to label next."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -30,9 +31,10 @@ from quantshift.cli.shared_options import (
     names,
 )
 from quantshift.errors import UserError
+from quantshift.judging import LabelSheet, plan_labels, write_label_sheet
 from quantshift.judging import judge as judge_table
-from quantshift.judging import plan_labels, write_label_sheet
 from quantshift.judging.arrays import labels_by_verdict
+from quantshift.judging.designs.registry import plan_named, plans, stated_designs
 from quantshift.quantifying.audits.audit_sheet import check_sheet
 from quantshift.tables.places import STANDARD_INPUT
 
@@ -57,6 +59,12 @@ class JudgeVerbs(TyperGroup):
         """The verb; the default one has no name in the usage line."""
         name, command, rest = super().resolve_command(ctx, args)
         return ("" if name == self.default else name), command, rest
+
+
+def _ways() -> str:
+    """How items can have been chosen, for the help."""
+    *others, last = (design.help for design in stated_designs())
+    return f"{', '.join(others)}, or {last}"
 
 
 app = typer.Typer(
@@ -138,6 +146,88 @@ Classes = Annotated[
         rich_help_panel=COLUMNS,
     ),
 ]
+Labels = Annotated[
+    str | None,
+    typer.Option(
+        "--labels",
+        metavar="|".join(design.name for design in stated_designs()),
+        help=f"How the labelled items were chosen: {_ways()}. Guessed if not given; checked "
+        "against the data.",
+        rich_help_panel=TABLES,
+    ),
+]
+Insist = Annotated[
+    bool,
+    typer.Option(
+        "--insist",
+        help="Trust --labels even if the table contradicts it.",
+        rich_help_panel=TABLES,
+    ),
+]
+By = Annotated[
+    str | None,
+    typer.Option(
+        "--by",
+        metavar="COLUMN",
+        help="Estimate a rate for each group of this column.",
+        rich_help_panel=TABLES,
+    ),
+]
+Compare = Annotated[
+    str | None,
+    typer.Option(
+        "--compare",
+        metavar="A,B",
+        help="Report the difference between two groups of --by; with --id, on the same items.",
+        rich_help_panel=TABLES,
+    ),
+]
+Sensitivity = Annotated[
+    str | None,
+    typer.Option(
+        "--sensitivity",
+        metavar="0.9,0.85-0.94",
+        help="If known, instead of labels: how often the verdict is positive when the true label "
+        "is positive, with 95% limits.",
+        rich_help_panel=ESTIMATE,
+    ),
+]
+Specificity = Annotated[
+    str | None,
+    typer.Option(
+        "--specificity",
+        metavar="0.97,0.95-0.99",
+        help="The same for the negative class: how often a negative item gets a negative verdict.",
+        rich_help_panel=ESTIMATE,
+    ),
+]
+Precision = Annotated[
+    float | None,
+    typer.Option(
+        "--precision",
+        metavar="0.03",
+        help="Target half-width of the interval (margin of error; default: 0.05).",
+        show_default=False,
+    ),
+]
+NLabels = Annotated[
+    int | None,
+    typer.Option(
+        "--n-labels",
+        metavar="100",
+        min=1,
+        help="Instead of --precision: the number of items you can label.",
+    ),
+]
+How = Annotated[
+    str | None,
+    typer.Option(
+        "--how",
+        metavar="|".join(plan.name for plan in plans()),
+        help="How to choose the items (default: by score if there is one, otherwise by verdict).",
+        show_default=False,
+    ),
+]
 
 
 @app.command("table", hidden=True)
@@ -148,69 +238,18 @@ def judge(
     label: Label = None,
     score: Score = None,
     labelled: Labelled = None,
-    labels: Annotated[
-        str | None,
-        typer.Option(
-            "--labels",
-            metavar="random|by-verdict|by-label|elsewhere",
-            help="How the labelled items were chosen: at random, a fixed number of each verdict, a "
-            "fixed number of each label, or from other items. Guessed if not given; checked "
-            "against the data.",
-            rich_help_panel=TABLES,
-        ),
-    ] = None,
-    insist: Annotated[
-        bool,
-        typer.Option(
-            "--insist",
-            help="Trust --labels even if the table contradicts it.",
-            rich_help_panel=TABLES,
-        ),
-    ] = False,
+    labels: Labels = None,
+    insist: Insist = False,
     lenient: Lenient = False,
     id: Id = None,  # noqa: A002 - the option's name
-    by: Annotated[
-        str | None,
-        typer.Option(
-            "--by",
-            metavar="COLUMN",
-            help="Estimate a rate for each group of this column.",
-            rich_help_panel=TABLES,
-        ),
-    ] = None,
-    compare: Annotated[
-        str | None,
-        typer.Option(
-            "--compare",
-            metavar="A,B",
-            help="Report the difference between two groups of --by; with --id, on the same items.",
-            rich_help_panel=TABLES,
-        ),
-    ] = None,
+    by: By = None,
+    compare: Compare = None,
     map: Map = None,  # noqa: A002 - the option's name
     classes: Classes = None,
     missing: Missing = None,
     positive: Positive = None,
-    sensitivity: Annotated[
-        str | None,
-        typer.Option(
-            "--sensitivity",
-            metavar="0.9,0.85-0.94",
-            help="If known, instead of labels: how often the verdict is positive when the true "
-            "label is positive, with 95% limits.",
-            rich_help_panel=ESTIMATE,
-        ),
-    ] = None,
-    specificity: Annotated[
-        str | None,
-        typer.Option(
-            "--specificity",
-            metavar="0.97,0.95-0.99",
-            help="The same for the negative class: how often a negative item gets a negative "
-            "verdict.",
-            rich_help_panel=ESTIMATE,
-        ),
-    ] = None,
+    sensitivity: Sensitivity = None,
+    specificity: Specificity = None,
     level: Level = 0.95,
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -290,34 +329,9 @@ def plan(
     map: Map = None,  # noqa: A002 - the option's name
     classes: Classes = None,
     missing: Missing = None,
-    precision: Annotated[
-        float | None,
-        typer.Option(
-            "--precision",
-            metavar="0.03",
-            help="Target half-width of the interval (margin of error; default: 0.05).",
-            show_default=False,
-        ),
-    ] = None,
-    n_labels: Annotated[
-        int | None,
-        typer.Option(
-            "--n-labels",
-            metavar="100",
-            min=1,
-            help="Instead of --precision: the number of items you can label.",
-        ),
-    ] = None,
-    how: Annotated[
-        str | None,
-        typer.Option(
-            "--how",
-            metavar="random|by-verdict|by-score",
-            help="How to choose the items (default: by score if there is one, otherwise by "
-            "verdict).",
-            show_default=False,
-        ),
-    ] = None,
+    precision: Precision = None,
+    n_labels: NLabels = None,
+    how: How = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="FILE.csv", help="Write the items to label here."),
@@ -361,34 +375,37 @@ def plan(
         level=level,
         seed=seed,
     )
+    for line in _plan_lines(sheet, precision):
+        typer.echo(line)
+    if out is None:
+        typer.echo("Add --out FILE.csv to draw them.")
+        return
+    write_label_sheet(sheet, out, overwrite=overwrite)
+    typer.echo(f"items to label in {out}")
+    revealing = ", ".join([*names(verdict), *names(score)])
+    typer.echo(
+        f"Hide the columns {revealing} and probability while people label: the verdicts would "
+        "influence them."
+    )
+
+
+def _plan_lines(sheet: LabelSheet, precision: float | None) -> Iterator[str]:
+    """How many items to label, for what, and of which strata."""
     label_plan = sheet.plan
     more = " more" if sheet.labels else ""
     n_random = max(label_plan.n_random - len(sheet.labels), 0)
-    random_note = (
-        ""
-        if label_plan.how == "random"
-        else f"; with random items it would take about {n_random:,}{more}"
-    )
-    typer.echo(
+    random_note = f"; with random items it would take about {n_random:,}{more}"
+    yield (
         f"Label {sheet.n_new:,}{more} items for an interval of about plus or minus "
-        f"{percent(label_plan.half_width).removesuffix('%')} points{random_note}."
+        f"{percent(label_plan.half_width).removesuffix('%')} points"
+        f"{'' if plan_named(label_plan.how).plans_together else random_note}."
     )
     if precision is not None and label_plan.half_width > 1.1 * precision:
-        typer.echo("These items cannot give more precision.")
+        yield "These items cannot give more precision."
     if len(sheet.strata) > 1:
-        for name, n in sheet.strata[:MOST_STRATA]:
-            typer.echo(f"  {name}: {n:,}")
+        yield from (f"  {name}: {n:,}" for name, n in sheet.strata[:MOST_STRATA])
         if len(sheet.strata) > MOST_STRATA:
-            typer.echo(f"  ... and {len(sheet.strata) - MOST_STRATA} more")
-    if out is not None:
-        write_label_sheet(sheet, out, overwrite=overwrite)
-    typer.echo(f"items to label in {out}" if out else "Add --out FILE.csv to draw them.")
-    if out is not None:
-        revealing = ", ".join([*names(verdict), *names(score)])
-        typer.echo(
-            f"Hide the columns {revealing} and probability while people label: the verdicts would "
-            "influence them."
-        )
+            yield f"  ... and {len(sheet.strata) - MOST_STRATA} more"
 
 
 def _pair(option: str | None) -> tuple[str, str] | None:

@@ -6,19 +6,83 @@ squares of the distances to the limits are added, allowing for the verdicts that
 not, the labels from elsewhere say nothing of these items and are left aside.
 """
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import stats
 
 from quantshift.base.types import Reals
+from quantshift.errors import UserError
+from quantshift.judging.designs.parts.share_estimate import labelled_table
+from quantshift.judging.estimating.differences import correlation, distances_to_limits
+from quantshift.judging.estimating.judged import Judged
+from quantshift.judging.judged_items import JudgedItems
 
 EQUAL = 0.05
 """The p-value from which on rates are taken to be equal."""
 
 
-def equal_rates(among_items: Reals, elsewhere: Reals) -> float:
+def combined(by_items: Judged, by_external: Judged, items: JudgedItems) -> Judged:
+    """One estimate of two, if rates are the same; `by_items` uses labels of the items alone."""
+    if not by_items.design.labelled_are_items:
+        raise UserError(
+            "some items of the sample and others are both labelled elsewhere: give them as one",
+            arguments=["labelled"],
+        )
+    p_value = equal_rates(*_tables(items))
+    ours, theirs = by_items.shares, by_external.shares
+    if p_value < EQUAL:
+        different = "The judge treats items labelled elsewhere differently"
+        return replace(
+            by_items,
+            notes=(*by_items.notes, f"{different} (p = {p_value:.2g}): their labels are not used."),
+        )
+    if ours.why_not or theirs.why_not:
+        not_used = f"Labels from elsewhere are not used: {theirs.why_not or ours.why_not}."
+        return replace(by_items, notes=(*by_items.notes, not_used))
+    r = correlation(by_items, by_external, paired=True, shared=False)
+    w = weight_of_first(ours.high - ours.low, theirs.high - theirs.low, r)
+    p = w * ours.prevalence + (1 - w) * theirs.prevalence
+    (down, up), (their_down, their_up) = map(distances_to_limits, (by_items, by_external))
+    assert theirs.influence_external is not None
+    shares = replace(
+        ours,
+        prevalence=p,
+        low=np.clip(p - averaged(down, their_down, r, w), 0, 1),
+        high=np.clip(p + averaged(up, their_up, r, w), 0, 1),
+        influence=w * ours.influence + (1 - w) * theirs.influence,
+        influence_external=(1 - w) * theirs.influence_external,
+    )
+    return replace(
+        by_items,
+        shares=shares,
+        n_labelled=by_items.n_labelled + by_external.n_labelled,
+        assumption=f"{by_items.assumption} {by_external.assumption}",
+        notes=(
+            *by_items.notes,
+            f"Labels from elsewhere have a weight of {1 - w:.0%}; the judge treats both kinds of "
+            f"items alike as far as can be seen (p = {p_value:.2g}).",
+        ),
+        labels_for_half_width=None,
+    )
+
+
+def _tables(items: JudgedItems) -> tuple[Reals, Reals]:
+    """Labelled items by class and cell, here and elsewhere."""
+    cells, others = items.cells(), items.external
+    assert cells.external is not None
+    assert others is not None
+    here = cells.codes[items.known], items.labels[items.known]
+    return (
+        labelled_table(*here, cells.n, items.n_classes),
+        labelled_table(cells.external, others.labels, cells.n, items.n_classes),
+    )
+
+
+def equal_rates(among_items: Reals, external: Reals) -> float:
     """p-value of classes having the same rates in two tables, (n_classes, n_verdicts) each."""
     statistic, freedom = 0.0, 0
-    for pair in np.stack([among_items, elsewhere], axis=1):
+    for pair in np.stack([among_items, external], axis=1):
         table = pair[:, pair.sum(axis=0) > 0]
         if table.shape[1] < 2 or (table.sum(axis=1) == 0).any():
             continue

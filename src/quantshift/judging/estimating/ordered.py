@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from quantshift.errors import DataError, UserError
-from quantshift.judging.estimating.estimation import Judged, correlation, mover
+from quantshift.errors import DataError
+from quantshift.judging.estimating.differences import check_comparable, correlation, mover
+from quantshift.judging.estimating.judged import Judged
 
 
 @dataclass(frozen=True)
@@ -29,24 +30,24 @@ class Mean:
 
 def mean(judged: Judged, values: ArrayLike) -> Mean:
     """values: of the classes, (n_classes,)."""
-    worth = np.asarray(values, dtype=np.float64)
-    if worth.shape != judged.prevalence.shape or not np.isfinite(worth).all():
-        raise DataError(f"a mean needs a number for each of the {len(judged.prevalence)} classes")
-    parts = [judged.influence]
-    if judged.influence_elsewhere is not None:
-        parts.append(judged.influence_elsewhere)
-    moved = np.concatenate(parts) / len(judged.influence)
+    worth, shares = np.asarray(values, dtype=np.float64), judged.shares
+    if worth.shape != shares.prevalence.shape or not np.isfinite(worth).all():
+        raise DataError(f"a mean needs a number for each of the {len(shares.prevalence)} classes")
+    parts = [shares.influence]
+    if shares.influence_external is not None:
+        parts.append(shares.influence_external)
+    moved = np.concatenate(parts) / len(shares.influence)
     errors = np.sqrt((moved**2).sum(axis=0))
     error = float(np.sqrt(((moved @ worth) ** 2).sum()))
     z = float(stats.norm.ppf((1 + judged.level) / 2))
-    half = (judged.high - judged.low) / 2
+    half = (shares.high - shares.low) / 2
     if errors.sum() > 0 and error > 0:
-        reach = max(float(half.sum() / errors.sum()), z) * error
+        margin = max(float(half.sum() / errors.sum()), z) * error
     else:
         # No label contradicts the verdicts: what a class may still gain, another loses.
-        reach = float(half.max()) * float(np.ptp(worth))
-    middle = float(judged.prevalence @ worth)
-    low, high = np.clip([middle - reach, middle + reach], worth.min(), worth.max())
+        margin = float(half.max()) * float(np.ptp(worth))
+    middle = float(shares.prevalence @ worth)
+    low, high = np.clip([middle - margin, middle + margin], worth.min(), worth.max())
     return Mean(middle, float(low), float(high), judged.level)
 
 
@@ -56,16 +57,11 @@ def mean_difference(
     """The mean in a minus that in b; the arguments are those of `mean` and `difference`."""
     worth = np.asarray(values, dtype=np.float64)
     of_a, of_b = mean(a, worth), mean(b, worth)
-    if a.level != b.level:
-        raise UserError(f"the intervals are of levels {a.level} and {b.level}: use one")
-    if paired and a.influence.shape != b.influence.shape:
-        raise DataError(
-            f"a paired comparison needs the same items, got {a.n_items} and {b.n_items}"
-        )
+    check_comparable(a, b, paired=paired)
     r = correlation(a, b, paired=paired, shared=shared, worth=worth[:, np.newaxis])
-    beside_a, beside_b = (
+    distances_a, distances_b = (
         (np.array([one.mean - one.low]), np.array([one.high - one.mean])) for one in (of_a, of_b)
     )
-    down, up = mover(beside_a, beside_b, r)
+    down, up = mover(distances_a, distances_b, r)
     d, most = of_a.mean - of_b.mean, float(np.ptp(worth))
     return Mean(d, max(d - float(down[0]), -most), min(d + float(up[0]), most), a.level)

@@ -15,7 +15,7 @@ from quantshift.answers.shares import Share, share_of
 from quantshift.answers.text import estimate_text, shown
 from quantshift.answers.words import limits, one_line, percent, shortened
 from quantshift.base.nouns import counted
-from quantshift.judging.findings import lost_rows
+from quantshift.judging.judged_batches import lost_rows
 from quantshift.judging.output.text import alarms, answer, design_text, needed_text, summary_rows
 from quantshift.judging.result import JudgedBatch, Judgement, JudgeQuality
 
@@ -56,7 +56,7 @@ def render_page(
         state=_state(overall),
         check=overall.labels.said,
         assumed=overall.assumed,
-        needed="" if overall.labels.design == "given" else needed_text(overall),
+        needed=needed_text(overall),
         advices=[advice.replace("`", "") for advice in overall.advice],
         downloads=data_links(result.to_json(), result.to_csv()),
         alarms=[*alarms(result), *_unknown(result)],
@@ -152,10 +152,13 @@ def _judge(result: Judgement, judge: JudgeQuality) -> dict[str, Any]:
     for label in result.classes:
         row = []
         for verdict in judge.verdicts:
-            rate = cells[label, verdict]
+            rate, right = cells.get((label, verdict)), says[verdict] == label
+            if rate is None:
+                row.append(("?", "", 0, right))
+                continue
             bounds = f"({100 * rate.low:.0f} to {100 * rate.high:.0f})"
             strength = round(100 * rate.estimate)
-            row.append((f"{100 * rate.estimate:.0f}", bounds, strength, says[verdict] == label))
+            row.append((f"{100 * rate.estimate:.0f}", bounds, strength, right))
         rows.append((shown(result, label), row))
     kappa = ""
     if judge.agreement is not None:

@@ -26,7 +26,8 @@ from quantshift.answers.words import (
     shortened,
 )
 from quantshift.base.nouns import counted
-from quantshift.judging.findings import lost_rows
+from quantshift.judging.designs.registry import design_named
+from quantshift.judging.judged_batches import lost_rows
 from quantshift.judging.result import (
     JudgedBatch,
     Judgement,
@@ -34,16 +35,6 @@ from quantshift.judging.result import (
     MeanDifference,
     Rate,
 )
-
-DESIGN_WORDS = {
-    "random": "chosen at random",
-    "by-verdict": "chosen by verdict, a number of each",
-    "by-label": "chosen by label, a number of each",
-    "elsewhere": "labelled elsewhere, for another purpose",
-    "planned": "drawn by a plan, with known probabilities",
-    "given": "none: the rates of the judge are given",
-}
-"""How labelled items were chosen, in words."""
 
 MOST_CLASSES_OF_RATES = 8
 """With more the table of rates would be too wide; the JSON has all."""
@@ -103,7 +94,7 @@ def naive_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
         naive = judge.naive[share.label]
         inside = share.low <= naive <= share.high
         where = "inside the interval" if inside else "outside the interval"
-        yield f"by the verdicts of {shortened(judge.name)} alone: {percent(naive)}, {where}"
+        yield f"counting the verdicts of {shortened(judge.name)} alone: {percent(naive)}, {where}"
 
 
 def mean_lines(result: Judgement, batch: JudgedBatch) -> Iterator[str]:
@@ -183,19 +174,19 @@ def _is_known(rate: Rate) -> bool:
 def design_text(batch: JudgedBatch) -> str:
     """How many labels there are and how they were chosen."""
     labels = batch.labels
-    words = DESIGN_WORDS[labels.design]
-    if labels.design == "given":
-        return words
-    how = "as you say" if labels.told else "they are in a table of their own"
+    design = design_named(labels.design)
+    if not design.uses_labels:
+        return design.words
+    how = "as stated" if labels.told else design.source
     if labels.guessed:
         how = "guessed: you did not say"
-    elif labels.design == "planned":
-        how = "as the sheet says"
-    return f"{batch.n_labelled:,}, {words} ({how})"
+    return f"{batch.n_labelled:,}, {design.words}{f' ({how})' if how else ''}"
 
 
 def needed_text(batch: JudgedBatch) -> str:
-    """How many labels half the width takes."""
+    """How many labels half the width takes; empty if there are no labels to add to."""
+    if not design_named(batch.labels.design).uses_labels:
+        return ""
     if batch.labels_for_half_width is None:
         return "more labels like these cannot halve the interval"
     if batch.n_labelled < FEWEST:
@@ -281,7 +272,7 @@ def _judges(result: Judgement) -> Iterator[str]:
     for judge in result.overall.judges:
         lines = [shortened(judge.name) + _kappa(judge, weighted=result.ordered)]
         if judge.rates:
-            lines += aligned([["", *row][1:] for row in rate_rows(result, judge)])
+            lines += aligned(rate_rows(result, judge))
         # Lines of a table keep their indentation.
         for i, line in enumerate(lines):
             yield f"{'Judge' if i == 0 else '':9}{'' if i == 0 else '  '}{line}"
@@ -301,8 +292,9 @@ def _labels(batch: JudgedBatch) -> Iterator[str]:
         lines.append(batch.labels.said)
     yield from headed("Labels", lines)
     yield f"Assumed  {batch.assumed}"
-    if batch.labels.design != "given":
-        yield f"Needed   {needed_text(batch)}"
+    needed = needed_text(batch)
+    if needed:
+        yield f"Needed   {needed}"
 
 
 def _rate_name(result: Judgement, label: str) -> str:

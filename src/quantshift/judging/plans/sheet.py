@@ -11,11 +11,13 @@ import numpy as np
 from quantshift.base.forks import uses_tables
 from quantshift.base.keywords import as_names, suggests_arguments
 from quantshift.base.nouns import counted
-from quantshift.base.types import Codes
-from quantshift.errors import UserError, unknown_name
-from quantshift.judging.arrays import asked_for, class_name, labels_by_verdict
+from quantshift.errors import UserError
+from quantshift.judging.arrays import class_name, labels_by_verdict, parse_inputs
+from quantshift.judging.designs.registry import plan_named
 from quantshift.judging.inputs import JudgedTable, JudgeOptions, read_judged
-from quantshift.judging.plans.planning import PLANS, JudgePlan, plan
+from quantshift.judging.judged_items import JudgedItems, KnownDraw, Settings
+from quantshift.judging.meaning import Meaning
+from quantshift.judging.plans.planning import Goal, JudgePlan, plan
 from quantshift.quantifying.audits.audit_sheet import write_sheet
 from quantshift.tables.reading import Source, open_table
 
@@ -79,14 +81,10 @@ def plan_labels(
     how: "random", "by-verdict" or "by-score"; by default by score if there is one, else by verdict.
     The other arguments are those of `judge`. Existing labels show how good the judge is.
     """
-    if (precision is None) == (n_labels is None):
-        raise UserError(
-            "say how precise the rate must be, or how many items can be labelled, one of them",
-            arguments=["precision", "n_labels"],
-        )
-    if how is not None and how not in PLANS:
-        raise unknown_name("plan", how, PLANS)
-    source, named = asked_for(table, verdict, label, score, id, None)
+    goal = Goal(precision, n_labels)
+    if how is not None:
+        plan_named(how)
+    source, named = parse_inputs(table, verdict, label, score, id, None)
     options = replace(
         named,
         map=labels_by_verdict(map.items()),
@@ -95,26 +93,14 @@ def plan_labels(
         lenient=lenient,
     )
     read = read_judged(source, labelled, options, labels_needed=False)
-    if read.elsewhere is not None:
+    if read.external is not None:
         raise UserError(
             "a plan is about items of the table itself; leave out those labelled elsewhere, or "
             "name the id that both tables have",
             arguments=["labelled", "id"],
         )
-    verdicts, names = _combined(read)
-    found = plan(
-        verdicts,
-        len(read.meaning.classes),
-        score=read.items.score,
-        labels=read.items.labels,
-        inclusion=read.items.inclusion,
-        precision=precision,
-        n_labels=n_labels,
-        how=how,
-        level=level,
-        seed=seed,
-    )
-    return _sheet(read, found, names, table, labelled, options)
+    found = plan(_judged_items(read), goal, how=how, settings=Settings(level, seed))
+    return _sheet(read, found, table, labelled, options)
 
 
 @uses_tables
@@ -143,7 +129,6 @@ def write_label_sheet(sheet: LabelSheet, path: str | Path, *, overwrite: bool = 
 def _sheet(
     read: JudgedTable,
     found: JudgePlan,
-    names: Mapping[str, str],
     table: Source,
     labelled: Source | None,
     options: JudgeOptions,
@@ -158,25 +143,30 @@ def _sheet(
         label=options.label or LABEL,
         rows=tuple(rows),
         labels={int(items.numbers[i]): read.meaning.classes[items.labels[i]] for i in known},
-        strata=tuple(
-            (names.get(name, name), n)
-            for name, n in zip(found.names, found.per_stratum.tolist(), strict=True)
-        ),
+        strata=tuple(zip(found.names, found.per_stratum.tolist(), strict=True)),
         probabilities=tuple(f"{found.inclusion[i]:.6g}" for i in positions),
         inputs=(table, labelled),
         lenient=options.lenient,
     )
 
 
-def _combined(read: JudgedTable) -> tuple[Codes | None, dict[str, str]]:
-    """What all judges say of an item as one verdict, and such verdicts in words."""
-    verdicts = read.items.verdicts
-    if verdicts is None:
-        return None, {}
-    combinations, codes = np.unique(verdicts, axis=0, return_inverse=True)
-    names = {
-        f"verdict {i}": "verdict "
-        + " and ".join(repr(read.meaning.verdicts[j][code]) for j, code in enumerate(row))
-        for i, row in enumerate(combinations)
-    }
-    return np.asarray(codes).ravel(), names
+def _judged_items(read: JudgedTable) -> JudgedItems:
+    """The items, with what all judges say of each as one verdict."""
+    items, classes = read.items, read.meaning.classes
+    verdicts, meaning = None, Meaning(classes, (), ())
+    if items.verdicts is not None:
+        combinations, codes = np.unique(items.verdicts, axis=0, return_inverse=True)
+        verdicts = np.asarray(codes).ravel()
+        names = [
+            " and ".join(repr(read.meaning.verdicts[j][code]) for j, code in enumerate(row))
+            for row in combinations
+        ]
+        says = [min(i, len(classes) - 1) for i in range(len(names))]
+        meaning = Meaning(classes, (tuple(names),), (tuple(says),))
+    return JudgedItems.of(
+        verdicts,
+        items.labels,
+        meaning,
+        score=items.score,
+        drawn=None if items.inclusion is None else KnownDraw(items.inclusion),
+    )

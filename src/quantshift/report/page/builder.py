@@ -11,10 +11,10 @@ from typing import Any
 import polars as pl
 
 from quantshift.analysis.methods import order_methods
-from quantshift.base.nouns import counted
+from quantshift.base.nouns import counted, listed
 from quantshift.report.page.contents import Contents
 from quantshift.report.page.gaps import gaps_of
-from quantshift.report.page.glance import Glance, best_methods, glance_of, listed, winners
+from quantshift.report.page.glance import Glance, best_methods, glance_of, winners
 from quantshift.report.page.payload import (
     OPEN,
     UNIT,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from quantshift.base.nouns import counted
+from quantshift.base.nouns import counted, listed
 from quantshift.quantifiers.baselines import BASELINE
 from quantshift.report.page.sections import Section
 from quantshift.report.tables.table import MISSING
@@ -121,15 +121,6 @@ def winners(glance: Glance, measure: str) -> str:
         columns = listed([f"“{name}”" for name in glance.unranked])
         sentences += f" Under {columns} all methods fail, so none is marked as the best."
     return sentences.strip()
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names in a sentence.
-
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
-    """
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _part_means(means: pl.DataFrame, section: Section, part: str) -> pl.DataFrame:

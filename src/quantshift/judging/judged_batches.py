@@ -1,4 +1,4 @@
-"""What the estimates say of a batch, for people: shares, rates, doubts and advice."""
+"""What the estimates say of a batch, for people: shares, rates, warnings and advice."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -8,12 +8,15 @@ import numpy as np
 from quantshift.answers.kinds import WIDE
 from quantshift.answers.rows import NO_LABEL, Rows
 from quantshift.answers.shares import Share
-from quantshift.judging.call import Call
-from quantshift.judging.estimating.designs import Guess
-from quantshift.judging.estimating.estimation import Judged
+from quantshift.base.nouns import listed
+from quantshift.judging.designs.design import Design
+from quantshift.judging.designs.guessing import Guess
+from quantshift.judging.designs.parts.judge_quality import Quality
+from quantshift.judging.designs.registry import stated_designs
+from quantshift.judging.estimating.judged import Judged
 from quantshift.judging.estimating.ordered import mean
-from quantshift.judging.estimating.quality import Quality
-from quantshift.judging.inputs import Items
+from quantshift.judging.inputs import ReadItems
+from quantshift.judging.judge_run import JudgeRun
 from quantshift.judging.result import (
     Agreement,
     JudgedBatch,
@@ -23,63 +26,68 @@ from quantshift.judging.result import (
     Rate,
 )
 
-PLANNED, GIVEN = "planned", "given"
-"""How labels were chosen, in addition to the designs: by a plan whose probabilities are known; or
-there are none, because the rates of the judge are known."""
-
 MOST_NAMED = 3
 """Verdicts that fit no label."""
 
 
-def batch_of(
-    call: Call,
-    name: str,
-    judged: Judged,
-    items: Items,
-    lead: str,
-    *,
-    guess: Guess | None = None,
-    pooled: bool = False,
+def whole_batch(run: JudgeRun, judged: Judged, lead: str, guess: Guess | None) -> JudgedBatch:
+    """The estimate of all items as people see it; lead: the class that stands for all."""
+    found = _batch(run, run.table.name, judged, lead)
+    return replace(
+        found,
+        labels=_label_design(run, judged, guess),
+        advice=(*_asking(guess), *found.advice),
+    )
+
+
+def group_batch(
+    run: JudgeRun, name: str, judged: Judged, items: ReadItems, lead: str, *, pooled: bool
 ) -> JudgedBatch:
-    """An estimate as people see it; pooled: with the labels of all groups."""
-    read = call.read
-    classes = read.meaning.classes
-    known = not judged.why_not
+    """The estimate of a group; pooled: with the labels of all groups."""
+    found = _batch(run, name, judged, lead)
+    if not pooled:
+        return found
+    return replace(
+        found,
+        n_labelled=int(items.labelled.sum()),
+        assumed=f"{found.assumed} The labels of all groups are used for each of them.",
+    )
+
+
+def _batch(run: JudgeRun, name: str, judged: Judged, lead: str) -> JudgedBatch:
+    classes, found = run.meaning.classes, judged.shares
+    known = not found.why_not
     shares = tuple(
         Share(label, float(p) if known else None, float(low), float(high))
         for label, p, low, high in zip(
-            classes, judged.prevalence, judged.low, judged.high, strict=True
+            classes, found.prevalence, found.low, found.high, strict=True
         )
     )
     if_calibrated: tuple[Share, ...] = ()
-    if judged.range_low is not None and judged.range_high is not None:
+    if found.if_verdicts_mean_the_same is not None:
         if_calibrated = tuple(
             Share(label, None, float(low), float(high))
-            for label, low, high in zip(classes, judged.range_low, judged.range_high, strict=True)
+            for label, low, high in zip(classes, *found.if_verdicts_mean_the_same, strict=True)
         )
-    judges = tuple(_quality(call, j, quality) for j, quality in enumerate(judged.judges))
+    judges = tuple(_quality(run, j, quality) for j, quality in enumerate(judged.judges))
     if not known:
         # Agreement depends on the shares.
         judges = tuple(replace(judge, agreement=None) for judge in judges)
-    own_share = shares[classes.index(lead)]
-    assumed = judged.assumed
-    if pooled:
-        assumed = f"{assumed} The labels of all groups are used for each of them."
     return JudgedBatch(
         name=name,
         n_items=judged.n_items,
-        n_labelled=int((items.labels >= 0).sum()) if pooled else judged.n_labelled,
+        n_labelled=judged.n_labelled,
         shares=shares,
-        mean=_mean(call, judged, judges) if known else None,
+        mean=_mean(run, judged, judges) if known else None,
         judges=judges,
-        labels=_label_design(call, judged, guess),
-        assumed=assumed,
+        labels=_label_design(run, judged, None),
+        assumed=judged.assumption,
         if_verdicts_mean_the_same=if_calibrated,
         labels_for_half_width=judged.labels_for_half_width,
         warnings=tuple(judged.notes),
-        advice=(*_asking(guess), *_advice(judged, own_share, judges, lead)),
+        advice=tuple(_advice(judged, shares[classes.index(lead)], judges)),
         can_be_estimated=known,
-        why_not=judged.why_not,
+        why_not=found.why_not,
     )
 
 
@@ -89,10 +97,10 @@ def lost_rows(rows: Rows) -> Rows:
     return replace(rows, left_out=left_out)
 
 
-def _mean(call: Call, judged: Judged, judges: Sequence[JudgeQuality]) -> MeanLevel | None:
-    if not call.ordered:
+def _mean(run: JudgeRun, judged: Judged, judges: Sequence[JudgeQuality]) -> MeanLevel | None:
+    if not run.meaning.ordered:
         return None
-    worth = {name: float(name) for name in call.read.meaning.classes}
+    worth = {name: float(name) for name in run.meaning.classes}
     found = mean(judged, list(worth.values()))
     naive = judges[0].naive if judges else None
     naive_mean = (
@@ -101,30 +109,38 @@ def _mean(call: Call, judged: Judged, judges: Sequence[JudgeQuality]) -> MeanLev
     return MeanLevel(found.mean, found.low, found.high, naive_mean)
 
 
-def _label_design(call: Call, judged: Judged, guess: Guess | None) -> LabelDesign:
+def _label_design(run: JudgeRun, judged: Judged, guess: Guess | None) -> LabelDesign:
     check = judged.check
-    design, stated = judged.design, call.design is not None
-    if call.known is not None:
-        design, stated = GIVEN, True
-    elif call.read.planned:
-        design, stated = PLANNED, False
-    elif guess is not None:
-        stated = False
-    sentence = check.sentence if guess is None else f"Guessed: {guess.why}. {check.sentence}"
-    guessed = guess is not None
-    return LabelDesign(design, stated, guessed, check.ok, check.p_value, check.looks_like, sentence)
+    return LabelDesign(
+        design=judged.design.name,
+        told=guess is None and run.is_stated(),
+        guessed=guess is not None,
+        ok=check.ok,
+        p_value=check.p_value,
+        looks_like=check.looks_like,
+        said=check.sentence if guess is None else f"Guessed: {guess.why}. {check.sentence}",
+    )
 
 
-def unknown_batch(call: Call, name: str, items: Items, design: str) -> JudgedBatch:
+def unknown_batch(run: JudgeRun, name: str, items: ReadItems, design: Design) -> JudgedBatch:
     """A group without an estimate."""
+    labels = LabelDesign(
+        design=design.name,
+        told=run.is_stated(),
+        guessed=False,
+        ok=True,
+        p_value=None,
+        looks_like=None,
+        said="",
+    )
     return JudgedBatch(
         name=name,
         n_items=len(items),
         n_labelled=0,
-        shares=tuple(Share(label, None, 0.0, 1.0) for label in call.read.meaning.classes),
+        shares=tuple(Share(label, None, 0.0, 1.0) for label in run.meaning.classes),
         mean=None,
         judges=(),
-        labels=LabelDesign(design, call.design is not None, False, True, None, None, ""),
+        labels=labels,
         assumed="",
         if_verdicts_mean_the_same=(),
         labels_for_half_width=None,
@@ -135,8 +151,8 @@ def unknown_batch(call: Call, name: str, items: Items, design: str) -> JudgedBat
     )
 
 
-def _quality(call: Call, position: int, quality: Quality) -> JudgeQuality:
-    meant = call.read.meaning
+def _quality(run: JudgeRun, position: int, quality: Quality) -> JudgeQuality:
+    meant = run.meaning
     verdicts, says = meant.verdicts[position], meant.says[position]
     naive = None
     if not np.isnan(quality.naive).any():
@@ -159,7 +175,7 @@ def _quality(call: Call, position: int, quality: Quality) -> JudgeQuality:
             float(quality.kappa), float(quality.kappa_low), float(quality.kappa_high)
         )
     return JudgeQuality(
-        name=call.judges[position],
+        name=run.judges[position],
         verdicts=verdicts,
         says=tuple(None if code < 0 else meant.classes[code] for code in says),
         naive=naive,
@@ -170,17 +186,16 @@ def _quality(call: Call, position: int, quality: Quality) -> JudgeQuality:
 
 def _asking(guess: Guess | None) -> Iterator[str]:
     if guess is not None:
+        designs = listed([design.name for design in stated_designs()], "or")
         yield (
-            "Say how the labelled items were chosen (labels: random, by-verdict, by-label or "
-            "elsewhere): data can contradict a guess, not confirm it."
+            f"Say how the labelled items were chosen (labels: {designs}): data can contradict a "
+            "guess, not confirm it."
         )
 
 
-def _advice(
-    judged: Judged, share: Share, judges: Sequence[JudgeQuality], lead: str
-) -> Iterator[str]:
-    """What to do next."""
-    naive = [j.naive[lead] for j in judges if j.naive is not None]
+def _advice(judged: Judged, share: Share, judges: Sequence[JudgeQuality]) -> Iterator[str]:
+    """What to do next, by the share of the class that stands for all."""
+    naive = [j.naive[share.label] for j in judges if j.naive is not None]
     if naive and all(not share.low <= p <= share.high for p in naive):
         what = (
             "the labels contradict" if judged.n_labelled else "the judge's error rates contradict"
@@ -198,13 +213,11 @@ def _advice(
         )
 
 
-def doubts(call: Call) -> Iterator[str]:
+def label_warnings(run: JudgeRun) -> Iterator[str]:
     """What looks odd about verdicts and labels."""
-    read = call.read
-    items = read.items
-    labelled = items.labels >= 0
-    for j, name in enumerate(call.judges):
-        pairs = zip(read.meaning.verdicts[j], read.meaning.says[j], strict=True)
+    items, external, meaning = run.table.items, run.table.external, run.meaning
+    for j, name in enumerate(run.judges):
+        pairs = zip(meaning.verdicts[j], meaning.says[j], strict=True)
         fit_none = [verdict for verdict, code in pairs if code < 0]
         if fit_none:
             names = ", ".join(map(repr, fit_none[:MOST_NAMED])) + ", ..." * (
@@ -214,10 +227,10 @@ def doubts(call: Call) -> Iterator[str]:
                 f"verdicts of {name!r} that fit no label: {names}; they are used as verdicts of "
                 "their own, but there is no naive rate and no kappa, unless you map them to labels"
             )
-    counts = np.bincount(items.labels[labelled], minlength=len(read.meaning.classes))
-    if read.elsewhere is not None:
-        counts = counts + np.bincount(read.elsewhere.labels, minlength=len(counts))
-    never = [c for c, n in zip(read.meaning.classes, counts, strict=True) if not n]
+    counts = np.bincount(items.labels[items.labelled], minlength=len(meaning.classes))
+    if external is not None:
+        counts = counts + np.bincount(external.labels, minlength=len(counts))
+    never = [c for c, n in zip(meaning.classes, counts, strict=True) if not n]
     if never and np.count_nonzero(counts) > 1:
         names = ", ".join(map(repr, never))
         yield f"no item is labelled {names}: the interval allows for that, and cannot say more"

@@ -23,16 +23,17 @@ Biometrics 71 (2015).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quantshift.base.seeding import generator
-from quantshift.base.types import Codes, Prevalences, Reals
+from quantshift.base.types import Codes, Flags, Prevalences, Reals
+from quantshift.judging.designs.parts.share_estimate import labelled_table
+from quantshift.judging.judged_items import JudgedItems, Settings
 from quantshift.labelling.audit import count_interval
 from quantshift.labelling.strata import UNSEEN
-from quantshift.labelling.transfer import dirichlet, joint_draws, square
+from quantshift.labelling.transfer import dirichlet
 
 Cell = tuple[int, int]
 
@@ -56,96 +57,158 @@ class Quality:
     kappa_low: float
     kappa_high: float
 
-    def unknown_unless(self, seen: NDArray[np.bool_]) -> "Quality":
-        """The same with anything possible of the rates of verdicts that no labelled item has."""
-        return replace(
-            self,
-            rates_low=np.where(seen, self.rates_low, 0.0),
-            rates_high=np.where(seen, self.rates_high, 1.0),
+
+@dataclass(frozen=True, eq=False)
+class JudgeCounts:
+    """What the quality of one judge is found from.
+
+    labelled: labelled items by class and verdict, (n_classes, n_verdicts); items: those in question
+    by verdict; prevalence: shares of the classes among them. classes: the class that each verdict
+    says, -1 for none; ordered: whether the classes are.
+    """
+
+    labelled: Reals
+    items: Reals
+    prevalence: Prevalences
+    classes: Codes
+    ordered: bool = False
+
+    @classmethod
+    def of(
+        cls, items: JudgedItems, judge: int, sample: Flags, prevalence: Prevalences
+    ) -> "JudgeCounts":
+        """sample: which items are in question."""
+        assert items.verdicts is not None
+        classes, (said, y) = items.class_of_verdicts(judge), items.labelled(judge)
+        assert said is not None
+        V = len(classes)
+        return cls(
+            labelled=labelled_table(said, y, V, items.n_classes),
+            items=np.bincount(items.verdicts[sample, judge], minlength=V).astype(np.float64),
+            prevalence=prevalence,
+            classes=classes,
+            ordered=items.meaning.ordered,
         )
 
 
-def quality(
-    F: Reals,
-    N: Reals,
-    prevalence: Prevalences,
-    classes: Codes,
-    *,
-    design: str,
-    alpha: Reals | None = None,
-    ordered: bool = False,
-    level: float,
-    seed: int,
-) -> Quality:
-    """F: labelled items by class and verdict; N: all items by verdict; classes: what verdicts say.
+@dataclass(frozen=True, eq=False)
+class RateTable:
+    """What labels show of the table of classes by verdicts, (n_classes, n_verdicts).
 
-    alpha: Dirichlet parameters of the rates, if they are not those of F.
+    table: its parts; drawn: draws of it, (n_draws, n_classes, n_verdicts). rates, low, high:
+    P(verdict | class) and its limits.
+    together: the number of labels that are drawn together with each cell, along `axes` of the
+    table; None if no label is drawn, so that none can have been missed.
     """
-    K, V = F.shape
-    rng = generator(seed, purpose="judge", side="quality")
-    tails = [(1 - level) / 2, (1 + level) / 2]
-    if alpha is None and design == "random":
-        table, drawn = F, dirichlet(F.ravel(), N_DRAWS, rng).reshape(-1, K, V)
-        low, high = _counted_limits(F, level)
-        together = np.full_like(F, F.sum())
-    elif alpha is None and design == "by-verdict":
-        n = F.sum(axis=0)
-        table = N / N.sum() * np.where(n > 0, F / np.where(n > 0, n, 1), prevalence[:, np.newaxis])
-        shares = dirichlet(N, N_DRAWS, rng)
-        a = np.where(n > 0, F, 1 / K)
-        drawn = shares[:, np.newaxis] * np.swapaxes(dirichlet(a.T, N_DRAWS, rng), 1, 2)
-        together = np.broadcast_to(a.sum(axis=0), F.shape)
-        low, high = _melded_limits(F, shares, tails, rng)
-    else:
-        rows = F if alpha is None else alpha
-        n = rows.sum(axis=1, keepdims=True)
-        # Also of a class whose share is 0.
-        rates = np.where(n > 0, rows / np.where(n > 0, n, 1), 1 / V)
-        table = prevalence[:, np.newaxis] * rates
-        a, counts, G = square(rows, N[np.newaxis], None)
-        if alpha is None:
-            a = np.pad(F, ((0, 0), (0, a.shape[1] - V))) + UNSEEN.weight / a.shape[1]
-        else:
-            a = alpha
-        p, R = joint_draws(a, counts[0], G, N_DRAWS, seed)
-        drawn = (p[:, :, np.newaxis] * R)[:, :, :V]
-        together = np.broadcast_to(a.sum(axis=1, keepdims=True), F.shape)
-        if alpha is None:
-            low, high = _counted_limits(F, level)
-        else:
-            low, high = np.quantile(R[:, :, :V], tails, axis=0)
-    if alpha is None and design in ("random", "by-verdict"):
-        rates = _rates(table)
-    low, high = np.minimum(low, rates), np.maximum(high, rates)
-    if not (classes >= 0).all() or V < 2:
-        return Quality(np.full(K, np.nan), rates, low, high, np.nan, np.nan, np.nan)
-    votes = np.eye(K)[classes]
-    axes = {"random": (-2, -1), "by-verdict": (-2,)}.get(design, (-1,))
+
+    table: Reals
+    drawn: Reals
+    rates: Reals
+    low: Reals
+    high: Reals
+    axes: tuple[int, ...]
+    together: Reals | None
+
+
+def quality_generator(settings: Settings) -> np.random.Generator:
+    """The random numbers of the quality of a judge."""
+    return generator(settings.seed, purpose="judge", side="quality")
+
+
+def quality_of(
+    counts: JudgeCounts, found: RateTable, rng: np.random.Generator, settings: Settings
+) -> Quality:
+    """Rates that are within their limits, and kappa where all verdicts say a class."""
+    K, V = found.table.shape
+    low, high = np.minimum(found.low, found.rates), np.maximum(found.high, found.rates)
+    if not (counts.classes >= 0).all() or V < 2:
+        return Quality(
+            naive=np.full(K, np.nan),
+            rates=found.rates,
+            rates_low=low,
+            rates_high=high,
+            kappa=np.nan,
+            kappa_low=np.nan,
+            kappa_high=np.nan,
+        )
+    votes = np.eye(K)[counts.classes]
 
     def kappa_of(tables: Reals) -> Reals:
-        return cohens_kappa(tables @ votes, ordered)
+        return cohens_kappa(tables @ votes, counts.ordered)
 
-    def with_one_more(cell: Cell) -> Reals:
-        part = rng.beta(UNSEEN.weight, together[cell], size=N_DRAWS)
-        return kappa_of(one_more(drawn, cell, part, axes))
-
-    kappa = float(kappa_of(table))
-    if alpha is None:
-        least, most = (
-            float(np.quantile(with_one_more(cell), t))
-            for cell, t in zip(_extreme_cells(table, together, axes, kappa_of), tails, strict=True)
-        )
-    else:
-        least, most = np.quantile(kappa_of(drawn), tails)
+    kappa = float(kappa_of(found.table))
+    least, most = _kappa_limits(found, kappa_of, rng, tails(settings))
     return Quality(
-        naive=N @ votes / N.sum(),
-        rates=rates,
+        naive=counts.items @ votes / counts.items.sum(),
+        rates=found.rates,
         rates_low=low,
         rates_high=high,
         kappa=kappa,
-        kappa_low=min(float(least), kappa),
-        kappa_high=max(float(most), kappa),
+        kappa_low=min(least, kappa),
+        kappa_high=max(most, kappa),
     )
+
+
+def _kappa_limits(
+    found: RateTable,
+    kappa_of: Callable[[Reals], Reals],
+    rng: np.random.Generator,
+    at: list[float],
+) -> tuple[float, float]:
+    if found.together is None:
+        low, high = np.quantile(kappa_of(found.drawn), at)
+        return float(low), float(high)
+    limits = []
+    for cell, t in zip(
+        _extreme_cells(found.table, found.together, found.axes, kappa_of), at, strict=True
+    ):
+        part = rng.beta(UNSEEN.weight, found.together[cell], size=N_DRAWS)
+        moved = kappa_of(one_more(found.drawn, cell, part, found.axes))
+        limits.append(float(np.quantile(moved, t)))
+    return limits[0], limits[1]
+
+
+def tails(settings: Settings) -> list[float]:
+    """Quantiles that are the limits of an interval."""
+    return [(1 - settings.level) / 2, (1 + settings.level) / 2]
+
+
+def counted_quality(counts: JudgeCounts, settings: Settings) -> Quality:
+    """The quality of a judge whose labelled items are random ones: the table is counted."""
+    F, rng = counts.labelled, quality_generator(settings)
+    low, high = counted_limits(F, settings.level)
+    found = RateTable(
+        table=F,
+        drawn=dirichlet(F.ravel(), N_DRAWS, rng).reshape(-1, *F.shape),
+        rates=_rates(F),
+        low=low,
+        high=high,
+        axes=(-2, -1),
+        together=np.full_like(F, F.sum()),
+    )
+    return quality_of(counts, found, rng, settings)
+
+
+def quality_by_verdict(counts: JudgeCounts, settings: Settings) -> Quality:
+    """The quality of a judge whose labelled items are random ones of their verdict."""
+    F, N, rng = counts.labelled, counts.items, quality_generator(settings)
+    n = F.sum(axis=0)
+    rates_of_classes = np.where(n > 0, F / np.where(n > 0, n, 1), counts.prevalence[:, np.newaxis])
+    table = N / N.sum() * rates_of_classes
+    shares = dirichlet(N, N_DRAWS, rng)
+    a = np.where(n > 0, F, 1 / len(F))
+    drawn = shares[:, np.newaxis] * np.swapaxes(dirichlet(a.T, N_DRAWS, rng), 1, 2)
+    low, high = _melded_limits(F, shares, tails(settings), rng)
+    found = RateTable(
+        table=table,
+        drawn=drawn,
+        rates=_rates(table),
+        low=low,
+        high=high,
+        axes=(-2,),
+        together=np.broadcast_to(a.sum(axis=0), F.shape),
+    )
+    return quality_of(counts, found, rng, settings)
 
 
 def one_more(tables: Reals, cell: Cell, part: Reals, axes: tuple[int, ...]) -> Reals:
@@ -175,9 +238,9 @@ def _extreme_cells(
 
 
 def _melded_limits(
-    F: Reals, shares: Reals, tails: list[float], rng: np.random.Generator
+    F: Reals, shares: Reals, at: list[float], rng: np.random.Generator
 ) -> tuple[Reals, Reals]:
-    """Of the rates of labels chosen by verdict; shares: draws of those of the verdicts."""
+    """Limits of rates if labels are chosen by verdict; shares: draws of those of the verdicts."""
     K, V = F.shape
     n = F.sum(axis=0)
     size = (len(shares), K, V)
@@ -196,8 +259,8 @@ def _melded_limits(
         rest = np.arange(V) != v
         up = _summed(middle[..., rest], most[..., rest], np.where(n > F, heavy, 0.0)[:, rest])
         down = _summed(middle[..., rest], least[..., rest], np.where(F > 0, heavy, 0.0)[:, rest])
-        low[:, v] = np.quantile(_part(least[..., v], up), tails[0], axis=0)
-        high[:, v] = np.quantile(_part(most[..., v], down), tails[1], axis=0)
+        low[:, v] = np.quantile(_part(least[..., v], up), at[0], axis=0)
+        high[:, v] = np.quantile(_part(most[..., v], down), at[1], axis=0)
     return low, high
 
 
@@ -212,8 +275,8 @@ def _part(one: Reals, rest: Reals) -> Reals:
     return np.asarray(np.divide(one, total, out=np.zeros_like(total), where=total > 0))
 
 
-def _counted_limits(F: Reals, level: float) -> tuple[Reals, Reals]:
-    """Of the rates of each class whose labelled items are random ones of it."""
+def counted_limits(F: Reals, level: float) -> tuple[Reals, Reals]:
+    """Limits of the rates of each class whose labelled items are random ones of it."""
     low, high = np.zeros_like(F), np.ones_like(F)
     for y, row in enumerate(F.astype(np.int64)):
         if row.any():
@@ -230,7 +293,7 @@ def _rates(table: Reals) -> Reals:
 
 
 def cohens_kappa(table: Reals, ordered: bool) -> Reals:
-    """Of tables (..., n_classes, n_classes). Of judges who agree in one class alone it is 0."""
+    """Kappa of tables (..., n_classes, n_classes); 0 if judge and people know one class alone."""
     K = table.shape[-1]
     apart = np.subtract.outer(np.arange(K), np.arange(K))
     disagreement = apart**2.0 if ordered else (apart != 0).astype(np.float64)

@@ -5,16 +5,21 @@ import pytest
 from scipy import stats
 
 from quantshift.base.seeding import generator
-from quantshift.judging.estimating.quality import one_more, quality
+from quantshift.judging.designs.parts.judge_quality import (
+    JudgeCounts,
+    counted_quality,
+    one_more,
+    quality_by_verdict,
+)
+from quantshift.judging.judged_items import Settings
 
 BOTH = np.arange(2)
 
 
-def found_by_verdict(F, N, level=0.95):
+def found_by_verdict(F, N):
     shares = N / N.sum()
     p = (shares * F / np.maximum(F.sum(axis=0), 1)).sum(axis=1)
-    K = len(F)
-    return quality(F, N, p, np.arange(K), design="by-verdict", level=level, seed=0)
+    return quality_by_verdict(JudgeCounts(F, N, p, np.arange(len(F))), Settings())
 
 
 @pytest.mark.parametrize(("axes", "kept"), [((-2, -1), (1, 2)), ((-2,), (1,)), ((-1,), (2,))])
@@ -63,9 +68,8 @@ def test_the_shares_of_few_items_widen_rates_by_verdict():
 
 def test_a_verdict_without_labels_may_be_all_of_a_class():
     F, N = np.array([[20.0, 5.0, 0.0], [5.0, 20.0, 0.0]]), np.array([400.0, 400.0, 200.0])
-    found = quality(
-        F, N, np.full(2, 0.5), np.array([0, 1, -1]), design="by-verdict", level=0.95, seed=0
-    )
+    counts = JudgeCounts(F, N, np.full(2, 0.5), np.array([0, 1, -1]))
+    found = quality_by_verdict(counts, Settings())
     assert found.rates_low[:, 2] == pytest.approx(0)
     assert (found.rates_high[:, 2] > 0.3).all()
     assert (found.rates_high <= 1).all()
@@ -81,8 +85,10 @@ def test_errors_that_were_not_seen_are_possible():
     assert 0.5 < found.kappa_low < 0.9
 
 
-@pytest.mark.parametrize("design", ["random", "by-verdict"])
-def test_coverage_for_a_rare_class(design):
+@pytest.mark.parametrize(
+    ("design", "quality"), [("random", counted_quality), ("by-verdict", quality_by_verdict)]
+)
+def test_coverage_for_a_rare_class(design, quality):
     """200 draws: a coverage of .95 is below .90 once in 500 times."""
     p, R, k = np.array([0.96, 0.04]), np.array([[0.95, 0.05], [0.15, 0.85]]), 160
     T = p[:, np.newaxis] * R
@@ -96,9 +102,7 @@ def test_coverage_for_a_rare_class(design):
         else:
             N = rng.multinomial(2000, T.sum(axis=0))
             F = np.array([rng.multinomial(k // 2, t / t.sum()) for t in T.T]).T
-        found = quality(
-            F.astype(float), N.astype(float), p, BOTH, design=design, level=0.95, seed=0
-        )
+        found = quality(JudgeCounts(F.astype(float), N.astype(float), p, BOTH), Settings())
         held += (found.rates_low <= R + 1e-9) & (found.rates_high + 1e-9 >= R)
         agreed += found.kappa_low <= kappa <= found.kappa_high
     assert (held / 200 > 0.9).all()

@@ -22,13 +22,13 @@ LABELS_PER_BIN = 5
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """codes: the cell of every item, (n_items,); elsewhere: of items labelled elsewhere.
+    """codes: the cell of every item, (n_items,); external: of items labelled elsewhere.
 
     directions: (n_cells, n_classes), rows sum to one; None: to be found from labels.
     """
 
     codes: Codes
-    elsewhere: Codes | None
+    external: Codes | None
     n: int
     directions: Reals | None
 
@@ -42,12 +42,12 @@ def votes(verdicts: NDArray[np.int64], classes: Codes, n_classes: int) -> Reals:
 
 def of_judges(
     verdicts: NDArray[np.int64],
-    elsewhere: NDArray[np.int64] | None,
+    external: NDArray[np.int64] | None,
     classes: Sequence[Codes],
     n_classes: int,
 ) -> Cells:
     """One cell for each combination of verdicts, (n_items, n_judges), that was seen."""
-    both = verdicts if elsewhere is None else np.concatenate([verdicts, elsewhere])
+    both = verdicts if external is None else np.concatenate([verdicts, external])
     if both.shape[1] == 1 and len(classes[0]) <= n_classes:
         combinations, codes = np.arange(len(classes[0]))[:, np.newaxis], both[:, 0]
     else:
@@ -63,14 +63,14 @@ def of_judges(
     apart = np.linalg.matrix_rank(directions) == n_classes
     return Cells(
         codes.ravel()[:n],
-        None if elsewhere is None else codes.ravel()[n:],
+        None if external is None else codes.ravel()[n:],
         len(combinations),
         directions if apart else None,
     )
 
 
-def of_score(score: Reals, elsewhere: Reals | None, labels: Codes, n_classes: int) -> Cells:
-    """Bins of a score with about as many items each; of two classes, directed by their order."""
+def of_score(score: Reals, external: Reals | None, labels: Codes, n_classes: int) -> Cells:
+    """Bins of a score with about as many items each; with two classes, directed by their order."""
     rarest = int(np.bincount(labels, minlength=n_classes).min()) if len(labels) else 0
     n_bins = int(np.clip(rarest // LABELS_PER_BIN, n_classes, MOST_BINS))
     edges = np.unique(np.quantile(score, np.arange(1, n_bins) / n_bins))
@@ -79,19 +79,21 @@ def of_score(score: Reals, elsewhere: Reals | None, labels: Codes, n_classes: in
     height = (np.arange(n) + 0.5) / n
     return Cells(
         codes,
-        None if elsewhere is None else np.searchsorted(edges, elsewhere, side="right"),
+        None if external is None else np.searchsorted(edges, external, side="right"),
         n,
         np.column_stack([1 - height, height]) if n_classes == 2 and n > 1 else None,
     )
 
 
-def heights(score: ArrayLike, elsewhere: ArrayLike | None = None) -> tuple[Reals, Reals | None]:
+def scaled_scores(
+    score: ArrayLike, external: ArrayLike | None = None
+) -> tuple[Reals, Reals | None]:
     """Scores between 0 and 1 as they are, others as their ranks.
 
-    Those of items labelled elsewhere are as high as the same scores here would be.
+    external: those of items labelled elsewhere, which become what the same scores here become.
     """
     s = _finite(score)
-    others = None if elsewhere is None else _finite(elsewhere)
+    others = None if external is None else _finite(external)
     if s.min() >= 0 and s.max() <= 1:
         return s, others
     ranked = np.asarray((stats.rankdata(s) - 0.5) / len(s))

@@ -1,0 +1,161 @@
+"""Labels of random items: they show the rate by themselves, and the verdicts make it precise.
+
+The verdicts of one judge are strata, if there are enough labels for that; else, and with scores or
+several judges, the audit takes what they say as posteriors. Too few labels for either are counted.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quantshift.base.types import Reals
+from quantshift.judging.designs.design import Check, Design, Plannable
+from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality, counted_quality
+from quantshift.judging.designs.parts.label_evidence import (
+    PERHAPS,
+    SURELY,
+    Clue,
+    LabelEvidence,
+    Strength,
+)
+from quantshift.judging.designs.parts.share_estimate import (
+    ShareEstimate,
+    allowing_for_unlike,
+    labelled_table,
+    missed_by_chance,
+)
+from quantshift.judging.designs.parts.verdict_strata import in_strata
+from quantshift.judging.judged_items import JudgedItems, Settings
+from quantshift.judging.plans.plan_strata import PlanStrata, strata_by_score, strata_by_verdict
+from quantshift.labelling import strata
+from quantshift.labelling.audit import FEWEST_LABELS, audit_interval, count_interval
+
+LABELS_PER_VERDICT = 10
+"""On average, from which on verdicts are strata of random labels."""
+
+
+class AtRandom(Design, Plannable):
+    """A random sample of all items."""
+
+    name = "random"
+    chosen = "chosen at random"
+    words = "chosen at random"
+    help = "at random"
+    assumption = (
+        "The labelled items are a random sample of all items; nothing is assumed of the judge."
+    )
+    source = ""
+    cannot_be_stated = ""
+    cannot_be_planned = ""
+    labelled_are_items = True
+    shares_labels = False
+    uses_labels = True
+    plan_words = "at random"
+    plan_needs = ()
+    plans_together = True
+
+    def is_implied_by(self, items: JudgedItems) -> bool:
+        """Never."""
+        return False
+
+    def clue(self, items: JudgedItems, evidence: LabelEvidence) -> Clue | None:
+        """It is guessed if nothing points to another design."""
+        return Clue(self.name, Strength.NOTHING_ELSE, "the labelled items look like all items")
+
+    def check(self, items: JudgedItems, evidence: LabelEvidence, settings: Settings) -> Check:
+        """Contradicted by other verdicts or scores than all items have.
+
+        By less of a difference if there are also even numbers of something.
+        """
+        clues = evidence.other_clues
+        even = [clue for clue in clues if clue.strength is Strength.EVEN_NUMBERS]
+        like = " or ".join(clue.design for clue in even) or None
+        contradicted = evidence.p_value < (SURELY if like is None else PERHAPS)
+        sentence = "Labelled items have the verdicts of all items, as random ones would."
+        if contradicted:
+            sentence = f"{evidence.difference}, as random items would not"
+            if even:
+                sentence = f"{sentence}; {even[0].why}"
+            elif clues:
+                like = max(clues, key=lambda clue: clue.strength).design
+        elif even:
+            why = even[0].why
+            sentence = (
+                f"{why[0].upper()}{why[1:]}, which may be chance: the verdicts are those of all."
+            )
+        return Check(not contradicted, evidence.p_value, like, sentence)
+
+    def estimate(self, items: JudgedItems, settings: Settings) -> ShareEstimate:
+        """The estimate of strata or of the audit.
+
+        Verdicts that no labelled item has may have been missed by chance; if that is unlikely,
+        anything may be true of their items.
+        """
+        unlike = np.zeros(len(items), dtype=bool)
+        if items.score is None:
+            unlike = items.verdicts_without_labels()
+            if missed_by_chance(items, unlike):
+                unlike[:] = False
+        return allowing_for_unlike(items, unlike, lambda part: _estimate(part, settings.level))
+
+    def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
+        """Counted."""
+        return counted_quality(counts, settings)
+
+    def plan_strata(self, items: JudgedItems, *, random_so_far: bool) -> PlanStrata:
+        """Those of the verdicts, else of the scores: they show how precise the answer will be."""
+        if items.verdicts is None:
+            return strata_by_score(items, random_so_far=random_so_far)
+        return strata_by_verdict(items)
+
+    def allocated(
+        self, strata: PlanStrata, total: int, had: NDArray[np.int64], level: float
+    ) -> Reals:
+        """As many as their share of the items."""
+        return np.asarray(total * strata.sizes / strata.sizes.sum())
+
+
+def _estimate(items: JudgedItems, level: float) -> ShareEstimate:
+    known, y, K = items.known, items.labels[items.known], items.n_classes
+    if items.score is None and items.verdicts is not None and items.verdicts.shape[1] == 1:
+        verdicts = np.unique(items.verdicts[:, 0], return_inverse=True)[1].ravel()
+        n_verdicts = int(verdicts.max()) + 1
+        if len(y) >= LABELS_PER_VERDICT * n_verdicts:
+            codes = strata.joined(verdicts, known, n_verdicts)
+            return in_strata(items, codes, level, unseen=strata.UNSEEN_AT_RANDOM)
+    f = _posteriors(items)
+    k, n = len(y), len(f)
+    counted = k < FEWEST_LABELS
+    if counted:
+        found = count_interval(y, K, level=level)
+    else:
+        found = audit_interval(f, np.flatnonzero(known), y, level=level)
+    residuals = np.eye(K)[y] - found.weight * f[known]
+    influence = found.weight * f
+    influence[known] += n / k * (residuals - residuals.mean(axis=0))
+    spread = residuals.var(axis=0)
+    total = np.eye(K)[y].var(axis=0)
+    return ShareEstimate(
+        prevalence=found.prevalence,
+        low=found.low,
+        high=found.high,
+        by_labels=spread / k,
+        by_items=np.maximum(total - spread, 0) / n,
+        influence=influence - influence.mean(axis=0),
+        notes=(f"With {k} labels the interval is that of counting them.",) if counted else (),
+    )
+
+
+def _posteriors(items: JudgedItems) -> Reals:
+    """What the judges say of each item as a distribution over the classes."""
+    cells, y = items.cells(), items.labels[items.known]
+    if items.score is not None and items.n_classes == 2:
+        f, of_labelled = items.score, items.score[items.known]
+        # A score that falls with the class helps as much as one that rises.
+        if y.any() and not y.all() and of_labelled[y == 1].mean() < of_labelled[y == 0].mean():
+            f = 1 - f
+        return np.column_stack([1 - f, f])
+    if cells.directions is not None:
+        return cells.directions[cells.codes]
+    F = labelled_table(cells.codes[items.known], y, cells.n, items.n_classes)
+    smoothed = F + F.sum(axis=1, keepdims=True) / max(F.sum(), 1) * 2
+    return np.asarray((smoothed / smoothed.sum(axis=0)).T[cells.codes])

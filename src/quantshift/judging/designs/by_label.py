@@ -1,0 +1,60 @@
+"""Labels chosen by label, a number of each class: they show how often a class gets each verdict.
+
+The labelled items are part of the sample: of these the classes are known, and the posterior is that
+of the others.
+"""
+
+from quantshift.judging.designs.design import Check, Design, even_numbers_against
+from quantshift.judging.designs.parts.carried_rates import carried_over, carried_quality
+from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality
+from quantshift.judging.designs.parts.label_evidence import (
+    Clue,
+    LabelEvidence,
+    Strength,
+    are_round,
+)
+from quantshift.judging.designs.parts.share_estimate import ShareEstimate
+from quantshift.judging.judged_items import JudgedItems, Settings
+
+
+class ByLabel(Design):
+    """A number of items of each class, at random within it."""
+
+    name = "by-label"
+    chosen = "chosen by label"
+    words = "chosen by label, a number of each"
+    help = "a fixed number of each label"
+    assumption = "Items of one class are judged alike whether labelled or not."
+    source = ""
+    cannot_be_stated = ""
+    cannot_be_planned = "nobody knows the label of an item before it is labelled"
+    labelled_are_items = True
+    shares_labels = True
+    uses_labels = True
+
+    def is_implied_by(self, items: JudgedItems) -> bool:
+        """Never."""
+        return False
+
+    def clue(self, items: JudgedItems, evidence: LabelEvidence) -> Clue | None:
+        """As many labels of each class."""
+        if not evidence.even_labels:
+            return None
+        why = f"there are {evidence.of_each_label} labels of each class"
+        return Clue(self.name, Strength.EVEN_NUMBERS, why, "as if chosen by their label")
+
+    def check(self, items: JudgedItems, evidence: LabelEvidence, settings: Settings) -> Check:
+        """Contradicted by even numbers of something else, if those of labels are not round."""
+        if evidence.even_labels:
+            stated = f"There are {evidence.of_each_label} labels of each class"
+            return Check(sentence=f"{stated}, as stated.")
+        return even_numbers_against(evidence, may_be_chance=are_round(evidence.label_counts))
+
+    def estimate(self, items: JudgedItems, settings: Settings) -> ShareEstimate:
+        """The joint posterior of the items without labels, together with those that have one."""
+        sample = self.in_sample(items)
+        return carried_over(items, sample, settings, labelled_are_items=self.labelled_are_items)
+
+    def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
+        """That of labels which are random within their class."""
+        return carried_quality(counts, settings)

@@ -1,0 +1,156 @@
+"""No labels: the sensitivity and specificity of the judge are known."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from quantshift.base.types import Codes, Reals
+from quantshift.errors import DataError, UserError
+from quantshift.judging.designs.design import Check, Design
+from quantshift.judging.designs.parts.judge_quality import (
+    N_DRAWS,
+    JudgeCounts,
+    Quality,
+    RateTable,
+    quality_generator,
+    quality_of,
+    tails,
+)
+from quantshift.judging.designs.parts.label_evidence import Clue, LabelEvidence
+from quantshift.judging.designs.parts.share_estimate import ShareEstimate, no_narrower_than_counted
+from quantshift.judging.judged_items import JudgedItems, Settings
+from quantshift.judging.sensitivity import GivenRates
+from quantshift.labelling import transfer
+
+NO_FIT = (
+    "the verdicts do not fit these rates, whatever the shares of the classes: there are fewer "
+    "verdicts of a class than false ones alone would make"
+)
+
+
+class KnownRates(Design):
+    """Known rates of one judge between two classes, in place of labels."""
+
+    name = "given"
+    chosen = "replaced by given rates"
+    words = "none: the rates of the judge are given"
+    help = ""
+    assumption = "The judge's sensitivity and specificity are here what they are said to be."
+    source = ""
+    cannot_be_stated = "there are no labels; give the sensitivity and specificity of the judge"
+    cannot_be_planned = "known rates need no labels"
+    labelled_are_items = True
+    shares_labels = False
+    uses_labels = False
+
+    def is_implied_by(self, items: JudgedItems) -> bool:
+        """The rates are given."""
+        return items.rates is not None
+
+    def clue(self, items: JudgedItems, evidence: LabelEvidence) -> Clue | None:
+        """None: nobody can see it in the data."""
+        return None
+
+    def check(self, items: JudgedItems, evidence: LabelEvidence, settings: Settings) -> Check:
+        """Whether the verdicts can come from these rates; labels beside them are an error."""
+        if items.n_classes != 2 or items.verdicts is None or items.verdicts.shape[1] != 1:
+            raise UserError(
+                "sensitivity and specificity are those of one judge between two classes"
+            )
+        if items.n_labelled:
+            raise UserError(
+                "give either labels or a known sensitivity and specificity, not both",
+                arguments=["sensitivity", "specificity"],
+            )
+        fits = bool(_posterior(items, settings).fits[0])
+        return Check(ok=fits, sentence="There are no labels to check.")
+
+    def estimate(self, items: JudgedItems, settings: Settings) -> ShareEstimate:
+        """The joint posterior of the shares and the rates."""
+        rates, classes = _rates(items), _class_codes(items)
+        found = _posterior(items, settings)
+        p, low, high = found.prevalence[0], found.low[0], found.high[0]
+        fits = bool(found.fits[0])
+        if not fits:
+            low, high = np.zeros(2), np.ones(2)
+        low, high = no_narrower_than_counted(p, low, high, len(items), settings.level)
+        slope = max(rates.sensitivity.estimate + rates.specificity.estimate - 1, 1e-9)
+        moved = (classes - classes.mean()) / slope
+        return ShareEstimate(
+            prevalence=p,
+            low=low,
+            high=high,
+            by_labels=np.zeros(2),
+            by_items=np.zeros(2),
+            influence=np.column_stack([-moved, moved]),
+            can_be_halved=False,
+            why_not="" if fits else NO_FIT,
+        )
+
+    def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
+        """The rates as they are given, and the kappa that follows from them."""
+        alpha, N, p = _alpha(items), _counts(items), counts.prevalence
+        rates = alpha / alpha.sum(axis=1, keepdims=True)
+        shares, drawn = transfer.joint_draws(alpha, N, None, N_DRAWS, settings.seed)
+        low, high = np.quantile(drawn, tails(settings), axis=0)
+        found = RateTable(
+            table=p[:, np.newaxis] * rates,
+            drawn=shares[:, :, np.newaxis] * drawn,
+            rates=rates,
+            low=low,
+            high=high,
+            axes=(-1,),
+            together=None,
+        )
+        by_class = JudgeCounts(np.zeros((2, 2)), N, p, np.arange(2))
+        quality = quality_of(by_class, found, quality_generator(settings), settings)
+        return _of_verdicts(quality, counts.classes)
+
+
+def _of_verdicts(quality: Quality, classes: Codes) -> Quality:
+    """The same with the rates of verdicts instead of classes, which several verdicts may say.
+
+    How often a class gets each of these is not known.
+    """
+    alone = np.bincount(classes)[classes] == 1
+    low, rates, high = (
+        np.where(alone, of_classes[:, classes], np.nan)
+        for of_classes in (quality.rates_low, quality.rates, quality.rates_high)
+    )
+    return replace(quality, rates=rates, rates_low=low, rates_high=high)
+
+
+def _rates(items: JudgedItems) -> GivenRates:
+    assert items.rates is not None
+    return items.rates
+
+
+def _alpha(items: JudgedItems) -> Reals:
+    """Parameters of the beta distributions of the rates, by class and verdict."""
+    rates = _rates(items)
+    right, left = rates.sensitivity.beta(), rates.specificity.beta()
+    return np.array([left, right[::-1]])
+
+
+def _class_codes(items: JudgedItems) -> Codes:
+    """The class that the judge says of each item."""
+    assert items.verdicts is not None
+    classes = items.class_of_verdicts(0)[items.verdicts[:, 0]]
+    if (classes < 0).any():
+        raise DataError("with a known sensitivity every verdict is one of the two classes")
+    return classes
+
+
+def _counts(items: JudgedItems) -> Reals:
+    return np.bincount(_class_codes(items), minlength=2).astype(np.float64)
+
+
+def _posterior(items: JudgedItems, settings: Settings) -> transfer.Transferred:
+    return transfer.posterior(
+        _alpha(items),
+        _counts(items)[np.newaxis],
+        None,
+        level=settings.level,
+        seed=settings.seed,
+        power=transfer.LEAST_POWER,
+    )

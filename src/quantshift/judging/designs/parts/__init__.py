@@ -1,0 +1,1 @@
+"""What designs are made of: evidence about labels, estimates of shares, quality of judges."""

@@ -1,0 +1,142 @@
+"""Rates of the judge that are carried over from labelled items to the others.
+
+Labels chosen by class, and those of other items, show how often a class gets each verdict. The
+shares of the classes follow from the joint posterior of prevalence and rates;
+`quantshift.labelling.transfer` has the ideas.
+"""
+
+import numpy as np
+
+from quantshift.base.types import Codes, Flags, Prevalences, Reals
+from quantshift.errors import DataError
+from quantshift.judging.designs.parts.judge_quality import (
+    N_DRAWS,
+    JudgeCounts,
+    Quality,
+    RateTable,
+    counted_limits,
+    quality_generator,
+    quality_of,
+)
+from quantshift.judging.designs.parts.share_estimate import (
+    ShareEstimate,
+    labelled_table,
+    no_narrower_than_counted,
+    nothing_known,
+)
+from quantshift.judging.judged_items import JudgedItems, Settings
+from quantshift.judging.verdict_cells import Cells
+from quantshift.labelling import transfer
+from quantshift.labelling.strata import UNSEEN
+
+NO_FIT = (
+    "their verdicts do not fit the labels, whatever the shares of the classes: the judge treats "
+    "these items differently"
+)
+UNLIKE_ALL = "none of them has a verdict or a score that a labelled item has"
+
+
+def carried_over(
+    items: JudgedItems, sample: Flags, settings: Settings, *, labelled_are_items: bool
+) -> ShareEstimate:
+    """The shares among the items in question; anything may be true of those unlike labelled ones.
+
+    sample: which items are in question. labelled_are_items: whether labelled items are among them.
+    """
+    scored = items.score is not None
+    unlike = items.scores_without_labels() if scored else items.verdicts_without_labels()
+    unlike &= sample
+    if unlike.any() and unlike[~items.known & sample].all():
+        return nothing_known(int(sample.sum()), items.n_classes, UNLIKE_ALL)
+    if not unlike.any():
+        return _estimate(items, settings, labelled_are_items=labelled_are_items)
+    like = _estimate(items.take(~unlike), settings, labelled_are_items=labelled_are_items)
+    return like.with_items_unlike(unlike[sample], "scores" if scored else "verdicts")
+
+
+def _estimate(items: JudgedItems, settings: Settings, *, labelled_are_items: bool) -> ShareEstimate:
+    """The joint posterior for the items that are not labelled, and then for all in question."""
+    cells, K, known = items.cells(), items.n_classes, items.known
+    cell_of_label, y = items.labelled_cells(cells)
+    rest = ~known if items.external is None else np.ones_like(known)
+    F = labelled_table(cell_of_label, y, cells.n, K)
+    N = np.bincount(cells.codes[rest], minlength=cells.n).astype(np.float64)
+    if N.sum() == 0:
+        raise DataError("all items are labelled: there is nothing to estimate; count the labels")
+    found = transfer.prevalences(
+        F, N[np.newaxis], directions=cells.directions, level=settings.level, seed=settings.seed
+    )
+    p, low, high = found.prevalence[0], found.low[0], found.high[0]
+    fits = bool(found.fits[0])
+    if not fits:
+        low, high = np.zeros(K), np.ones(K)
+    part, n_items = 1.0, int(rest.sum())
+    if labelled_are_items:
+        # All items of a class may have been labelled, so that the others have none of it.
+        none = found.negative[0] > (1 - settings.level) / 2
+        low = np.where(none, 0.0, low)
+        high = 1 - low[::-1] if K == 2 else high
+        n_y = F.sum(axis=1)
+        part, n_items = N.sum() / (N.sum() + n_y.sum()), len(known)
+        p, low, high = (part * x + (1 - part) * n_y / n_y.sum() for x in (p, low, high))
+    low, high = no_narrower_than_counted(p, low, high, n_items, settings.level)
+    of_cells, labelled, (by_labels, by_items) = _influences(cells, F, N, p, cell_of_label, y)
+    influence = np.zeros((len(known), K))
+    influence[rest] = part * of_cells[cells.codes[rest]] * len(known) / rest.sum()
+    labelled = part * labelled * len(known)
+    if items.external is None:
+        influence[known] = labelled
+    return ShareEstimate(
+        prevalence=p,
+        low=low,
+        high=high,
+        by_labels=part**2 * by_labels,
+        by_items=part**2 * by_items,
+        influence=influence if labelled_are_items else influence[rest],
+        influence_external=None if items.external is None else labelled,
+        why_not="" if fits else NO_FIT,
+    )
+
+
+def _influences(
+    cells: Cells, F: Reals, N: Reals, p: Prevalences, cell_of_label: Codes, y: Codes
+) -> tuple[Reals, Reals, tuple[Reals, Reals]]:
+    """To first order, p = q R^-1 moves by (dq - p dR) R^-1: by cells of items and of labels."""
+    alpha, counts, G = transfer.square(F, N[np.newaxis], cells.directions)
+    if G is None:
+        G = np.eye(alpha.shape[1])
+    R = alpha / alpha.sum(axis=1, keepdims=True)
+    q = counts[0] / counts[0].sum()
+    inverse = np.linalg.pinv(R @ G)
+    by_item = (G - q @ G) @ inverse
+    n_y = np.maximum(F.sum(axis=1), 1)
+    by_label = -(p / n_y)[:, None, None] * ((G[None] - (R @ G)[:, None]) @ inverse)
+    by_items = q @ by_item**2 / counts[0].sum()
+    by_labels = (n_y[:, None, None] * R[:, :, None] * by_label**2).sum(axis=(0, 1))
+    return by_item, by_label[y, cell_of_label], (by_labels, by_items)
+
+
+def carried_quality(counts: JudgeCounts, settings: Settings) -> Quality:
+    """The quality of a judge whose labelled items are random ones of their class.
+
+    Anything is possible of the rates of verdicts that no labelled item has.
+    """
+    F, (K, V) = counts.labelled, counts.labelled.shape
+    n = F.sum(axis=1, keepdims=True)
+    # Also of a class whose share is 0.
+    rates = np.where(n > 0, F / np.where(n > 0, n, 1), 1 / V)
+    a, N, G = transfer.square(F, counts.items[np.newaxis], None)
+    a = np.pad(F, ((0, 0), (0, a.shape[1] - V))) + UNSEEN.weight / a.shape[1]
+    p, R = transfer.joint_draws(a, N[0], G, N_DRAWS, settings.seed)
+    low, high = counted_limits(F, settings.level)
+    seen = F.sum(axis=0) > 0
+    found = RateTable(
+        table=counts.prevalence[:, np.newaxis] * rates,
+        drawn=(p[:, :, np.newaxis] * R)[:, :, :V],
+        rates=rates,
+        low=np.where(seen, low, 0.0),
+        high=np.where(seen, high, 1.0),
+        axes=(-1,),
+        together=np.broadcast_to(a.sum(axis=1, keepdims=True), (K, V)),
+    )
+    return quality_of(counts, found, quality_generator(settings), settings)

@@ -1,0 +1,125 @@
+"""An estimate of shares with all that goes with it, and items of which labels say nothing.
+
+An estimate also has what every item adds to it, to first order (its influence). Two systems judged
+on the same items are compared by it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from quantshift.base.types import Codes, Flags, Prevalences, Reals
+from quantshift.intervals.prediction import as_if_counted
+from quantshift.judging.judged_items import JudgedItems
+
+RARELY = 0.05
+"""Chance of missing all items of a verdict below which it is not put down to chance."""
+
+
+@dataclass(frozen=True, eq=False)
+class ShareEstimate:
+    """The shares of the classes among the items in question.
+
+    prevalence, low, high: (n_classes,).
+    by_labels, by_items: the parts of the variance that more labels and more items would reduce,
+        (n_classes,).
+    influence: what each item adds to the estimate, to first order, (n_items, n_classes);
+        influence_external: the same of items labelled elsewhere.
+    notes: sentences for the user.
+    can_be_halved: whether more labels of the same kind make the limits narrower without end.
+    why_not: why nothing can be said of the items, which the limits then allow for; else empty.
+    if_verdicts_mean_the_same: limits under another assumption, low and high, (2, n_classes): that
+        a verdict means the same among these items and those labelled elsewhere.
+    """
+
+    prevalence: Prevalences
+    low: Reals
+    high: Reals
+    by_labels: Reals
+    by_items: Reals
+    influence: Reals
+    influence_external: Reals | None = None
+    notes: tuple[str, ...] = ()
+    can_be_halved: bool = True
+    why_not: str = ""
+    if_verdicts_mean_the_same: Reals | None = None
+
+    def within_limits(self) -> "ShareEstimate":
+        """The same with limits that allow for the estimate itself."""
+        return replace(
+            self,
+            low=np.minimum(self.low, self.prevalence),
+            high=np.maximum(self.high, self.prevalence),
+        )
+
+    def with_items_unlike(self, unlike: Flags, what: str) -> "ShareEstimate":
+        """The same for these items and others, of which nothing is known.
+
+        unlike: which of all items in question are the others; what: they are, in words.
+        """
+        part = float(unlike.mean())
+        influence = np.zeros((len(unlike), len(self.prevalence)))
+        influence[~unlike] = self.influence
+        note = (
+            f"{part:.1%} of the items have {what} that no labelled item has: anything may be true "
+            "of them, and the limits allow for it. Label some of them."
+        )
+        why_not = self.why_not and (
+            f"{part:.1%} of the items have {what} that no labelled item has, and those of the "
+            "others do not fit the labels; are they written alike in both tables?"
+        )
+        return replace(
+            self,
+            low=(1 - part) * self.low,
+            high=(1 - part) * self.high + part,
+            influence=influence,
+            notes=(*self.notes, note),
+            can_be_halved=False,
+            why_not=why_not,
+        )
+
+
+def nothing_known(n_items: int, n_classes: int, why_not: str) -> ShareEstimate:
+    """Of items that are all unlike labelled ones."""
+    none = np.zeros(n_classes)
+    return ShareEstimate(
+        prevalence=np.full(n_classes, 1 / n_classes),
+        low=none,
+        high=none + 1,
+        by_labels=none,
+        by_items=none,
+        influence=np.zeros((n_items, n_classes)),
+        why_not=why_not,
+    )
+
+
+def allowing_for_unlike(
+    items: JudgedItems, unlike: Flags, estimator: Callable[[JudgedItems], ShareEstimate]
+) -> ShareEstimate:
+    """The estimate of those items that are like labelled ones; anything may be true of the rest."""
+    if not unlike.any():
+        return estimator(items)
+    return estimator(items.take(~unlike)).with_items_unlike(unlike, "verdicts")
+
+
+def missed_by_chance(items: JudgedItems, unlike: Flags) -> bool:
+    """Whether labels of random items may well have missed the verdicts of these.
+
+    The estimate and its limits then hold as they are.
+    """
+    return bool((1 - unlike.mean()) ** items.n_labelled > RARELY)
+
+
+def no_narrower_than_counted(
+    p: Prevalences, low: Reals, high: Reals, n_items: int, level: float
+) -> tuple[Reals, Reals]:
+    """Limits no narrower than if all items were labelled."""
+    least, most = as_if_counted(p[np.newaxis], low[np.newaxis], high[np.newaxis], [n_items], level)
+    return least[0], most[0]
+
+
+def labelled_table(cell_of_label: Codes, y: Codes, n_cells: int, n_classes: int) -> Reals:
+    """Labelled items by class and cell."""
+    flat = np.bincount(y * n_cells + cell_of_label, minlength=n_classes * n_cells)
+    return flat.reshape(n_classes, n_cells).astype(np.float64)

@@ -1,0 +1,68 @@
+"""Strata of items, within which the labelled ones are random: shares times rates.
+
+`quantshift.labelling.strata` has the ideas.
+"""
+
+import numpy as np
+
+from quantshift.base.types import Codes, Flags, Reals
+from quantshift.judging.designs.parts.share_estimate import ShareEstimate
+from quantshift.judging.judged_items import JudgedItems
+from quantshift.judging.verdict_cells import Cells, pooled
+from quantshift.labelling import strata
+from quantshift.labelling.audit import Unseen
+
+POOLED_BELOW = 5
+"""Cells of several judges with fewer labels are joined with the next."""
+
+
+def in_strata(
+    items: JudgedItems,
+    codes: Codes,
+    level: float,
+    *,
+    weights: Reals | None = None,
+    unseen: Unseen = strata.UNSEEN,
+) -> ShareEstimate:
+    """The shares of strata times their rates.
+
+    codes: the stratum of every item; weights: of the labelled items in their stratum.
+    """
+    known, y, K = items.known, items.labels[items.known], items.n_classes
+    H = int(codes.max()) + 1
+    shares = np.bincount(codes, minlength=H) / len(codes)
+    counts = strata.counted(codes[known], y, H, K, weights)
+    found = strata.stratified(shares, counts, len(codes), level=level, unseen=unseen)
+    influence = found.rates[codes] - found.prevalence
+    each = shares / np.maximum(np.bincount(codes[known], minlength=H), 1)
+    influence[known] += (len(codes) * each[codes[known]])[:, None] * (
+        np.eye(K)[y] - found.rates[codes[known]]
+    )
+    empty = (shares > 0) & (counts.sum(axis=1) == 0)
+    notes: tuple[str, ...] = ()
+    if empty.any():
+        notes = (f"{shares[empty].sum():.1%} of the items are in strata without a label.",)
+    return ShareEstimate(
+        prevalence=found.prevalence,
+        low=found.low,
+        high=found.high,
+        by_labels=found.by_labels,
+        by_items=found.by_shares,
+        influence=influence,
+        notes=notes,
+    )
+
+
+def pooled_cells(cells: Cells, known: Flags) -> tuple[Codes, Reals]:
+    """Cells joined until each has labels enough, and the weights that items then have."""
+    direction = (
+        np.arange(cells.n)
+        if cells.directions is None
+        else (cells.directions @ np.arange(cells.directions.shape[1]))
+    )
+    rank = np.argsort(np.argsort(direction, kind="stable"), kind="stable")
+    ordered = rank[cells.codes]
+    group = pooled(ordered[known], cells.n, POOLED_BELOW)
+    n = np.bincount(ordered[known], minlength=cells.n)
+    weight = np.bincount(ordered, minlength=cells.n) / np.maximum(n, 1)
+    return group[ordered], weight[ordered[known]]

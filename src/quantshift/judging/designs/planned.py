@@ -1,0 +1,113 @@
+"""Labels drawn by a plan: the probability with which each item was chosen is known, or its stratum.
+
+Items of one probability are a stratum; of many probabilities, items of similar ones.
+"""
+
+import numpy as np
+
+from quantshift.base.types import Flags, Reals
+from quantshift.judging.designs.design import Check, Design
+from quantshift.judging.designs.parts.judge_quality import JudgeCounts, Quality, quality_by_verdict
+from quantshift.judging.designs.parts.label_evidence import Clue, LabelEvidence
+from quantshift.judging.designs.parts.share_estimate import (
+    ShareEstimate,
+    allowing_for_unlike,
+    missed_by_chance,
+)
+from quantshift.judging.designs.parts.verdict_strata import in_strata
+from quantshift.judging.judged_items import JudgedItems, Settings
+from quantshift.labelling import strata
+
+MOST_STRATA = 12
+
+
+class Planned(Design):
+    """A sheet that `judge plan` has drawn."""
+
+    name = "planned"
+    chosen = "drawn by a plan"
+    words = "drawn by a plan, with known probabilities"
+    help = ""
+    assumption = (
+        "The labelled items were drawn with the probabilities of the plan; nothing is assumed of "
+        "the judge."
+    )
+    source = "as the sheet says"
+    cannot_be_stated = "the sheet of a plan shows it; give the sheet as the labelled table"
+    cannot_be_planned = "say how the plan chooses items"
+    labelled_are_items = True
+    shares_labels = False
+    uses_labels = True
+
+    def is_implied_by(self, items: JudgedItems) -> bool:
+        """It is known how the labelled items were drawn."""
+        return items.drawn is not None
+
+    def clue(self, items: JudgedItems, evidence: LabelEvidence) -> Clue | None:
+        """None: a plan comes with its probabilities."""
+        return None
+
+    def check(self, items: JudgedItems, evidence: LabelEvidence, settings: Settings) -> Check:
+        """Nothing to check."""
+        return Check(sentence="How likely each item was chosen is known.")
+
+    def estimate(self, items: JudgedItems, settings: Settings) -> ShareEstimate:
+        """The shares of the strata times their rates."""
+        unlike = _unlike_labelled(items)
+        return allowing_for_unlike(items, unlike, lambda part: _estimate(part, settings.level))
+
+    def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:
+        """That of labels which are random within their verdict."""
+        return quality_by_verdict(counts, settings)
+
+
+def _unlike_labelled(items: JudgedItems) -> Flags:
+    """Which items have a verdict that no labelled item has, unless it was missed by chance.
+
+    Strata without labels are left to `in_strata`, which knows what to do with them.
+    """
+    drawn = _drawn(items)
+    if drawn is not None:
+        unlike = items.verdicts_without_labels()
+        if drawn.max() > drawn.min() or not missed_by_chance(items, unlike):
+            return unlike
+    return np.zeros(len(items), dtype=bool)
+
+
+def _drawn(items: JudgedItems) -> Reals | None:
+    """The probabilities of the labelled items; None if strata are given instead."""
+    draw = items.drawn
+    if draw is None or draw.strata is not None or draw.inclusion is None:
+        return None
+    return np.asarray(draw.inclusion, dtype=np.float64)[items.known]
+
+
+def _estimate(items: JudgedItems, level: float) -> ShareEstimate:
+    pi = _drawn(items)
+    if pi is not None:
+        return _by_inclusion(items, pi, level)
+    assert items.drawn is not None
+    codes = np.unique(np.asarray(items.drawn.strata), return_inverse=True)[1].ravel()
+    return in_strata(items, codes, level)
+
+
+def _by_inclusion(items: JudgedItems, pi: Reals, level: float) -> ShareEstimate:
+    y, K, n = items.labels[items.known], items.n_classes, len(items)
+    values, codes = np.unique(np.round(pi, 9), return_inverse=True)
+    if len(values) > MOST_STRATA:
+        edges = np.unique(np.quantile(pi, np.arange(1, MOST_STRATA) / MOST_STRATA))
+        codes = np.unique(np.searchsorted(edges, pi, side="right"), return_inverse=True)[1]
+    H = int(codes.max()) + 1
+    sums = np.bincount(codes, weights=1 / pi, minlength=H)
+    shares = np.asarray(sums / sums.sum(), dtype=np.float64)
+    found = strata.stratified(shares, strata.counted(codes, y, H, K, 1 / pi), n, level=level)
+    influence = np.zeros((n, K))
+    influence[items.known] = n / (1 / pi).sum() * (np.eye(K)[y] - found.prevalence) / pi[:, None]
+    return ShareEstimate(
+        prevalence=found.prevalence,
+        low=found.low,
+        high=found.high,
+        by_labels=found.by_labels,
+        by_items=found.by_shares,
+        influence=influence,
+    )

@@ -1,0 +1,149 @@
+"""What one call of `judge` has read, and what the user says of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from quantshift.errors import DataError, UserError
+from quantshift.judging.designs.design import Design
+from quantshift.judging.inputs import JudgedTable, ReadItems
+from quantshift.judging.judged_items import ExternalLabels, JudgedItems, KnownDraw, Settings
+from quantshift.judging.meaning import Meaning
+from quantshift.judging.sensitivity import GivenRates
+
+
+@dataclass(frozen=True, eq=False)
+class JudgeRun:
+    """What was read, and what the user says of it.
+
+    judges: names of the columns of verdicts. rates: sensitivity and specificity, if the user knows
+    them; stated: how labels were chosen, if the user says so.
+    """
+
+    table: JudgedTable
+    judges: tuple[str, ...]
+    rates: GivenRates | None
+    stated: Design | None
+    settings: Settings
+
+    @property
+    def meaning(self) -> Meaning:
+        """Of verdicts and labels."""
+        return self.table.meaning
+
+    @property
+    def n_labels(self) -> int:
+        """Among the items themselves."""
+        return int(self.table.items.labelled.sum())
+
+    @property
+    def stated_for_items(self) -> Design | None:
+        """How the labelled ones of the items were chosen.
+
+        A design of labels from elsewhere is about those in a table of their own, if there is one.
+        """
+        stated = self.stated
+        external = stated is not None and not stated.labelled_are_items
+        return None if external and self.table.external is not None else stated
+
+    def is_stated(self) -> bool:
+        """Whether the user says how labels were chosen; that of a plan is on its sheet."""
+        if self.rates is not None:
+            return True
+        return self.stated is not None and self.table.items.inclusion is None
+
+    def has_information(self, items: ReadItems) -> bool:
+        """Whether anything is known about these items: their labels, or rates that carry over."""
+        carried = self.rates is not None or self.table.external is not None
+        return carried or bool(items.labelled.any())
+
+    def labelled(self) -> ReadItems:
+        """The labelled ones among the items."""
+        return self.table.items.take(np.flatnonzero(self.table.items.labelled))
+
+    def in_question(self, items: ReadItems, design: Design) -> ReadItems:
+        """Without those that were labelled because they are from elsewhere."""
+        if design.labelled_are_items or self.table.external is not None:
+            return items
+        return items.take(np.flatnonzero(~items.labelled))
+
+    def judged_items(self, items: ReadItems, *, pooled: bool = False) -> JudgedItems:
+        """What shares among some items are estimated from.
+
+        pooled: what all labels show about the judge is carried over, as if from elsewhere.
+        """
+        external = self.table.external
+        if pooled:
+            external = _joined([self.labelled(), *([] if external is None else [external])])
+            items = replace(items, labels=np.full(len(items), -1), inclusion=None)
+        others = None
+        if external is not None:
+            if external.verdicts is None and len(self.meaning.classes) != 2:
+                raise UserError("a score can only separate two classes; give verdicts too")
+            others = ExternalLabels(external.labels, external.verdicts, external.score)
+        return JudgedItems.of(
+            items.verdicts,
+            items.labels,
+            self.meaning,
+            score=items.score,
+            external=others,
+            drawn=None if items.inclusion is None else KnownDraw(items.inclusion),
+            rates=self.rates,
+        )
+
+    def check_labels(self) -> None:
+        """Refuse labels that are not there, or not where they are stated to be."""
+        table = self.table
+        if self.rates is not None:
+            return
+        if not self.n_labels and (table.external is None or not len(table.external)):
+            raise DataError(
+                f"{table.name}: no item has a label; label some (quantshift judge plan draws "
+                "them), or give the sensitivity and specificity of the judge",
+                arguments=["labelled", "sensitivity", "specificity"],
+            )
+        if self.stated is not None and self.stated.labelled_are_items and not self.n_labels:
+            raise UserError(
+                f"no item of {table.name} has a label, so there are no labels "
+                f"{self.stated.chosen}: these were labelled elsewhere",
+                arguments=["labels"],
+            )
+
+    def check_shared_verdicts(self, design: Design) -> None:
+        """Refuse labels of items with quite other verdicts: they are perhaps written otherwise."""
+        items, external = self.table.items, self.table.external
+        if external is not None and self.n_labels:
+            # Those of one kind are left out if they say nothing.
+            return
+        labelled = self.labelled() if external is None else external
+        scored = items.score is not None and len(self.meaning.classes) == 2
+        if not design.shares_labels or scored:
+            return
+        if items.verdicts is None or labelled.verdicts is None:
+            return
+        rest = items.verdicts[~items.labelled]
+        for j, names in enumerate(self.meaning.verdicts):
+            theirs, ours = np.unique(labelled.verdicts[:, j]), np.unique(rest[:, j])
+            if len(ours) and len(theirs) and not np.isin(ours, theirs).any():
+                of_labelled, of_others = (
+                    ", ".join(repr(names[code]) for code in codes[:3]) for codes in (theirs, ours)
+                )
+                raise DataError(
+                    f"the labelled items have verdicts ({of_labelled}) that none of the others has "
+                    f"({of_others}), so that they say nothing about these; write the verdicts alike"
+                )
+
+
+def _joined(parts: Sequence[ReadItems]) -> ReadItems:
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    verdicts = [p.verdicts for p in parts if p.verdicts is not None]
+    scores = [p.score for p in parts if p.score is not None]
+    return ReadItems(
+        numbers=np.concatenate([p.numbers for p in parts]),
+        verdicts=None if first.verdicts is None else np.concatenate(verdicts),
+        score=None if first.score is None else np.concatenate(scores),
+        labels=np.concatenate([p.labels for p in parts]),
+    )

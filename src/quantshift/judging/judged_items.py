@@ -1,0 +1,320 @@
+"""Judged items: verdicts or scores of all, labels of some, checked and brought into one shape."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from quantshift.base.types import Codes, Flags, Reals
+from quantshift.errors import DataError, UserError
+from quantshift.judging import verdict_cells
+from quantshift.judging.meaning import Meaning
+from quantshift.judging.sensitivity import GivenRates
+from quantshift.judging.verdict_cells import Cells
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to estimate.
+
+    level: of the intervals. seed: of what is drawn at random. insist: whether to use a design that
+    the data contradict, which is an error otherwise.
+    """
+
+    level: float = 0.95
+    seed: int = 0
+    insist: bool = False
+
+
+DEFAULTS = Settings()
+
+
+@dataclass(frozen=True, eq=False)
+class ExternalLabels:
+    """Items that are not among those in question, with their labels.
+
+    labels: codes of classes, (n,), -1 where not labelled. verdicts: codes, (n,) or (n, n_judges);
+    score: (n,), needed where the score of the items takes the place of their verdicts.
+    """
+
+    labels: ArrayLike
+    verdicts: ArrayLike | None = None
+    score: ArrayLike | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class KnownDraw:
+    """How the labelled items were drawn, where that is known: by one of the two.
+
+    inclusion: the probability with which each item was chosen, (n_items,), NaN where not labelled;
+    strata: the stratum of every item, (n_items,), within which labelled items are random ones.
+    """
+
+    inclusion: Reals | None = None
+    strata: Codes | None = None
+
+    def take(self, chosen: Flags) -> "KnownDraw":
+        """The same for some of the items."""
+        return KnownDraw(
+            None if self.inclusion is None else np.asarray(self.inclusion)[chosen],
+            None if self.strata is None else np.asarray(self.strata)[chosen],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Labelled:
+    """Items labelled elsewhere, checked: all of them have labels.
+
+    verdicts: (n, n_judges); None where scores take their place.
+    """
+
+    verdicts: NDArray[np.int64] | None
+    score: Reals | None
+    labels: Codes
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedItems:
+    """What a rate is estimated from; made by `of`, which checks it.
+
+    verdicts: codes, (n_items, n_judges), or None with scores alone.
+    labels: codes of classes, (n_items,), -1 where not labelled.
+    meaning: of the codes.
+    raw_score: of every item, as it was given. score: the same between 0 and 1, where it takes the
+        place of the verdicts: with two classes, or without verdicts.
+    external: items labelled elsewhere. drawn: how labelled items were drawn, if that is known.
+    rates: sensitivity and specificity, if they are known.
+    """
+
+    verdicts: NDArray[np.int64] | None
+    labels: Codes
+    meaning: Meaning
+    raw_score: Reals | None
+    score: Reals | None
+    external: _Labelled | None
+    drawn: KnownDraw | None
+    rates: GivenRates | None
+
+    @classmethod
+    def of(
+        cls,
+        verdicts: ArrayLike | None,
+        labels: ArrayLike,
+        meaning: Meaning,
+        *,
+        score: ArrayLike | None = None,
+        external: ExternalLabels | None = None,
+        drawn: KnownDraw | None = None,
+        rates: GivenRates | None = None,
+    ) -> "JudgedItems":
+        """The arguments, checked.
+
+        verdicts: codes, (n_items,) or (n_items, n_judges); score: (n_items,), the higher the more
+        likely the last class, or the reverse.
+        """
+        y = np.asarray(labels, dtype=np.int64)
+        n_classes = len(meaning.classes)
+        if n_classes < 2:
+            raise DataError("a rate needs at least two classes")
+        if verdicts is None and score is None:
+            raise UserError(
+                "give the verdicts of a judge or a score", arguments=["verdict", "score"]
+            )
+        v = None if verdicts is None else _columns(verdicts)
+        # The score takes the place of verdicts where one number can: with two classes.
+        scored = score is not None and (v is None or n_classes == 2)
+        scaled: Reals | None = None
+        others: _Labelled | None = None
+        if scored and score is not None:
+            scaled, scaled_elsewhere = verdict_cells.scaled_scores(score, _scores_of(external))
+        for values in (v, scaled):
+            if values is not None and len(values) != len(y):
+                raise DataError(f"there are {len(values)} verdicts or scores and {len(y)} labels")
+        if len(y) == 0:
+            raise DataError("there are no items")
+        if external is not None:
+            others = _labelled(external, v, scaled_elsewhere if scored else None)
+        _check_codes([y, *([] if others is None else [others.labels])], n_classes)
+        if v is not None:
+            _check_meaning(v, None if others is None else others.verdicts, meaning)
+        if drawn is not None and drawn.inclusion is not None:
+            _check_inclusion(drawn.inclusion, y)
+        raw = None if score is None else np.asarray(score, dtype=np.float64)
+        return cls(v, y, meaning, raw, scaled, others, drawn, rates)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def n_classes(self) -> int:
+        """Of the labels."""
+        return len(self.meaning.classes)
+
+    @property
+    def known(self) -> Flags:
+        """Which items are labelled."""
+        return np.asarray(self.labels >= 0)
+
+    @property
+    def n_labelled(self) -> int:
+        """Labels, here or elsewhere."""
+        return int(self.known.sum()) if self.external is None else len(self.external.labels)
+
+    def class_of_verdicts(self, judge: int) -> Codes:
+        """The class that each verdict of a judge says, -1 for none."""
+        return np.array(self.meaning.says[judge], dtype=np.int64)
+
+    def labelled(self, judge: int = 0) -> tuple[Codes | None, Codes]:
+        """A judge's verdicts and the labels of the labelled items."""
+        if self.external is not None:
+            said = self.external.verdicts
+            return None if said is None else said[:, judge], self.external.labels
+        said = self.verdicts
+        return None if said is None else said[self.known, judge], self.labels[self.known]
+
+    def cells(self) -> Cells:
+        """What the judges say of each item, as one verdict."""
+        others = self.external
+        y = self.labels[self.known] if others is None else others.labels
+        if self.score is not None:
+            elsewhere = None if others is None else others.score
+            return verdict_cells.of_score(self.score, elsewhere, y, self.n_classes)
+        return self.cells_of_verdicts()
+
+    def cells_of_verdicts(self) -> Cells:
+        """The same of the verdicts alone, whether or not there is a score."""
+        assert self.verdicts is not None
+        return verdict_cells.of_judges(
+            self.verdicts,
+            None if self.external is None else self.external.verdicts,
+            [self.class_of_verdicts(j) for j in range(self.verdicts.shape[1])],
+            self.n_classes,
+        )
+
+    def labelled_cells(self, item_cells: Cells) -> tuple[Codes, Codes]:
+        """Cells and labels of the labelled items. item_cells: what `cells` gives."""
+        if self.external is None or item_cells.external is None:
+            return item_cells.codes[self.known], self.labels[self.known]
+        return item_cells.external, self.external.labels
+
+    def take(self, chosen: Flags) -> "JudgedItems":
+        """Some of the items, with all that are labelled elsewhere."""
+        return replace(
+            self,
+            verdicts=None if self.verdicts is None else self.verdicts[chosen],
+            labels=self.labels[chosen],
+            raw_score=None if self.raw_score is None else self.raw_score[chosen],
+            score=None if self.score is None else self.score[chosen],
+            drawn=None if self.drawn is None else self.drawn.take(chosen),
+        )
+
+    def without_external(self) -> "JudgedItems":
+        """The same with the labels of these items alone."""
+        return replace(self, external=None)
+
+    def without_labels(self) -> "JudgedItems":
+        """The same with the labels from elsewhere alone."""
+        return replace(self, labels=np.full(len(self), -1), drawn=None)
+
+    def verdicts_without_labels(self) -> Flags:
+        """Which items have a verdict of some judge that no labelled item has."""
+        unlike = np.zeros(len(self), dtype=bool)
+        for j in range(0 if self.verdicts is None else self.verdicts.shape[1]):
+            assert self.verdicts is not None
+            said, _ = self.labelled(j)
+            if said is not None:
+                unlike |= ~np.isin(self.verdicts[:, j], said)
+        return unlike
+
+    def scores_without_labels(self) -> Flags:
+        """Which items have a score in a bin without labels."""
+        item_cells = self.cells()
+        labelled = item_cells.external
+        if labelled is None:
+            labelled = item_cells.codes[self.known]
+        return ~np.isin(item_cells.codes, labelled)
+
+    def notes(self) -> tuple[str, ...]:
+        """What is strange about verdicts and labels."""
+        said, y = self.labelled()
+        found = []
+        if len(np.unique(y)) == 1:
+            found.append("All labels are of one class: of the others only a limit is known.")
+        if self.verdicts is not None and self.verdicts.shape[1] == 1:
+            if len(np.unique(self.verdicts)) == 1:
+                found.append("All verdicts are the same: the judge adds nothing to the labels.")
+            elif said is not None and np.array_equal(self.class_of_verdicts(0)[said], y):
+                found.append(
+                    "All labels agree with the verdicts: were they given without seeing them?"
+                )
+        return tuple(found)
+
+
+def _columns(verdicts: ArrayLike) -> NDArray[np.int64]:
+    v = np.asarray(verdicts)
+    if v.ndim == 1:
+        v = v[:, np.newaxis]
+    if v.ndim != 2 or (v.size and (not np.issubdtype(v.dtype, np.integer) or v.min() < 0)):
+        raise DataError("verdicts are codes, 0 or more, of every item")
+    return v.astype(np.int64)
+
+
+def _scores_of(external: ExternalLabels | None) -> ArrayLike | None:
+    if external is None:
+        return None
+    if external.score is None:
+        raise DataError("items labelled elsewhere need a score, as the others have one")
+    return external.score
+
+
+def _labelled(
+    external: ExternalLabels, v: NDArray[np.int64] | None, scaled: Reals | None
+) -> _Labelled:
+    """Those that have labels; v: verdicts of the items, scaled: scores in place of verdicts."""
+    y = np.asarray(external.labels, dtype=np.int64)
+    known = y >= 0
+    if scaled is not None:
+        if len(scaled) != len(y):
+            raise DataError("items labelled elsewhere need a score each")
+        return _Labelled(None, scaled[known], y[known])
+    said = None if external.verdicts is None else _columns(external.verdicts)
+    if said is None or len(said) != len(y) or (v is not None and said.shape[1] != v.shape[1]):
+        raise DataError("items labelled elsewhere need verdicts of the same judges each")
+    return _Labelled(said[known], None, y[known])
+
+
+def _check_codes(labels: Sequence[Codes], n_classes: int) -> None:
+    for codes in labels:
+        if len(codes) and (codes.min() < -1 or codes.max() >= n_classes):
+            raise DataError(f"codes of labels must be from 0 to {n_classes - 1}, or -1 for none")
+
+
+def _check_meaning(
+    verdicts: NDArray[np.int64], elsewhere: NDArray[np.int64] | None, meaning: Meaning
+) -> None:
+    """Refuse verdicts of which it is not known what class they say, if any."""
+    n_judges, n_classes = verdicts.shape[1], len(meaning.classes)
+    if len(meaning.says) != n_judges:
+        raise DataError(
+            f"there are verdicts of {n_judges} judges, and meanings of those of {len(meaning.says)}"
+        )
+    for j, says in enumerate(meaning.says):
+        most = int(verdicts[:, j].max())
+        if elsewhere is not None:
+            most = max(most, int(elsewhere[:, j].max(initial=0)))
+        if most >= len(says) or max(says, default=-1) >= n_classes:
+            raise DataError(
+                f"verdicts have codes up to {most} where {n_classes} classes are known: say what "
+                "class each verdict stands for",
+                arguments=["map"],
+            )
+
+
+def _check_inclusion(inclusion: Reals, labels: Codes) -> None:
+    pi = np.asarray(inclusion, dtype=np.float64)
+    known = labels >= 0
+    if pi.shape != labels.shape or not ((pi[known] > 0) & (pi[known] <= 1)).all():
+        raise DataError(
+            "every labelled item needs the probability, above 0, with which it was drawn"
+        )

@@ -1,0 +1,62 @@
+"""A known sensitivity and specificity in place of labels."""
+
+import numpy as np
+import pytest
+
+from quantshift.errors import DataError, UserError
+from quantshift.judging import judge
+from quantshift.judging.estimating.estimation import estimate
+from quantshift.judging.sensitivity import GivenRate, GivenRates
+from tests.judging.made import coded
+
+SHARP = GivenRates(GivenRate(0.95), GivenRate(0.8))
+
+
+def test_the_estimate_is_that_of_rogan_and_gladen(judging):
+    none = np.full(2000, -1)
+    sharp = estimate(coded(judging.verdicts, none, rates=SHARP))
+    q = judging.verdicts.mean()
+    assert sharp.shares.prevalence[1] == pytest.approx((q + 0.8 - 1) / 0.75, abs=0.005)
+    assert (sharp.design.name, sharp.n_labelled, sharp.notes) == ("given", 0, ())
+    rates = GivenRates(GivenRate(0.95, 0.9, 0.98), GivenRate(0.8, 0.65, 0.9))
+    vague = estimate(coded(judging.verdicts, none, rates=rates))
+    widths = [found.shares.high[1] - found.shares.low[1] for found in (vague, sharp)]
+    assert widths[0] > 1.5 * widths[1]
+
+
+def test_verdicts_that_cannot_come_from_the_rates_fail_the_check(judging):
+    none = np.full(2000, -1)
+    rates = GivenRates(GivenRate(0.3), GivenRate(0.95))
+    found = estimate(coded(judging.verdicts, none, rates=rates))
+    assert not found.check.ok
+    assert "do not fit these rates" in found.shares.why_not
+    assert estimate(coded(judging.verdicts, none, rates=SHARP)).check.ok
+
+
+def test_what_does_not_go_with_known_rates(judging):
+    none = np.full(2000, -1)
+    for items, words in (
+        (coded(judging.verdicts, judging.random(20), rates=SHARP), "not both"),
+        (coded(judging.verdicts, none, 3, rates=SHARP), "between two classes"),
+        (coded(np.column_stack([judging.verdicts] * 2), none, rates=SHARP), "one judge"),
+        (coded(None, none, score=judging.score, rates=SHARP), "one judge"),
+    ):
+        with pytest.raises(UserError, match=words):
+            estimate(items)
+    with pytest.raises(DataError, match="one of the two classes"):
+        estimate(coded(judging.verdicts, none, says=[[0, -1]], rates=SHARP))
+
+
+def test_rates_belong_to_the_verdicts_that_say_a_class():
+    """With one verdict the sensitivity was shown as 5%; with three it ended in a traceback."""
+    rates = {"sensitivity": 0.95, "specificity": 0.9, "classes": ["fail", "pass"]}
+    found = judge(verdict=["pass"] * 400, **rates)
+    shown = {(r.label, r.verdict): r.estimate for r in found.overall.judges[0].rates}
+    assert shown == pytest.approx({("fail", "pass"): 0.1, ("pass", "pass"): 0.95})
+    found = judge(verdict=["pass", "ok", "fail"] * 200, map={"ok": "pass"}, **rates)
+    shown = {(r.label, r.verdict): r.estimate for r in found.overall.judges[0].rates}
+    # How often each of "ok" and "pass" is said is not known, only how often one of them is.
+    assert shown == pytest.approx({("fail", "fail"): 0.9, ("pass", "fail"): 0.05})
+    assert found.overall.judges[0].naive["pass"] == pytest.approx(2 / 3)
+    assert "90%" in found.to_text()
+    assert "<title>" in found.page()
