@@ -8,6 +8,15 @@ import pytest
 from quantshift.base.options import option_texts
 from quantshift.history import watch
 from quantshift.history.options import AlarmOptions, WatchOptions
+from quantshift.judging import judge, plan_labels
+from quantshift.judging.options import (
+    ComparisonOptions,
+    JudgeOptions,
+    LabelOptions,
+    LevelOptions,
+    PlanOptions,
+    RateOptions,
+)
 from quantshift.quantifying import draw_audit_sheet, quantify, train
 from quantshift.quantifying.options import (
     AuditOptions,
@@ -18,6 +27,8 @@ from quantshift.quantifying.options import (
     Sources,
     TrainingOptions,
 )
+from quantshift.sketches import sketch
+from quantshift.sketches.options import CountedColumns, CountingOptions
 
 FRONTS = {
     quantify: (
@@ -30,6 +41,9 @@ FRONTS = {
     train: (ColumnOptions, TrainingOptions),
     draw_audit_sheet: (SheetOptions,),
     watch: (WatchOptions, AlarmOptions),
+    judge: (JudgeOptions, LabelOptions, ComparisonOptions, RateOptions, LevelOptions),
+    plan_labels: (PlanOptions, LevelOptions),
+    sketch: (CountedColumns, CountingOptions),
 }
 
 
@@ -47,6 +61,10 @@ def test_keywords_and_defaults_are_those_that_are_declared(front):
         # Without a label there is nothing to learn from.
         assert taken.pop("label") is inspect.Parameter.empty
         del declared["label"]
+    if front is judge:
+        # Verdicts may be values, and then there is no table.
+        assert taken.pop("verdict") is None
+        del declared["verdict"]
     assert taken == declared
 
 

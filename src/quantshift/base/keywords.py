@@ -1,5 +1,6 @@
-"""Unknown keyword arguments of the functions that users call most: an error with a suggestion."""
+"""Arguments of the functions that users call: unknown ones are an error; names, one or several."""
 
+import csv
 import functools
 import inspect
 from collections.abc import Callable, Sequence
@@ -37,3 +38,13 @@ def as_names(names: str | Sequence[str] | None) -> tuple[str, ...]:
     (('a',), ('a', 'b'), ())
     """
     return (names,) if isinstance(names, str) else tuple(names or ())
+
+
+def split_names(written: str | None) -> tuple[str, ...]:
+    """Names separated by commas; a name that contains a comma is written in double quotes.
+
+    >>> split_names('a, b,"c,d"')
+    ('a', 'b', 'c,d')
+    """
+    cells = next(csv.reader([written or ""], skipinitialspace=True), [])
+    return tuple(name.strip() for name in cells if name.strip())

@@ -5,7 +5,7 @@ keyword arguments (`taken` fills the dataclass from them), and a command takes t
 are made from the fields (`quantshift.cli.declared`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
@@ -18,7 +18,7 @@ OUTPUT, SCRIPTS, HISTORY = "Output", "In scripts", "History"
 
 Declared = TypeVar("Declared", bound="DataclassInstance")
 
-Reads: TypeAlias = Literal["value", "names", "file", "files", "repeated"]
+Reads: TypeAlias = Literal["value", "name", "names", "file", "files", "repeated"]
 
 _KEY = "option"
 
@@ -27,8 +27,9 @@ _KEY = "option"
 class OptionText:
     """How an option looks on the command line.
 
-    reads: what is written behind it: a value of the field's type, names separated by commas, a
-        file, or files or other values, for each of which the option is repeated.
+    reads: what is written behind it: a value of the field's type, a name, names separated by
+        commas, a file, or files or other values, for each of which the option is repeated.
+    parse: makes the value of the field from what is written, for options that are more than that.
     metavar: a word for its value. panel: the part of the help it stands in.
     name: without dashes, if it is not that of the field. short: another of one letter.
     shows_default: whether the help names the default value. least, most: of a number.
@@ -36,6 +37,7 @@ class OptionText:
 
     help: str
     reads: Reads = "value"
+    parse: Callable[[str], Any] | None = None
     metavar: str | None = None
     panel: str = ESTIMATE
     name: str | None = None
@@ -53,6 +55,11 @@ def option(default: Any, help: str, **text: Any) -> Any:  # noqa: A002 - as ever
 def option_texts(declared: "type[DataclassInstance]") -> dict[str, OptionText]:
     """The texts of a dataclass's options by the names of the fields; other fields are none."""
     return {own.name: own.metadata[_KEY] for own in fields(declared) if _KEY in own.metadata}
+
+
+def as_keywords(*filled: "DataclassInstance") -> dict[str, Any]:
+    """The options of dataclasses as keyword arguments of the function that users call."""
+    return {name: getattr(one, name) for one in filled for name in option_texts(type(one))}
 
 
 def taken(declared: type[Declared], arguments: Mapping[str, Any]) -> Declared:

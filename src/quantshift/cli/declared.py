@@ -3,8 +3,8 @@
 A command names dataclasses as the types of its parameters; `with_options` replaces each of them by
 its fields, from which Typer makes the options, and fills the dataclass when the command is called.
 `Annotated[Declared, Only("a", "b")]` takes some of the fields. `OutputFiles` stands for an option
-of every format that answers can be written in. Typer stays: its
-help is what users know, and this is all that it lacks.
+of every format that answers can be written in. Typer stays: its help is what users know, and this
+is all that it lacks.
 """
 
 import functools
@@ -18,9 +18,10 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import typer
 
 from quantshift.answers.outputs import OUTPUTS
+from quantshift.base.keywords import split_names
 from quantshift.base.options import OUTPUT, OptionText, Reads, option_texts
+from quantshift.cli.inputs import source
 from quantshift.cli.outputs import OutputFiles
-from quantshift.cli.shared_options import names, source
 
 
 class Only:
@@ -61,6 +62,8 @@ class _Group:
                 text = texts[own.name]
                 kind = _WRITTEN.get(text.reads, types[own.name])
                 default = None if text.reads in _WRITTEN else own.default
+                if text.parse is not None:
+                    kind, default = str | None, None
                 yield _parameter(own.name, text, kind, default)
 
     def filled(self, given: dict[str, Any]) -> Any:
@@ -70,7 +73,7 @@ class _Group:
             values["paths"] = {output.name: given.pop(output.name) for output in OUTPUTS}
         texts = option_texts(self.declared)
         for name in self.names:
-            value = _read(texts[name].reads, given.pop(name))
+            value = _read(texts[name], given.pop(name))
             if value is not None:
                 values[name] = value
         return self.declared(**values)
@@ -78,6 +81,7 @@ class _Group:
 
 _WRITTEN: Mapping[Reads, Any] = MappingProxyType(
     {
+        "name": str | None,
         "names": str | None,
         "file": Path | None,
         "files": list[str] | None,
@@ -131,10 +135,14 @@ def _parameter(name: str, text: OptionText, kind: Any, default: Any) -> inspect.
     )
 
 
-def _read(reads: Reads, value: Any) -> Any:
+def _read(text: OptionText, value: Any) -> Any:
     """The value of a field from what was written; None for its default."""
-    if reads == "names":
-        return None if value is None else names(value)
-    if reads == "files":
+    if text.reads == "files":
         return source(value)
-    return tuple(value or ()) if reads == "repeated" else value
+    if text.reads == "repeated":
+        return tuple(value or ())
+    if value is None:
+        return None
+    if text.reads == "names":
+        return split_names(value)
+    return value if text.parse is None else text.parse(value)

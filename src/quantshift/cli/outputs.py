@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -20,6 +20,9 @@ from quantshift.errors import UserError
 NOT_IN_PROVENANCE = frozenset({"as_json", "overwrite", "summary", "history", "at", "fail_on"})
 """Options that do not change what a page says, beside those of files."""
 
+REPLACES = "Replace a file that quantshift did not create."
+Overwrite = Annotated[bool, typer.Option("--overwrite", help=REPLACES, rich_help_panel=OUTPUT)]
+
 
 @dataclass(frozen=True)
 class OutputFiles:
@@ -29,7 +32,7 @@ class OutputFiles:
     """
 
     paths: Mapping[str, Path | None] = field(default_factory=dict)
-    overwrite: bool = option(False, "Replace a file that quantshift did not create.", panel=OUTPUT)
+    overwrite: bool = option(False, REPLACES, panel=OUTPUT)
 
     def check(self, inputs: Sequence[Any]) -> None:
         """Refuse files that cannot be written, before the work starts.

@@ -1,6 +1,6 @@
 """Verdicts and labels that are given as values instead of a table: they are made one."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -8,9 +8,7 @@ import polars as pl
 
 from quantshift.base.keywords import as_names
 from quantshift.errors import DataError, UserError
-from quantshift.judging.inputs import JudgeOptions
-from quantshift.judging.meaning import two_labels
-from quantshift.tables.columns.labels import label_name
+from quantshift.judging.options import JudgeOptions
 from quantshift.tables.reading import Source
 
 
@@ -71,17 +69,3 @@ def _series(name: str, values: Any) -> pl.Series:
     if len(kinds) > 1 and not kinds <= {int, float}:
         cells = [None if value is None else str(value) for value in cells]
     return pl.Series(name, cells)
-
-
-def labels_by_verdict(pairs: Iterable[tuple[Any, Any]]) -> dict[str, str]:
-    """The label that each verdict stands for, by name; one verdict cannot stand for two."""
-    found: dict[str, str] = {}
-    for verdict, label in ((class_name(left), class_name(right)) for left, right in pairs):
-        if found.setdefault(verdict, label) != label:
-            raise two_labels(verdict, found[verdict], label)
-    return found
-
-
-def class_name(value: Any) -> str:
-    """A class as it is called in tables."""
-    return label_name(value) or str(value)

@@ -8,7 +8,7 @@ of other items altogether, with verdicts of their own. No row is lost without be
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from quantshift.answers.rows import NO_LABEL, RAGGED, Rows, undecodable_warning
 from quantshift.base.types import Codes, Flags
 from quantshift.errors import DataError, UserError
 from quantshift.judging.meaning import Meaning, meaning, two_labels
+from quantshift.judging.options import JudgeOptions
 from quantshift.quantifying.audits.auditing import (
     Sheet,
     in_order_of_plan,
@@ -47,33 +48,6 @@ NONE_GIVEN = "(none)"
 """The verdict of a judge that is silent where another speaks."""
 
 DRAWN_BY = "quantshift judge plan"
-
-
-@dataclass(frozen=True)
-class JudgeOptions:
-    """What the user says of the columns.
-
-    verdict: one column for each judge. map: verdict -> label. missing: what stands for no label.
-    external: labelled items are others than those of the table, whatever their ids.
-    """
-
-    verdict: tuple[str, ...] = ()
-    label: str | None = None
-    score: str | None = None
-    id: str | None = None
-    by: str | None = None
-    map: Mapping[str, str] = field(default_factory=dict)
-    classes: tuple[str, ...] = ()
-    positive: str | None = None
-    missing: tuple[str, ...] | None = None
-    external: bool = False
-    lenient: bool = False
-
-    @property
-    def columns(self) -> list[str]:
-        """Those that are read of every item, except the label."""
-        named = [*self.verdict, self.score, self.id, self.by]
-        return list(dict.fromkeys(name for name in named if name is not None))
 
 
 @dataclass(frozen=True, eq=False)
@@ -419,7 +393,7 @@ def _coded(
     meant = meaning(
         verdicts,
         labels,
-        given=_map_as_spelled(options.map, spelled),
+        given=_map_as_spelled(options.map or {}, spelled),
         classes=options.classes,
         positive=options.positive,
     )
@@ -451,7 +425,7 @@ def _spelled_alike(
         usual = usual_spellings(counts)
         columns.append([part.verdicts[j].replace(usual) for part in parts])
         notes += merged_notes(counts, usual, "verdict")
-        spelled |= known_spellings(options.map, set(counts) - set(usual))
+        spelled |= known_spellings(options.map or {}, set(counts) - set(usual))
     alike = [
         replace(part, verdicts=tuple(column[i] for column in columns))
         for i, part in enumerate(parts)

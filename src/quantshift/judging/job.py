@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,14 @@ from quantshift.answers.batch_names import batches_in_order
 from quantshift.answers.rows import row_warnings
 from quantshift.answers.words import class_names, headline_class
 from quantshift.base.forks import uses_tables
-from quantshift.base.keywords import as_names, suggests_arguments
+from quantshift.base.keywords import suggests_arguments
 from quantshift.errors import UserError
-from quantshift.judging.arrays import class_name, labels_by_verdict, parse_inputs
+from quantshift.judging.arrays import parse_inputs
 from quantshift.judging.comparing import differences_of
 from quantshift.judging.designs.design import Design
 from quantshift.judging.designs.registry import stated_design
 from quantshift.judging.estimates import design_of, estimate_group, estimate_table
-from quantshift.judging.inputs import JudgedTable, JudgeOptions, read_judged
+from quantshift.judging.inputs import JudgedTable, read_judged
 from quantshift.judging.judge_run import JudgeRun
 from quantshift.judging.judged_batches import (
     group_batch,
@@ -28,6 +27,7 @@ from quantshift.judging.judged_batches import (
     whole_batch,
 )
 from quantshift.judging.judged_items import Settings
+from quantshift.judging.options import JudgeOptions
 from quantshift.judging.result import JudgedBatch, Judgement, MeanDifference, SystemDifference
 from quantshift.judging.sensitivity import GivenRates, Rate
 from quantshift.tables.reading import Source
@@ -49,7 +49,7 @@ def judge(
     by: Columns | None = None,
     compare: tuple[str, str] | None = None,
     labels: str | None = None,
-    map: Mapping[Any, Any] = MappingProxyType({}),  # noqa: A002 - the name of the option
+    map: Mapping[Any, Any] | None = None,  # noqa: A002 - the name of the option
     classes: Sequence[Any] = (),
     positive: Any = None,
     sensitivity: Rate | None = None,
@@ -84,13 +84,10 @@ def judge(
     stated = None if labels is None else stated_design(labels)
     source, options = parse_inputs(table, verdict, label, score, id, by)
     options = replace(
-        options,
-        map=labels_by_verdict(map.items()),
-        classes=tuple(class_name(c) for c in classes),
-        positive=None if positive is None else class_name(positive),
-        missing=None if missing is None else as_names(missing),
+        options.saying(
+            map=map, classes=classes, positive=positive, missing=missing, lenient=lenient
+        ),
         external=stated is not None and not stated.labelled_are_items,
-        lenient=lenient,
     )
     rates = GivenRates.of(sensitivity, specificity)
     if rates is None and options.label is None:

@@ -65,7 +65,7 @@ def test_a_contradiction_is_one_line_that_names_the_option(table, quantshift):
         (("verdicts.csv", *ASKED, "--map", "pass=pass,pass=fail"), "map it to one of them (--map)"),
         (("verdicts.csv", *ASKED, "--compare", "A"), "write A,B (--compare)"),
         (("verdicts.csv", *ASKED, "--compare", "A,B"), "(--by)"),
-        (("bare.csv", "--verdict", "judge", "--sensitivity", "x"), "is not a sensitivity"),
+        (("bare.csv", "--verdict", "judge", "--sensitivity", "x"), "'x' is not a rate"),
         (("verdicts.csv", *ASKED, "--fail-if", "passs>1%"), "did you mean 'pass'"),
         (("verdicts.csv", *ASKED, "--html", "verdicts.csv"), "is read by the same command"),
         (("nowhere.csv", *ASKED), "no such file"),

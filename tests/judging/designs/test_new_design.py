@@ -9,7 +9,7 @@ import pytest
 
 from quantshift.cli.commands import judge as commands
 from quantshift.errors import UserError
-from quantshift.judging import json_schema, judge, plan_labels
+from quantshift.judging import json_schema, judge, options, plan_labels
 from quantshift.judging.designs.design import Check, Design, Plannable
 from quantshift.judging.designs.parts.judge_quality import counted_quality
 from quantshift.judging.designs.parts.label_evidence import Clue, Strength
@@ -154,8 +154,10 @@ def test_a_contradiction_is_refused_in_its_words(census, table):
 def commands_with_census():
     """The commands as they are if the design is listed before they are imported."""
     with registered(Census()):
+        importlib.reload(options)
         importlib.reload(commands)
         yield
+    importlib.reload(options)
     importlib.reload(commands)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from quantshift.base.keywords import split_names
 from quantshift.base.nouns import counted
 from quantshift.base.text_tables import text_table
 from quantshift.cli.commands.cells import cell_progress
@@ -14,7 +15,6 @@ from quantshift.cli.commands.run import resume_command, tell_summary
 from quantshift.cli.machine import load, n_cores
 from quantshift.cli.progress import say
 from quantshift.cli.run_options import Classifier, Cluster, Jobs, Profile, Redo, Settings
-from quantshift.cli.shared_options import names
 from quantshift.experiments.documents.document import parse_overrides
 from quantshift.experiments.executors import executor
 from quantshift.experiments.planning import plan_table
@@ -109,7 +109,7 @@ def bench(
         suites,
         out,
         data=data or (),
-        methods=names(methods) if methods else None,
+        methods=split_names(methods) if methods else None,
         added=[added_method(text) for text in add or ()],
         profile=profile.value,
         overrides=parse_overrides(settings or []),

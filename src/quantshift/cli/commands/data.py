@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from quantshift.base.keywords import split_names
 from quantshift.base.nouns import counted
 from quantshift.base.shell import command_line
 from quantshift.cli.progress import byte_progress, share_progress
-from quantshift.cli.shared_options import names
 from quantshift.data.description import describe, find, find_embedded, render, render_list
 from quantshift.data.embedded.embedded import EMBEDDED
 from quantshift.data.fetching import RECORDS, fetch_record
@@ -326,9 +326,9 @@ def import_(
                 label=label,
                 text=text,
                 categories=categories,
-                groups=names(groups),
-                drop=names(drop),
-                codes=names(codes),
+                groups=split_names(groups),
+                drop=split_names(drop),
+                codes=split_names(codes),
                 lenient=lenient,
                 wishes=wishes,
                 progress=progress,
@@ -346,7 +346,7 @@ def import_(
                 features=None if features is None else DataFile.parse(features),
                 posteriors=None if posteriors is None else DataFile.parse(posteriors),
                 categories=_file_or_label_column(categories, file) if categories else None,
-                groups=[_file_or_label_column(group, file) for group in names(groups)],
+                groups=[_file_or_label_column(group, file) for group in split_names(groups)],
                 wishes=wishes,
                 progress=progress,
             )
@@ -459,7 +459,7 @@ def fetch(
         fetched = fetch_record(
             record.value,
             out,
-            tasks=names(tasks),
+            tasks=split_names(tasks),
             url=url,
             downloads=downloads,
             progress=advance,

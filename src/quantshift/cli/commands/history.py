@@ -7,10 +7,10 @@ import typer
 
 from quantshift.answers.records import is_answer_csv
 from quantshift.base.files import PAGE_ENDINGS, check_output, head, is_page, write_output
-from quantshift.cli.history_options import Baseline, BaselineFrom, FalseAlarms, LooksPerYear
-from quantshift.cli.shared_options import Overwrite
+from quantshift.cli.outputs import Overwrite
 from quantshift.errors import UserError
 from quantshift.history import History
+from quantshift.history.options import AlarmOptions
 from quantshift.history.rendering import (
     pruned_lines,
     render_calls,
@@ -44,28 +44,20 @@ def list_(folder: Folder) -> None:
 @app.command("show")
 def show(
     folder: Folder,
+    alarms: AlarmOptions,
     label: Annotated[
         str | None,
         typer.Option(
             "--class", metavar="CLASS", help="Class to show (default: the one in the headline)."
         ),
     ] = None,
-    baseline: Baseline = None,
-    baseline_from: BaselineFrom = None,
-    false_alarms_per_year: FalseAlarms = None,
-    looks_per_year: LooksPerYear = None,
 ) -> None:
     """Show each series: the last estimate of every batch, its marks, and the alarms.
 
     Exit code 0: no problems; 1: some files are damaged (reported on standard error).
     """
     history = _opened(folder)
-    limits = history.limits(
-        baseline=baseline,
-        baseline_from=baseline_from,
-        false_alarms_per_year=false_alarms_per_year,
-        looks_per_year=looks_per_year,
-    )
+    limits = history.limits(**alarms.changes)
     typer.echo(render_series(history, limits, label))
     _tell_problems(history)
 
@@ -137,24 +129,16 @@ def prune(
 @app.command("page")
 def page(
     folder: Folder,
+    alarms: AlarmOptions,
     html: Annotated[
         Path, typer.Option("--html", metavar="FILE", help="Page to write.", show_default=False)
     ],
-    baseline: Baseline = None,
-    baseline_from: BaselineFrom = None,
-    false_alarms_per_year: FalseAlarms = None,
-    looks_per_year: LooksPerYear = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Write a page with the series: intervals, alarms, shifts, audits and model changes."""
     check_output(html, inputs=[folder], overwrite=overwrite, ours=is_page, endings=PAGE_ENDINGS)
     history = _opened(folder)
-    limits = history.limits(
-        baseline=baseline,
-        baseline_from=baseline_from,
-        false_alarms_per_year=false_alarms_per_year,
-        looks_per_year=looks_per_year,
-    )
+    limits = history.limits(**alarms.changes)
     from quantshift.history.page import render_page
 
     content = render_page(history, limits).encode()

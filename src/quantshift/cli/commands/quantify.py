@@ -8,9 +8,9 @@ from rich.console import Console
 from quantshift.answers.options import ConditionOptions, PrintOptions
 from quantshift.answers.outputs.output import Circumstances
 from quantshift.base.options import OUTPUT, option
+from quantshift.cli.inputs import check_standard_input
 from quantshift.cli.outputs import OutputFiles, leave, provenance
 from quantshift.cli.progress import item_progress
-from quantshift.cli.shared_options import check_standard_input
 from quantshift.errors import UserError
 from quantshift.history.options import AlarmOptions, WatchOptions
 from quantshift.history.watching import Watch

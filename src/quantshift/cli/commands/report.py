@@ -11,10 +11,10 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from quantshift.base.keywords import split_names
 from quantshift.base.nouns import counted
 from quantshift.cli.machine import n_cores
 from quantshift.cli.progress import say
-from quantshift.cli.shared_options import names
 from quantshift.experiments.planning import planned
 from quantshift.metrics import MEASURES
 from quantshift.results.description import REPORT
@@ -121,7 +121,7 @@ def report(
     """
     console = Console()
     store = ResultStore.open(results)
-    chosen = names(methods) if methods else None
+    chosen = split_names(methods) if methods else None
     if predictions is not None:
         written_files = write_predictions(store, predictions, methods=chosen)
         say(console, f"{counted(len(written_files), 'file')} of predictions in {predictions}")

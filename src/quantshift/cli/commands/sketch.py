@@ -1,5 +1,6 @@
 """`quantshift sketch`: reduce rows to counts of scores, close to where the rows are stored."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,9 +9,11 @@ from rich.console import Console
 
 from quantshift.base.files import check_output
 from quantshift.base.nouns import counted
+from quantshift.base.options import OUTPUT, as_keywords
+from quantshift.cli.outputs import Overwrite
 from quantshift.cli.progress import item_progress
-from quantshift.cli.shared_options import OUTPUT, TABLES, Overwrite, names
 from quantshift.errors import DataError, UserError
+from quantshift.sketches.options import CountedColumns, CountingOptions, QueryOptions
 
 if TYPE_CHECKING:
     from quantshift.sketches.sketch_table import Sketch
@@ -23,6 +26,9 @@ MANY_BATCHES, FEW_ROWS = 1000, 20
 
 
 def sketch(
+    columns: CountedColumns,
+    counting: CountingOptions,
+    query: QueryOptions,
     files: Annotated[
         list[str] | None,
         typer.Argument(
@@ -37,86 +43,6 @@ def sketch(
         Path | None,
         typer.Option(
             "--out", "-o", metavar="FILE", help="Sketch to write (Parquet).", rich_help_panel=OUTPUT
-        ),
-    ] = None,
-    score: Annotated[
-        str | None,
-        typer.Option(
-            "--score",
-            metavar="COLUMN",
-            help="Column with the probability of the second of two classes.",
-            rich_help_panel=TABLES,
-        ),
-    ] = None,
-    posteriors: Annotated[
-        str | None,
-        typer.Option(
-            "--posteriors",
-            metavar="a,b,c",
-            help="Instead of --score: a column of probabilities for each class.",
-            rich_help_panel=TABLES,
-        ),
-    ] = None,
-    batch: Annotated[
-        str | None,
-        typer.Option(
-            "--batch",
-            metavar="COLUMN",
-            help="Column of days, sites or the like; each value is a separate sample.",
-            rich_help_panel=TABLES,
-        ),
-    ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            "--by",
-            metavar="a,b",
-            help="Also count by these columns, so that the test for shift can compare their mix.",
-            rich_help_panel=TABLES,
-        ),
-    ] = None,
-    label: Annotated[
-        str | None,
-        typer.Option(
-            "--label",
-            metavar="COLUMN",
-            help="Column of the true classes, for a training sketch.",
-            rich_help_panel=TABLES,
-        ),
-    ] = None,
-    bins: Annotated[
-        bool,
-        typer.Option(
-            "--bins",
-            help="Count in cells even if different scores are few; labelled rows keep theirs.",
-            rich_help_panel=TABLES,
-        ),
-    ] = False,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            "--cluster",
-            metavar="ADDRESS",
-            help="Dask scheduler whose workers do the counting; they need access to the files.",
-            rich_help_panel=TABLES,
-        ),
-    ] = None,
-    sql: Annotated[
-        str | None,
-        typer.Option(
-            "--sql",
-            metavar="duckdb|postgres|bigquery|snowflake|spark",
-            help="Print a query that computes the same counts in a database.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    table: Annotated[
-        str | None,
-        typer.Option(
-            "--table",
-            metavar="NAME",
-            help="With --sql: the name of the table.",
-            rich_help_panel=OUTPUT,
         ),
     ] = None,
     overwrite: Overwrite = False,
@@ -138,41 +64,23 @@ def sketch(
 
         quantshift quantify --sketch weeks.parquet --train-sketch training.parquet
     """
-    inputs_given = list(files or ())
-    columns: dict[str, Any] = {
-        "score": score,
-        "posteriors": names(posteriors),
-        "batch": batch,
-        "by": names(by),
-        "label": label,
-    }
-    if sql is not None:
-        if inputs_given or table is None:
-            raise UserError("a query counts a table in a database: name it", arguments=["table"])
-        if out is not None or bins or cluster is not None:
-            raise UserError(
-                "the query is only printed: redirect the output to a file, and remove the options "
-                "for counting here",
-                arguments=["out", "bins", "cluster"],
-            )
-        _print_query(sql, table, columns)
+    named = list(files or ())
+    if query.sql is not None:
+        _print_query(query, columns, counts_here=bool(named or out or counting.are_given))
         return
-    if table is not None:
+    if query.table is not None:
         raise UserError("a table is named for a query: choose its database", arguments=["sql"])
     if out is None:
         raise UserError("name the file to write the sketch to", arguments=["out"])
-    if not inputs_given:
+    if not named:
         raise UserError("name the tables to count")
-    from quantshift.sketches.copies import first_copy
-    from quantshift.sketches.counting.making import sketch as make
-    from quantshift.sketches.counting.source_files import check_once
-    from quantshift.sketches.sketch_table import is_sketch, load_sketch
+    from quantshift.sketches.sketch_table import is_sketch
     from quantshift.tables.formats import format_of
     from quantshift.tables.formats.parquet import PARQUET
     from quantshift.tables.reading import files_of
 
-    merging = inputs_given[0] == MERGE
-    inputs = inputs_given[1:] if merging else inputs_given
+    merging = named[0] == MERGE
+    inputs = named[1:] if merging else named
     if not inputs:
         raise UserError("name the sketches to merge")
     if format_of(out) not in (None, PARQUET):
@@ -181,28 +89,39 @@ def sketch(
     read = [file for name in inputs for file in files_of(name)]
     check_output(out, inputs=read, overwrite=overwrite, ours=is_sketch, endings=("parquet", "pq"))
     if merging:
-        if any(columns.values()) or bins or cluster is not None:
+        if columns.are_named or counting.are_given:
             raise UserError("merge takes only sketches: remove the options for tables")
-        check_once(read)
-        first, *other_sketches = [load_sketch(file) for file in read]
-        for file, other in zip(read[1:], other_sketches, strict=True):
-            if other.about != first.about:
-                raise DataError(
-                    f"{file} is not a sketch of the same columns as {read[0]}: make them with the "
-                    "same options"
-                )
-        copy = first_copy([first, *other_sketches])
-        if copy is not None:
-            told = f"{read[copy.first]} and {read[copy.second]} {copy}"
-            if copy.is_certain:
-                raise DataError(f"{told}: their rows would be counted twice; name one of them")
-            typer.echo(f"Warning  {told}: if one is a copy, its rows are counted twice")
-        result = first.merge(*other_sketches)
+        result = _merged(read)
     else:
+        from quantshift.sketches.counting.making import sketch as make
+
         with item_progress(Console(stderr=True)) as progress:
-            result = make(inputs, bins=bins, cluster=cluster, progress=progress, **columns)
+            result = make(inputs, progress=progress, **as_keywords(columns, counting))
     result.save(out, overwrite=overwrite)
     _tell(result, out)
+
+
+def _merged(files: Sequence[Any]) -> "Sketch":
+    """The sketches of parts as one of the whole."""
+    from quantshift.sketches.copies import first_copy
+    from quantshift.sketches.counting.source_files import check_once
+    from quantshift.sketches.sketch_table import load_sketch
+
+    check_once(files)
+    first, *others = [load_sketch(file) for file in files]
+    for file, other in zip(files[1:], others, strict=True):
+        if other.about != first.about:
+            raise DataError(
+                f"{file} is not a sketch of the same columns as {files[0]}: make them with the "
+                "same options"
+            )
+    copy = first_copy([first, *others])
+    if copy is not None:
+        told = f"{files[copy.first]} and {files[copy.second]} {copy}"
+        if copy.is_certain:
+            raise DataError(f"{told}: their rows would be counted twice; name one of them")
+        typer.echo(f"Warning  {told}: if one is a copy, its rows are counted twice")
+    return first.merge(*others)
 
 
 def _tell(result: "Sketch", out: Path) -> None:
@@ -223,7 +142,15 @@ def _tell(result: "Sketch", out: Path) -> None:
     typer.echo(f"sketch in {out}: {kind}, {out.stat().st_size:,} bytes")
 
 
-def _print_query(dialect: str, table: str, columns: dict[str, Any]) -> None:
+def _print_query(query: QueryOptions, columns: CountedColumns, *, counts_here: bool) -> None:
     from quantshift.sketches.counting.sql import sketch_sql
 
-    typer.echo(sketch_sql(dialect, table, **columns))
+    if query.sql is None or query.table is None:
+        raise UserError("a query counts a table in a database: name it", arguments=["table"])
+    if counts_here:
+        raise UserError(
+            "the query is only printed: redirect the output to a file, and remove the tables and "
+            "options for counting here",
+            arguments=["out", "bins", "cluster"],
+        )
+    typer.echo(sketch_sql(query.sql, query.table, **as_keywords(columns)))

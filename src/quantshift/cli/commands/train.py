@@ -11,8 +11,8 @@ from quantshift.answers.words import shortened
 from quantshift.base.options import TABLES
 from quantshift.classify.named import named_classifier
 from quantshift.cli.declared import Only
+from quantshift.cli.inputs import check_standard_input
 from quantshift.cli.progress import item_progress
-from quantshift.cli.shared_options import check_standard_input
 from quantshift.errors import UserError
 from quantshift.quantifying import save_model
 from quantshift.quantifying.options import ColumnOptions, Recipe, Sources, TrainingOptions

@@ -1,22 +1,22 @@
 """The items to label next: how many, which, and on what sheet."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from quantshift.base.forks import uses_tables
-from quantshift.base.keywords import as_names, suggests_arguments
+from quantshift.base.keywords import suggests_arguments
 from quantshift.base.nouns import counted
 from quantshift.errors import UserError
-from quantshift.judging.arrays import class_name, labels_by_verdict, parse_inputs
+from quantshift.judging.arrays import parse_inputs
 from quantshift.judging.designs.registry import plan_named
-from quantshift.judging.inputs import JudgedTable, JudgeOptions, read_judged
+from quantshift.judging.inputs import JudgedTable, read_judged
 from quantshift.judging.judged_items import JudgedItems, KnownDraw, Settings
 from quantshift.judging.meaning import Meaning
+from quantshift.judging.options import JudgeOptions
 from quantshift.judging.plans.planning import Goal, JudgePlan, plan
 from quantshift.quantifying.audits.audit_sheet import write_sheet
 from quantshift.tables.reading import Source, open_table
@@ -68,7 +68,7 @@ def plan_labels(
     precision: float | None = None,
     n_labels: int | None = None,
     how: str | None = None,
-    map: Mapping[Any, Any] = MappingProxyType({}),  # noqa: A002 - the name of the option
+    map: Mapping[Any, Any] | None = None,  # noqa: A002 - the name of the option
     classes: Sequence[Any] = (),
     missing: Sequence[str] | None = None,
     lenient: bool = False,
@@ -85,13 +85,7 @@ def plan_labels(
     if how is not None:
         plan_named(how)
     source, named = parse_inputs(table, verdict, label, score, id, None)
-    options = replace(
-        named,
-        map=labels_by_verdict(map.items()),
-        classes=tuple(class_name(c) for c in classes),
-        missing=None if missing is None else as_names(missing),
-        lenient=lenient,
-    )
+    options = named.saying(map=map, classes=classes, missing=missing, lenient=lenient)
     read = read_judged(source, labelled, options, labels_needed=False)
     if read.external is not None:
         raise UserError(

@@ -1,0 +1,20 @@
+"""Tables that are named on the command line."""
+
+from collections.abc import Sequence
+
+from quantshift.errors import UserError
+from quantshift.tables.places import STANDARD_INPUT
+
+
+def source(files: Sequence[str] | None) -> str | list[str] | None:
+    """One file by itself, several as a list."""
+    if not files:
+        return None
+    return files[0] if len(files) == 1 else list(files)
+
+
+def check_standard_input(*files: object) -> None:
+    """Refuse standard input for more than one table: it can be read only once."""
+    tables = [name for given in files for name in (given if isinstance(given, list) else [given])]
+    if tables.count(STANDARD_INPUT) > 1:
+        raise UserError("only one table can come from standard input (-); name a file")

@@ -1,0 +1,272 @@
+"""The options of `judge` and `plan_labels`, declared once.
+
+They are the keyword arguments of these functions and the options of their commands.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from quantshift.base.keywords import as_names, split_names
+from quantshift.base.options import COLUMNS, LABELS, TABLES, option
+from quantshift.errors import UserError
+from quantshift.judging.designs.registry import plans, stated_designs
+from quantshift.judging.meaning import two_labels
+from quantshift.judging.sensitivity import Rate
+from quantshift.tables.columns.labels import label_name
+from quantshift.tables.reading import Source
+
+_NUMBER = r"[0-9]*\.?[0-9]+"
+_RATE = re.compile(rf"(?P<rate>{_NUMBER})(\s*,\s*(?P<low>{_NUMBER})\s*-\s*(?P<high>{_NUMBER}))?")
+
+
+def parse_map(written: str) -> dict[str, str]:
+    """The label that each verdict stands for.
+
+    >>> parse_map("pass=1,fail=0")
+    {'pass': '1', 'fail': '0'}
+    """
+    pairs = []
+    for entry in split_names(written):
+        verdict, sign, label = (part.strip() for part in entry.partition("="))
+        if not (verdict and sign and label):
+            raise UserError(f"{entry!r} is not a mapping; write VERDICT=LABEL", arguments=["map"])
+        pairs.append((verdict, label))
+    return labels_by_verdict(pairs)
+
+
+def parse_pair(written: str) -> tuple[str, str]:
+    """Two groups.
+
+    >>> parse_pair("A,B")
+    ('A', 'B')
+    """
+    pair = split_names(written)
+    if len(pair) != 2:
+        raise UserError(f"{written!r} does not name two groups; write A,B", arguments=["compare"])
+    return pair[0], pair[1]
+
+
+def parse_rate(written: str) -> Rate:
+    """A rate, with limits if there are any.
+
+    >>> parse_rate("0.9,0.85-0.94")
+    (0.9, 0.85, 0.94)
+    """
+    match = _RATE.fullmatch(written.strip())
+    if match is None:
+        raise UserError(
+            f"{written!r} is not a rate; write 0.9, or with limits 0.9,0.85-0.94",
+            arguments=["sensitivity", "specificity"],
+        )
+    rate = float(match["rate"])
+    return rate if match["low"] is None else (rate, float(match["low"]), float(match["high"]))
+
+
+def labels_by_verdict(pairs: Iterable[tuple[Any, Any]]) -> dict[str, str]:
+    """The label that each verdict stands for, by name; one verdict cannot stand for two."""
+    labels: dict[str, str] = {}
+    for verdict, label in ((class_name(left), class_name(right)) for left, right in pairs):
+        if labels.setdefault(verdict, label) != label:
+            raise two_labels(verdict, labels[verdict], label)
+    return labels
+
+
+def class_name(value: Any) -> str:
+    """A class as it is called in tables."""
+    return label_name(value) or str(value)
+
+
+def _ways() -> str:
+    """How items can have been chosen, for the help."""
+    *others, last = (design.help for design in stated_designs())
+    return f"{', '.join(others)}, or {last}"
+
+
+@dataclass(frozen=True)
+class JudgeOptions:
+    """What the user says of the columns.
+
+    verdict: one column for each judge. map: verdict -> label. missing: what stands for no label.
+    external: labelled items are others than those of the table, whatever their ids.
+    """
+
+    verdict: tuple[str, ...] = option(
+        (),
+        "Column of the verdicts; for several judges, one column each: gpt,claude.",
+        reads="names",
+        metavar="COLUMN",
+        panel=COLUMNS,
+    )
+    label: str | None = option(
+        None,
+        "Column of human labels; empty if an item has no label.",
+        metavar="COLUMN",
+        panel=COLUMNS,
+    )
+    score: str | None = option(
+        None,
+        "Column of numeric scores, instead of or in addition to verdicts.",
+        metavar="COLUMN",
+        panel=COLUMNS,
+    )
+    id: str | None = option(
+        None,
+        "Column that identifies the items, used to join --labelled and to pair the items of a "
+        "comparison.",
+        metavar="COLUMN",
+        panel=COLUMNS,
+    )
+    by: str | None = option(
+        None,
+        "Estimate a rate for each group of this column.",
+        metavar="COLUMN",
+        panel=TABLES,
+    )
+    map: Mapping[str, str] | None = option(
+        None,
+        "Which verdict means which label, if it is not obvious: pass=1,fail=0.",
+        parse=parse_map,
+        metavar="VERDICT=LABEL,...",
+        panel=COLUMNS,
+    )
+    classes: tuple[str, ...] = option(
+        (),
+        "All classes, if some of them do not occur among the labels.",
+        reads="names",
+        metavar="A,B,...",
+        panel=COLUMNS,
+    )
+    positive: str | None = option(
+        None,
+        "The class reported first (default: the second of two).",
+        metavar="CLASS",
+        panel=COLUMNS,
+        shows_default=False,
+    )
+    missing: tuple[str, ...] | None = option(
+        None,
+        "Values that mean a missing label (default: an empty cell, NA, N/A, NaN, NULL, None).",
+        reads="names",
+        metavar="NA,unknown",
+        panel=COLUMNS,
+        shows_default=False,
+    )
+    lenient: bool = option(
+        False,
+        "Read CSV line by line where a quote is left open, instead of stopping there.",
+        panel=TABLES,
+    )
+    external: bool = False
+
+    @property
+    def columns(self) -> list[str]:
+        """Those that are read of every item, except the label."""
+        named = [*self.verdict, self.score, self.id, self.by]
+        return list(dict.fromkeys(name for name in named if name is not None))
+
+    def saying(self, **said: Any) -> "JudgeOptions":
+        """With what the user says of values, which may be of any type, as names."""
+        mapped, missing, positive = said["map"], said["missing"], said.get("positive")
+        return replace(
+            self,
+            map=labels_by_verdict((mapped or {}).items()),
+            classes=tuple(class_name(c) for c in said["classes"]),
+            positive=None if positive is None else class_name(positive),
+            missing=None if missing is None else as_names(missing),
+            lenient=said["lenient"],
+        )
+
+
+@dataclass(frozen=True)
+class LabelOptions:
+    """Where the labels are, and how their items were chosen."""
+
+    labelled: Source | None = option(
+        None,
+        "Another table with labels: a sheet from `judge plan`, items of TABLE (with --id), or "
+        "other items that have their own verdicts.",
+        reads="name",
+        metavar="FILE",
+        panel=TABLES,
+    )
+    labels: str | None = option(
+        None,
+        f"How the labelled items were chosen: {_ways()}. Guessed if not given; checked against "
+        "the data.",
+        metavar="|".join(design.name for design in stated_designs()),
+        panel=TABLES,
+    )
+    insist: bool = option(False, "Trust --labels even if the table contradicts it.", panel=TABLES)
+
+
+@dataclass(frozen=True)
+class ComparisonOptions:
+    """Two groups whose difference is estimated."""
+
+    compare: tuple[str, str] | None = option(
+        None,
+        "Report the difference between two groups of --by; with --id, on the same items.",
+        parse=parse_pair,
+        metavar="A,B",
+        panel=TABLES,
+    )
+
+
+@dataclass(frozen=True)
+class RateOptions:
+    """Known rates of the judge, instead of labels, and the level of the intervals."""
+
+    sensitivity: Rate | None = option(
+        None,
+        "If known, instead of labels: how often the verdict is positive when the true label is "
+        "positive, with 95% limits.",
+        parse=parse_rate,
+        metavar="0.9,0.85-0.94",
+    )
+    specificity: Rate | None = option(
+        None,
+        "The same for the negative class: how often a negative item gets a negative verdict.",
+        parse=parse_rate,
+        metavar="0.97,0.95-0.99",
+    )
+
+
+@dataclass(frozen=True)
+class LevelOptions:
+    """The level of the intervals, and the seed of what is drawn at random."""
+
+    level: float = option(0.95, "Confidence level of the intervals.", least=0.5, most=0.999)
+    seed: int = option(0, "Random seed.")
+
+
+@dataclass(frozen=True)
+class PlanOptions:
+    """How many items to label, and how to choose them.
+
+    precision: half the width that the interval may have; n_labels: new labels, instead. how: by
+    default by score if there is one, else by verdict.
+    """
+
+    precision: float | None = option(
+        None,
+        "Target half-width of the interval (margin of error; default: 0.05).",
+        metavar="0.03",
+        panel=LABELS,
+        shows_default=False,
+    )
+    n_labels: int | None = option(
+        None,
+        "Instead of --precision: the number of items you can label.",
+        metavar="100",
+        least=1,
+        panel=LABELS,
+    )
+    how: str | None = option(
+        None,
+        "How to choose the items (default: by score if there is one, otherwise by verdict).",
+        metavar="|".join(plan.name for plan in plans()),
+        panel=LABELS,
+        shows_default=False,
+    )
