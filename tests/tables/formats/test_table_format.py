@@ -7,6 +7,8 @@ of it.
 import gzip
 import io
 import json
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -200,6 +202,21 @@ def test_folders_pipes_and_messages_know_it(files, monkeypatch):
     (files / "a.psv").write_bytes(b"PAR1")
     with pytest.raises(DataError, match=r"a Parquet file, though its name ends in \.psv; rename"):
         open_table("a.psv")
+
+
+def test_help_does_not_depend_on_when_a_format_is_registered():
+    """In a new process, because help is made when the command is first imported."""
+    script = (
+        "from quantshift.tables import TableFormat, register_format\n"
+        "register_format(TableFormat(name='PSV', endings=('.psv',), open=print))\n"
+        "from quantshift.cli.commands.data import import_\n"
+        "print(import_.__annotations__['files'].__metadata__[0].help)\n"
+    )
+    shown = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout
+    assert ".parquet" in shown
+    assert ".psv" not in shown
 
 
 def read_all(source) -> pl.DataFrame:

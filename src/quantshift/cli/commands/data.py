@@ -23,7 +23,7 @@ from quantshift.data.importing.reviews import MIN_CHARS, MIN_USEFUL, ReviewFile,
 from quantshift.data.importing.table import import_arrays, import_table
 from quantshift.data.sources import source_at
 from quantshift.errors import UserError
-from quantshift.tables.formats import known_endings
+from quantshift.tables.formats import PACKAGE_ENDINGS
 
 app = typer.Typer(
     help="Create and inspect data sets from your own tables, texts, arrays and posteriors.",
@@ -67,7 +67,7 @@ def import_(
         list[str] | None,
         typer.Argument(
             metavar="TABLE",
-            help=f"A table: {known_endings(whole=True)}. Or the folder of a task of the LeQua "
+            help=f"A table: {PACKAGE_ENDINGS}. Or the folder of a task of the LeQua "
             "challenges, which needs no --label. With --layout reviews: NAME=FILE for each file.",
             show_default=False,
         ),

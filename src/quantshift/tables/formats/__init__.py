@@ -84,17 +84,22 @@ def sheet_of(source: str | Path) -> tuple[Path, str]:
     return Path(source), ""
 
 
+def _listed(names: Iterable[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def known_endings(*, whole: bool = False) -> str:
     """The endings of tables in words, for messages and help."""
     endings = [e for f in _FORMATS for e in (*f.endings, *(f.frame_endings if whole else ()))]
     return f"{', '.join(endings)}, and .gz after {_listed(f.name for f in _FORMATS if f.gzipped)}"
 
 
+PACKAGE_ENDINGS = known_endings(whole=True)
+"""The endings of the package's own formats in words, for help: it is made when a command is first
+imported, and must not depend on what is registered by then."""
+
+
 def known_urls() -> str:
     """The URLs of tables in words, for messages."""
     return ", ".join(database.example for database in _DATABASES)
-
-
-def _listed(names: Iterable[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
