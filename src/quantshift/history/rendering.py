@@ -106,8 +106,8 @@ def undecided(problems: Sequence["Problem"]) -> str:
     """Why damaged files leave open whether there is an alarm."""
     more = f" (and {counted(len(problems) - 1, 'other file')})" if len(problems) > 1 else ""
     return (
-        f"the history is damaged, so that alarms may be missing: {problems[0]}{more}; restore it, "
-        "or remove it to go on without"
+        f"the history is damaged, so that alarms may be missing: {problems[0]}{more}; "
+        f"{problems[0].cure}"
     )
 
 
