@@ -211,9 +211,14 @@ def test_scores_and_labels_count(result_with_labels, tmp_path):
 
 
 def test_without_its_totals_it_is_no_sketch(result, tmp_path):
+    """The error said nothing of columns or formats: only to make a sketch."""
+    said = r"not a sketch, nor what its query returns with all columns, as Parquet or as CSV with "
     for name in ("check", "total", "batch_total", "lines"):
-        with pytest.raises(DataError, match="not a sketch"):
+        with pytest.raises(DataError, match=said):
             exported(result.drop(name), tmp_path)
+    result.write_csv(tmp_path / "semicolons.csv", separator=";")
+    with pytest.raises(DataError, match=said):
+        load_sketch(tmp_path / "semicolons.csv")
 
 
 def test_a_description_that_is_no_text_is_one_line(made, tmp_path, capfd):

@@ -139,7 +139,10 @@ class About:
 
 def not_a_sketch(source: str) -> DataError:
     """The error for what is no sketch."""
-    return DataError(f"{source}: not a sketch; make one with `quantshift sketch`")
+    return DataError(
+        f"{source}: not a sketch, nor what its query returns with all columns, as Parquet or as "
+        "CSV with commas; make one with `quantshift sketch`"
+    )
 
 
 def damaged(source: str) -> DataError:
