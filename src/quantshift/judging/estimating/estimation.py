@@ -444,9 +444,13 @@ def _with_given_rates(
     moved = (class_codes - class_codes.mean()) / slope
     why_not, low, high = "", found.low[0], found.high[0]
     if not found.fits[0]:
+        is_coin = np.isclose(sensitivity.estimate + specificity.estimate, 1.0)
         why_not = (
-            "the verdicts do not fit these rates, whatever the shares of the classes: there are "
-            "fewer verdicts of a class than false ones alone would make"
+            "with these rates either class gets each verdict equally often, so that verdicts say "
+            "nothing about the shares"
+            if is_coin
+            else "the verdicts do not fit these rates, whatever the shares of the classes: there "
+            "are fewer verdicts of a class than false ones alone would make"
         )
         low, high = np.zeros(2), np.ones(2)
     low, high = no_narrower_than_counted(p, low, high, len(class_codes), level)
