@@ -261,12 +261,12 @@ def left_open(sheet: Sheet) -> list[str]:
             f"{sheet.name}: {sheet.removed + sheet.unlabelled} of the {n_rows} rows of its plan "
             "have no label or were removed; if these are the hard ones, the audit is biased"
         ]
-    if not sheet.unlabelled:
-        return []
-    return [
-        f"{sheet.name}: {sheet.unlabelled} rows have no label; if these are the hard ones, the "
-        "audit is biased"
-    ]
+    return [without_labels(sheet.name, sheet.unlabelled)] if sheet.unlabelled else []
+
+
+def without_labels(name: str, n_rows: int) -> str:
+    """The warning of rows of an audited table that have no label."""
+    return f"{name}: {n_rows} rows have no label; if these are the hard ones, the audit is biased"
 
 
 def require_no_gaps(name: str, labelled: Iterable[int]) -> None:

@@ -25,7 +25,7 @@ from quantshift.quantifying.training.classifiers import AUTO
 from quantshift.quantifying.training.model import Model, column_order
 from quantshift.quantifying.training.progress import OnProgress, silent
 from quantshift.quantifying.training.summary import training_side, training_warnings
-from quantshift.sketches.estimating.audit import labelled_items
+from quantshift.sketches.estimating.audit import labelled_items, uncounted_items
 from quantshift.sketches.estimating.batches import OwnBatch, batches_of, grouped, left_out_rows
 from quantshift.sketches.estimating.counts import point_estimates
 from quantshift.sketches.estimating.fitting import (
@@ -92,9 +92,9 @@ def quantify_sketch(
         fitted = trained_model(trained, where, positive, method, seed)
     check_conditions(conditions, fitted)
     order = column_order(names, fitted.classes) if len(names) > 1 else [0, 1]
-    audited = {}
+    audited, audit_warnings = {}, []
     if audit is not None:
-        audited = labelled_items(
+        audited, audit_warnings = labelled_items(
             audit, counted, fitted, order, audit_columns or {}, sequential=sequential
         )
     report("estimating", 0, 0)
@@ -168,6 +168,7 @@ def quantify_sketch(
         before = interval_of[name]
     unknown = sorted(set(audited) - set(batches))
     warnings = list(training_warnings(fitted)) if fitted.is_trained else []
+    warnings += [*audit_warnings, *uncounted_items(audited, batches)]
     if unknown:
         warnings.append(f"the audit has labels of batches that the sketch has not: {unknown[0]!r}")
     source = str(sample) if isinstance(sample, str | Path) else "the sketch"
