@@ -320,6 +320,7 @@ def test_rows_of_an_audit_that_are_not_used_are_told(week, training):
     assert found.warnings == (
         f"the audit: {n_ham} rows have no label; if these are the hard ones, the audit is biased",
     )
+    assert summary_line(found).endswith(found.warnings[0])  # It said `ok` and no more.
     unscored = audit.with_columns(p=pl.when(pl.int_range(pl.len()) > 2).then("p"))
     found = quantify_sketch(week, training, replicates=50, audit=unscored)
     assert found.warnings == ("the audit: labels without a usable score are not used: 3",)

@@ -46,6 +46,9 @@ CONFUSED = (
 )
 NOTHING_TO_DO = "No action needed. An audit (`quantshift audit-plan`) would confirm the estimate."
 
+BIASED = "the audit is biased"
+"""How warnings end of labels that may not be those of random items."""
+
 RARE = 0.01
 """Shares below this get a second decimal."""
 

@@ -11,6 +11,7 @@ from quantshift.base.types import Codes, Posteriors, Reals
 from quantshift.errors import DataError
 from quantshift.quantifying.audits.auditing import require_no_gaps, without_labels
 from quantshift.quantifying.audits.sheet_columns import PLACE, whole_number
+from quantshift.quantifying.output.words import BIASED
 from quantshift.quantifying.training.model import Model
 from quantshift.sketches.about import CELL
 from quantshift.sketches.cells import rounded
@@ -196,8 +197,7 @@ def uncounted_items(
     n_items = sum(len(items.codes) for items in known.values())
     return [
         f"the audit: {n:,} of {n_items:,} items have scores that their batch does not have, or not "
-        "as often; if they are of another model, of other items, or labelled twice, the audit is "
-        "biased"
+        f"as often; if they are of another model, of other items, or labelled twice, {BIASED}"
     ]
 
 

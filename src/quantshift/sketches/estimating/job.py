@@ -25,7 +25,7 @@ from quantshift.quantifying.training.classifiers import AUTO
 from quantshift.quantifying.training.model import Model, column_order
 from quantshift.quantifying.training.progress import OnProgress, silent
 from quantshift.quantifying.training.summary import training_side, training_warnings
-from quantshift.sketches.estimating.audit import labelled_items, uncounted_items
+from quantshift.sketches.estimating.audit import LabelledItems, labelled_items, uncounted_items
 from quantshift.sketches.estimating.batches import OwnBatch, batches_of, grouped, left_out_rows
 from quantshift.sketches.estimating.counts import point_estimates
 from quantshift.sketches.estimating.fitting import (
@@ -92,7 +92,8 @@ def quantify_sketch(
         fitted = trained_model(trained, where, positive, method, seed)
     check_conditions(conditions, fitted)
     order = column_order(names, fitted.classes) if len(names) > 1 else [0, 1]
-    audited, audit_warnings = {}, []
+    audited: dict[str, LabelledItems] = {}
+    audit_warnings: list[str] = []
     if audit is not None:
         audited, audit_warnings = labelled_items(
             audit, counted, fitted, order, audit_columns or {}, sequential=sequential
