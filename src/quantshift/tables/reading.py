@@ -94,6 +94,7 @@ def read_frame(
     `progress` is called with the name of the file, the bytes read and the total.
     """
     TABLE_THREADS.use()
+    notes: tuple[str, ...] = ()
     with explained(str(path)):
         file = table_file(path, FRAME_FORMATS)
         if file.kind == "csv":
@@ -101,11 +102,12 @@ def read_frame(
         if file.kind == "parquet":
             frame = parquet_frame(file)
         elif file.kind == "excel":
-            frame = excel_table(file).frame
+            sheet = excel_table(file)
+            frame, notes = sheet.frame, sheet.notes
         else:
             table = json_table(file)
             frame = pl.concat([chunk.columns for chunk in table.chunks(table.columns)])
-    return Frame(file.name, without_gaps(frame.drop(without, strict=False)))
+    return Frame(file.name, without_gaps(frame.drop(without, strict=False)), notes=notes)
 
 
 def files_of(source: Source) -> list[Source]:

@@ -1,5 +1,6 @@
 """`quantshift sketch`: reduce rows to counts of scores, close to where the rows are stored."""
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -192,14 +193,19 @@ def sketch(
                 )
         copy = first_copy([first, *other_sketches])
         if copy is not None:
-            told = f"{read[copy.first]} and {read[copy.second]} {copy}"
+            both = f"{read[copy.first]} and {read[copy.second]} {copy}"
             if copy.is_certain:
-                raise DataError(f"{told}: their rows would be counted twice; name one of them")
-            typer.echo(f"Warning  {told}: if one is a copy, its rows are counted twice")
+                raise DataError(f"{both}: their rows would be counted twice; name one of them")
+            typer.echo(f"Warning  {both}: if one is a copy, its rows are counted twice")
         result = first.merge(*other_sketches)
     else:
-        with item_progress(Console(stderr=True)) as progress:
+        with (
+            item_progress(Console(stderr=True)) as progress,
+            warnings.catch_warnings(record=True, action="always", category=UserWarning) as told,
+        ):
             result = make(inputs, bins=bins, cluster=cluster, progress=progress, **columns)
+        for warning in told:
+            typer.echo(f"Warning  {warning.message}")
     result.save(out, overwrite=overwrite)
     _tell(result, out)
 

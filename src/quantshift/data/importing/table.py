@@ -83,7 +83,7 @@ def import_table(
         named = tuple(LeftOut(name, reason) for name, reason in roles.items())
         about["columns"] = [asdict(feature) for feature in features]
         about["left_out"] = [asdict(column) for column in (*named, *unfit)]
-    notes = [_undecodable(frame.undecodable)] if frame.undecodable else []
+    notes = [*frame.notes, *([_undecodable(frame.undecodable)] if frame.undecodable else [])]
     about |= {"notes": notes, "sources": [source_of(main)]}
     file = MainFile(main, items, side_columns, frame.ragged)
     return import_items(file, Path(out), wishes, about, progress)

@@ -1,5 +1,6 @@
 """From tables to sketches: files of any size, part by part, databases, and clusters of machines."""
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -202,6 +203,8 @@ def sketch(
     bins: count by cells even if scores are few, as databases do. Labelled rows keep their scores
         all the same, while these are not very many.
     cluster: address of a Dask scheduler whose workers see the same files.
+
+    Warns of hidden sheets of workbooks, which are not read.
     """
     columns = Columns.of(score, posteriors, batch, by, label)
     sources = source if isinstance(source, list | tuple) else [source]
@@ -389,6 +392,8 @@ def _rows(file: Source, columns: Columns) -> Iterator[pl.DataFrame]:
         return
     table = open_table(file)
     table.require(columns.wanted)
+    for note in table.notes:
+        warnings.warn(f"{table.name}: {note}", stacklevel=2)
     waiting: list[pl.DataFrame] = []
     with closing(table.chunks(columns.wanted)) as chunks:
         for chunk in chunks:
