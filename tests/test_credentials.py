@@ -67,6 +67,8 @@ def test_no_error_line_shows_a_password(url, monkeypatch, capsys, tmp_path):
         ["sketch", url, "--score", "p", "--out", out],
         ["quantify", "--posteriors", "p", "--sample", url],
         ["quantify", url],
+        # The format in the message was the end of the address: '.csv?X-Amz-Signature=...'.
+        ["data", "import", url, "--label", "y", "--out", out],
     ):
         line = told(arguments, monkeypatch, capsys)
         assert "s3cret" not in "".join(line.split())

@@ -23,7 +23,7 @@ _USER = rf"[^\s/?#@:\[]*:(?:(?!{_PORT})[^@]*|\d{{1,5}}\s[^\s@]*)@"
 """A user and a password that may have blanks; what follows the colon is no port."""
 
 _URL = re.compile(rf"{_START.pattern}(?:{_USER})?\S+")
-_OPTION = re.compile(r"--?[\w-]+=")
+_OPTION = re.compile(r"\A--?[\w-]+=")
 _BARE_USER = re.compile(r"[^\s/:@]+:(?P<password>[^@].*)@[^@]+", re.DOTALL)
 """A user and a password of a URL whose scheme was forgotten."""
 
