@@ -9,6 +9,9 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
 from quantshift import (
     CC,
@@ -17,6 +20,8 @@ from quantshift import (
     SLD,
     DMx,
     EDx,
+    FusedSLD,
+    GuardedSLD,
     HDx,
     MMDx,
     PriorShift,
@@ -240,6 +245,32 @@ def test_columns_of_posteriors_are_matched_with_classes_that_are_numbers():
     for names in ([1, 0], ["1", "0"], [1.0, 0.0]):
         assert_array_equal(method.aggregate(pd.DataFrame(SAMPLE[:, ::-1], columns=names)), right)
     assert_array_equal(method.aggregate(polars_frame(SAMPLE[:, ::-1], ["1", "0"])), right)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+@pytest.mark.parametrize("method", [HDx, DMx, EDx, MMDx, GuardedSLD, SubclassSLD, SLD, FusedSLD])
+def test_columns_of_features_are_those_of_the_fit(method, frame, items):
+    """Methods that look at features took them by position: HDx said 99.9% where it was 74.1%."""
+    X, y = np.asarray(items[0]), items[1]
+    named = frame({"a": X[:, 0], "b": X[:, 1]})
+    fitted = method().fit(named, y)
+    assert fitted.feature_names_in_.tolist() == ["a", "b"]
+    right = fitted.predict(named[:60])
+    assert_array_equal(fitted.predict(named[["a", "b"]][:60]), right)
+    others = frame({"a": X[:, 0], "c": X[:, 1]})
+    for wrong in (named[["b", "a"]], others, named[["a"]]):
+        with pytest.raises(ValueError, match="feature names should match those that were passed"):
+            fitted.predict(wrong[:60])
+    fitted.fit(X, y)
+    assert not hasattr(fitted, "feature_names_in_")
+
+
+def test_a_pipeline_finds_its_columns_itself(items):
+    X, y = np.asarray(items[0]), items[1]
+    named = pd.DataFrame({"a": X[:, 0], "b": X[:, 1]})
+    chosen = ColumnTransformer([("used", "passthrough", ["a", "b"])])
+    fitted = SubclassSLD(make_pipeline(chosen, LogisticRegression())).fit(named, y)
+    assert_array_equal(fitted.predict(named[["b", "a"]][:60]), fitted.predict(named[:60]))
 
 
 @pytest.mark.parametrize("method", [HDx, DMx, EDx, MMDx])
