@@ -445,6 +445,21 @@ def test_a_named_pipe_is_read_once(tmp_path):
     assert total(table, ["n"]) == ([("1",)], 0)
 
 
+def test_a_file_is_part_of_a_table_once(tmp_path):
+    """Training tables that were named twice had narrower intervals."""
+    rows = "".join(f"a,{i}\n" for i in range(400))
+    for name in ("a.csv", "copy.csv", "part.csv"):
+        (tmp_path / name).write_text(f"text,n\n{rows if name != 'part.csv' else 'b,1'}")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "a.csv")
+    for again in ("a.csv", "link.csv", "[a].csv"):
+        with pytest.raises(UserError, match=r"\.csv is named twice, and would be counted twice"):
+            open_table([tmp_path / "a.csv", tmp_path / again])
+    table = open_table([tmp_path / "a.csv", tmp_path / "part.csv", tmp_path / "copy.csv"])
+    assert table.notes == (
+        "a.csv and copy.csv have the same content; if one is a copy, its rows are counted twice",
+    )
+
+
 def test_several_files_are_one_table(tmp_path):
     (tmp_path / "a1.csv").write_text("text,n\na,1\nb,2,3\n")
     (tmp_path / "a2.csv").write_text("n,text\n3,c\n")

@@ -72,9 +72,12 @@ def _series(name: str, values: Any) -> pl.Series:
     return pl.Series(name, cells)
 
 
-def labels_by_verdict(pairs: Iterable[tuple[Any, Any]]) -> dict[str, str]:
+def labels_by_verdict(given: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> dict[str, str]:
     """The label that each verdict stands for, by name; one verdict cannot stand for two."""
     found: dict[str, str] = {}
+    pairs = list(given.items() if isinstance(given, Mapping) else given)
+    if not all(isinstance(pair, tuple) and len(pair) == 2 and None not in pair for pair in pairs):
+        raise UserError("a map has a label for each verdict, as in {'pass': 'good'}")
     for verdict, label in ((class_name(left), class_name(right)) for left, right in pairs):
         if found.setdefault(verdict, label) != label:
             raise two_labels(verdict, found[verdict], label)

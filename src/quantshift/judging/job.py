@@ -77,7 +77,7 @@ def judge(
     source, options = asked_for(table, verdict, label, score, id, by)
     options = replace(
         options,
-        map=labels_by_verdict(map.items()),
+        map=labels_by_verdict(map),
         classes=tuple(class_name(c) for c in classes),
         positive=None if positive is None else class_name(positive),
         missing=None if missing is None else as_names(missing),

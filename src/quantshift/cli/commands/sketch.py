@@ -166,10 +166,9 @@ def sketch(
         raise UserError("name the tables to count")
     from quantshift.sketches.copies import first_copy
     from quantshift.sketches.counting.making import sketch as make
-    from quantshift.sketches.counting.source_files import check_once
     from quantshift.sketches.sketch_table import is_sketch, load_sketch
     from quantshift.tables.files import FORMATS, kind_of
-    from quantshift.tables.reading import files_of
+    from quantshift.tables.reading import check_once, files_of
 
     merging = inputs_given[0] == MERGE
     inputs = inputs_given[1:] if merging else inputs_given

@@ -90,7 +90,7 @@ def plan_labels(
     source, named = asked_for(table, verdict, label, score, id, None)
     options = replace(
         named,
-        map=labels_by_verdict(map.items()),
+        map=labels_by_verdict(map),
         classes=tuple(class_name(c) for c in classes),
         missing=None if missing is None else as_names(missing),
         lenient=lenient,
