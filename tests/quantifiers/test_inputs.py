@@ -122,6 +122,29 @@ def test_posteriors_may_be_sparse(form):
         fitted.aggregate(None)
 
 
+@pytest.mark.parametrize(
+    ("change", "held"),
+    [
+        (lambda values: values * (1 + 0j), "complex numbers"),
+        (lambda values: values.astype("datetime64[D]"), "dates"),
+    ],
+    ids=["complex", "dates"],
+)
+def test_posteriors_and_weights_are_real_numbers(change, held, items):
+    """Imaginary parts were dropped, and dates were counted as days since 1970."""
+    X, y = items
+    fitted = SLD().fit(X, y)
+    halves, ones = np.full((len(y), 2), 0.5), np.ones(len(y))
+    for name, call in (
+        ("posteriors", lambda: fitted.aggregate(change(halves))),
+        ("weights", lambda: fitted.aggregate(halves, weights=change(ones))),
+        ("weights", lambda: fitted.predict(X, weights=change(ones))),
+        ("weights", lambda: fitted.fit(X, y, weights=change(ones))),
+    ):
+        with pytest.raises(DataError, match=f"{name} must be real numbers, not {held}"):
+            call()
+
+
 def test_masked_arrays_count_only_if_nothing_is_masked(items):
     X, y = items
     fitted = SLD().fit(X, y)
@@ -131,6 +154,10 @@ def test_masked_arrays_count_only_if_nothing_is_masked(items):
     for call in (
         lambda: fitted.fit(X, np.ma.array(y, mask=hidden)),
         lambda: fitted.predict(X, weights=np.ma.array(y + 1.0, mask=hidden)),
+        # The mask was dropped.
+        lambda: fitted.aggregate(
+            np.full((len(y), 2), 0.5), weights=np.ma.array(y + 1.0, mask=hidden)
+        ),
         lambda: fitted.aggregate(
             np.ma.array(np.full((len(y), 2), 0.5), mask=np.column_stack([hidden, hidden]))
         ),

@@ -76,6 +76,12 @@ class ColumnOptions:
                 "class",
                 arguments=["posteriors"],
             )
+        if others.get("weights") in scores:
+            raise UserError(
+                f"the column {others['weights']!r} is one of posteriors, and cannot be the weights "
+                "too",
+                arguments=["posteriors", "weights"],
+            )
         return cls(
             text=as_names(text),
             features=as_names(features),
@@ -198,7 +204,13 @@ def as_names(names: str | Sequence[str] | None) -> tuple[str, ...]:
     >>> as_names("a"), as_names(["a", "b"]), as_names(None)
     (('a',), ('a', 'b'), ())
     """
-    return (names,) if isinstance(names, str) else tuple(names or ())
+    if isinstance(names, str):
+        return (names,)
+    several = tuple(names or ())
+    if not all(isinstance(name, str) for name in several):
+        wrong = next(name for name in several if not isinstance(name, str))
+        raise UserError(f"{wrong!r} is not a text; write names and values as texts")
+    return several
 
 
 def candidates(

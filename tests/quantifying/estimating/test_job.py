@@ -564,6 +564,15 @@ def test_a_model_is_what_it_was_trained_to_be(folder, plain_model, option, given
     assert caught.value.arguments == (option,)
 
 
+def test_names_are_texts_and_a_column_has_one_meaning():
+    """A number was a TypeError; posteriors without training were their own weights."""
+    new = pl.DataFrame({"a": [0.2, 0.8], "b": [0.8, 0.2]})
+    with pytest.raises(UserError, match="3 is not a text; write names and values as texts"):
+        quantify(new, posteriors=["a", 3], **FAST)
+    with pytest.raises(UserError, match="'a' is one of posteriors, and cannot be the weights too"):
+        quantify(new, posteriors=["a", "b"], weights="a", **FAST)
+
+
 def test_posteriors_of_a_model_cannot_be_dropped(folder):
     """The option was not heard: only features were looked at."""
     known = {"a": [0.2, 0.8] * 20, "y": ["no", "yes"] * 20}

@@ -181,7 +181,7 @@ def _check_roles(
 ) -> None:
     roles: dict[str, str] = {}
     named = [(label, "the label"), (text, "the text"), (categories, "the categories")]
-    named += [(name, "dropped") for name in drop]
+    named += [(name, "dropped") for name in dict.fromkeys(drop)]
     for name, role in named:
         if name is None:
             continue

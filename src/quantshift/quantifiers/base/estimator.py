@@ -43,6 +43,7 @@ from quantshift.classify.posteriors import check_posteriors, check_shape
 from quantshift.errors import DataError, UserError
 from quantshift.prevalence import simplex
 from quantshift.prevalence.labels import declared_order, encode_labels
+from quantshift.prevalence.masks import real_numbers
 from quantshift.prevalence.weights import Weights, checked_weights
 from quantshift.quantifiers.base.items import Items, take_rows, uneven
 from quantshift.quantifiers.base.samples import (
@@ -581,7 +582,9 @@ class AbstractClassifying(AbstractQuantifier):
     ) -> tuple[Items, Blocks, tuple[int, ...]]:
         """The items of all samples, the blocks of samples, and the leading axes of the estimate."""
         p = self._checked(posteriors)
-        w = None if weights is None else np.asarray(weights, dtype=np.float64)
+        w = None
+        if weights is not None:
+            w = np.asarray(real_numbers(weights, "weights"), dtype=np.float64)
         if w is not None and w.shape != p.shape[:-1]:
             raise DataError(
                 f"weights of shape {w.shape} do not fit posteriors of shape {p.shape}: give one "
