@@ -94,6 +94,11 @@ class About:
         return [*self.sums, *self.products]
 
     @property
+    def numbers(self) -> list[str]:
+        """The columns that are sums over rows; all others are keys."""
+        return [*self.totals, COUNT]
+
+    @property
     def joint(self) -> JointCells:
         """The numbering of the cells of more than two classes."""
         return JointCells(self.n_classes)
