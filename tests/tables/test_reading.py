@@ -75,6 +75,10 @@ def test_every_format_gives_the_same_rows(tmp_path, ending):
 def test_data_frames_of_any_library():
     for frame in (FRAME, pd.DataFrame({"text": TEXTS, "n": NUMBERS}), pa.table({"text": TEXTS})):
         assert rows(frame, ["text"])["text"] == TEXTS
+    # The class of data frames was an AttributeError.
+    for frames in (pl.DataFrame, pd.DataFrame):
+        with pytest.raises(UserError, match="the table must be a path or a data frame, got type"):
+            open_table(frames)
     with pytest.raises(UserError, match="the table must be a path or a data frame, got int"):
         open_table([1, 2])
 
