@@ -75,7 +75,13 @@ def test_an_output_is_never_an_input(refuses, place, arguments, option, file, ov
 
 @pytest.mark.parametrize(
     "arguments",
-    [(*QUANTIFY, "--csv"), (*QUANTIFY, "--html"), ("train", *TRAIN, "--out")],
+    [
+        (*QUANTIFY, "--csv"),
+        (*QUANTIFY, "--html"),
+        ("train", *TRAIN, "--out"),
+        ("run", "tables-prior", "--profile", "quick", "--out"),
+        ("bench", "tables-prior", "--methods", "PCC", "--out"),
+    ],
 )
 def test_a_dash_is_no_file(refuses, arguments):
     """It became a file or folder called `-`."""

@@ -26,6 +26,7 @@ from quantshift.data.importing.items import (
 from quantshift.errors import DataError, UserError
 from quantshift.tables.columns.kinds import TEXT, LeftOut, choose
 from quantshift.tables.columns.names import check_name, folder_name
+from quantshift.tables.columns.spelling import alike
 from quantshift.tables.files import sheet_of
 from quantshift.tables.reading import Frame, Progress, read_frame
 
@@ -232,6 +233,8 @@ def _notes(content: Content) -> list[str]:
     for entry in content.described()["classes"]:
         if entry["items"] < FEW:
             notes.append(f"class {entry['name']} has {entry['items']} items")
+    for one, other in alike(str(entry["name"]) for entry in content.described()["classes"]):
+        notes.append(f"the classes {one} and {other} differ only in case; are they one?")
     if content.categories is not None and (n := int((content.categories == MISSING).sum())):
         notes.append(f"{n:,} items have no category: it is set to {MISSING}")
     return notes
