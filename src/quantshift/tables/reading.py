@@ -15,12 +15,13 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
+from quantshift.base.files import file_sha256
 from quantshift.base.forks import TABLE_THREADS
 from quantshift.errors import DataError, UserError
 from quantshift.tables.chunks import MISSING, Chunk, Frame, OpenTable, Progress, without_gaps
 from quantshift.tables.files import FORMATS, FRAME_FORMATS, kind_of, table_file
 from quantshift.tables.formats.csv import csv_frame, csv_table, lenient_copy
-from quantshift.tables.formats.databases import database_table, is_database
+from quantshift.tables.formats.databases import database_table, is_database, shown
 from quantshift.tables.formats.json import json_table
 from quantshift.tables.formats.typed import frame_table, given_frame, parquet_frame, parquet_table
 from quantshift.tables.formats.workbooks import excel_table
@@ -35,11 +36,17 @@ __all__ = [
     "OpenTable",
     "Progress",
     "Source",
+    "check_once",
+    "copy_notes",
     "expanded",
     "files_of",
     "open_table",
     "read_frame",
+    "shown_file",
 ]
+
+FEWEST_BYTES = 1024
+"""Smaller files may well have the same content, such as those without rows."""
 
 Source: TypeAlias = str | Path | Any
 """A path, `-` for standard input, a pattern such as `part*.csv`, a folder of tables, a sheet of a
@@ -60,13 +67,15 @@ def open_table(source: Source, *, name: str = "the table", lenient: bool = False
     files = [file for entry in sources for file in files_of(entry)]
     if not files:
         raise UserError(f"{name}: give at least one file")
+    check_once(files)
     tables = [_open(file, name, lenient=lenient) for file in files]
     if len(tables) == 1:
         return tables[0]
     joined_name = (
         f"{tables[0].name} and {len(files) - 1} more" if listed is not None else str(source)
     )
-    return _joined(joined_name, tables)
+    joined = _joined(joined_name, tables)
+    return replace(joined, notes=(*joined.notes, *copy_notes(files)))
 
 
 def expanded(sources: Sequence[Source]) -> list[Source]:
@@ -94,6 +103,7 @@ def read_frame(
     `progress` is called with the name of the file, the bytes read and the total.
     """
     TABLE_THREADS.use()
+    notes: tuple[str, ...] = ()
     with explained(str(path)):
         file = table_file(path, FRAME_FORMATS)
         if file.kind == "csv":
@@ -101,11 +111,12 @@ def read_frame(
         if file.kind == "parquet":
             frame = parquet_frame(file)
         elif file.kind == "excel":
-            frame = excel_table(file).frame
+            sheet = excel_table(file)
+            frame, notes = sheet.frame, sheet.notes
         else:
             table = json_table(file)
             frame = pl.concat([chunk.columns for chunk in table.chunks(table.columns)])
-    return Frame(file.name, without_gaps(frame.drop(without, strict=False)))
+    return Frame(file.name, without_gaps(frame.drop(without, strict=False)), notes=notes)
 
 
 def files_of(source: Source) -> list[Source]:
@@ -127,6 +138,47 @@ def files_of(source: Source) -> list[Source]:
             f"{source}/**/*.parquet'"
         )
     return list(files)
+
+
+def check_once(files: Sequence[Source]) -> None:
+    """Refuse a file that is named twice, since its rows would be counted twice."""
+    known: set[str] = set()
+    for file in files:
+        if not isinstance(file, str | Path) or str(file) == STANDARD_INPUT:
+            continue
+        place = str(file) if is_database(file) else str(Path(file).resolve())
+        if place in known:
+            raise UserError(
+                f"{shown_file(file)} is named twice, and would be counted twice; name it once"
+            )
+        known.add(place)
+
+
+def copy_notes(files: Sequence[Source]) -> list[str]:
+    """What to tell of files that have the same content: a backup counts its rows again."""
+    paths = [Path(f) for f in files if isinstance(f, str | Path) and not is_database(f)]
+    by_size: dict[int, list[Path]] = {}
+    for path in paths:
+        if path.is_file() and (size := path.stat().st_size) >= FEWEST_BYTES:
+            by_size.setdefault(size, []).append(path)
+    notes = []
+    for alike in by_size.values():
+        first: dict[str, Path] = {}
+        for path in alike if len(alike) > 1 else ():
+            same = first.setdefault(file_sha256(path), path)
+            if same != path:
+                notes.append(
+                    f"{same.name} and {path.name} have the same content; if one is a copy, its "
+                    "rows are counted twice"
+                )
+    return notes
+
+
+def shown_file(source: Source) -> str:
+    """A source in messages."""
+    if is_database(source):
+        return shown(str(source))
+    return Path(source).name if isinstance(source, str | Path) else "the table"
 
 
 def _open(source: Source, name: str, *, lenient: bool) -> OpenTable:
