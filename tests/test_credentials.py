@@ -31,6 +31,11 @@ URLS = [
     "postgresql://ann:s3cret@[::1/db?table=t",
     "mysql://ann:s3cret@host/db?table=t",
     "s3://s3cret:s3cret@bucket/key.csv",
+    # Signed addresses, and parameters whose names say nothing, used to be shown.
+    "https://host/x.csv?sv=2026-01-01&sig=s3cret",
+    "https://host/x.csv?X-Amz-Credential=s3cret&X-Amz-Signature=s3cret",
+    "postgresql://localhost:1/db?table=t&options=-c%20s3cret=x",
+    "postgresql://localhost:1/db?table=t&s3cret",
 ]
 
 
@@ -62,6 +67,8 @@ def test_no_error_line_shows_a_password(url, monkeypatch, capsys, tmp_path):
         ["sketch", url, "--score", "p", "--out", out],
         ["quantify", "--posteriors", "p", "--sample", url],
         ["quantify", url],
+        # The format in the message was the end of the address: '.csv?X-Amz-Signature=...'.
+        ["data", "import", url, "--label", "y", "--out", out],
     ):
         line = told(arguments, monkeypatch, capsys)
         assert "s3cret" not in "".join(line.split())
@@ -164,6 +171,7 @@ def test_an_open_ipv6_host_is_one_line():
         "duckdb:////data/a@b:c.db?table=t",
         "postgresql://[::1]:5432/db?table=a",
         "postgresql://one:5432,two:5433/db?table=a",
+        "postgresql://host/db?table=scores&schema=public&connect_timeout=1000",
         "cannot reach the scheduler (tcp://127.0.0.1:8786), (http://host:80/); try again",
         "C:/data/table.csv: no such file",
         "t.csv: row 2, column 'mail': 'ann@host.org' is not a date",

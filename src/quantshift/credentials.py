@@ -11,8 +11,8 @@ from urllib.parse import unquote
 
 HIDDEN = "..."
 
-PUBLIC = frozenset({"table", "host", "port", "dbname", "sslmode"})
-"""The parameters that are shown of a URL that has secret ones."""
+PUBLIC = frozenset({"table", "schema", "host", "port", "dbname", "sslmode", "connect_timeout"})
+"""The parameters of a URL that are always shown."""
 
 SHORTEST = 4
 """The fewest characters of a part of a password that is looked for by itself."""
@@ -23,11 +23,11 @@ _USER = rf"[^\s/?#@:\[]*:(?:(?!{_PORT})[^@]*|\d{{1,5}}\s[^\s@]*)@"
 """A user and a password that may have blanks; what follows the colon is no port."""
 
 _URL = re.compile(rf"{_START.pattern}(?:{_USER})?\S+")
-_OPTION = re.compile(r"--?[\w-]+=")
+_OPTION = re.compile(r"\A--?[\w-]+=")
 _BARE_USER = re.compile(r"[^\s/:@]+:(?P<password>[^@].*)@[^@]+", re.DOTALL)
 """A user and a password of a URL whose scheme was forgotten."""
 
-_SECRET = re.compile(r"user|pass|pwd|secret|token|auth", re.IGNORECASE)
+_SECRET = re.compile(r"user|pass|pwd|secret|token|auth|sig|key|cred", re.IGNORECASE)
 _ASSIGNED = re.compile(
     r"""\b(\w*(?:pass|passwd|password|passphrase|pwd|secret|token))=[^\s&;'")]+""", re.IGNORECASE
 )
@@ -85,6 +85,8 @@ def public_url(url: str) -> str:
     'postgresql+psycopg2://host/sales?table=t'
     >>> public_url("postgresql://ann:s3cret-host/sales?table=t")
     'postgresql://...'
+    >>> public_url("https://host/scores.csv?v=2&sv=2026-01-01&sig=aGVsbG8%3D")
+    'https://host/scores.csv'
     """
     start = _START.match(url)
     if start is None:
@@ -111,13 +113,22 @@ def has_credentials(url: str) -> bool:
 
 
 def _without_parameters(rest: str) -> str:
-    """The part of a URL after the scheme, without secret parameters."""
+    """The part of a URL after the scheme, without parameters that may be secret."""
     parts = re.split("[?&]", rest)
-    if not any(_SECRET.search(_key(part)) for part in parts[1:]):
+    if not any(map(_may_be_secret, parts[1:])):
         return rest
     # What follows a secret may belong to it.
     public = [part for part in parts[1:] if _key(part) in PUBLIC and "#" not in part]
     return f"{parts[0]}?{'&'.join(public)}" if public else parts[0]
+
+
+def _may_be_secret(parameter: str) -> bool:
+    """Whether it is not one of the public ones; of names that say nothing, by its length."""
+    key, _, value = parameter.partition("=")
+    if _SECRET.search(_key(parameter)):
+        return True
+    length = len(re.split(r"[#\s]", value or key, maxsplit=1)[0])
+    return _key(parameter) not in PUBLIC and length >= SHORTEST
 
 
 def _key(parameter: str) -> str:

@@ -6,8 +6,9 @@ import shutil
 import numpy as np
 import polars as pl
 import pytest
+from scipy.sparse import csr_array, save_npz
 
-from quantshift.base.integrity import sealed
+from quantshift.base.integrity import checksum, sealed
 from quantshift.base.manifests import MANIFEST
 from quantshift.data import DataFile, DataFolder, Wishes, import_arrays, import_table
 from quantshift.errors import DataError, UserError
@@ -85,6 +86,26 @@ def test_an_altered_manifest_is_found(change, message, tmp_path):
     (data.path / MANIFEST).write_text(json.dumps(sealed({**data.manifest, **change})))
     with pytest.raises(DataError, match=message):
         DataFolder.open(data.path).verify()
+
+
+@pytest.mark.parametrize("column", [-1, 2, 50_000_000])
+def test_a_forged_sparse_matrix_is_refused(column, tmp_path):
+    """An experiment ran on memory that was not its own: only `verify` compared the content."""
+    save_npz(tmp_path / "x.npz", csr_array(np.eye(12, 2) + 1))
+    np.save(tmp_path / "y.npy", np.array(["a", "b"] * 6))
+    labels = DataFile(tmp_path / "y.npy")
+    data = import_arrays(tmp_path / "d", features=tmp_path / "x.npz", labels=labels)
+    path = data.path / "features-indices.npy"
+    indices = np.load(path)
+    indices[3] = column
+    np.save(path, indices)
+    files = {**data.manifest["files"], path.name: {"bytes": path.stat().st_size}}
+    files[path.name]["sha256"] = checksum(path.read_bytes())
+    (data.path / MANIFEST).write_text(json.dumps(sealed({**data.manifest, "files": files})))
+    forged = DataFolder.open(data.path)
+    forged.verify_files()  # The hashes are right.
+    with pytest.raises(DataError, match="no sparse matrix; import the data again"):
+        forged.dataset()
 
 
 def test_every_bit_of_a_manifest_counts(tmp_path):

@@ -15,6 +15,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from quantshift.cli.app import main
+from tests.data.made_workbooks import workbook
 
 Quantshift = Callable[..., tuple[int, str, str]]
 
@@ -445,3 +446,19 @@ def test_a_pipe_and_a_glob(quantshift, files, monkeypatch):
         code, out, err = quantshift(*question)
     assert code == 0, err
     assert yes(json.loads(out)) == yes(json.loads(whole))
+
+
+# Sheets of workbooks
+
+
+@pytest.mark.parametrize("command", ["sketch", "data"])
+def test_a_sheet_that_is_not_read_is_told(quantshift, tmp_path, command):
+    """Only `quantify`, `train` and `judge` told of hidden sheets."""
+    rows = [["p", "y"], *([0.1 * (i % 9), "yes" if i % 3 else "no"] for i in range(40))]
+    book = workbook(tmp_path / "t.xlsx", Data=rows, Old=rows[:9], hidden=["Old"])
+    for name, is_told in ((book, True), (f"{book}#Data", False)):
+        how = {"sketch": ("sketch", name, "--score", "p"), "data": ("data", "import", name)}
+        how["data"] += ("--label", "y")
+        code, out, err = quantshift(*how[command], "--out", tmp_path / f"{is_told}.parquet")
+        assert (code, err) == (0, "")
+        assert ("the hidden sheet 'Old' was not read" in out) == is_told

@@ -133,6 +133,15 @@ class Raising(CC):
             raise RuntimeError("no luck at 0.3\\nsecond line")
         return super()._solve(representation, index)
 
+class Bare(CC):
+    def estimate_items(self, items, samples=None):
+        return super().estimate_items(items, samples).prevalence
+
+class Blank(CC):
+    def estimate_items(self, items, samples=None):
+        estimate = super().estimate_items(items, samples)
+        return type(estimate)(estimate.prevalence * float("nan"), estimate.classes, {})
+
 class Deadly(CC):
     def _solve(self, representation, index):
         if at_first_point(self.prior_):

@@ -1,7 +1,9 @@
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 
 from quantshift import CC, MLPE, PACC, Items
+from quantshift.errors import UserError
 from quantshift.experiments.selection import draw_validation, validation_errors
 
 CODES = np.repeat([0, 1], [70, 30])
@@ -35,6 +37,13 @@ def test_replacement_only_where_a_class_is_too_small():
             else:
                 assert p > 0.6
                 assert len(set(chosen.tolist())) < len(chosen)
+
+
+def test_a_class_without_items_is_named():
+    """It was numpy's `a cannot be empty unless no samples are taken`."""
+    options = {"n_prevalences": 3, "repeats": 1, "size": 5, "seed": 0}
+    with pytest.raises(UserError, match="class 1 has no item for validation: draw larger training"):
+        draw_validation(np.zeros(20, dtype=int), **options)
 
 
 def test_draws_depend_on_the_seed_and_on_nothing_before_them():

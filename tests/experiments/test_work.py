@@ -68,6 +68,27 @@ def test_a_method_that_raises_costs_no_other(written, lab, small_source, tmp_pat
     assert set(store.finished("prior", "synthetic", job.task.cell.key)) == {"CC", "Raising", "SLD"}
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Bare", "estimate_items returned ndarray: expected an Estimate; override predict or "),
+        ("Blank", "estimate_items returned no prevalences: expected an array of shape ("),
+    ],
+)
+def test_an_estimate_that_is_none_costs_no_other_method(
+    written, lab, small_source, tmp_path, name, said
+):
+    """It was an AttributeError that ended the run of all methods."""
+    experiment = written(methods=f'["{lab.module}:{name}", "CC"]')
+    store, job = prepared(experiment, small_source, tmp_path / "out")
+    (line,) = perform(job).failures
+    assert line.startswith(f"{name}: DataError: {name}.{said}")
+    assert set(store.finished("prior", "synthetic", job.task.cell.key)) == {"CC"}
+    alone = written(methods=f'["{lab.module}:{name}"]')
+    _, job = prepared(alone, small_source, tmp_path / "alone")
+    assert perform(job).failures == (line,)
+
+
 def test_a_failure_is_recorded_alike_whether_alone_or_in_company(
     written, lab, small_source, tmp_path
 ):

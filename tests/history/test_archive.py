@@ -171,10 +171,20 @@ def test_other_classes_are_refused(tmp_path):
         history.append(other)
 
 
-@pytest.mark.parametrize("baseline", [0, 7])
+@pytest.mark.parametrize("baseline", [0, 7, 10**20])
 def test_a_baseline_has_some_looks(tmp_path, baseline):
-    with pytest.raises(UserError, match=f"8 looks or more, got {baseline}"):
+    """One of 10**20 looks was written, and the history was damaged from then on."""
+    with pytest.raises(UserError, match=f"8 looks or more, up to .*, got {baseline}"):
         filled(tmp_path / "h", days(1)).limits(baseline=baseline)
+
+
+@pytest.mark.parametrize("name", ["false_alarms_per_year", "looks_per_year"])
+@pytest.mark.parametrize("number", [0.0, -1.0, float("nan"), float("inf")])
+def test_numbers_per_year_are_finite(tmp_path, name, number):
+    """Infinity was a ValueError of the JSON that a call is written as."""
+    with pytest.raises(UserError, match=r"per year are a number above 0, got") as caught:
+        filled(tmp_path / "h", days(1)).limits(**{name: number})
+    assert caught.value.arguments == (name,)
 
 
 def test_limits_are_those_of_the_last_call(tmp_path):

@@ -242,7 +242,7 @@ def test_the_level_of_a_look(asked, looks, n_charts, level):
 
 @pytest.mark.parametrize(("asked", "looks", "name"), [(0, 10, "alarms"), (1, -1, "looks")])
 def test_rates_are_positive(asked, looks, name):
-    with pytest.raises(UserError, match=f"{name} per year are more than 0"):
+    with pytest.raises(UserError, match=f"{name} per year are a number above 0"):
         level_per_look(asked, looks)
 
 

@@ -1,6 +1,6 @@
 """Dates in the names of batches."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pytest
 
@@ -37,5 +37,8 @@ def test_names_without_one(name):
 def test_times_are_of_utc():
     assert moment_of("2026-03-02T06:00+02:00") == datetime(2026, 3, 2, 4, tzinfo=UTC)
     assert moment_of(datetime(2026, 3, 2)) == datetime(2026, 3, 2, tzinfo=UTC)
-    with pytest.raises(UserError, match="'yesterday' is not a time; write 2026-03-02"):
-        moment_of("yesterday")
+    assert moment_of(date(2026, 3, 2)) == datetime(2026, 3, 2, tzinfo=UTC)
+    # A date and a number were an AttributeError.
+    for none in ("yesterday", 5, float("nan"), None):
+        with pytest.raises(UserError, match=f"{none!r} is not a time; write 2026-03-02"):
+            moment_of(none)

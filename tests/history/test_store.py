@@ -249,6 +249,41 @@ def test_a_forged_call_with_a_valid_hash_is_named(tmp_path, answers, place, valu
     history.append(answers[7], at=time_of(7))
 
 
+def archived(path: Path) -> None:
+    """What programs that move files to an archive leave behind: a link, here to nowhere."""
+    path.unlink()
+    path.symlink_to(path.with_name("archive") / path.name)
+
+
+def test_a_call_that_is_a_link_to_nowhere_is_named(tmp_path, answers):
+    """It dropped out without a word, as if it had been pruned at that moment."""
+    history = filled(tmp_path / "h", answers)
+    archived(min(history.path.glob("calls/*.json")))
+    (problem,) = history.problems()
+    assert problem.what == "is a link to a file that is not there"
+    with pytest.warns(UserWarning, match="restore it, or remove it to go on without"):
+        assert history.alarms() == []
+
+
+def test_lost_calls_are_named(tmp_path, answers):
+    """Without the folder of the calls, a history began anew without a word."""
+    history = filled(tmp_path / "h", answers)
+    (history.path / "calls").rename(history.path / "old")
+    (problem,) = history.problems()
+    assert str(problem) == f"{history.path}/calls is missing, with all calls"
+    with pytest.warns(UserWarning, match=r"remove history\.json to begin a new history"):
+        assert history.alarms() == []
+
+
+def test_a_lost_description_is_not_to_be_removed(tmp_path, answers):
+    """The warning said of a file that was missing: `restore it, or remove it to go on without`."""
+    history = filled(tmp_path / "h", answers)
+    (history.path / "history.json").unlink()
+    with pytest.warns(UserWarning, match="check that no calls were lost with it") as told:
+        history.alarms()
+    assert "remove it" not in str(told[0].message)
+
+
 def test_a_call_under_another_name_is_named(tmp_path, answers):
     history = filled(tmp_path / "h", answers)
     victim = min(history.path.glob("calls/*.json"))

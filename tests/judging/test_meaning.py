@@ -4,6 +4,7 @@ import pytest
 
 from quantshift.errors import DataError, UserError
 from quantshift.judging.meaning import contraries, guessed_map, meaning
+from quantshift.judging.options import labels_by_verdict
 
 
 def understood(verdicts, labels, *, given=None, classes=(), positive=None):
@@ -52,6 +53,20 @@ def test_a_map_of_unknown_names_is_refused():
     with pytest.raises(UserError, match="unknown verdict 'passs'; did you mean 'pass'") as caught:
         understood(["pass", "fail"], ["good", "bad"], given={"passs": "good"})
     assert caught.value.arguments == ("map",)
+
+
+def test_a_class_that_is_named_twice_is_refused():
+    """It was in the table twice, once with 0%."""
+    with pytest.raises(UserError, match="the class 'good' is named twice; name it once") as caught:
+        understood(["pass", "fail"], ["good", "bad"], classes=["good", "good", "bad"])
+    assert caught.value.arguments == ("classes",)
+
+
+@pytest.mark.parametrize("given", ["pass=good", [("pass", "good", 1)], {"pass": None}, [1]])
+def test_what_is_no_map_is_one_line(given):
+    """They were AttributeErrors, or None was a class."""
+    with pytest.raises(UserError, match="a map has a label for each verdict, as in"):
+        labels_by_verdict(given)
 
 
 def test_the_judge_tells_which_class_is_positive_if_people_do_not():

@@ -197,6 +197,15 @@ def test_verdicts_that_cannot_come_from_the_rates(rates):
     assert [r.estimate for r in right] == pytest.approx(rates[::-1])  # One of them was 50%.
 
 
+def test_rates_of_a_coin_say_nothing():
+    """It said that there are fewer verdicts of a class than false ones alone would make."""
+    said = ["pass", "fail"] * 500
+    found = judge(verdict=said, sensitivity=0.5, specificity=0.5)
+    assert not found.overall.can_be_estimated
+    assert (share(found).low, share(found).high) == (0.0, 1.0)
+    assert "verdicts say nothing about the shares" in found.to_text().splitlines()[0]
+
+
 def test_no_interval_is_narrower_than_that_of_counting(older):
     """Intervals of items all of one verdict had no width."""
     said = ["pass"] * 400

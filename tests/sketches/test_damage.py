@@ -108,6 +108,22 @@ def test_forged_numbers_are_refused(tmp_path, column):
         load_sketch(forged(made, tmp_path / "s.parquet", table))
 
 
+@pytest.mark.parametrize("n", [40, 400, 3000])
+def test_forged_orders_and_doubled_lines_are_refused(tmp_path, n):
+    """Batches are runs of the same name: of a shuffled table each was the last of its runs."""
+    made = sketch(batches(DAYS, n), score="p", batch="day")
+    assert load_sketch(forged(made, tmp_path / "s.parquet", made.table)).n_rows == 2 * n
+    for table in (
+        made.table.sample(fraction=1.0, shuffle=True, seed=1),
+        made.table.reverse(),
+        pl.concat([made.table, made.table]),
+        pl.concat([made.table, made.table]).sort(made.table.columns),
+    ):
+        rows = int(table["n"].sum())
+        with pytest.raises(DataError, match="has been changed or damaged"):
+            load_sketch(forged(made, tmp_path / "s.parquet", table, rows=rows))
+
+
 def test_forged_sums_of_three_classes_are_refused(monkeypatch, tmp_path):
     posteriors = np.random.default_rng(0).dirichlet([0.5] * 3, 3000)
     monkeypatch.setattr("quantshift.sketches.cells.rounded.MOST_ROWS", 1000)
@@ -211,9 +227,14 @@ def test_scores_and_labels_count(result_with_labels, tmp_path):
 
 
 def test_without_its_totals_it_is_no_sketch(result, tmp_path):
+    """The error said nothing of columns or formats: only to make a sketch."""
+    said = r"not a sketch, nor what its query returns with all columns, as Parquet or as CSV with "
     for name in ("check", "total", "batch_total", "lines"):
-        with pytest.raises(DataError, match="not a sketch"):
+        with pytest.raises(DataError, match=said):
             exported(result.drop(name), tmp_path)
+    result.write_csv(tmp_path / "semicolons.csv", separator=";")
+    with pytest.raises(DataError, match=said):
+        load_sketch(tmp_path / "semicolons.csv")
 
 
 def test_a_description_that_is_no_text_is_one_line(made, tmp_path, capfd):

@@ -196,6 +196,10 @@ def test_a_file_is_counted_once(tmp_path):
     labelled(20).write_csv(tmp_path / "t.csv")
     with pytest.raises(UserError, match=r"t\.csv is named twice"):
         sketch([tmp_path / "t.csv", f"{tmp_path}/*.csv"], score="p")
+    labelled(200).write_csv(tmp_path / "u.csv")
+    labelled(200).write_csv(tmp_path / "v.csv")
+    with pytest.warns(UserWarning, match=r"u\.csv and v\.csv have the same content"):
+        assert sketch(f"{tmp_path}/[uv].csv", score="p").n_rows == 400
     sketch(tmp_path / "t.csv", score="p").save(tmp_path / "s.parquet")
     with pytest.raises(DataError, match="a sketch, whose rows are counted already"):
         sketch(tmp_path / "s.parquet", score="p")

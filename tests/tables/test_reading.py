@@ -75,6 +75,10 @@ def test_every_format_gives_the_same_rows(tmp_path, ending):
 def test_data_frames_of_any_library():
     for frame in (FRAME, pd.DataFrame({"text": TEXTS, "n": NUMBERS}), pa.table({"text": TEXTS})):
         assert rows(frame, ["text"])["text"] == TEXTS
+    # The class of data frames was an AttributeError.
+    for frames in (pl.DataFrame, pd.DataFrame):
+        with pytest.raises(UserError, match="the table must be a path or a data frame, got type"):
+            open_table(frames)
     with pytest.raises(UserError, match="the table must be a path or a data frame, got int"):
         open_table([1, 2])
 
@@ -443,6 +447,21 @@ def test_a_named_pipe_is_read_once(tmp_path):
     writer.join()
     assert total(table, ["n"]) == ([("1",)], 0)
     assert total(table, ["n"]) == ([("1",)], 0)
+
+
+def test_a_file_is_part_of_a_table_once(tmp_path):
+    """Training tables that were named twice had narrower intervals."""
+    rows = "".join(f"a,{i}\n" for i in range(400))
+    for name in ("a.csv", "copy.csv", "part.csv"):
+        (tmp_path / name).write_text(f"text,n\n{rows if name != 'part.csv' else 'b,1'}")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "a.csv")
+    for again in ("a.csv", "link.csv", "[a].csv"):
+        with pytest.raises(UserError, match=r"\.csv is named twice, and would be counted twice"):
+            open_table([tmp_path / "a.csv", tmp_path / again])
+    table = open_table([tmp_path / "a.csv", tmp_path / "part.csv", tmp_path / "copy.csv"])
+    assert table.notes == (
+        "a.csv and copy.csv have the same content; if one is a copy, its rows are counted twice",
+    )
 
 
 def test_several_files_are_one_table(tmp_path):

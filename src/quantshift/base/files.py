@@ -282,6 +282,7 @@ def file_sha256(path: Path) -> str:
 
 def make_folder(folder: Path) -> None:
     """Create the folder and its missing parents, and flush their names to disk."""
+    check_not_dash(folder)
     if folder.is_dir():
         return
     make_folder(folder.parent)

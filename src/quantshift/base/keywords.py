@@ -37,7 +37,13 @@ def as_names(names: str | Sequence[str] | None) -> tuple[str, ...]:
     >>> as_names("a"), as_names(["a", "b"]), as_names(None)
     (('a',), ('a', 'b'), ())
     """
-    return (names,) if isinstance(names, str) else tuple(names or ())
+    if isinstance(names, str):
+        return (names,)
+    several = tuple(names or ())
+    wrong = next((name for name in several if not isinstance(name, str)), None)
+    if wrong is not None:
+        raise UserError(f"{wrong!r} is not a text; write names and values as texts")
+    return several
 
 
 def split_names(written: str | None) -> tuple[str, ...]:

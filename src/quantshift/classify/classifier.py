@@ -136,6 +136,15 @@ def item_rows(X: Any) -> Any:
     return X
 
 
+def column_names(X: Any) -> list[str] | None:
+    """The names of the columns of a data frame, if all of them are texts."""
+    columns = getattr(X, "columns", None)
+    if columns is None or callable(columns):
+        return None
+    names = list(columns)
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
 def sparse_rows(X: Any) -> Any:
     """A sparse matrix, whose indices have been checked, in a form that supports row indexing."""
     if X.ndim != 2:

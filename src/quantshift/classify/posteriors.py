@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from quantshift.base.compiled import compiled
 from quantshift.base.types import Posteriors
 from quantshift.errors import DataError
-from quantshift.prevalence.masks import unmasked
+from quantshift.prevalence.masks import real_numbers
 from quantshift.prevalence.sparse_matrices import checked_sparse
 
 Classes: TypeAlias = NDArray[Any] | Sequence[Any] | int | None
@@ -154,7 +154,7 @@ def _set_long_sums(p: Posteriors, sums: Posteriors) -> None:
 def _numbers(posteriors: Any, classes: Classes) -> Posteriors:
     if type(posteriors) is np.ndarray and posteriors.dtype == np.float64:
         return posteriors
-    given: Any = unmasked(posteriors, "posteriors")
+    given: Any = real_numbers(posteriors, "posteriors")
     if issparse(given):
         given = checked_sparse(given, "posteriors").toarray()
     elif hasattr(given, "columns"):

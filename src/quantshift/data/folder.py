@@ -36,6 +36,8 @@ from quantshift.base.manifests import FolderKind
 from quantshift.data.content import BlockDigest, Content
 from quantshift.data.dataset import Dataset, Features
 from quantshift.data.stored_texts import StoredTexts, TextsWriter
+from quantshift.errors import DataError
+from quantshift.prevalence.sparse_matrices import checked_sparse
 from quantshift.shifts.given import Given
 from quantshift.tables.chunks import polars_frame
 from quantshift.tables.preparation import TableColumns
@@ -166,7 +168,13 @@ class DataFolder:
         if "features.npy" in self.manifest["files"]:
             return self._array("features")
         indptr, indices, data = (self._array(f"features-{name}") for name in _CSR)
-        return csr_array((data, indices, indptr), shape=tuple(self.manifest["shape"]))
+        shape = tuple(self.manifest["shape"])
+        try:
+            # Also of a folder whose hashes are right: a forged matrix would use foreign memory.
+            matrix = csr_array((data, indices, indptr), shape=shape)
+            return checked_sparse(matrix, str(self.path))
+        except (ValueError, TypeError, DataError) as error:
+            raise DATA_SET.damaged(f"the features in {self.path} are no sparse matrix") from error
 
     def _given(self) -> Given:
         samples = self._frame("samples.parquet")

@@ -23,13 +23,14 @@ from quantshift.classify.posteriors import check_posteriors
 from quantshift.classify.separation import Reference
 from quantshift.data.dataset import Dataset
 from quantshift.data.noise import NoisyView
+from quantshift.errors import DataError
 from quantshift.experiments.experiment import Experiment, MethodSpec, Setting
 from quantshift.experiments.planning import Cell
 from quantshift.experiments.population import Population
 from quantshift.experiments.selection import validation_errors
 from quantshift.experiments.shared_work import Bench, bench_of
 from quantshift.experiments.stopwatch import Stopwatch
-from quantshift.quantifiers.base.estimator import AbstractQuantifier, Estimate, Reduction
+from quantshift.quantifiers.base.estimator import ROUNDING, AbstractQuantifier, Estimate, Reduction
 from quantshift.quantifiers.base.items import Items, take_rows
 from quantshift.results.schema import conform, schema_of
 from quantshift.shifts.parts.coordinates import SEPARATION
@@ -116,11 +117,17 @@ def compute_cell(
     shared = _sample_columns(experiment, cell, population, draws)
     if SEPARATION in protocol.coordinates() and bench.has_features:
         shared = shared.with_columns(pl.Series(SEPARATION.name, _separations(bench)))
-    frames = [
-        _method_frame(method, shared, outcomes[method.name])
-        for method in methods
-        if method.name in outcomes
-    ]
+    frames = []
+    for method in methods:
+        if method.name not in outcomes:
+            continue
+        try:
+            frames.append(_method_frame(method, shared, outcomes[method.name]))
+        except Exception as error:  # A user's method may return anything.
+            failures[method.name] = error
+    failures = {m.name: failures[m.name] for m in methods if m.name in failures}
+    if not frames:
+        return CellOutcome(None, failures, bench.watch)
     schema = schema_of(protocol.coordinates(), experiment.diagnostics)
     frame = conform(pl.concat(frames, how="diagonal_relaxed"), schema)
     return CellOutcome(frame, failures, bench.watch)
@@ -362,6 +369,7 @@ def _sample_columns(
 
 
 def _method_frame(method: MethodSpec, shared: pl.DataFrame, outcome: Outcome) -> pl.DataFrame:
+    _check_estimate(method, outcome.estimate, shared)
     diagnostics = outcome.estimate.diagnostics
     return shared.with_columns(
         pl.lit(method.name).alias("method"),
@@ -372,6 +380,24 @@ def _method_frame(method: MethodSpec, shared: pl.DataFrame, outcome: Outcome) ->
             name: pl.Series(diagnostics[name]) for name in method.diagnostics if name in diagnostics
         },
     )
+
+
+def _check_estimate(method: MethodSpec, estimate: object, shared: pl.DataFrame) -> None:
+    """Refuse what a method that overrides more than its formulas may return."""
+    if not isinstance(estimate, Estimate):
+        raise DataError(
+            f"{method.name}.estimate_items returned {type(estimate).__name__}: expected an "
+            "Estimate; override predict or aggregate instead"
+        )
+    p_hat, expected = np.asarray(estimate.prevalence), (shared.height, len(estimate.classes))
+    # Written so that NaN is refused as well.
+    if p_hat.shape != expected or not (
+        p_hat.min() >= -ROUNDING and np.abs(p_hat.sum(axis=1) - 1).max() <= ROUNDING
+    ):
+        raise DataError(
+            f"{method.name}.estimate_items returned no prevalences: expected an array of shape "
+            f"{expected} whose rows are not negative and sum to 1"
+        )
 
 
 def _vectors(values: Prevalences) -> pl.Series:

@@ -16,6 +16,7 @@ from sklearn.base import clone
 from quantshift import metrics
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Prevalences
+from quantshift.errors import UserError
 from quantshift.prevalence import simplex
 from quantshift.quantifiers.base.estimator import AbstractQuantifier
 from quantshift.quantifiers.base.items import Items
@@ -51,6 +52,12 @@ def draw_validation(
     use instead, (n_samples, n_classes).
     """
     members = [np.flatnonzero(codes == code) for code in range(n_classes)]
+    absent = next((code for code, pool in enumerate(members) if not pool.size), None)
+    if absent is not None:
+        raise UserError(
+            f"class {absent} has no item for validation: draw larger training sets "
+            "(shift.train_size)"
+        )
     if points is not None:
         placed = _given(points, size, seed)
     elif n_classes == 2:

@@ -4,7 +4,7 @@ import json
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from quantshift.errors import UserError
 from quantshift.history import store
 from quantshift.history.control import FEWEST_BASELINE, level_per_look
 from quantshift.history.dates import moment_of
-from quantshift.history.record import FORMAT, Call, Limits
+from quantshift.history.record import FORMAT, MOST, Call, Limits
 from quantshift.history.series import Control, Point, Series, controls_of, same_classes, series_of
 from quantshift.history.store import Problem, StoredCall
 from quantshift.quantifying.output.result import Quantification
@@ -70,7 +70,7 @@ class History:
         self,
         result: Quantification,
         *,
-        at: str | datetime | None = None,
+        at: str | date | None = None,
         conditions: Sequence[str] = (),
         limits: Limits | None = None,
     ) -> Call:
@@ -251,9 +251,10 @@ def alarms_of(
 
 
 def _check(limits: Limits) -> None:
-    if limits.baseline < FEWEST_BASELINE:
+    if not FEWEST_BASELINE <= limits.baseline <= MOST:
         raise UserError(
-            f"a baseline has {FEWEST_BASELINE} looks or more, got {limits.baseline}",
+            f"a baseline has {FEWEST_BASELINE} looks or more, up to {MOST:,}, got "
+            f"{limits.baseline}",
             arguments=["baseline"],
         )
     if limits.baseline_from is not None:

@@ -81,14 +81,15 @@ def level_per_look(
     >>> round(1 / level_per_look(1, 365))
     365
     """
-    if not false_alarms_per_year > 0:
+    if not 0 < false_alarms_per_year < np.inf:
         raise UserError(
-            f"false alarms per year are more than 0, got {false_alarms_per_year:g}",
+            f"false alarms per year are a number above 0, got {false_alarms_per_year:g}",
             arguments=["false_alarms_per_year"],
         )
-    if not looks_per_year > 0:
+    if not 0 < looks_per_year < np.inf:
         raise UserError(
-            f"looks per year are more than 0, got {looks_per_year:g}", arguments=["looks_per_year"]
+            f"looks per year are a number above 0, got {looks_per_year:g}",
+            arguments=["looks_per_year"],
         )
     return min(false_alarms_per_year / looks_per_year, LARGEST_LEVEL) / n_charts
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 from quantshift.errors import UserError
 
@@ -37,14 +37,18 @@ FIRST_YEAR = 1000
 """Names of files have years of four digits."""
 
 
-def moment_of(time: str | datetime) -> datetime:
+def moment_of(time: str | date) -> datetime:
     """A time or a date, of UTC unless it says otherwise.
 
     >>> moment_of("2026-03-02").isoformat()
     '2026-03-02T00:00:00+00:00'
     """
+    if isinstance(time, date) and not isinstance(time, datetime):
+        time = datetime(time.year, time.month, time.day)
     try:
         given = datetime.fromisoformat(time) if isinstance(time, str) else time
+        if not isinstance(given, datetime):
+            raise ValueError
         moment = given.replace(tzinfo=UTC) if given.tzinfo is None else given.astimezone(UTC)
     except ValueError:
         raise UserError(

@@ -22,7 +22,7 @@ from quantshift.answers.words import limits as limits_text
 from quantshift.base.nouns import counted
 from quantshift.errors import unknown_name
 from quantshift.history.series import Control, Point, Series, controls_of
-from quantshift.quantifying.output.advice import CONFUSED
+from quantshift.quantifying.output.advice import BIASED, CONFUSED
 from quantshift.quantifying.output.result import Quantification
 from quantshift.quantifying.output.text import extremes, marks
 
@@ -72,6 +72,7 @@ def summary_line(
         _average_in_words(alarm) if alarm.batch == batch.name else alarm_text(alarm)
         for alarm in alarms
     ]
+    findings += [warning for warning in result.warnings if warning.endswith(BIASED)]
     unknown = not all(one.can_be_estimated for one in result.batches)
     state = ALARMED if alarms else FAILED if failed or unknown or problems else OK
     findings += [undecided(problems)] if problems else []
@@ -82,8 +83,8 @@ def undecided(problems: Sequence["Problem"]) -> str:
     """Why damaged files leave open whether there is an alarm."""
     more = f" (and {counted(len(problems) - 1, 'other file')})" if len(problems) > 1 else ""
     return (
-        f"the history is damaged, so that alarms may be missing: {problems[0]}{more}; restore it, "
-        "or remove it to go on without"
+        f"the history is damaged, so that alarms may be missing: {problems[0]}{more}; "
+        f"{problems[0].cure}"
     )
 
 

@@ -48,6 +48,7 @@ class Problem:
 
     path: Path
     what: str
+    cure: str = "restore it, or remove it to go on without"
 
     def __str__(self) -> str:
         return f"{self.path} {self.what}"
@@ -111,7 +112,9 @@ def read(folder: Path) -> tuple[list[StoredCall], list[Problem]]:
         try:
             content = path.read_bytes()
         except FileNotFoundError:
-            continue  # pruned at this moment
+            if path.is_symlink():  # programs that archive files leave links to where they were
+                problems.append(Problem(path, "is a link to a file that is not there"))
+            continue  # otherwise pruned at this moment
         except OSError as error:
             problems.append(Problem(path, f"cannot be read ({error.strerror})"))
             continue
@@ -121,8 +124,13 @@ def read(folder: Path) -> tuple[list[StoredCall], list[Problem]]:
             problems.append(Problem(path, str(error)))
     problems += [Problem(path, STRAY) for path in _stray_files(folder)]
     # Asked after the calls: of a new history it is written after them.
-    if calls and (state := _state(folder)) != SOUND:
-        problems.append(Problem(folder / DESCRIPTION, f"is {state} (a call writes it again)"))
+    state = _state(folder)
+    if state == SOUND and not (folder / CALLS).is_dir():
+        cure = f"restore it, or remove {DESCRIPTION} to begin a new history"
+        problems.append(Problem(folder / CALLS, "is missing, with all calls", cure))
+    if calls and state != SOUND:
+        what, cure = f"is {state} (a call writes it again)", "check that no calls were lost with it"
+        problems.append(Problem(folder / DESCRIPTION, what, cure))
     # Times are in the names, and equal ones are told apart by their hashes.
     return sorted(calls, key=lambda stored: stored.path.name), problems
 

@@ -148,6 +148,11 @@ def _classes(
     verdicts: Sequence[str], labels: Sequence[str], given: Mapping[str, str], named: Sequence[str]
 ) -> tuple[str, ...]:
     if named:
+        twice = [name for i, name in enumerate(named) if name in named[:i]]
+        if twice:
+            raise UserError(
+                f"the class {twice[0]!r} is named twice; name it once", arguments=["classes"]
+            )
         for label in labels:
             if label not in named:
                 raise DataError(f"the labels have {label!r}, which is none of the classes named")

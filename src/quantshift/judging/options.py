@@ -64,9 +64,12 @@ def parse_rate(written: str) -> Rate:
     return rate if match["low"] is None else (rate, float(match["low"]), float(match["high"]))
 
 
-def labels_by_verdict(pairs: Iterable[tuple[Any, Any]]) -> dict[str, str]:
+def labels_by_verdict(given: Mapping[Any, Any] | Iterable[tuple[Any, Any]]) -> dict[str, str]:
     """The label that each verdict stands for, by name; one verdict cannot stand for two."""
     labels: dict[str, str] = {}
+    pairs = list(given.items() if isinstance(given, Mapping) else given)
+    if not all(isinstance(pair, tuple) and len(pair) == 2 and None not in pair for pair in pairs):
+        raise UserError("a map has a label for each verdict, as in {'pass': 'good'}")
     for verdict, label in ((class_name(left), class_name(right)) for left, right in pairs):
         if labels.setdefault(verdict, label) != label:
             raise two_labels(verdict, labels[verdict], label)
@@ -171,7 +174,7 @@ class JudgeOptions:
         mapped, missing, positive = said["map"], said["missing"], said.get("positive")
         return replace(
             self,
-            map=labels_by_verdict((mapped or {}).items()),
+            map=labels_by_verdict(mapped or {}),
             classes=tuple(class_name(c) for c in said["classes"]),
             positive=None if positive is None else class_name(positive),
             missing=None if missing is None else as_names(missing),

@@ -1,5 +1,6 @@
 """A sensitivity and specificity of the judge that are known, in place of labels."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,3 +82,8 @@ class GivenRates:
         return cls(
             GivenRate.of("sensitivity", sensitivity), GivenRate.of("specificity", specificity)
         )
+
+    @property
+    def is_coin(self) -> bool:
+        """Whether either class gets each verdict equally often."""
+        return math.isclose(self.sensitivity.estimate + self.specificity.estimate, 1.0)

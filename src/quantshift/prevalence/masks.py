@@ -1,10 +1,22 @@
-"""Masked arrays: masked values are missing, but numpy's conversions drop the mask."""
+"""What numpy's conversions to numbers lose: masks, imaginary parts, and that dates are none."""
 
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from quantshift.errors import DataError
+
+NOT_REAL = MappingProxyType({"c": "complex numbers", "M": "dates", "m": "durations"})
+"""Kinds of arrays that numpy converts to real numbers, though they hold none."""
+
+
+def real_numbers(values: Any, name: str) -> Any:
+    """The values, unless a conversion to real numbers would lose or change what they hold."""
+    kind = getattr(getattr(values, "dtype", None), "kind", "")
+    if kind in NOT_REAL:
+        raise DataError(f"{name} must be real numbers, not {NOT_REAL[kind]}; convert them first")
+    return unmasked(values, name)
 
 
 def unmasked(values: Any, name: str) -> Any:

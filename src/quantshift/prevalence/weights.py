@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from quantshift.base.types import Codes
 from quantshift.errors import DataError
-from quantshift.prevalence.masks import unmasked
+from quantshift.prevalence.masks import real_numbers
 
 Weights = NDArray[np.float64]
 
@@ -39,7 +39,7 @@ def checked_weights(
     if weights is None:
         return None
     try:
-        checked = np.array(unmasked(weights, "weights"), dtype=np.float64)
+        checked = np.array(real_numbers(weights, "weights"), dtype=np.float64)
     except DataError:
         raise
     except (TypeError, ValueError):

@@ -146,6 +146,11 @@ class ColumnOptions:
                 "class",
                 arguments=["posteriors"],
             )
+        if self.weights in scores:
+            raise UserError(
+                f"the column {self.weights!r} is one of posteriors, and cannot be the weights too",
+                arguments=["posteriors", "weights"],
+            )
 
 
 @dataclass(frozen=True)

@@ -94,6 +94,11 @@ class About:
         return [*self.sums, *self.products]
 
     @property
+    def numbers(self) -> list[str]:
+        """The columns that are sums over rows; all others are keys."""
+        return [*self.totals, COUNT]
+
+    @property
     def joint(self) -> JointCells:
         """The numbering of the cells of more than two classes."""
         return JointCells(self.n_classes)
@@ -139,7 +144,10 @@ class About:
 
 def not_a_sketch(source: str) -> DataError:
     """The error for what is no sketch."""
-    return DataError(f"{source}: not a sketch; make one with `quantshift sketch`")
+    return DataError(
+        f"{source}: not a sketch, nor what its query returns with all columns, as Parquet or as "
+        "CSV with commas; make one with `quantshift sketch`"
+    )
 
 
 def damaged(source: str) -> DataError:

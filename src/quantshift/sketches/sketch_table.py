@@ -234,6 +234,8 @@ def load_sketch(path: str | Path) -> Sketch:
     loaded = Sketch(about, _checked(about, counts, str(source)))
     if loaded.n_rows != written.get(ROWS) or not counts.equals(loaded.table):
         raise damaged(str(source))
+    if not _is_ascending(counts.select(key for key in counts.columns if key not in about.numbers)):
+        raise damaged(str(source))
     return loaded
 
 
@@ -423,6 +425,16 @@ def _checked(about: About, counts: pl.DataFrame, source: str) -> pl.DataFrame:
     if not in_range.fill_null(False).all() or count.cast(pl.Float64).sum() > MOST_COUNTED:
         raise DataError(f"{source}: cells or numbers that no sketch has; make it anew")
     return counts
+
+
+def _is_ascending(keys: pl.DataFrame) -> bool:
+    """Whether the rows are in ascending order, nulls first, and no two of them are equal."""
+    is_less = pl.Series([False] * max(keys.height - 1, 0), dtype=pl.Boolean)
+    for column in reversed(keys.get_columns()):
+        this, following = column[:-1], column[1:]
+        less = (this < following).fill_null(False) | (this.is_null() & following.is_not_null())
+        is_less = less | (this.eq_missing(following) & is_less)
+    return bool(is_less.all())
 
 
 def _csv(source: Path) -> pl.DataFrame:

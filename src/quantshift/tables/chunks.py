@@ -48,7 +48,7 @@ class Frame:
 
     undecodable: cells that were not UTF-8; invalid bytes in them are replaced by U+FFFD.
     ragged: rows left out because they have too many or too few cells; first_ragged: the position of
-    the first one ("line 7").
+    the first one ("line 7"). notes: what else is to be known about it, to be shown to the user.
     """
 
     name: str
@@ -56,6 +56,7 @@ class Frame:
     undecodable: int = 0
     ragged: int = 0
     first_ragged: str = ""
+    notes: tuple[str, ...] = ()
 
     def whole(self) -> "Frame":
         """The frame itself, refused if rows were left out: other files refer to its row numbers."""

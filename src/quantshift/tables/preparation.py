@@ -26,12 +26,17 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from quantshift.base.types import Indices
 from quantshift.errors import DataError
-from quantshift.tables.columns.kinds import CATEGORY, NUMBER, TEXT, Column, part_names, prepared
+from quantshift.tables.columns.kinds import (
+    CATEGORY,
+    NUMBER,
+    RARE,
+    TEXT,
+    Column,
+    part_names,
+    prepared,
+)
 from quantshift.tables.columns.names import NO_NAME
 from quantshift.texts.view import scores_in_blocks
-
-RARE = 10
-"""Levels with fewer training rows share one column."""
 
 DENSE_SHARE = 0.3
 """A matrix is dense if at least this share of each row is not zero."""

@@ -16,7 +16,9 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
+from quantshift.base.files import file_sha256
 from quantshift.base.forks import TABLE_THREADS
+from quantshift.credentials import public_url
 from quantshift.errors import DataError, UserError
 from quantshift.tables.broken_files import explained
 from quantshift.tables.chunks import MISSING, Chunk, Frame, OpenTable, Progress
@@ -33,12 +35,18 @@ __all__ = [
     "OpenTable",
     "Progress",
     "Source",
+    "check_once",
+    "copy_notes",
     "expanded",
     "files_of",
     "open_file",
     "open_table",
     "read_frame",
+    "shown_file",
 ]
+
+FEWEST_BYTES = 1024
+"""Smaller files may well have the same content, such as those without rows."""
 
 Source: TypeAlias = str | Path | Any
 """A path, `-` for standard input, a pattern such as `part*.csv`, a folder of tables, a sheet of a
@@ -59,13 +67,15 @@ def open_table(source: Source, *, name: str = "the table", lenient: bool = False
     files = [file for entry in sources for file in files_of(entry)]
     if not files:
         raise UserError(f"{name}: give at least one file")
+    check_once(files)
     tables = [_open(file, name, lenient=lenient) for file in files]
     if len(tables) == 1:
         return tables[0]
     joined_name = (
         f"{tables[0].name} and {len(files) - 1} more" if listed is not None else str(source)
     )
-    return _joined(joined_name, tables)
+    joined = _joined(joined_name, tables)
+    return replace(joined, notes=(*joined.notes, *copy_notes(files)))
 
 
 def expanded(sources: Sequence[Source]) -> list[Source]:
@@ -122,6 +132,47 @@ def open_file(file: TableFile, *, lenient: bool = False) -> OpenTable:
     """The table of a file whose format is known."""
     file = _prepared(file, lenient=lenient)
     return file.format.open(file)
+
+
+def check_once(files: Sequence[Source]) -> None:
+    """Refuse a file that is named twice, since its rows would be counted twice."""
+    known: set[str] = set()
+    for file in files:
+        if not isinstance(file, str | Path) or str(file) == STANDARD_INPUT:
+            continue
+        place = str(file) if database_of(file) else str(Path(file).resolve())
+        if place in known:
+            raise UserError(
+                f"{shown_file(file)} is named twice, and would be counted twice; name it once"
+            )
+        known.add(place)
+
+
+def copy_notes(files: Sequence[Source]) -> list[str]:
+    """What to tell of files that have the same content: a backup counts its rows again."""
+    paths = [Path(f) for f in files if isinstance(f, str | Path) and not database_of(f)]
+    by_size: dict[int, list[Path]] = {}
+    for path in paths:
+        if path.is_file() and (size := path.stat().st_size) >= FEWEST_BYTES:
+            by_size.setdefault(size, []).append(path)
+    notes = []
+    for alike in by_size.values():
+        first: dict[str, Path] = {}
+        for path in alike if len(alike) > 1 else ():
+            same = first.setdefault(file_sha256(path), path)
+            if same != path:
+                notes.append(
+                    f"{same.name} and {path.name} have the same content; if one is a copy, its "
+                    "rows are counted twice"
+                )
+    return notes
+
+
+def shown_file(source: Source) -> str:
+    """A source in messages."""
+    if database_of(source):
+        return public_url(str(source))
+    return Path(source).name if isinstance(source, str | Path) else "the table"
 
 
 def _open(source: Source, name: str, *, lenient: bool) -> OpenTable:

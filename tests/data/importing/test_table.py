@@ -25,6 +25,17 @@ def write(table, path):
     return path
 
 
+def test_classes_that_differ_only_in_case_are_told(tmp_path):
+    """They were four classes without a word, and two with a warning in `quantify`."""
+    labels = ["no", "NO", "yes", "Yes"] * 15
+    pl.DataFrame({"x": np.arange(60) * 7 % 11, "y": labels}).write_csv(tmp_path / "t.csv")
+    data = import_table(tmp_path / "t.csv", tmp_path / "d", label="y")
+    assert data.manifest["notes"] == [
+        "the classes NO and no differ only in case; are they one?",
+        "the classes Yes and yes differ only in case; are they one?",
+    ]
+
+
 @pytest.mark.parametrize(
     "name", ["t.csv", "t.tsv", "t.csv.gz", "t.tsv.gz", "t.parquet", "semi.csv", "t.txt"]
 )

@@ -211,6 +211,12 @@ def test_columns_of_the_sample_that_are_called_like_those_of_a_sheet_stay_on_it(
     filled = frame.with_columns(sentiment=pl.Series(labels))
     (batch,) = quantify(sample, model=plain_model, audit=filled, **FAST).batches
     assert batch.audit.n_labelled == 40
+    # Without the sheet's own columns it was taken for a table of one's own.
+    for kept, renamed in ((["item"], "its column 'item'"), ([], r"' \(in the table\)'")):
+        lost = filled.drop({"item", "plan", "place", "check"} - set(kept))
+        told = f"a sheet of quantshift audit-plan without its columns .* rename .*{renamed}$"
+        with pytest.raises(DataError, match=told):
+            quantify(sample, model=plain_model, audit=lost, **FAST)
     # A table of one's own may have such columns as well.
     own = truth[:40].with_columns(sample["plan", "item"][:40])
     (batch,) = quantify(sample, model=plain_model, audit=own, **FAST).batches

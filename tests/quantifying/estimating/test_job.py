@@ -565,6 +565,24 @@ def test_a_model_is_what_it_was_trained_to_be(folder, plain_model, option, given
     assert caught.value.arguments == (option,)
 
 
+def test_names_are_texts_and_a_column_has_one_meaning():
+    """A number was a TypeError; posteriors without training were their own weights."""
+    new = pl.DataFrame({"a": [0.2, 0.8], "b": [0.8, 0.2]})
+    with pytest.raises(UserError, match="3 is not a text; write names and values as texts"):
+        quantify(new, posteriors=["a", 3], **FAST)
+    with pytest.raises(UserError, match="'a' is one of posteriors, and cannot be the weights too"):
+        quantify(new, posteriors=["a", "b"], weights="a", **FAST)
+
+
+def test_posteriors_of_a_model_cannot_be_dropped(folder):
+    """The option was not heard: only features were looked at."""
+    known = {"a": [0.2, 0.8] * 20, "y": ["no", "yes"] * 20}
+    model = train(pl.DataFrame(known), label="y", posteriors=["a"])
+    for option, given in (("drop", ["a"]), ("id", "a"), ("weights", "a")):
+        with pytest.raises(UserError, match=f"the model was not trained with {option} a"):
+            quantify(pl.DataFrame({"a": [0.5]}), model=model, **{option: given}, **FAST)
+
+
 def test_options_that_repeat_the_model_s_are_heard(folder, plain_model):
     plain = quantify(folder / "new.csv", model=plain_model, **FAST)
     repeated = quantify(

@@ -1,4 +1,5 @@
 import json
+import re
 
 import numpy as np
 import polars as pl
@@ -300,6 +301,55 @@ def test_models_that_do_not_fit_are_refused(model, week, training):
     featured = train(labelled(200), label="y", features=["p"], method="SLD")
     with pytest.raises(UserError, match="makes its scores from columns"):
         quantify_sketch(week, model=featured)
+
+
+def audited_days(n: int = 80) -> pl.DataFrame:
+    """Labelled items of the batches of `week`."""
+    labels = np.random.default_rng(5).choice(["ham", "spam"], n)
+    drawn = batches(SHARES).sample(n, seed=0).rename({"day": "batch"})
+    return drawn.with_columns(pl.Series("label", labels))
+
+
+def test_rows_of_an_audit_that_are_not_used_are_told(week, training):
+    """Labels of `spam` alone gave 100% without a word: the other rows were passed over."""
+    audit = audited_days()
+    assert quantify_sketch(week, training, replicates=50, audit=audit).warnings == ()
+    spam_only = audit.with_columns(label=pl.when(pl.col("label") == "spam").then("label"))
+    n_ham = spam_only["label"].null_count()
+    found = quantify_sketch(week, training, replicates=50, audit=spam_only)
+    assert found.warnings == (
+        f"the audit: {n_ham} rows have no label; if these are the hard ones, the audit is biased",
+    )
+    assert summary_line(found).endswith(found.warnings[0])  # It said `ok` and no more.
+    unscored = audit.with_columns(p=pl.when(pl.int_range(pl.len()) > 2).then("p"))
+    found = quantify_sketch(week, training, replicates=50, audit=unscored)
+    assert found.warnings == ("the audit: labels without a usable score are not used: 3",)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_audited_items_that_were_not_counted_are_told(classes):
+    """Scores of another model, and items given twice, were used without a word."""
+    if classes == 2:
+        frame = batches({"day 1": 0.2}, 3000)
+        options = {"score": "p"}
+    else:
+        posteriors = np.random.default_rng(0).dirichlet([0.5] * 3, 3000)
+        frame = pl.DataFrame(posteriors, schema=["a", "b", "c"]).with_columns(day=pl.lit("day 1"))
+        options = {"posteriors": ["a", "b", "c"]}
+    made = sketch(frame, batch="day", **options)
+    names = ["not p", "p"] if classes == 2 else ["a", "b", "c"]
+    labels = np.random.default_rng(1).choice(names, 60)
+    audit = frame.sample(60, seed=2).rename({"day": "batch"})
+    audit = audit.with_columns(pl.Series("label", labels))
+    assert quantify_sketch(made, replicates=50, audit=audit).warnings == ()
+    moved = [pl.col("p") * 0.9]
+    if classes == 3:
+        moved = [pl.col("a") * 0.9, pl.col("b") + pl.col("a") * 0.1]
+    for wrong in (audit.with_columns(moved), pl.concat([audit, audit])):
+        (warning,) = quantify_sketch(made, replicates=50, audit=wrong).warnings
+        found = re.match(r"the audit: (\d+) of (\d+) items have scores that their batch", warning)
+        assert int(found[2]) == len(wrong)
+        assert int(found[1]) > 30
 
 
 def test_an_audit_with_many_looks_is_that_of_the_items_themselves(training):

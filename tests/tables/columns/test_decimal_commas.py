@@ -39,12 +39,19 @@ def test_a_few_other_cells_are_missing_values():
     "cells",
     [
         [f"{n},{n + 1}" for n in range(1, 9)] * 20,  # lists of codes
-        [f"{n},{n * 7 % 900 + 100}" for n in range(1, 100)] * 2,  # perhaps thousands
+        [f"{n},{n * 7 % 900 + 100}" for n in range(1, 10)] * 20,  # perhaps thousands
         [f"{n},a" for n in range(50)] * 4,
     ],
 )
 def test_commas_that_may_mean_something_else_are_left_alone(cells):
     assert chosen(cells).kind == CATEGORY
+
+
+def test_numbers_that_may_have_thousands_separators_are_left_out_if_levels_are_rare():
+    """They were a category without a frequent level."""
+    cells = [f"{n},{n * 7 % 900 + 100}" for n in range(1, 100)] * 2
+    _, (left_out,) = choose(pl.DataFrame({"x": cells}))
+    assert left_out.reason.startswith("all cells look like numbers with thousands separators")
 
 
 def test_dots_are_thousands_only_if_they_were_in_training():

@@ -47,6 +47,20 @@ def test_the_reason_says_what_the_cells_look_like(form):
     assert pl.Series([left_out.reason]).str.contains(reason)[0]
 
 
+@pytest.mark.parametrize("form", ["percent", "underscores", "euros"])
+def test_the_reason_is_said_of_numbers_that_repeat(form):
+    """They were categories all of whose levels were rare and pooled: nothing was left of them."""
+    write, reason = WRITTEN[form]
+    few = [write(round(x, -3)) for x in NUMBERS]
+    assert len(set(few)) < 0.7 * N
+    features, (left_out,) = choose(pl.DataFrame({"x": few}))
+    assert not features
+    assert pl.Series([left_out.reason]).str.contains(reason)[0]
+    # With a few levels that occur often they are a category like any other.
+    (feature,), _ = choose(pl.DataFrame({"x": [write(2000.0 * (i % 4 + 1)) for i in range(N)]}))
+    assert (feature.kind, feature.levels) == ("category", 4)
+
+
 @pytest.mark.parametrize(
     "cells",
     [
@@ -63,11 +77,12 @@ def test_names_and_ids_are_still_called_so(cells):
 
 
 def test_ids_of_twenty_digits_are_ids():
-    """They used to be called constant, because they are equal as floats."""
+    """They used to be called constant, because they are equal as floats, or were used as such."""
     order = np.random.default_rng(0).permutation(N).tolist()
-    cells = [str(12_345_678_901_234_500_000 + 7 * i) for i in order]
-    _, (left_out,) = choose(pl.DataFrame({"x": cells}))
-    assert left_out.reason == f"{N} different values in {N} rows, like names or ids"
+    for step in (7, 10_000):
+        cells = [str(12_345_678_901_234_500_000 + step * i) for i in order]
+        _, (left_out,) = choose(pl.DataFrame({"x": cells}))
+        assert left_out.reason == f"{N} different values in {N} rows, like names or ids"
 
 
 def test_large_numbers_are_still_numbers():

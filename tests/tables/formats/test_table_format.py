@@ -10,6 +10,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -111,6 +112,17 @@ def test_rows_are_read_in_chunks_and_as_a_whole(files, labelled):
     assert whole.columns.equals(read_frame(files / "train.csv", without=["p"]).columns)
     (files / "a.psv.gz").write_bytes(gzip.compress(b"x|y\n1|2\n"))
     assert read_frame(files / "a.psv.gz").columns.rows() == [("1", "2")]
+
+
+def test_notes_of_a_table_are_those_of_its_frame(files):
+    withdraw_format(BARS)
+    noted = replace(BARS, open=lambda file: replace(_open(file), notes=("one part is not read",)))
+    register_format(noted)
+    try:
+        assert read_frame(files / "train.psv").notes == ("one part is not read",)
+    finally:
+        withdraw_format(noted)
+        register_format(BARS)
 
 
 def test_quantify_and_judge_give_what_they_give_for_csv(files):

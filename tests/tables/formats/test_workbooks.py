@@ -82,6 +82,14 @@ def test_empty_cells_of_a_single_column_are_rows(tmp_path):
     ]
 
 
+def test_columns_without_values_are_no_message_of_the_reader(tmp_path, capfd, caplog):
+    """It printed `Could not determine dtype for column 1, falling back to string`."""
+    path = workbook(tmp_path / "t.xlsx", [["a", "b"], [1, None], [2, None]])
+    assert read(path) == [(1, None), (2, None)]
+    assert capfd.readouterr() == ("", "")
+    assert caplog.records == []
+
+
 @pytest.mark.parametrize(
     "stray",
     [
@@ -138,7 +146,11 @@ def test_a_hidden_sheet_that_was_not_read_is_mentioned(tmp_path):
     """It used to be ignored without a word."""
     path = workbook(tmp_path / "t.xlsx", Data=ROWS, Old=OTHER, Empty=[], hidden=["Old", "Empty"])
     assert open_table(path).notes == ("the hidden sheet 'Old' was not read",)
-    assert open_table([path, path]).notes == (f"{path}: the hidden sheet 'Old' was not read",) * 2
+    other = workbook(tmp_path / "u.xlsx", Data=OTHER, Old=OTHER, hidden=["Old"])
+    assert open_table([path, other]).notes == (
+        f"{path}: the hidden sheet 'Old' was not read",
+        f"{other}: the hidden sheet 'Old' was not read",
+    )
     assert open_table(f"{path}#Data").notes == ()
 
 

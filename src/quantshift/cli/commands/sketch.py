@@ -1,5 +1,6 @@
 """`quantshift sketch`: reduce rows to counts of scores, close to where the rows are stored."""
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -95,8 +96,13 @@ def sketch(
     else:
         from quantshift.sketches.counting.making import sketch as make
 
-        with item_progress(Console(stderr=True)) as progress:
+        with (
+            item_progress(Console(stderr=True)) as progress,
+            warnings.catch_warnings(record=True, action="always", category=UserWarning) as told,
+        ):
             result = make(inputs, progress=progress, **as_keywords(columns, counting))
+        for warning in told:
+            typer.echo(f"Warning  {warning.message}")
     result.save(out, overwrite=overwrite)
     _tell(result, out)
 
@@ -104,8 +110,8 @@ def sketch(
 def _merged(files: Sequence[Any]) -> "Sketch":
     """The sketches of parts as one of the whole."""
     from quantshift.sketches.copies import first_copy
-    from quantshift.sketches.counting.source_files import check_once
     from quantshift.sketches.sketch_table import load_sketch
+    from quantshift.tables.reading import check_once
 
     check_once(files)
     first, *others = [load_sketch(file) for file in files]

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from quantshift.base.forks import uses_tables
 from quantshift.base.integrity import load_array
 from quantshift.errors import DataError
 from quantshift.prevalence.labels import check_texts
+from quantshift.prevalence.masks import NOT_REAL
 from quantshift.prevalence.sparse_matrices import checked_sparse
 from quantshift.tables.columns.kinds import typed
 from quantshift.tables.formats import format_of, known_endings, sheet_of
@@ -31,9 +31,6 @@ LONGEST_CELL = 40
 
 _SPARSE_INDICES = ("indices", "indptr", "row", "col", "coords", "offsets")
 """Arrays of SciPy's files that hold positions."""
-
-_NOT_REAL = MappingProxyType({"c": "complex numbers", "M": "dates", "m": "durations"})
-"""Kinds of NumPy's types that convert to numbers, but not to ones of the same meaning."""
 
 
 @dataclass(frozen=True)
@@ -250,9 +247,9 @@ def _check_whole_indices(path: Path) -> None:
 
 def _real(array: Any, path: Path) -> Any:
     """The array, unless conversion to real numbers would lose or change what it holds."""
-    if array.dtype.kind in _NOT_REAL:
+    if array.dtype.kind in NOT_REAL:
         raise DataError(
-            f"{path}: holds {_NOT_REAL[array.dtype.kind]} ({array.dtype}), which are not a matrix "
+            f"{path}: holds {NOT_REAL[array.dtype.kind]} ({array.dtype}), which are not a matrix "
             "of real numbers; convert them first"
         )
     return array

@@ -26,6 +26,7 @@ from quantshift.data.importing.items import (
 from quantshift.errors import DataError, UserError
 from quantshift.tables.columns.kinds import TEXT, LeftOut, choose
 from quantshift.tables.columns.names import NO_NAME, check_name, folder_name
+from quantshift.tables.columns.spelling import alike
 from quantshift.tables.formats import sheet_of
 from quantshift.tables.reading import Frame, Progress, read_frame
 
@@ -83,7 +84,7 @@ def import_table(
         named = tuple(LeftOut(name, reason) for name, reason in roles.items())
         about["columns"] = [asdict(feature) for feature in features]
         about["left_out"] = [asdict(column) for column in (*named, *unfit)]
-    notes = [_undecodable(frame.undecodable)] if frame.undecodable else []
+    notes = [*frame.notes, *([_undecodable(frame.undecodable)] if frame.undecodable else [])]
     about |= {"notes": notes, "sources": [source_of(main)]}
     file = MainFile(main, items, side_columns, frame.ragged)
     return import_items(file, Path(out), wishes, about, progress)
@@ -181,7 +182,7 @@ def _check_roles(
 ) -> None:
     roles: dict[str, str] = {}
     named = [(label, "the label"), (text, "the text"), (categories, "the categories")]
-    named += [(name, "dropped") for name in drop]
+    named += [(name, "dropped") for name in dict.fromkeys(drop)]
     for name, role in named:
         if name is None:
             continue
@@ -232,6 +233,8 @@ def _notes(content: Content) -> list[str]:
     for entry in content.described()["classes"]:
         if entry["items"] < FEW:
             notes.append(f"class {entry['name']} has {entry['items']} items")
+    for one, other in alike(str(entry["name"]) for entry in content.described()["classes"]):
+        notes.append(f"the classes {one} and {other} differ only in case; are they one?")
     if content.categories is not None and (n := int((content.categories == NO_NAME).sum())):
         notes.append(f"{n:,} items have no category: it is set to {NO_NAME}")
     return notes

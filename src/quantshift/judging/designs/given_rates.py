@@ -26,6 +26,10 @@ NO_FIT = (
     "the verdicts do not fit these rates, whatever the shares of the classes: there are fewer "
     "verdicts of a class than false ones alone would make"
 )
+A_COIN = (
+    "with these rates either class gets each verdict equally often, so that verdicts say nothing "
+    "about the shares"
+)
 
 
 class KnownRates(Design):
@@ -84,7 +88,7 @@ class KnownRates(Design):
             by_items=np.zeros(2),
             influence=np.column_stack([-moved, moved]),
             can_be_halved=False,
-            why_not="" if fits else NO_FIT,
+            why_not="" if fits else (A_COIN if rates.is_coin else NO_FIT),
         )
 
     def quality(self, items: JudgedItems, counts: JudgeCounts, settings: Settings) -> Quality:

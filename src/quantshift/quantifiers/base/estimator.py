@@ -31,6 +31,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from quantshift.base.types import Codes, Indices, Posteriors, Prevalences
 from quantshift.classify.classifier import (
+    column_names,
     cross_fit,
     fit_classifier,
     item_rows,
@@ -42,6 +43,7 @@ from quantshift.classify.posteriors import check_posteriors, check_shape
 from quantshift.errors import DataError, UserError
 from quantshift.prevalence import simplex
 from quantshift.prevalence.labels import declared_order, encode_labels
+from quantshift.prevalence.masks import real_numbers
 from quantshift.prevalence.weights import Weights, checked_weights
 from quantshift.quantifiers.base.items import Items, take_rows, uneven
 from quantshift.quantifiers.base.samples import (
@@ -141,6 +143,7 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
     held_out_: Items
     held_out_codes_: Codes
     n_features_in_: int
+    feature_names_in_: NDArray[Any]
 
     def fit(self, X: Any, y: Any, weights: ArrayLike | None = None, **unknown: Any) -> Self:
         """Fit the quantifier, and the classifier if it has one, on labelled items.
@@ -364,12 +367,33 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         return cross_fit(classifier, X, codes, classes, folds, crisp=crisp, weights=weights)
 
     def _set_n_features(self, X: Any) -> None:
-        """Set `n_features_in_`, as scikit-learn does, if the items are rows of features."""
-        if "n_features_in_" in vars(self):
-            del self.n_features_in_
+        """Set `n_features_in_`, as scikit-learn does, if the items are rows of features.
+
+        Also `feature_names_in_`, if they are those of a data frame.
+        """
+        for name in ("n_features_in_", "feature_names_in_"):
+            if name in vars(self):
+                delattr(self, name)
         shape: tuple[int, ...] = getattr(X, "shape", ())
         if len(shape) == 2:
             self.n_features_in_ = int(shape[1])
+        names = column_names(X)
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+
+    def _check_columns(self, X: Any) -> None:
+        """Refuse a data frame whose columns are not those of the training items, in their order."""
+        known, names = getattr(self, "feature_names_in_", None), column_names(X)
+        if known is None or names is None or names == known.tolist():
+            return
+        others = [name for name in names if name not in known] or [
+            name for name in known if name not in names
+        ]
+        wrong = f"such as {others[0]!r}" if others else "the same in another order"
+        raise DataError(
+            "The feature names should match those that were passed during fit: X has other columns "
+            f"than the training items, {wrong}; select X[list(quantifier.feature_names_in_)]"
+        )
 
     def __sklearn_tags__(self) -> Any:
         """Sparse features are accepted if the classifier accepts them."""
@@ -410,7 +434,10 @@ class AbstractQuantifier(BaseEstimator, ABC):  # type: ignore[misc]
         model = self.classifier_
         if isinstance(model, FrozenEstimator):
             model = model.estimator
-        return model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X
+        if isinstance(model, Pipeline) and len(model) > 1:
+            return model[:-1].transform(X)  # It finds its columns itself.
+        self._check_columns(X)
+        return X
 
     def _estimate(self, items: Items, blocks: Blocks, shape: tuple[int, ...]) -> Estimate:
         p_hat, diagnostics = self._solved(items, blocks)
@@ -521,7 +548,9 @@ class AbstractClassifying(AbstractQuantifier):
     ) -> tuple[Items, Blocks, tuple[int, ...]]:
         """The items of all samples, the blocks of samples, and the leading axes of the estimate."""
         p = self._checked(posteriors)
-        w = None if weights is None else np.asarray(weights, dtype=np.float64)
+        w = None
+        if weights is not None:
+            w = np.asarray(real_numbers(weights, "weights"), dtype=np.float64)
         if w is not None and w.shape != p.shape[:-1]:
             raise DataError(
                 f"weights of shape {w.shape} do not fit posteriors of shape {p.shape}: give one "

@@ -26,6 +26,7 @@ from quantshift.quantifying.audits.sheet_columns import (
     PLACE,
     PLAN,
     PROBABILITY,
+    in_the_table,
     named_plan,
     row_check,
 )
@@ -246,7 +247,7 @@ def write_sheet(
             line.append(chance)
         line += [plan, str(place), row_check(digest, plan, item, place, chance)]
         lines.append([None if cell is None else escaped(cell) for cell in line])
-    names = [f"{name} (in the table)" if name in own else name for name in shown]
+    names = [in_the_table(name) if name in own else name for name in shown]
     header = [escaped(name) for name in (ITEM, label, *names, *chosen, PLAN, PLACE, CHECK)]
     encoded = _writer(Path(path))(Path(path).suffix.lower(), header, lines)
     write_output(path, encoded, inputs=inputs, overwrite=overwrite, ours=is_blank_sheet)

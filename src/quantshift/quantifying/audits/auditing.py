@@ -31,6 +31,7 @@ from quantshift.quantifying.audits.sheet_columns import (
     whole_number,
 )
 from quantshift.quantifying.options import ColumnOptions
+from quantshift.quantifying.output.advice import BIASED
 from quantshift.quantifying.reading.pool import Pool, Wanted
 from quantshift.quantifying.training.model import Model
 from quantshift.tables.columns.kinds import names_of
@@ -260,14 +261,14 @@ def left_open(sheet: Sheet) -> list[str]:
         n_rows = len(sheet.numbers) + sheet.unlabelled + sheet.removed
         return [
             f"{sheet.name}: {sheet.removed + sheet.unlabelled} of the {n_rows} rows of its plan "
-            "have no label or were removed; if these are the hard ones, the audit is biased"
+            f"have no label or were removed; if these are the hard ones, {BIASED}"
         ]
-    if not sheet.unlabelled:
-        return []
-    return [
-        f"{sheet.name}: {sheet.unlabelled} rows have no label; if these are the hard ones, the "
-        "audit is biased"
-    ]
+    return [without_labels(sheet.name, sheet.unlabelled)] if sheet.unlabelled else []
+
+
+def without_labels(name: str, n_rows: int) -> str:
+    """The warning of rows of an audited table that have no label."""
+    return f"{name}: {n_rows} rows have no label; if these are the hard ones, {BIASED}"
 
 
 def require_no_gaps(name: str, labelled: Iterable[int]) -> None:

@@ -65,13 +65,21 @@ def whole_number(cell: str | None) -> int | None:
     return int(number) if number.is_integer() and number >= 1 else None
 
 
+def in_the_table(name: str) -> str:
+    """The name on a sheet of a column of the table that is called like one of the sheet's."""
+    return f"{name} (in the table)"
+
+
 def is_sheet(columns: Iterable[str], cells: pl.DataFrame, own: Iterable[str]) -> bool:
     """Whether a table is a sheet, perhaps one of which columns are missing.
 
     columns: its names; cells: some rows of it; own: the columns of the table that it may have been
     drawn from, which can have a column `item` of its own.
     """
-    present = set(columns).intersection(OWN)
+    names = set(columns)
+    if not names.isdisjoint(map(in_the_table, (*OWN, PROBABILITY))):
+        return True
+    present = names.intersection(OWN)
     if len(present) == len(OWN) or ITEM in present.difference(own):
         return True
     return any(
@@ -93,10 +101,11 @@ def places_in_plan(
     missing = [column for column in needed if column not in cells.columns]
     if missing:
         present = [column for column in OWN if column in cells.columns]
+        rename = _columns(present) if present else f"columns that end with '{in_the_table('')}'"
         raise DataError(
             f"{name}: a sheet of {drawn_by} without its {_columns(missing)}: restore "
             f"{'it' if len(missing) == 1 else 'them'} (hide columns instead of deleting them); if "
-            f"it is no such sheet, rename its {_columns(present)}"
+            f"it is no such sheet, rename its {rename}"
         )
     places = []
     first: tuple[int, str] | None = None

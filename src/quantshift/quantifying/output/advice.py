@@ -40,6 +40,9 @@ CONFUSED = (
 )
 NOTHING_TO_DO = "No action needed. An audit (`quantshift audit-plan`) would confirm the estimate."
 
+BIASED = "the audit is biased"
+"""How warnings end of labels that may not be those of random items."""
+
 
 def parts(*, topics: bool) -> str:
     """What a class is made of: topics of texts, or subgroups of other items."""

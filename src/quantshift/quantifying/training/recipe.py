@@ -53,15 +53,16 @@ def _check_same(model: Model, recipe: Recipe) -> None:
     method = None if training.method == AUTO else training.method
     classifier = None if training.classifier == AUTO else training.classifier
     used = {column.name for column in columns.features}
+    content = {*used, *columns.posteriors}
     named = (*options.text, *options.features)
     for name, given, same in (
         ("label", options.label, options.label == columns.label),
         ("text", options.text, set(options.text) <= set(columns.text) and set(named) == used),
         ("features", options.features, set(named) == used),
         ("posteriors", options.posteriors, options.posteriors == columns.posteriors),
-        ("drop", options.drop, not used & set(options.drop)),
-        ("id", options.id, options.id not in used),
-        ("weights", options.weights, options.weights not in used),
+        ("drop", options.drop, not content & set(options.drop)),
+        ("id", options.id, options.id not in content),
+        ("weights", options.weights, options.weights not in content),
         (
             "groups",
             options.groups,

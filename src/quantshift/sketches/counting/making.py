@@ -1,5 +1,6 @@
 """From tables to sketches: files of any size, part by part, databases, and clusters of machines."""
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -18,12 +19,7 @@ from quantshift.sketches.cells import score as cells
 from quantshift.sketches.cells.score import NARROW, WIDE, ScoreCells
 from quantshift.sketches.cells.widths import all_wide, most_narrow, total
 from quantshift.sketches.counting.source_columns import check_types, is_text, key_texts
-from quantshift.sketches.counting.source_files import (
-    check_once,
-    keys_of_folders,
-    shown_file,
-    unchanged,
-)
+from quantshift.sketches.counting.source_files import keys_of_folders, unchanged
 from quantshift.sketches.counting.tally import Tally
 from quantshift.sketches.sketch_table import (
     Sketch,
@@ -39,7 +35,15 @@ from quantshift.tables.chunks import require_columns
 from quantshift.tables.formats import database_of, format_of
 from quantshift.tables.formats.frames import given_frame
 from quantshift.tables.formats.table_format import StoredRows
-from quantshift.tables.reading import Progress, Source, files_of, open_table
+from quantshift.tables.reading import (
+    Progress,
+    Source,
+    check_once,
+    copy_notes,
+    files_of,
+    open_table,
+    shown_file,
+)
 
 PART_ROWS = 1 << 18
 """Rows that are in memory at once, of files that are read as they are stored."""
@@ -201,13 +205,17 @@ def sketch(
     bins: count by cells even if scores are few, as databases do. Labelled rows keep their scores
         all the same, while these are not very many.
     cluster: address of a Dask scheduler whose workers see the same files.
+
+    Warns of files with the same content, and of hidden sheets of workbooks, which are not read.
     """
     columns = Columns.of(score, posteriors, batch, by, label)
     sources = source if isinstance(source, list | tuple) else [source]
     files = [file for one in sources for file in files_of(one)]
     if not files:
         raise UserError("no table is named", arguments=["source"])
-    check_once([file for file in files if isinstance(file, str | Path)])
+    check_once(files)
+    for note in copy_notes(files):
+        warnings.warn(note, stacklevel=2)
     with unchanged([file for file in files if isinstance(file, str | Path)]):
         if cluster is not None:
             from quantshift.sketches.counting.cluster import sketch_on_cluster
@@ -391,6 +399,8 @@ def _rows(file: Source, columns: Columns) -> Iterator[pl.DataFrame]:
         return
     table = open_table(file)
     table.require(columns.wanted)
+    for note in table.notes:
+        warnings.warn(f"{table.name}: {note}", stacklevel=2)
     waiting: list[pl.DataFrame] = []
     with closing(table.chunks(columns.wanted)) as chunks:
         for chunk in chunks:

@@ -5,25 +5,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import unquote
 
-from quantshift.credentials import public_url
-from quantshift.errors import DataError, UserError
+from quantshift.errors import DataError
 from quantshift.tables.formats import database_of, sheet_of
-from quantshift.tables.reading import Source
+from quantshift.tables.reading import shown_file
 
 NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 """The folder of rows whose key is missing."""
-
-
-def check_once(files: Sequence[str | Path]) -> None:
-    """Refuse a file that is named twice, since its rows would be counted twice."""
-    known: set[str] = set()
-    for file in files:
-        place = str(file) if database_of(file) else str(Path(file).resolve())
-        if place in known:
-            raise UserError(
-                f"{shown_file(file)} is named twice, and would be counted twice; name it once"
-            )
-        known.add(place)
 
 
 @contextmanager
@@ -54,10 +41,3 @@ def keys_of_folders(path: Path) -> dict[str, str | None]:
     return {
         unquote(name): None if value == NO_PARTITION else unquote(value) for name, _, value in named
     }
-
-
-def shown_file(file: Source) -> str:
-    """A source in messages."""
-    if database_of(file):
-        return public_url(str(file))
-    return Path(file).name if isinstance(file, str | Path) else "the table"

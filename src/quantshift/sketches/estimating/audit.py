@@ -1,6 +1,6 @@
 """An audit of a sketch: labelled items with their scores, in the order of labelling."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -9,8 +9,9 @@ import numpy as np
 
 from quantshift.base.types import Codes, Posteriors, Reals
 from quantshift.errors import DataError
-from quantshift.quantifying.audits.auditing import require_no_gaps
+from quantshift.quantifying.audits.auditing import require_no_gaps, without_labels
 from quantshift.quantifying.audits.sheet_columns import PLACE, whole_number
+from quantshift.quantifying.output.advice import BIASED
 from quantshift.quantifying.training.model import Model
 from quantshift.sketches.about import CELL
 from quantshift.sketches.cells import rounded
@@ -43,6 +44,17 @@ class LabelledItems:
             np.concatenate([batch.counts, np.zeros(len(self.codes))]),
             {first + i: int(code) for i, code in enumerate(self.codes)},
         )
+
+    def uncounted(self, batch: OwnBatch) -> int:
+        """How many of these items have scores that the batch does not have, or not as often."""
+        if not batch.rows.height:
+            return len(self.codes)
+        counted: Counter[Hashable] = Counter()
+        for key, n in zip(
+            _counted_keys(batch), batch.counts.astype(np.int64).tolist(), strict=True
+        ):
+            counted[key] += n
+        return (Counter(_keys(batch, self.posteriors)) - counted).total()
 
     def among(self, batch: OwnBatch) -> tuple[Posteriors, Reals, dict[int, int]]:
         """The items of a batch one by one, and which of them these are: any of the same cell."""
@@ -101,10 +113,11 @@ def labelled_items(
     named: Mapping[str, str],
     *,
     sequential: bool = False,
-) -> dict[str, LabelledItems]:
-    """The labelled items of each batch. named: the columns `label` and `batch`, where others.
+) -> tuple[dict[str, LabelledItems], list[str]]:
+    """The labelled items of each batch, and warnings of other rows.
 
-    sequential: in the order of labelling, which the column `place` has.
+    named: the columns `label` and `batch`, where others. sequential: in the order of labelling,
+    which the column `place` has; rows without a label may then still be to come.
     """
     about = counted.about
     single = len(about.classes) == 1
@@ -121,6 +134,7 @@ def labelled_items(
         _require_places(files)
     labelled: dict[int, tuple[str, Posteriors, int]] = {}
     places_taken: set[int] = set()
+    n_unlabelled = 0
     for rows in (part for file in files for part in rows_of(file, columns)):
         posteriors, cell = scored_cells(rows, columns)
         if about.n_classes == 2:
@@ -136,6 +150,7 @@ def labelled_items(
             posteriors, labels, batches, places, cell, strict=True
         ):
             if label is None:
+                n_unlabelled += 1
                 continue
             at = _place(place, places_taken) if sequential else len(places_taken)
             places_taken.add(at)
@@ -152,17 +167,38 @@ def labelled_items(
             f"the audit has no row with a label and a score; fill in the column {label_column!r}, "
             "and run this again"
         )
+    warnings = []
     if sequential:
         require_no_gaps("the audit", places_taken)
+    elif n_unlabelled:
+        warnings.append(without_labels("the audit", n_unlabelled))
+    if n_unscored := len(places_taken) - len(labelled):
+        warnings.append(f"the audit: labels without a usable score are not used: {n_unscored:,}")
     items: dict[str, tuple[list[Posteriors], list[int]]] = {}
     for _, (name, scores, code) in sorted(labelled.items(), key=lambda entry: entry[0]):
         rows_of_batch, codes = items.setdefault(name, ([], []))
         rows_of_batch.append(scores)
         codes.append(code)
-    return {
+    of_batches = {
         name: LabelledItems(np.array(scores), np.array(codes))
         for name, (scores, codes) in items.items()
     }
+    return of_batches, warnings
+
+
+def uncounted_items(
+    audited: Mapping[str, LabelledItems], batches: Mapping[str, OwnBatch]
+) -> list[str]:
+    """A warning of labelled items that cannot be among those that the batches have counted."""
+    known = {name: items for name, items in audited.items() if name in batches}
+    n = sum(items.uncounted(batches[name]) for name, items in known.items())
+    if not n:
+        return []
+    n_items = sum(len(items.codes) for items in known.values())
+    return [
+        f"the audit: {n:,} of {n_items:,} items have scores that their batch does not have, or not "
+        f"as often; if they are of another model, of other items, or labelled twice, {BIASED}"
+    ]
 
 
 def _require_places(files: Sequence[Source]) -> None:

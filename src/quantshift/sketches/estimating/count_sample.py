@@ -22,7 +22,7 @@ from quantshift.quantifying.output.result import Assumption, Batch, LeftOutColum
 from quantshift.quantifying.training.methods import IF_COVARIATE_SHIFT
 from quantshift.quantifying.training.model import Model
 from quantshift.quantifying.training.summary import training_warnings
-from quantshift.sketches.estimating.audit import LabelledItems
+from quantshift.sketches.estimating.audit import LabelledItems, uncounted_items
 from quantshift.sketches.estimating.batches import OwnBatch, batches_of, grouped, left_out_rows
 from quantshift.sketches.estimating.counts import point_estimates
 from quantshift.sketches.estimating.intervals import CountIntervals
@@ -68,11 +68,9 @@ class CountSample(AbstractSample):
     ) -> "CountSample":
         """The same with labelled items; notes: about the audit."""
         unknown = sorted(set(audited) - set(self.batches))
+        notes = [*notes, *uncounted_items(audited, self.batches)]
         if unknown:
-            notes = [
-                *notes,
-                f"the audit has labels of batches that the sketch has not: {unknown[0]!r}",
-            ]
+            notes.append(f"the audit has labels of batches that the sketch has not: {unknown[0]!r}")
         return replace(self, audited=audited, sequential=sequential, notes=tuple(notes))
 
     def sizes(self) -> Mapping[str, int]:

@@ -119,7 +119,7 @@ def quantify_counts(
     audit = request.audit
     if audit.audit is not None:
         columns = {"label": request.columns.label, "batch": request.batches.by}
-        labelled = labelled_items(
+        labelled, warnings = labelled_items(
             audit.audit,
             counted,
             fitted,
@@ -127,7 +127,7 @@ def quantify_counts(
             {name: column for name, column in columns.items() if column is not None},
             sequential=audit.sequential,
         )
-        batches = batches.with_audit(labelled, (), sequential=audit.sequential)
+        batches = batches.with_audit(labelled, warnings, sequential=audit.sequential)
     return estimate_sample(batches, request.estimation, audit, seed, progress)
 
 

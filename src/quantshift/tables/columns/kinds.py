@@ -55,6 +55,9 @@ TEXT_WORDS, LONG_TEXT = 3, 8
 MOST_REPEATED = 0.5
 """The share of different cells above which cells of several words are texts."""
 
+RARE = 10
+"""Levels with fewer training rows share one column."""
+
 LARGEST_WHOLE = 2**53
 """The largest integer up to which floats represent all integers."""
 
@@ -338,8 +341,16 @@ def _unfit(values: pl.Series, feature: Column) -> str | None:
         return None
     if feature.kind == CATEGORY:
         reason = why_names_are_ids(known)
-        return None if reason is None else why_not_numbers(known) or reason
+        if reason is None and not _are_rare(known):
+            return None
+        return why_not_numbers(known) or reason
     return why_numbers_are_ids(whole(known))
+
+
+def _are_rare(levels: pl.Series) -> bool:
+    """Whether most cells are of levels that are too rare to say anything."""
+    rows = levels.value_counts(name="rows")["rows"]
+    return 2 * int(rows.filter(rows < RARE).sum()) > len(levels)
 
 
 def _is_text(words: pl.Series) -> bool:
@@ -388,14 +399,12 @@ def _without_errors(words: pl.Series) -> pl.Series:
 
 
 def _are_long_ids(words: pl.Series) -> bool:
-    """Whether the strings are integers that would be equal as floats although they differ."""
+    """Whether the strings are integers of more digits than any number here has."""
     if (words.str.len_chars().head(100) <= DIGITS_OF_FLOATS).any():
         return False
     if not words.str.contains(r"^[+-]?[0-9]+$").all():
         return False
-    if not words.cast(pl.Int64, strict=False).null_count():
-        return False
-    return words.n_unique() > words.cast(pl.Float64).n_unique()
+    return bool(words.cast(pl.Int64, strict=False).null_count())
 
 
 def _truths(column: pl.Series) -> pl.Series:

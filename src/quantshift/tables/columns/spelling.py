@@ -81,6 +81,21 @@ def mistyped(counts: Mapping[str, int]) -> dict[str, str]:
     return found
 
 
+def alike(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Pairs of names that differ only in case.
+
+    >>> alike(["no", "yes", "NO"])
+    [('no', 'NO')]
+    """
+    first: dict[str, str] = {}
+    pairs = []
+    for name in names:
+        known = first.setdefault(name.casefold(), name)
+        if known != name:
+            pairs.append((known, name))
+    return pairs
+
+
 def merged_notes(
     counts: Mapping[str, int], usual: Mapping[str, str], what: str = "label"
 ) -> Iterator[str]:

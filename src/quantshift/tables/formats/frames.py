@@ -18,11 +18,12 @@ def given_frame(source: Any, name: str) -> pl.DataFrame:
         return source
     kind = type(source).__name__
     is_pandas = hasattr(source, "iloc") and hasattr(source, "columns")
+    is_pandas &= not isinstance(source, type)
     if is_pandas:
         names = [str(column) for column in source.columns]
         check_names(name, names)
         source = source.set_axis(names, axis=1)
-    if not hasattr(source, "__arrow_c_stream__"):
+    if isinstance(source, type) or not hasattr(source, "__arrow_c_stream__"):
         raise UserError(f"{name} must be a path or a data frame, got {kind}")
     try:
         table = pa.table(source)

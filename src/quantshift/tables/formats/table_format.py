@@ -75,6 +75,7 @@ class TableFormat:
             sum(chunk.undecodable for chunk in chunks),
             sum(chunk.ragged for chunk in chunks),
             next((chunk.first_ragged for chunk in chunks if chunk.first_ragged), ""),
+            table.notes,
         )
 
 

@@ -6,6 +6,7 @@ of workbooks allocates memory for the whole rectangle between a sheet's first an
 aborts the process if it is too large, so the rectangle is measured before.
 """
 
+import logging
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -38,6 +39,9 @@ VISIBLE = "visible"
 
 ARCHIVE, OLDER = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 """The first bytes of .xlsx files, which are zip archives, and of .xls files."""
+
+_LOG = "fastexcel.types.dtype"
+"""Where the reader says that a column has no values, of which we tell ourselves."""
 
 _ROW, _CELL = re.compile(rb"<(?:\w+:)?row\b"), re.compile(rb"<(?:\w+:)?c[\s/>]")
 _PLACE = re.compile(rb"""<(?:\w+:)?(?:row|c)\b[^>]*?\sr\s*=\s*["']([A-Z]*)([0-9]+)["']""")
@@ -262,7 +266,12 @@ def _check_extent(file: TableFile, sheet: Sheet, extent: Extent) -> None:
 
 @contextmanager
 def _explained(name: str) -> Iterator[None]:
-    """Turn errors of the libraries into an error of one line."""
+    """Turn errors of the libraries into an error of one line, and keep their log quiet.
+
+    It would print a line for every column without values.
+    """
+    log = logging.getLogger(_LOG)
+    was_disabled, log.disabled = log.disabled, True
     try:
         yield
     except UserError:
@@ -277,6 +286,8 @@ def _explained(name: str) -> Iterator[None]:
     except Exception as error:  # the reader raises its own errors for a broken workbook
         reason = (str(error) or type(error).__name__).splitlines()[0]
         raise DataError(f"{name}: not a readable workbook ({reason})") from error
+    finally:
+        log.disabled = was_disabled
 
 
 def _open(file: TableFile) -> OpenTable:
@@ -285,7 +296,9 @@ def _open(file: TableFile) -> OpenTable:
 
 
 def _frame(file: TableFile, without: Sequence[str], _: Progress) -> Frame:
-    return Frame(file.name, without_gaps(sheet_table(file).frame.drop(without, strict=False)))
+    sheet = sheet_table(file)
+    frame = without_gaps(sheet.frame.drop(without, strict=False))
+    return Frame(file.name, frame, notes=sheet.notes)
 
 
 def _recognises(path: Path, start: bytes) -> bool:
