@@ -4,24 +4,31 @@ Tests see the same time zone, locale, terminal, home folder and number of thread
 the commands that they start. Property tests draw the same examples in every run, unless a seed is
 given: `--seed 7` draws others, `--seed fresh` says which seed it took. With a seed, property tests
 count as slow ones, so that `make test-slow` explores. `--shuffle-files 7` changes the order of the
-test files; the order must not matter.
+test files; the order must not matter. Workers that need the same compiled function at the same time
+do not both compile it.
 """
 
 import atexit
+import fcntl
+import hashlib
 import locale
 import os
 import random
 import secrets
 import shutil
 import signal
+import sys
 import tempfile
+import threading
 import time
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
+from numba.core.dispatcher import Dispatcher
 
 ROOT = Path(__file__).parent
 
@@ -30,6 +37,7 @@ REMOVED = (
     *("LC_NUMERIC", "LC_TIME", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"),
     *("PY_COLORS", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "GITHUB_ACTIONS", "CI", "TERM_PROGRAM"),
     *("JUPYTER_COLUMNS", "JUPYTER_LINES", "PYTHONWARNINGS", "PYTHONOPTIMIZE", "PYTHONIOENCODING"),
+    *("PYTHONDONTWRITEBYTECODE",),
     *("MPLBACKEND", "POLARS_FMT_MAX_ROWS", "POLARS_FMT_TABLE_FORMATTING", "POLARS_FMT_MAX_COLS"),
     *("TYPER_USE_RICH", "SKLEARN_ASSUME_FINITE", "SOURCE_DATE_EPOCH"),
 )
@@ -57,6 +65,7 @@ def _make_surroundings() -> None:
     for name in REMOVED:
         os.environ.pop(name, None)
     os.environ.update(SET)
+    sys.dont_write_bytecode = False  # every command would parse the whole package again
     time.tzset()
     with suppress(locale.Error):  # not every system has it
         locale.setlocale(locale.LC_ALL, "C.UTF-8")
@@ -91,6 +100,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Give Hypothesis its seed before it asks; the workers of a run inherit that of the run."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored by jobs in the background
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        _compile_once_for_all_workers(Path(os.environ["HOME"]) / "compiling")
     options: Any = config.option
     if options.seed is None:
         settings.load_profile("same")
@@ -103,6 +114,40 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"--seed {options.seed}: a whole number or 'fresh' is needed")
     settings.load_profile("explore")
     options.hypothesis_seed = options.seed
+
+
+def _compile_once_for_all_workers(folder: Path) -> None:
+    """Let a worker wait while another compiles the same function, and then find it in the cache.
+
+    There is a lock for each function. A compiler holds that of a function while it waits for those
+    of the functions that it calls; no two wait for each other, since calls have no cycles.
+    """
+    folder.mkdir(exist_ok=True)
+    compile_here: Callable[[Any, Any], Any] = Dispatcher.compile
+    threads, held = threading.RLock(), set[Path]()
+
+    def compile_or_wait(function: Any, signature: Any) -> Any:
+        code = function.py_func.__code__
+        name = f"{code.co_filename}:{code.co_firstlineno}"
+        with threads, _locked(folder / hashlib.sha256(name.encode()).hexdigest(), held):
+            return compile_here(function, signature)
+
+    Dispatcher.compile = compile_or_wait
+
+
+@contextmanager
+def _locked(path: Path, held: set[Path]) -> Iterator[None]:
+    """Keeps other processes out; `held` are the locks of this one."""
+    if path in held:
+        yield
+        return
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        held.add(path)
+        try:
+            yield
+        finally:
+            held.remove(path)
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

@@ -30,11 +30,15 @@ NAMED = {
 }
 """The only modules that have names of methods as text, and why."""
 
-MODULES = {
-    path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-    for path in sorted(ROOT.rglob("*.py"))
-    if path.relative_to(ROOT).parts[0] != "quantifiers"
-}
+
+@pytest.fixture(scope="module")
+def modules() -> dict[str, ast.Module]:
+    """The modules of all rooms but the quantifiers' own, by their path."""
+    return {
+        path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for path in sorted(ROOT.rglob("*.py"))
+        if path.relative_to(ROOT).parts[0] != "quantifiers"
+    }
 
 
 def imported_methods(tree: ast.Module) -> set[str]:
@@ -58,13 +62,13 @@ def named_methods(tree: ast.Module) -> set[str]:
     } & METHODS
 
 
-def test_only_a_short_list_of_defaults_is_imported():
-    found = {name: imported_methods(tree) for name, tree in MODULES.items()}
+def test_only_a_short_list_of_defaults_is_imported(modules):
+    found = {name: imported_methods(tree) for name, tree in modules.items()}
     assert {name: methods for name, methods in found.items() if methods} == IMPORTED
 
 
-def test_no_module_decides_by_the_name_of_a_method():
-    assert {name for name, tree in MODULES.items() if named_methods(tree)} == set(NAMED)
+def test_no_module_decides_by_the_name_of_a_method(modules):
+    assert {name for name, tree in modules.items() if named_methods(tree)} == set(NAMED)
 
 
 @pytest.mark.parametrize(

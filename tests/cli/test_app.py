@@ -21,20 +21,14 @@ from quantshift.quantifiers.base import catalogue
 COMMAND = [sys.executable, "-c", "from quantshift.cli.app import main; main()"]
 
 
-def quantshift(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def process(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own."""
     environment = {**os.environ, "COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}
-    return subprocess.run(
-        [*COMMAND, *arguments],
-        capture_output=True,
-        text=True,
-        env=environment,
-        cwd=cwd,
-        check=False,
-    )
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, env=environment)
 
 
 def test_version() -> None:
-    done = quantshift("--version")
+    done = process("--version")
     assert (done.returncode, done.stdout) == (0, f"quantshift {__version__}\n")
 
 
@@ -77,7 +71,7 @@ def test_bash_completes_the_options_of_a_verb() -> None:
 
 
 def test_help_names_every_verb() -> None:
-    done = quantshift("--help")
+    done = process("--help")
     assert done.returncode == 0
     assert "how common is each class" in done.stdout
     for verb in ("data", "run", "status", "verify", "demo", "list", "doctor"):
@@ -101,20 +95,20 @@ def test_no_library_is_imported_for_a_line(arguments: tuple[str, ...]) -> None:
     assert not {"numpy", "sklearn", "polars", "numba"} & set(imported)
 
 
-def test_list_has_a_line_for_everything() -> None:
-    done = quantshift("list")
-    assert done.returncode == 0
+def test_list_has_a_line_for_everything(quantshift) -> None:
+    code, told, _ = quantshift("list")
+    assert code == 0
     for name in (*catalogue.quantifiers(), *catalogue.shifts(), "concept-forced"):
-        assert any(line.split()[:1] == [name] for line in done.stdout.splitlines()), name
-    assert "Saerens-Latinne-Decaestecker" in done.stdout
-    assert "PriorShift" not in quantshift("list", "quantifiers").stdout
+        assert any(line.split()[:1] == [name] for line in told.splitlines()), name
+    assert "Saerens-Latinne-Decaestecker" in told
+    assert "PriorShift" not in quantshift("list", "quantifiers")[1]
 
 
-def test_doctor_tells_versions_and_missing_parts() -> None:
-    done = quantshift("doctor")
-    assert done.returncode == 0
+def test_doctor_tells_versions_and_missing_parts(quantshift) -> None:
+    code, told, _ = quantshift("doctor")
+    assert code == 0
     for part in ("quantshift", "python", "cores", "memory", "numpy", "chromium"):
-        assert any(line.startswith(part) for line in done.stdout.splitlines()), part
+        assert any(line.startswith(part) for line in told.splitlines()), part
 
 
 def test_doctor_knows_all_that_is_needed_and_all_extras() -> None:
@@ -138,7 +132,7 @@ def test_doctor_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_user_s_error_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
-    done = quantshift("data", "describe", str(tmp_path / "nowhere"))
+    done = process("data", "describe", str(tmp_path / "nowhere"))
     assert done.returncode == 2
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
@@ -149,13 +143,13 @@ def test_a_user_s_error_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
 @pytest.mark.parametrize("place", ["before", "behind"])
 def test_debug_shows_the_traceback(tmp_path: Path, place: str) -> None:
     verb = ["data", "describe", str(tmp_path / "nowhere")]
-    done = quantshift(*(["--debug", *verb] if place == "before" else [*verb, "--debug"]))
+    done = process(*(["--debug", *verb] if place == "before" else [*verb, "--debug"]))
     assert done.returncode != 0
     assert "Traceback" in done.stderr
 
 
 def test_an_unknown_verb_is_exit_code_2() -> None:
-    done = quantshift("lst")
+    done = process("lst")
     assert done.returncode == 2
     assert "list" in done.stderr
 
@@ -168,15 +162,18 @@ def test_an_unknown_verb_is_exit_code_2() -> None:
         (("data", "synthetic", "--out", "old.csv"), "(--out)"),
     ],
 )
-def test_an_error_names_the_options_of_the_verb_that_cure_it(arguments, options, tmp_path) -> None:
+def test_an_error_names_the_options_of_the_verb_that_cure_it(
+    arguments, options, quantshift, tmp_path, monkeypatch
+) -> None:
     for name in ("old.csv", "new.csv"):
         (tmp_path / name).write_text("a,b\n1,2\n")
-    done = quantshift(*arguments, cwd=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: ")
-    assert done.stderr.count("\n") == 1
-    assert done.stderr.rstrip().endswith(options)
-    assert done.stderr.count("--") == options.count("--")
+    monkeypatch.chdir(tmp_path)
+    code, _, error = quantshift(*arguments)
+    assert code == 2
+    assert error.startswith("error: ")
+    assert error.count("\n") == 1
+    assert error.rstrip().endswith(options)
+    assert error.count("--") == options.count("--")
 
 
 @pytest.mark.parametrize(

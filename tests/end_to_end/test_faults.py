@@ -126,7 +126,7 @@ def test_ctrl_c_leaves_whole_results_and_says_how_to_go_on(tools, undisturbed, t
     assert tools.tree(_resumed(tools, out)) == tools.tree(undisturbed)
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.5])
+@pytest.mark.parametrize("seconds", [0.0, pytest.param(0.5, marks=pytest.mark.slow)])
 def test_ctrl_c_while_workers_start_is_one_line(seconds, tools, tmp_path):
     process = tools.command.start(tmp_path / "out")
     tools.wait_for(lambda: tools.workers_of(process))

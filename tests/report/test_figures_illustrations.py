@@ -123,7 +123,13 @@ def test_overlap_moves_the_marginal_alone(drawn):
     assert heights[2] == heights[5] == [1, 1]
 
 
-@pytest.mark.parametrize("name", illustrations.__all__)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name == "local_illustration" else [pytest.mark.slow])
+        for name in illustrations.__all__
+    ],
+)
 def test_illustrations_are_drawn_the_same_every_time(tmp_path, name):
     figure = getattr(illustrations, name)()
     (first,) = save_figure(figure, tmp_path, "first", formats=["svg"])

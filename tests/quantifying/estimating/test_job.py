@@ -60,7 +60,14 @@ def test_columns_are_found_without_being_named(folder):
     assert share(batch).estimate == pytest.approx(0.3, abs=0.1)
 
 
-@pytest.mark.parametrize("classifier", ["naive-bayes", "forest", "boosting"])
+# In the quick suite, all of them are trained, saved and used in test_folder.py.
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        "naive-bayes",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("forest", "boosting")),
+    ],
+)
 def test_classifiers_by_name(folder, classifier):
     model = train(
         folder / "labelled.csv",
