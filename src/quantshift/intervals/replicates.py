@@ -12,7 +12,8 @@ from sklearn.frozen import FrozenEstimator
 
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Indices, Prevalences, Reals
-from quantshift.errors import UserError, check_level
+from quantshift.classify.calibration.calibration import AUTO, calibration_called
+from quantshift.errors import UserError, check_level, unknown_name
 from quantshift.intervals.information import FEWEST, indistinct, told_apart
 from quantshift.intervals.limits import (
     as_if_counted,
@@ -21,6 +22,7 @@ from quantshift.intervals.limits import (
     limits,
     without_information,
 )
+from quantshift.intervals.predictive import label_draws, share_draws
 from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.estimator import AbstractQuantifier, Estimate
 from quantshift.quantifiers.base.items import Items, effective_size, uneven
@@ -54,6 +56,12 @@ too well."""
 PER_SIMULATION = 1000
 """One sample is simulated per training replicate, prevalence and so many replicates asked for."""
 
+POPULATION, ITEMS = "population", "items"
+
+SHARES_OF = (POPULATION, ITEMS)
+"""Whose share an interval is for: the population's that the sample was drawn from, or that among
+the items of the sample themselves."""
+
 
 class Replicates:
     """The replicates of some samples, and the limits that follow from them.
@@ -62,6 +70,7 @@ class Replicates:
     holds the replicates, (n_samples, n_bootstrap, n_classes), when `estimates` has been exhausted.
     Those of a sample depend on the seed, its position and its size alone.
 
+    of: whose share the limits are for, POPULATION or ITEMS.
     cross_fitted: whether held-out posteriors come from folds; by default they do if the quantifier
     has fitted its classifier.
     """
@@ -76,8 +85,12 @@ class Replicates:
         level: float,
         n_bootstrap: int,
         seed: int,
+        of: str = POPULATION,
         cross_fitted: bool | None = None,
     ) -> None:
+        if of not in SHARES_OF:
+            raise unknown_name("value of `of`", of, SHARES_OF)
+        self.of = of
         if quantifier.tags.no_interval:
             raise UserError(
                 f"{type(quantifier).__name__} has no interval: {quantifier.tags.no_interval}"
@@ -156,6 +169,12 @@ class Replicates:
 
     def limits(self) -> tuple[Reals, Reals]:
         """Lower and upper limits, (n_samples, n_classes)."""
+        low, high = self._population_limits() if self.of == POPULATION else self._item_limits()
+        low, high = without_information(low, high, self.apart)
+        low[self.alike], high[self.alike] = 0.0, 1.0
+        return low, high
+
+    def _population_limits(self) -> tuple[Reals, Reals]:
         p_hat = self.point.prevalence
         if self.credible and not self.quantifier.tags.draws_resample_training:
             low, high = credible_limits(p_hat, self.values, self.level)
@@ -174,9 +193,50 @@ class Replicates:
             if self.quantifier.tags.beyond_prior_shift:
                 least, most = np.minimum(least, low), np.maximum(most, high)
             low, high = as_if_counted(p_hat, least, most, self.sizes, self.level)
-        low, high = without_information(low, high, self.apart)
-        low[self.alike], high[self.alike] = 0.0, 1.0
         return low, high
+
+    def _item_limits(self) -> tuple[Reals, Reals]:
+        """Limits for the share among the items; nowhere wider than those for the population."""
+        p_hat = self.point.prevalence
+        least, most = self._population_limits()
+        low, high = least.copy(), most.copy()
+        drawn = self._share_draws()
+        if self.known:
+            low, high = self._known_limits()
+        if drawn is not None and not (self.known and not self.quantifier.tags.beyond_prior_shift):
+            tails = [(1 - self.level) / 2, (1 + self.level) / 2]
+            lowest, highest = np.stack(
+                [np.quantile(draws, tails, axis=0, method="weibull") for draws in drawn], axis=1
+            )
+            low = np.minimum(low, lowest) if self.known else lowest
+            high = np.maximum(high, highest) if self.known else highest
+        low, high = np.maximum(low, least), np.minimum(high, most)
+        return np.minimum(low, p_hat), np.maximum(high, p_hat)
+
+    def _share_draws(self) -> list[Reals] | None:
+        """Predictive draws of the shares among the items of each sample, if posteriors are known."""
+        held_out, pool = self.quantifier.held_out_.posteriors, self.items.posteriors
+        if pool is None:
+            return None
+        if held_out is not None:
+            calibrated = calibration_called(AUTO)(
+                held_out, self.quantifier.held_out_codes_, self.quantifier.held_out_.weights
+            )
+            pool = calibrated(pool)
+        prior, found = self.quantifier.prior_, []
+        values = self.values
+        if self.simulates or self.credible:
+            # Replicates of samples drawn at `centre`, moved to where the estimate is.
+            values = self.values + (self.point.prevalence - self.centre)[:, np.newaxis]
+        for position, rows in enumerate(self.samples):
+            rng = generator(self.seed, purpose="interval", side="labels", sample=position)
+            weights = None if self.items.weights is None else self.items.weights[rows]
+            p_hat = self.point.prevalence[position]
+            if self.quantifier.tags.adjusts:
+                found.append(share_draws(pool[rows], prior, values[position], rng, weights))
+            else:
+                found.append(label_draws(p_hat, pool[rows], self.n_bootstrap, rng, weights))
+        return found
 
     def bias(self) -> Reals:
         """Mean of the replicates minus the prevalence they were drawn at, by sample and class."""
@@ -260,7 +320,7 @@ class Replicates:
         n = max(1, round(self.n_bootstrap / PER_SIMULATION))
         for size, known in self.known.items():
             rng = generator(self.seed, purpose="interval", side="known", size=size, number=number)
-            rows = self.members.draw(known.prevalences, size, n, rng)
+            rows = self.members.draw(known.prevalences, size, n, rng, exact=self.of == ITEMS)
             estimate = again.estimate_items(self.held_out, rows)
             known.add(estimate.prevalence[:, 1].reshape(-1, n))
 
@@ -322,10 +382,16 @@ class Members:
         return np.array([effective_size(w) if w.any() else 0.0 for w in of_classes])
 
     def draw(
-        self, prevalences: Prevalences, size: int, n: int, rng: np.random.Generator
+        self,
+        prevalences: Prevalences,
+        size: int,
+        n: int,
+        rng: np.random.Generator,
+        *,
+        exact: bool = False,
     ) -> Indices:
         """As `ClassMembers.draw`, in positions among all training items."""
-        return self.rows[self._members.draw(prevalences, size, n, rng)]
+        return self.rows[self._members.draw(prevalences, size, n, rng, exact=exact)]
 
 
 def some_members(items: Items, number: int) -> Items:
