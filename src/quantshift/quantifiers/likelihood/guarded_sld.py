@@ -66,6 +66,7 @@ from quantshift.quantifiers.base.items import Items, effective_size
 from quantshift.quantifiers.base.means import sample_means
 from quantshift.quantifiers.base.tags import FEATURES, Tags
 from quantshift.quantifiers.likelihood.goodness_of_fit import Fit, ModelledTraining, modelled_shares
+from quantshift.quantifiers.likelihood.score_test import ScoredTraining, ShiftEvidence
 from quantshift.quantifiers.likelihood.sld import SLD
 from quantshift.quantifiers.likelihood.subclass_sld import Division, SubclassSLD
 from quantshift.quantifiers.likelihood.subclass_sld import Represented as SubclassItems
@@ -167,6 +168,7 @@ class Represented:
     calibrated: Sequence[Sequence[Reals]]
     ratios: Sequence[Sequence[Reals]]
     position: Reals
+    cells: Codes
 
 
 class GuardedSLD(AbstractGuarded):
@@ -217,6 +219,7 @@ class GuardedSLD(AbstractGuarded):
     best_: Learnt
     subclass_sld_: SubclassSLD
     training_: ModelledTraining
+    scored_: ScoredTraining
     mode_: str
 
     def __init__(
@@ -337,6 +340,9 @@ class GuardedSLD(AbstractGuarded):
         self.subclass_sld_.fit_items(self.held_out_, codes, reduction=division)
         reference = Reference.of(X, seed=self.seed)
         self.training_ = ModelledTraining.of(reference, codes, n_classes, division.known, weights)
+        self.scored_ = ScoredTraining.of(
+            self.best_.out_of_fold, codes, reference.position, weights=weights, seed=self.seed
+        )
         self.reduction_ = Look(self.learnt_, division, reference, n_classes)
 
     def unguarded_items(self, items: Items) -> Items:
@@ -362,7 +368,8 @@ class GuardedSLD(AbstractGuarded):
             )
             ratios.append([learnt.sld._represent(member) for member in members])
         subclass_items = self.subclass_sld_._represent_items(self.unguarded_items(items))
-        return Represented(subclass_items, calibrated, ratios, seen.position)
+        cells = self.scored_.place(seen.committees[self.chosen_])
+        return Represented(subclass_items, calibrated, ratios, seen.position, cells)
 
     def _solve(
         self, representation: Represented, index: Indices, weights: Weights | None = None
@@ -382,6 +389,7 @@ class GuardedSLD(AbstractGuarded):
             self._test(representation, f, rows, weights)
             for f, rows in zip(shares, index, strict=True)
         ]
+        evidence = [self._evidence(representation, rows, weights) for rows in index]
         refuted = np.array([test.refuted for test in tests])
         in_doubt = np.array([test.in_doubt for test in tests])
         covariate = pcc[self.chosen_]
@@ -408,9 +416,21 @@ class GuardedSLD(AbstractGuarded):
             "covariate_by_classifier": np.stack(pcc, axis=1),
             "prior_by_classifier": np.stack(sld, axis=1),
             "members": by_member[self.chosen_],
+            **{
+                f"p_{name}": np.array([getattr(found, name) for found in evidence])
+                for name in ("score", "fit", "column", "columns", "doubles", "power")
+            },
             "low": np.minimum(low, p_hat),
             "high": np.maximum(high, p_hat),
         }
+
+    def _evidence(
+        self, seen: Represented, rows: Indices, weights: Weights | None
+    ) -> ShiftEvidence:
+        sample_weights = None if weights is None else weights[rows]
+        counts = self.scored_.counts_of(seen.cells[:, rows], sample_weights)
+        means = np.average(seen.position[rows], axis=0, weights=sample_weights)
+        return self.scored_.test(counts, means)
 
     def _test(
         self, seen: Represented, shares: Reals, rows: Indices, weights: Weights | None

@@ -20,7 +20,7 @@ CELLS_PER_CLASS = 25
 SMALLEST = 1e-6
 """Posteriors are at least this much."""
 
-NEWTON_STEPS = 12
+NEWTON_STEPS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,23 +104,32 @@ def calibrated_cells(log_posteriors: Reals, joint: Reals) -> Posteriors:
     design[:, :, 0] = log_posteriors - log_posteriors.mean(axis=1, keepdims=True)
     for k in range(1, n_classes):
         design[:, k, k] = 1.0
-    total = joint.sum(axis=1)
+    total, by_cell = joint.sum(axis=1), np.swapaxes(joint, 1, 2)
     parameters = np.zeros((n_replicates, n_classes))
     parameters[:, 0] = 1.0
+    q = _softmax(np.einsum("ckj,rj->rck", design, parameters))
+    fit = _log_likelihood(by_cell, q)
+    scale = np.ones((n_replicates, 1))
     for _ in range(NEWTON_STEPS):
-        q = _softmax(np.einsum("ckj,rj->rck", design, parameters))
-        left = np.swapaxes(joint, 1, 2) - total[..., np.newaxis] * q
-        gradient = np.einsum("rck,ckj->rj", left, design)
-        weighted = total[..., np.newaxis] * q
+        gradient = np.einsum("rck,ckj->rj", by_cell - total[..., np.newaxis] * q, design)
         mean = np.einsum("rck,ckj->rcj", q, design)
-        curvature = np.einsum("rck,cki,ckj->rij", weighted, design, design)
+        curvature = np.einsum("rck,cki,ckj->rij", total[..., np.newaxis] * q, design, design)
         curvature -= np.einsum("rc,rci,rcj->rij", total, mean, mean)
         curvature += 1e-8 * np.eye(n_classes)
-        step = np.linalg.solve(curvature, gradient[..., np.newaxis])[..., 0]
-        parameters += np.clip(step, -2.0, 2.0)
-        if np.abs(step).max() < 1e-9:
+        step = scale * np.linalg.solve(curvature, gradient[..., np.newaxis])[..., 0]
+        q_there = _softmax(np.einsum("ckj,rj->rck", design, parameters + step))
+        fit_there = _log_likelihood(by_cell, q_there)
+        better = fit_there >= fit
+        parameters[better] += step[better]
+        q[better], fit[better] = q_there[better], fit_there[better]
+        scale = np.where(better[:, np.newaxis], np.minimum(2 * scale, 1.0), scale / 4)
+        if np.abs(step).max() < 1e-7:
             break
-    return _softmax(np.einsum("ckj,rj->rck", design, parameters))
+    return q
+
+
+def _log_likelihood(by_cell: Reals, q: Posteriors) -> Reals:
+    return np.asarray(np.einsum("rck,rck->r", by_cell, np.log(np.maximum(q, 1e-300))))
 
 
 def _softmax(logits: Reals) -> Posteriors:

@@ -189,16 +189,19 @@ class ScoredTraining:
         total = np.einsum("rc,rcg->rg", self.shares, np.exp(height))
         return np.asarray(height - np.log(total)[:, np.newaxis])
 
-    def counts_of(self, committee: Posteriors, weights: Weights | None = None) -> Reals:
-        """A sample as (fractional) counts of cells, from the posteriors by every model.
+    def place(self, committee: Posteriors) -> Codes:
+        """Cells of items by every model, (n_models, n_items), from their posteriors by each."""
+        return np.stack([self.cells.place(posteriors) for posteriors in committee])
+
+    def counts_of(self, placed: Codes, weights: Weights | None = None) -> Reals:
+        """A sample, as returned by `place`, as (fractional) counts of cells.
 
         Of items with weights, the counts add up to their effective number.
         """
-        total = np.zeros(len(self.cells))
-        for posteriors in committee:
-            total += np.bincount(self.cells.place(posteriors), weights, minlength=len(self.cells))
-        size = committee.shape[1] if weights is None else effective_size(weights)
-        return np.asarray(total * (size / total.sum()))
+        repeated = None if weights is None else np.tile(weights, len(placed))
+        total = np.bincount(placed.ravel(), repeated, minlength=len(self.cells)).astype(np.float64)
+        size = placed.shape[1] if weights is None else effective_size(weights)
+        return total * (size / total.sum())
 
     def test(self, counts: Reals, features: Reals) -> ShiftEvidence:
         """Test a sample: its counts of cells, and the means of its features, (n_features,)."""
