@@ -211,7 +211,7 @@ def test_an_item_of_weight_two_counts_twice_and_zero_not_at_all(training):
 
 
 def test_large_samples_are_drawn_as_counts(training):
-    X, y, posteriors = normal_items(4000, 2000, np.random.default_rng(13))
+    X, _, posteriors = normal_items(4000, 2000, np.random.default_rng(13))
     found = evidence_of(training, X, posteriors)
     assert found.prevalence[1] == pytest.approx(1 / 3, abs=0.03)
     assert found.refuting > LEVEL

@@ -424,9 +424,7 @@ class GuardedSLD(AbstractGuarded):
             "high": np.maximum(high, p_hat),
         }
 
-    def _evidence(
-        self, seen: Represented, rows: Indices, weights: Weights | None
-    ) -> ShiftEvidence:
+    def _evidence(self, seen: Represented, rows: Indices, weights: Weights | None) -> ShiftEvidence:
         sample_weights = None if weights is None else weights[rows]
         counts = self.scored_.counts_of(seen.cells[:, rows], sample_weights)
         means = np.average(seen.position[rows], axis=0, weights=sample_weights)

@@ -37,6 +37,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.polynomial.legendre import legvander
+from scipy.special import expit
 
 from quantshift.base.seeding import generator
 from quantshift.base.types import Codes, Posteriors, Prevalences, Reals
@@ -45,6 +46,10 @@ from quantshift.prevalence.weights import Weights
 from quantshift.quantifiers.base.items import effective_size
 from quantshift.quantifiers.base.simulation import ClassMembers
 from quantshift.quantifiers.likelihood.score_cells import Cells, calibrated_cells, cell_ranks
+
+LEVEL = 0.01
+"""Level of each of the tests that refute label shift: together they do so in at most 4 % of samples
+that label shift has made."""
 
 N_REPLICATES = 300
 """Simulated samples for each null distribution: p-values are multiples of 1 / 301."""
@@ -67,18 +72,20 @@ STEP_PLACES = np.linspace(0.1, 0.9, 9)
 STEEPEST = 50.0
 """The largest coefficient of a tilt."""
 
-RIDGE = 1e-6
+RIDGE, LEAST_SHARE = 1e-6, 1e-6
 
 
 @dataclass(frozen=True)
 class ShiftEvidence:
     """What one sample shows about label shift; p-values as in the docstring of the module.
 
-    prevalence: of the label shift that fits best, (n_classes,). power: the probability that `score`
+    prevalence: of the label shift that fits best, (n_classes,); error: the root of its mean squared
+    error as an estimate of the shares among the items, in samples of label shift. power: the probability that `score`
     would refute label shift if the sample were the fitted tilt.
     """
 
     prevalence: Prevalences
+    error: Reals
     score: float
     fit: float
     column: float
@@ -94,13 +101,10 @@ class ShiftEvidence:
 
 @dataclass(frozen=True, eq=False)
 class ScoredTraining:
-    """The training items by class and cell, and `N_REPLICATES` draws of them.
+    """The training items by class and cell.
 
-    The first axis of all arrays is that of the replicates, of which number 0 are the items
-    themselves. ratios: posteriors over training shares in each cell, (..., n_cells, n_classes).
-    class_cells: shares of the cells in each class, (..., n_classes, n_cells). ranks: of the cells,
-    by every posterior, (..., n_cells, n_ranked). means: of the features in each class, (...,
-    n_classes, n_features); variances: within classes, (n_classes, n_features).
+    position: standardised features, (n_items, n_features); prior: the training prevalence, also of
+    items that are not among these.
     """
 
     cells: Cells
@@ -109,12 +113,6 @@ class ScoredTraining:
     position: Reals
     weights: Weights | None
     prior: Prevalences
-    sizes: Reals
-    ratios: Reals
-    class_cells: Reals
-    ranks: Reals
-    means: Reals
-    variances: Reals
     seed: int
 
     @classmethod
@@ -133,61 +131,42 @@ class ScoredTraining:
         """
         n_classes = out_of_fold.shape[1]
         totals = np.bincount(codes, weights, minlength=n_classes)
-        rng = generator(seed, purpose="score test: training")
+        rng = generator(seed, purpose="score test: items")
         rows = np.concatenate(
             [
                 np.sort(rng.permutation(np.flatnonzero(codes == k))[:MOST_ITEMS])
                 for k in range(n_classes)
             ]
         )
-        codes, position, posteriors = codes[rows], position[rows], out_of_fold[rows]
-        weights = None if weights is None else weights[rows]
+        posteriors, known = out_of_fold[rows], codes[rows]
+        of_rows = None if weights is None else weights[rows]
+        cells = Cells.of(posteriors, _within_class(known, n_classes, of_rows), seed=seed)
         prior = totals / totals.sum()
-        shares = _within_class(codes, n_classes, weights)
-        cells = Cells.of(posteriors, shares, seed=seed)
-        cell_codes = cells.place(posteriors)
-        counts, means = _drawn_again(codes, cell_codes, position, shares, len(cells), rng)
-        sizes = counts.sum(axis=2)[0]
+        placed = cells.place(posteriors)
+        return cls(cells, known, placed, position[rows], of_rows, prior, seed)
+
+    @cached_property
+    def drawn(self) -> "_Drawn":
+        """The training items, and `N_REPLICATES` draws of them."""
+        rng = generator(self.seed, purpose="score test: training")
+        shares = _within_class(self.codes, len(self.prior), self.weights)
+        counts, means = _drawn_again(
+            self.codes, self.cell_codes, self.position, shares, len(self.cells), rng
+        )
         class_cells = counts / counts.sum(axis=2, keepdims=True)
-        # Cells in which no training item is left have a share that a sample cannot refute by.
-        class_cells = (class_cells + 1e-6) / (1 + 1e-6 * len(cells))
-        joint = class_cells * prior[:, np.newaxis]
-        ratios = calibrated_cells(cells.log_posteriors, joint) / prior
-        squares = np.stack(
-            [
-                shares[codes == k] @ np.square(position[codes == k] - means[0, k])
-                for k in range(n_classes)
-            ]
+        # No cell is impossible: one item of a sample must not refute everything.
+        class_cells = (class_cells + LEAST_SHARE) / (1 + LEAST_SHARE * len(self.cells))
+        joint = class_cells * self.prior[:, np.newaxis]
+        away = np.square(self.position - means[0, self.codes]) * shares[:, np.newaxis]
+        return _Drawn(
+            sizes=counts[0].sum(axis=1),
+            ratios=calibrated_cells(self.cells.log_posteriors, joint) / self.prior,
+            class_cells=class_cells,
+            shares=joint.sum(axis=1),
+            ranks=cell_ranks(self.cells.log_posteriors, joint.sum(axis=1)),
+            means=means,
+            variances=np.stack([away[self.codes == k].sum(axis=0) for k in range(len(self.prior))]),
         )
-        return cls(
-            cells,
-            codes,
-            cell_codes,
-            position,
-            weights,
-            prior,
-            sizes,
-            ratios,
-            class_cells,
-            cell_ranks(cells.log_posteriors, joint.sum(axis=1)),
-            means,
-            squares,
-            seed,
-        )
-
-    @cached_property
-    def shares(self) -> Reals:
-        """Shares of the cells among the training items, (n_replicates + 1, n_cells)."""
-        return np.asarray(np.einsum("k,rkc->rc", self.prior, self.class_cells))
-
-    @cached_property
-    def steps(self) -> Reals:
-        """Log density ratios of the steps, (n_replicates + 1, n_cells, n_steps)."""
-        away = (self.ranks[..., np.newaxis] - STEP_PLACES) / STEP_WIDTH
-        up = STEP_HEIGHT / (1 + np.exp(-away))
-        height = np.concatenate([up, -up], axis=3).reshape(*self.ranks.shape[:2], -1)
-        total = np.einsum("rc,rcg->rg", self.shares, np.exp(height))
-        return np.asarray(height - np.log(total)[:, np.newaxis])
 
     def place(self, committee: Posteriors) -> Codes:
         """Cells of items by every model, (n_models, n_items), from their posteriors by each."""
@@ -201,25 +180,28 @@ class ScoredTraining:
         repeated = None if weights is None else np.tile(weights, len(placed))
         total = np.bincount(placed.ravel(), repeated, minlength=len(self.cells)).astype(np.float64)
         size = placed.shape[1] if weights is None else effective_size(weights)
-        return total * (size / total.sum())
+        return np.asarray(total * (size / total.sum()))
 
     def test(self, counts: Reals, features: Reals) -> ShiftEvidence:
         """Test a sample: its counts of cells, and the means of its features, (n_features,)."""
-        observed = self._fitted(counts[np.newaxis], first=True)
+        known = self.drawn
+        observed = known.fitted(counts[np.newaxis], self, first=True)
         n = round(counts.sum())
         p_hat = observed.prevalence[0]
         rng = generator(self.seed, purpose="score test", n_items=n)
-        drawn, drawn_means = self._draw(p_hat, n, rng)
-        null = self._fitted(drawn)
-        ratio, null_ratio = observed.over_tilt[0], null.over_tilt
-        tilted = self._fitted(rng.multinomial(n, self._tilted(observed.tilt[0]), N_REPLICATES))
-        stepped = self._fitted(rng.multinomial(n, self._stepped(observed.step[0]), N_REPLICATES))
-        z = self._deviations(features[np.newaxis], observed.prevalence, n, first=True)[0]
-        null_z = self._deviations(drawn_means, null.prevalence, n)
-        critical = np.quantile(null_ratio, LEVEL)
+        drawn, p_drawn, drawn_means = self._draw(p_hat, n, rng)
+        null = known.fitted(drawn, self)
+        ratio = observed.over_tilt[0]
+        tilted, stepped = (
+            known.fitted(rng.multinomial(n, shares, N_REPLICATES).astype(np.float64), self)
+            for shares in (known.tilted(observed.tilt[0]), known.stepped(observed.step[0]))
+        )
+        z = known.deviations(features[np.newaxis], observed.prevalence, n, first=True)[0]
+        null_z = known.deviations(drawn_means, null.prevalence, n)
         return ShiftEvidence(
             p_hat,
-            score=_p_value(-null_ratio, -ratio),
+            np.sqrt(np.square(null.prevalence - p_drawn).mean(axis=0)),
+            score=_p_value(-null.over_tilt, -ratio),
             fit=_p_value(null.smooth, observed.smooth[0]),
             column=_p_value(np.abs(null_z).max(axis=1, initial=0.0), np.abs(z).max(initial=0.0)),
             columns=_p_value(np.square(null_z).sum(axis=1), float(np.square(z).sum())),
@@ -227,35 +209,70 @@ class ScoredTraining:
                 _p_value(tilted.over_tilt, ratio),
                 _p_value(stepped.over_step, observed.over_step[0]),
             ),
-            power=float(np.mean(tilted.over_tilt < critical)),
+            power=float(np.mean(tilted.over_tilt < np.quantile(null.over_tilt, LEVEL))),
         )
 
-    def _draw(self, p_hat: Prevalences, n: int, rng: np.random.Generator) -> tuple[Reals, Reals]:
-        """Samples of training items at a prevalence: counts of cells, and means of features."""
-        n_items, n_cells = len(self.codes), len(self.cells)
+    def _draw(
+        self, p_hat: Prevalences, n: int, rng: np.random.Generator
+    ) -> tuple[Reals, Prevalences, Reals]:
+        """Samples of training items: counts of cells, shares of classes, means of features."""
+        n_items, n_cells, n_classes = len(self.codes), len(self.cells), len(self.prior)
         if n <= MOST_DRAWN:
-            members = ClassMembers(self.codes, len(self.prior), self.weights)
+            members = ClassMembers(self.codes, n_classes, self.weights)
             rows = members.draw(p_hat[np.newaxis], n, N_REPLICATES, rng)
             counts = _counted(rows, n_items).astype(np.float64)
         else:
-            shares = _within_class(self.codes, len(self.prior), self.weights) * p_hat[self.codes]
+            shares = _within_class(self.codes, n_classes, self.weights) * p_hat[self.codes]
             counts = rng.multinomial(n, shares / shares.sum(), N_REPLICATES).astype(np.float64)
+        by_cell = np.zeros((N_REPLICATES, n_cells))
+        present = np.unique(self.cell_codes)
         order = np.argsort(self.cell_codes, kind="stable")
-        starts = np.searchsorted(self.cell_codes[order], np.arange(n_cells))
-        padded = np.concatenate([counts[:, order], np.zeros((N_REPLICATES, 1))], axis=1)
-        by_cell = np.add.reduceat(padded, starts, axis=1)
-        by_cell[:, np.bincount(self.cell_codes, minlength=n_cells) == 0] = 0.0
-        return by_cell, counts @ self.position / n
+        starts = np.searchsorted(self.cell_codes[order], present)
+        by_cell[:, present] = np.add.reduceat(counts[:, order], starts, axis=1)
+        p_drawn = counts @ np.eye(n_classes)[self.codes] / n
+        return by_cell, p_drawn, counts @ self.position / n
 
-    def _tilted(self, b: Reals) -> Reals:
-        tilted = self.shares[0] * np.exp(self.ranks[0] @ b - np.max(self.ranks[0] @ b))
+
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    """Training items drawn again; the first axis is that of the draws, number 0 are the items.
+
+    sizes: numbers of items of the classes. ratios: posteriors over training shares in each cell,
+    (..., n_cells, n_classes). class_cells: shares of the cells in each class, (..., n_classes,
+    n_cells); shares: among all items, (..., n_cells). ranks: of the cells, by every posterior, (...,
+    n_cells, n_ranked). means: of features in each class, (..., n_classes, n_features); variances:
+    within classes, (n_classes, n_features).
+    """
+
+    sizes: Reals
+    ratios: Reals
+    class_cells: Reals
+    shares: Reals
+    ranks: Reals
+    means: Reals
+    variances: Reals
+
+    @cached_property
+    def steps(self) -> Reals:
+        """Log density ratios of the steps, (n_draws, n_cells, n_steps)."""
+        away = (self.ranks[..., np.newaxis] - STEP_PLACES) / STEP_WIDTH
+        up = STEP_HEIGHT * expit(away)
+        height = np.concatenate([up, -up], axis=3).reshape(*self.ranks.shape[:2], -1)
+        total = np.einsum("rc,rcg->rg", self.shares, np.exp(height))
+        return np.asarray(height - np.log(total)[:, np.newaxis])
+
+    def tilted(self, b: Reals) -> Reals:
+        """Shares of the cells after a tilt of the training items."""
+        linear = self.ranks[0] @ b
+        tilted = self.shares[0] * np.exp(linear - linear.max())
         return np.asarray(tilted / tilted.sum())
 
-    def _stepped(self, step: int) -> Reals:
+    def stepped(self, step: int) -> Reals:
+        """Shares of the cells after a step."""
         stepped = self.shares[0] * np.exp(self.steps[0, :, step])
         return np.asarray(stepped / stepped.sum())
 
-    def _deviations(
+    def deviations(
         self, features: Reals, prevalence: Prevalences, n: int, *, first: bool = False
     ) -> Reals:
         """Means of features minus their expectation, in standard errors, (n_samples, d)."""
@@ -268,14 +285,14 @@ class ScoredTraining:
             (features - expected) / np.sqrt(np.maximum(spread, 0.0) / n + of_training + RIDGE)
         )
 
-    def _fitted(self, counts: Reals, *, first: bool = False) -> "_Fitted":
-        """All models, fitted to one sample per replicate, or to one by the training items."""
+    def fitted(self, counts: Reals, training: ScoredTraining, *, first: bool = False) -> "_Fitted":
+        """All models, fitted to one sample for each draw, or to one by the items themselves."""
         part = slice(0, 1) if first else slice(1, None)
-        ratios, shares, ranks = self.ratios[part], self.shares[part], self.ranks[part]
-        prevalence = mixture_maximum(counts, ratios, self.prior)
+        ratios = self.ratios[part]
+        prevalence = mixture_maximum(counts, ratios, training.prior)
         mixed = np.einsum("sck,sk->sc", ratios, prevalence)
         prior = np.einsum("sc,sc->s", counts, np.log(np.maximum(mixed, 1e-300)))
-        tilt, by_tilt = tilt_maximum(counts, ranks, shares)
+        tilt, by_tilt = tilt_maximum(counts, self.ranks[part], self.shares[part])
         by_step = np.einsum("sc,scg->sg", counts, self.steps[part])
         expected = np.einsum("sk,skc->sc", prevalence, self.class_cells[part])
         return _Fitted(
@@ -284,13 +301,8 @@ class ScoredTraining:
             by_step.argmax(axis=1),
             prior - by_tilt,
             prior - by_step.max(axis=1),
-            smooth_statistic(counts, expected, self.cells.orders),
+            smooth_statistic(counts, expected, training.cells.orders),
         )
-
-
-LEVEL = 0.0133
-"""Level of each of the tests that refute label shift: together they do so in about 3 % of samples
-that label shift has made."""
 
 
 @dataclass(frozen=True, eq=False)
