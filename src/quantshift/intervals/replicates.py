@@ -214,7 +214,7 @@ class Replicates:
         return np.minimum(low, p_hat), np.maximum(high, p_hat)
 
     def _share_draws(self) -> list[Reals] | None:
-        """Predictive draws of the shares among the items of each sample, if posteriors are known."""
+        """Predictive draws of the shares among the items, if posteriors are known."""
         held_out, pool = self.quantifier.held_out_.posteriors, self.items.posteriors
         if pool is None:
             return None

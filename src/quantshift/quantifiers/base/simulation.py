@@ -52,10 +52,8 @@ class ClassMembers:
         exact: whether the prevalence is that of the sample itself, as nearly as whole items allow,
         and not that of the population it is drawn from.
         """
-        if exact:
-            which = (np.arange(size) + rng.random((n, 1))) / size
-        else:
-            which = rng.random((n, size))
+        even = (np.arange(size) + rng.random((n, 1))) / size if exact else None
+        which = rng.random((n, size)) if even is None else even
         member = rng.random((n, size))
         borders = np.cumsum(prevalences, axis=1)[:, :-1]
         drawn = np.zeros((len(prevalences), n, size), dtype=np.int64)

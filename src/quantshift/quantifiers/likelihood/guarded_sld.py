@@ -36,7 +36,6 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
@@ -44,29 +43,29 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from quantshift.base.types import Codes, Indices, Posteriors, Prevalences, Reals
+from quantshift.base.types import Codes, Flags, Indices, Posteriors, Prevalences, Reals
 from quantshift.classify.classifier import cross_fit, predict_posteriors
 from quantshift.classify.clusters.clusters import Clusters, feature_matrix
 from quantshift.classify.folds import folds_of
-from quantshift.classify.separation import NOT_TOLD_APART, WIDE, Reference
+from quantshift.classify.separation import WIDE, Reference
 from quantshift.errors import UserError, unknown_name
 from quantshift.prevalence.weights import Weights
-from quantshift.quantifiers.base.estimator import Diagnostics, Estimate, Samples
+from quantshift.quantifiers.base.estimator import Diagnostics, Estimate
 from quantshift.quantifiers.base.guarding import (
-    ASSUMPTIONS,
-    AUTO,
     BETWEEN,
     COVARIATE,
-    NORMAL,
+    DECLARATIONS,
     PRIOR,
     AbstractGuarded,
-    AllowedRange,
+    Grounds,
+    kinds_of,
 )
 from quantshift.quantifiers.base.items import Items, effective_size
 from quantshift.quantifiers.base.means import sample_means
 from quantshift.quantifiers.base.tags import FEATURES, Tags
+from quantshift.quantifiers.likelihood.allowed_range import half_width, range_limits
 from quantshift.quantifiers.likelihood.goodness_of_fit import Fit, ModelledTraining, modelled_shares
-from quantshift.quantifiers.likelihood.score_test import ScoredTraining, ShiftEvidence
+from quantshift.quantifiers.likelihood.score_test import LEVEL, ScoredTraining, ShiftEvidence
 from quantshift.quantifiers.likelihood.sld import SLD
 from quantshift.quantifiers.likelihood.subclass_sld import Division, SubclassSLD
 from quantshift.quantifiers.likelihood.subclass_sld import Represented as SubclassItems
@@ -80,8 +79,10 @@ of causes could imitate a change of P(X) with a wrong prevalence. Subgroups of t
 AFTER_REFUTATION = MappingProxyType({"columns": COVARIATE, "signal": BETWEEN})
 """What the estimate rests on after a refutation."""
 
-MARGIN = 0.04
-"""How much the hull is widened in addition to the sampling error of a mean."""
+REFUTING = ("score", "fit", "column", "columns")
+"""The tests of `score_test` that can refute label shift."""
+
+P_VALUES = (*REFUTING, "doubles")
 
 MOVED = 0.1
 """Change of prevalence from which SubclassSLD is trusted in spite of a refutation."""
@@ -225,7 +226,7 @@ class GuardedSLD(AbstractGuarded):
     def __init__(
         self,
         *,
-        assume: str = "auto",
+        assume: str | None = None,
         mode: str = "auto",
         classifiers: Sequence[BaseEstimator] | None = None,
         cv: int | Indices = 5,
@@ -237,46 +238,42 @@ class GuardedSLD(AbstractGuarded):
         self.cv = cv
         self.seed = seed
 
-    def hull(
-        self, X: Any, samples: Samples | None = None, *, weights: ArrayLike | None = None
-    ) -> tuple[Reals, Reals]:
-        """Lower and upper limits of what the assumptions allow, (..., n_classes) each.
-
-        They contain the training prevalence, and PCC and SLD by every classifier; on tables such as
-        those of `benchmarks/natural.py` about nine in ten contain the truth after a refutation.
-        """
-        diagnostics = self.estimate(X, samples, weights=weights).diagnostics
-        return diagnostics["low"], diagnostics["high"]
-
-    def ranges(self, estimate: Estimate) -> list[AllowedRange]:
-        """What the assumptions allow for each sample of an estimate that it has made."""
-        if estimate.prevalence.ndim == 1:
-            return [self._range(estimate.prevalence, estimate.diagnostics)]
-        return [
-            self._range(p_hat, {name: values[i] for name, values in estimate.diagnostics.items()})
-            for i, p_hat in enumerate(estimate.prevalence)
-        ]
-
-    def _range(self, p_hat: Prevalences, found: Mapping[str, Any]) -> AllowedRange:
-        refuted, in_doubt = bool(found["refuted"]), bool(found["in_doubt"])
-        rests_on = self.assume
-        if self.assume == AUTO:
-            rests_on = AFTER_REFUTATION[self.mode_] if refuted and not in_doubt else PRIOR
-        return AllowedRange(
-            estimate=p_hat,
+    def grounds(self, estimate: Estimate) -> Grounds:
+        """What the answers about the samples of an estimate that it has made stand on."""
+        one = estimate.prevalence.ndim == 1
+        found = {k: v[np.newaxis] if one else v for k, v in estimate.diagnostics.items()}
+        p_hat = np.atleast_2d(estimate.prevalence)
+        p_values = {name: found[f"p_{name}"] for name in P_VALUES}
+        label_shift_refuted = found["refuted"] | (
+            np.min([p_values[name] for name in REFUTING], axis=0) < LEVEL
+        )
+        prior = found["prior_by_classifier"][:, self.chosen_]
+        kind, reason = kinds_of(
+            self.assume,
+            refuted=label_shift_refuted,
+            doubles=p_values["doubles"],
+            apart=np.abs(prior - found["covariate"]).max(axis=1),
+            width=(found["high"] - found["low"]).max(axis=1),
+            informative=not self.plain_.is_uninformative_,
+        )
+        after = AFTER_REFUTATION[self.mode_]
+        rests_on = np.where(found["refuted"] & ~found["in_doubt"], after, PRIOR)
+        if self.assume is not None:
+            rests_on = np.full(len(p_hat), self.assume)
+        same = ("covariate", "low", "high", "power", "in_doubt", "auc", "z", "explained")
+        return Grounds(
+            kind=kind,
+            reason=reason,
             rests_on=rests_on,
-            low=found["low"],
-            high=found["high"],
-            prior=found["prior"],
-            covariate=found["covariate"],
-            plain_prior=found["prior_by_classifier"][self.chosen_],
+            estimate=p_hat,
+            prior=prior,
+            mixed=found["mixed"],
+            p_values=p_values,
+            refuted=found["refuted"],
             covariate_by_classifier=found["covariate_by_classifier"],
             members=found["members"],
-            refuted=refuted,
-            in_doubt=in_doubt,
-            auc=float(found["auc"]),
-            z=float(found["z"]),
-            explained=float(found["explained"]),
+            label_variance=found["label_variance"],
+            **{name: found[name] for name in same},
         )
 
     @property
@@ -317,8 +314,8 @@ class GuardedSLD(AbstractGuarded):
         return refit
 
     def _learn(self, items: Items, codes: Codes) -> None:
-        if self.assume not in ASSUMPTIONS:
-            raise unknown_name("assumption", self.assume, ASSUMPTIONS)
+        if self.assume not in DECLARATIONS:
+            raise unknown_name("assumption", self.assume, [PRIOR, COVARIATE])
         if self.mode not in MODES:
             raise unknown_name("mode", self.mode, MODES)
         if items.features is None or isinstance(items.features, Clusters):
@@ -374,7 +371,7 @@ class GuardedSLD(AbstractGuarded):
     def _solve(
         self, representation: Represented, index: Indices, weights: Weights | None = None
     ) -> tuple[Prevalences, Diagnostics]:
-        prior, diagnostics = self.subclass_sld_._solve(representation.subclasses, index, weights)
+        mixed, diagnostics = self.subclass_sld_._solve(representation.subclasses, index, weights)
         shares = modelled_shares(diagnostics, FAMILY[self.mode_])
         by_member = [
             np.stack([sample_means(rows, index, weights) for rows in members], axis=1)
@@ -390,39 +387,55 @@ class GuardedSLD(AbstractGuarded):
             for f, rows in zip(shares, index, strict=True)
         ]
         evidence = [self._evidence(representation, rows, weights) for rows in index]
-        refuted = np.array([test.refuted for test in tests])
-        in_doubt = np.array([test.in_doubt for test in tests])
-        covariate = pcc[self.chosen_]
-        if self.assume == PRIOR:
-            p_hat = prior
-        elif self.assume == COVARIATE:
-            p_hat = covariate
-        else:
-            alternative = covariate
-            if AFTER_REFUTATION[self.mode_] == BETWEEN:
-                moved = np.abs(prior - self.prior_).sum(axis=1, keepdims=True) / 2
-                alternative = covariate + np.minimum(moved / MOVED, 1.0) * (prior - covariate)
-            p_hat = np.where((refuted & ~in_doubt)[:, np.newaxis], alternative, prior)
-        allowed = np.stack([np.broadcast_to(self.prior_, prior.shape), *pcc, *sld], axis=1)
-        low, high = hull(allowed, covariate, _sizes(index, weights))
+        by_features = np.array([test.refuted for test in tests])
+        by_scores, in_doubt = np.zeros((2, len(index)), dtype=bool)
+        if FAMILY[self.mode_] == "prior":
+            by_features |= np.array([min(e.column, e.columns) < LEVEL for e in evidence])
+            by_scores = np.array([min(e.score, e.fit) < LEVEL for e in evidence])
+            in_doubt = by_features & ~by_scores & np.array([test.mostly_explains for test in tests])
+        refuted, covariate = by_features | by_scores, pcc[self.chosen_]
+        p_hat = self._chosen(mixed, covariate, refuted & ~in_doubt)
+        size = _sizes(index, weights)
+        auc = np.array([test.auc for test in tests])
+        low, high = range_limits(
+            covariate,
+            mixed,
+            (sld[self.chosen_], np.stack([e.error for e in evidence])),
+            half_width(covariate, auc, size),
+            refuted=refuted,
+            by_features=by_features,
+        )
         return p_hat / p_hat.sum(axis=1, keepdims=True), {
             "refuted": refuted,
-            "auc": np.array([test.auc for test in tests]),
+            "auc": auc,
             "z": np.array([test.z for test in tests]),
             "explained": np.array([test.explained for test in tests]),
             "in_doubt": in_doubt,
-            "prior": prior,
+            **{f"p_{name}": np.array([getattr(e, name) for e in evidence]) for name in P_VALUES},
+            "power": np.array([e.power for e in evidence]),
+            "mixed": mixed,
             "covariate": covariate,
             "covariate_by_classifier": np.stack(pcc, axis=1),
             "prior_by_classifier": np.stack(sld, axis=1),
             "members": by_member[self.chosen_],
-            **{
-                f"p_{name}": np.array([getattr(found, name) for found in evidence])
-                for name in ("score", "fit", "column", "columns", "doubles", "power")
-            },
+            "label_variance": _label_variance(
+                representation.calibrated[self.chosen_], index, weights
+            ),
             "low": np.minimum(low, p_hat),
             "high": np.maximum(high, p_hat),
         }
+
+    def _chosen(self, mixed: Prevalences, covariate: Prevalences, refuted: Flags) -> Prevalences:
+        """The estimates, (n_samples, n_classes), given those under the assumptions."""
+        if self.assume == PRIOR:
+            return mixed
+        if self.assume == COVARIATE:
+            return covariate
+        alternative = covariate
+        if AFTER_REFUTATION[self.mode_] == BETWEEN:
+            moved = np.abs(mixed - self.prior_).sum(axis=1, keepdims=True) / 2
+            alternative = covariate + np.minimum(moved / MOVED, 1.0) * (mixed - covariate)
+        return np.where(refuted[:, np.newaxis], alternative, mixed)
 
     def _evidence(self, seen: Represented, rows: Indices, weights: Weights | None) -> ShiftEvidence:
         sample_weights = None if weights is None else weights[rows]
@@ -433,21 +446,15 @@ class GuardedSLD(AbstractGuarded):
     def _test(
         self, seen: Represented, shares: Reals, rows: Indices, weights: Weights | None
     ) -> Fit:
-        sample_weights, family = None if weights is None else weights[rows], FAMILY[self.mode_]
-        if self.assume != AUTO:
-            return Fit(family, NOT_TOLD_APART.auc, NOT_TOLD_APART.z, NOT_TOLD_APART.auc)
+        sample_weights = None if weights is None else weights[rows]
+        family = FAMILY[self.mode_]
         return self.training_.compared(seen.position[rows], shares, family, sample_weights)
 
 
-def hull(allowed: Reals, centre: Prevalences, size: Reals) -> tuple[Reals, Reals]:
-    """Limits around all estimates that the assumptions allow, (n_samples, n_classes) each.
-
-    allowed: estimates, (n_samples, n_assumptions, n_classes); centre: the one whose sampling error
-    widens them; size: of the samples.
-    """
-    margin = np.sqrt(MARGIN**2 + NORMAL**2 * centre * (1 - centre) / size[:, np.newaxis])
-    low, high = allowed.min(axis=1) - margin, allowed.max(axis=1) + margin
-    return np.maximum(low, 0.0), np.minimum(high, 1.0)
+def _label_variance(calibrated: Sequence[Reals], index: Indices, weights: Weights | None) -> Reals:
+    """Mean of q (1 - q) over the items of each sample, q the mean posterior of the models."""
+    q = np.mean(calibrated, axis=0)
+    return sample_means(np.ascontiguousarray(q * (1 - q)), index, weights)
 
 
 def _learnt(
