@@ -39,11 +39,11 @@ CONFIDENCE_INTERVAL, RANGE, CANNOT = "confidence interval", "range", "cannot be 
 EVIDENCE, AGREEMENT, DECLARED = "evidence", "agreement", "declared"
 REFUTED, NO_EVIDENCE, NEITHER = "refuted", "no evidence", "neither"
 
-EVIDENCE_LEVEL = 0.01
+EVIDENCE_LEVEL = 0.005
 """Doubles of the sample must be this unlikely to look like it. `benchmarks/evidence.py` shows what
 other levels would cost."""
 
-AGREEING = 0.04
+AGREEING = 0.05
 """Estimates under the two assumptions that differ by less agree."""
 
 WIDEST = 0.8

@@ -81,8 +81,7 @@ class ShiftEvidence:
 
     prevalence: of the label shift that fits best, (n_classes,); error: the root of its mean squared
     error as an estimate of the shares among the items, in samples of label shift. power: the
-    probability that `score`
-    would refute label shift if the sample were the fitted tilt.
+    probability that `score` would refute label shift if the sample were the fitted tilt.
     """
 
     prevalence: Prevalences
@@ -241,8 +240,8 @@ class _Drawn:
     sizes: numbers of items of the classes. ratios: posteriors over training shares in each cell,
     (..., n_cells, n_classes). class_cells: shares of the cells in each class, (..., n_classes,
     n_cells); shares: among all items, (..., n_cells). ranks: of the cells, by every posterior,
-    (..., n_cells, n_ranked). means: of features in each class, (..., n_classes, n_features); variances:
-    within classes, (n_classes, n_features).
+    (..., n_cells, n_ranked). means: of features in each class, (..., n_classes, n_features);
+    variances: within classes, (n_classes, n_features).
     """
 
     sizes: Reals
