@@ -364,7 +364,8 @@ def summary(answers: pd.DataFrame) -> str:
                 f"{table:>24} AUC {part['model_auc'].mean():.2f} {n:5d} {len(part):4d} covers "
                 f"{part['of items'].mean():.3f} +- {error(part, 'of items'):.3f}, width "
                 f"{part['items width'].mean():.3f} (population "
-                f"{part['population width'].mean():.3f}), kept {part['interval'].mean():.2f} +- {error(part, 'interval'):.2f}"
+                f"{part['population width'].mean():.3f}), kept "
+                f"{part['interval'].mean():.2f} +- {error(part, 'interval'):.2f}"
             )
     return "\n".join(lines)
 

@@ -8,13 +8,13 @@ hold: if a classifier separates it from the training items weighted by SubclassS
 (`goodness_of_fit`), the model is refuted.
 
               tested                             not refuted    refuted
-    columns   prior shift                        SubclassSLD    PCC, or SubclassSLD if in doubt
+    columns   prior shift, also by `score_test`  SubclassSLD    PCC, or SubclassSLD if in doubt
     signal    shifts of classes and subgroups    SubclassSLD    PCC + lambda (SubclassSLD - PCC)
 
 In doubt: after an extreme change of prevalence a small difference remains although the model is
-right. If the model of columns is refuted by less than five standard errors and explains at least
-half of the difference from the training items, its estimate stays, and only the interval is
-replaced.
+right. If features refute the model of columns, by less than five standard errors, it explains at
+least half of the difference from the training items and the scores do not refute it, its estimate
+stays, and only the interval is replaced.
 
 lambda is the change of prevalence that SubclassSLD finds (half the sum of the absolute differences
 from the training prevalence) divided by .1, at most 1. If texts of a new kind have appeared, SLD
@@ -22,8 +22,9 @@ finds a small change of prevalence whether there is one or not, and the mean pos
 the truth; the mean posterior captures less than half of a large change.
 
 Posteriors are those of two classifiers, out of fold on the training items and by the models of the
-folds on the sample; the one with the lower log-loss is used. After a refutation nothing in the data
-says which assumption is closest to the truth, and an honest interval spans what they allow: `hull`.
+folds on the sample; the one with the lower log-loss is used. A model that is not refuted need not
+be right: `grounds` says when there is evidence for it, and otherwise gives a range
+(`allowed_range`).
 
 References: B. Schoelkopf et al., "On causal and anticausal learning", ICML 2012; D. Tasche, "Class
 prior estimation under covariate shift: no problem?", 2022.
@@ -175,8 +176,8 @@ class Represented:
 class GuardedSLD(AbstractGuarded):
     """Guarded SLD: SubclassSLD unless the sample's features refute it, then PCC.
 
-    assume: "auto" decides by the test; "prior" is SubclassSLD and "covariate" PCC, whatever the
-        test says.
+    assume: None, or an assumption that you declare: "prior" (estimates are SubclassSLD's) or
+        "covariate" (PCC's). The tests are made all the same.
     mode: the kind of X, which matters after a refutation. "columns": causes of the label, as in
         most tables; "signal": effects of the label, as in texts. "auto" treats data frames as
         columns and matrices as signals.
@@ -184,14 +185,15 @@ class GuardedSLD(AbstractGuarded):
         regression and histogram boosting; with more than 300 sparse features logistic regression.
     cv, seed: folds of the out-of-fold posteriors, and their seed.
 
-    The diagnostics of the test are `refuted`, `auc`, `z`, `explained` (the share of the difference
-    from the training items) and `in_doubt`. Others, (..., n_classes) each, are `prior`,
-    SubclassSLD's estimate; `covariate`, PCC's; `low` and `high`, the limits of the hull. It
-    spans the training prevalence and the estimates by each classifier, `covariate_by_classifier`
-    (PCC) and `prior_by_classifier` (SLD), (..., n_classifiers, n_classes). `members` (...,
-    n_members, n_classes) is PCC by each model of the better classifier, which has not seen one
-    fold; it shows how much PCC depends on the training items. `ranges` has all of this for each
-    sample, as an `AllowedRange`.
+    `grounds(estimate)` says for each sample whether its answer is a confidence interval or a range,
+    and why; `quantshift.intervals.guarded.guarded_intervals` has the limits. The diagnostics are
+    its parts: `refuted`, `in_doubt`, `auc`, `z` and `explained` (the share of the difference from
+    the training items) of the test by a classifier; `p_score`, `p_fit`, `p_column`, `p_columns`,
+    `p_doubles` and `power` of `score_test`. Others, (..., n_classes) each, are `mixed`,
+    SubclassSLD's estimate; `covariate`, PCC's; `low` and `high`, the limits of the range;
+    `covariate_by_classifier` (PCC) and `prior_by_classifier` (SLD), (..., n_classifiers,
+    n_classes); and `members` (..., n_members, n_classes), PCC by each model of the better
+    classifier, which has not seen one fold and shows how much PCC depends on the training items.
     """
 
     tags: ClassVar[Tags] = Tags(
@@ -202,9 +204,8 @@ class GuardedSLD(AbstractGuarded):
         "as in training",
         sees=FEATURES,
         beyond_prior_shift=True,
-        no_interval="replicates do not show which assumption holds; use its method hull, which "
-        "spans what they allow, or the interval of its subclass_sld_ if the test does not refute "
-        "it",
+        no_interval="replicates do not show which assumption holds; use guarded_intervals, which "
+        "gives an interval where the items support one, and a range elsewhere",
     )
     diagnostics: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
