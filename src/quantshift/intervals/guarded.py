@@ -21,11 +21,13 @@ from quantshift.quantifiers.base.guarding import (
     AGREEMENT,
     CONFIDENCE_INTERVAL,
     COVARIATE,
-    NORMAL,
     AbstractGuarded,
     Grounds,
 )
 from quantshift.quantifiers.base.items import Items, effective_size
+
+RANGE_LEVEL = 0.95
+"""Level of the limits that guarded methods report; at others, distances grow in proportion."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +57,7 @@ def guarded_intervals(
     """
     grounds = quantifier.grounds(quantifier.estimate_items(items, list(samples)))
     p_hat = grounds.estimate
-    ratio = float(ndtri((1 + level) / 2)) / NORMAL
+    ratio = float(ndtri((1 + level) / 2) / ndtri((1 + RANGE_LEVEL) / 2))
     low, high = (p_hat + ratio * (limit - p_hat) for limit in (grounds.low, grounds.high))
     is_interval = grounds.kind == CONFIDENCE_INTERVAL
     if quantifier.assume == COVARIATE or (grounds.reason == AGREEMENT).any():
